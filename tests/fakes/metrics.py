@@ -1,7 +1,6 @@
 """What a function would have counted, read from the lines that CloudWatch reads (the embedded metric format)."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,12 +29,12 @@ class Metrics:
     def counted(self) -> list[Counted]:
         """Since the last question."""
         lines = [line for line in self._capsys.readouterr().out.splitlines() if line.startswith("{")]
-        return [one for told in map(json.loads, lines) if "_aws" in told for one in _read(told)]
+        return [_read(told) for told in map(json.loads, lines) if "_aws" in told]
 
 
-def _read(told: dict[str, Any]) -> Iterator[Counted]:
-    for directive in told["_aws"]["CloudWatchMetrics"]:
-        assert directive["Namespace"] == NAMESPACE
-        (metric,), (names,) = directive["Metrics"], directive["Dimensions"]
-        (value,) = told[metric["Name"]]
-        yield Counted(metric["Name"], value, metric["Unit"], {name: told[name] for name in names})
+def _read(told: dict[str, Any]) -> Counted:
+    (directive,) = told["_aws"]["CloudWatchMetrics"]
+    assert directive["Namespace"] == NAMESPACE
+    (metric,), (names,) = directive["Metrics"], directive["Dimensions"]
+    (value,) = told[metric["Name"]]
+    return Counted(metric["Name"], value, metric["Unit"], {name: told[name] for name in names})

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.kernel.telemetry import Metric, count, count_all
+from commonplace.kernel.telemetry import count
 from tests.fakes.lambda_context import CONTEXT
 from tests.fakes.metrics import Counted, Metrics
 
@@ -109,21 +109,10 @@ def test_what_an_event_belongs_to_is_in_its_lines_and_in_no_others(event: dict[s
 
 def test_a_metric_is_one_object_that_cloudwatch_reads(metrics: Metrics) -> None:
     count("Calls", Method="a", Outcome="ok")
-    assert metrics.counted() == [Counted("Calls", 1, "Count", {"Method": "a", "Outcome": "ok"})]
-
-
-def test_several_metrics_are_one_object_each_with_dimensions_of_its_own(
-    capsys: pytest.CaptureFixture[str], metrics: Metrics
-) -> None:
-    told = [Metric("Calls", dimensions={"Method": "a"}), Metric("Lasted", 1.5, "Milliseconds", {"Method": "a"})]
-    count_all([*told, Metric("Failures")])
-    written = capsys.readouterr().out
-    assert written.count("\n") == 1
-    print(written)
+    count("Milliseconds", 1.5, "Milliseconds")
     assert metrics.counted() == [
-        Counted("Calls", 1, "Count", {"Method": "a"}),
-        Counted("Lasted", 1.5, "Milliseconds", {"Method": "a"}),
-        Counted("Failures", 1),
+        Counted("Calls", 1, "Count", {"Method": "a", "Outcome": "ok"}),
+        Counted("Milliseconds", 1.5, "Milliseconds"),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Logs of a function, as Powertools writes them, and its metrics: one JSON object a line.
+"""Logs and metrics of a function, as Powertools writes them: one JSON object a line.
 
 Modules log with `logging.getLogger(__name__)` and `extra=`. Outside functions, as on a command line, logs go where that
 process sends them, and nothing is counted.
@@ -7,12 +7,9 @@ process sends them, and nothing is counted.
 from __future__ import annotations
 
 import gc
-import json
 import logging
-import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar
 
 Event = TypeVar("Event", bound=Mapping[str, Any])
@@ -68,36 +65,12 @@ def instrument(handler: Callable[[Event, Any], Answer], environ: Mapping[str, st
     return instrumented
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """One value of a metric. Each combination of dimensions is a metric of its own, which is paid for."""
-
-    name: str
-    value: float = 1
-    unit: Literal["Count", "Milliseconds"] = "Count"
-    dimensions: Mapping[str, str] = field(default_factory=dict)
-
-
-def count(metric: str, **dimensions: str) -> None:
-    """Adds 1 to a metric of this deployment."""
-    count_all([Metric(metric, dimensions=dimensions)])
-
-
-def count_all(metrics: Sequence[Metric]) -> None:
-    """Adds to metrics of this deployment, which share the values of dimensions of one name.
-
-    One line in CloudWatch's embedded metric format: a line for each of them is most of what a small call costs.
-    """
+def count(metric: str, value: float = 1, unit: Literal["Count", "Milliseconds"] = "Count", **dimensions: str) -> None:
+    """Adds to a metric of this deployment. Each combination of dimensions is a metric of its own, which is paid for."""
     for own in _namespaces:
-        directives = [
-            {
-                "Namespace": own,
-                "Dimensions": [list(metric.dimensions)],
-                "Metrics": [{"Name": metric.name, "Unit": metric.unit}],
-            }
-            for metric in metrics
-        ]
-        told: dict[str, Any] = {"_aws": {"Timestamp": int(time.time() * 1_000), "CloudWatchMetrics": directives}}
-        for metric in metrics:
-            told |= {**metric.dimensions, metric.name: [metric.value]}
-        print(json.dumps(told, separators=(",", ":")))
+        from aws_lambda_powertools import single_metric
+        from aws_lambda_powertools.metrics import MetricUnit
+
+        with single_metric(name=metric, unit=MetricUnit(unit), value=value, namespace=own) as written:
+            for name, said in dimensions.items():
+                written.add_dimension(name, said)

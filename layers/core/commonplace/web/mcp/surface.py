@@ -12,7 +12,7 @@ from typing import Literal
 from mcp_types import INTERNAL_ERROR
 
 from commonplace.identity.principals import Tier
-from commonplace.kernel.telemetry import Metric, count_all
+from commonplace.kernel.telemetry import count
 from commonplace.web.mcp.declaration import Caller, Cost
 
 logger = logging.getLogger(__name__)
@@ -85,13 +85,12 @@ def record(call: CallRecord) -> None:
     Every value of a dimension makes a metric that is paid for, so no caller may add to them: tools are those that are
     declared, and the names of resources, which are as many as documents, are no dimension.
     """
-    metrics = [Metric("McpCalls", dimensions={"Method": call.method, "Outcome": call.outcome})]
+    count("McpCalls", Method=call.method, Outcome=call.outcome)
     if call.method == "tools/call":
-        metrics += [
-            Metric("McpToolCalls", dimensions={"Tool": call.name, "Outcome": call.outcome}),
-            Metric("McpToolMilliseconds", round(call.milliseconds, 1), "Milliseconds", {"Tool": call.name}),
-        ]
-    count_all([*metrics, Metric("McpFailures")] if call.outcome in UNEXPECTED else metrics)
+        count("McpToolCalls", Tool=call.name, Outcome=call.outcome)
+        count("McpToolMilliseconds", round(call.milliseconds, 1), "Milliseconds", Tool=call.name)
+    if call.outcome in UNEXPECTED:
+        count("McpFailures")
     logger.info(
         "mcp call",
         extra={
