@@ -243,7 +243,7 @@ def test_an_mcp_server_is_open_for_reading_and_modest_unless_it_is_told_otherwis
     mcp = McpSettings.from_environ(ENVIRONMENT)
 
     assert (mcp.toolsets, mcp.read_only, mcp.allowed_origins) == (("knowledge",), False, ())
-    assert (mcp.full_text_tier, mcp.uri_host, mcp.names_authors) == ("member", "superbenefit", False)
+    assert (mcp.full_text_tier, mcp.resource_host, mcp.names_authors) == ("member", "commonplace", False)
     assert (mcp.reads_per_minute, mcp.searches_per_minute, mcp.writes_per_minute) == (60, 20, 10)
     assert (mcp.listens_per_account, mcp.listens) == (2, 5)
     assert (mcp.github_api_url, mcp.github_writer_secret_arn) == ("https://api.github.com", None)
@@ -281,6 +281,35 @@ def test_everything_of_an_mcp_server_can_be_told() -> None:
     assert (mcp.read_only, mcp.full_text_tier, mcp.uri_host) == (True, "public", "garden.example")
     assert (mcp.names_authors, mcp.reads_per_minute) == (True, 0)
     assert (mcp.github_writer_secret_arn or "").endswith("secret:writer-AbCdEf")
+
+
+@pytest.mark.parametrize(
+    ("base_url", "told", "origins"),
+    [
+        ("https://kb.example.org", None, ("*",)),
+        ("https://kb.example.org", "https://app.example.org", ("https://app.example.org",)),
+        ("http://127.0.0.1:8787", None, ()),
+        ("http://localhost:8787", "*", ("*",)),
+    ],
+)
+def test_pages_of_every_origin_may_call_a_deployment_and_a_laptop_answers_its_own(
+    base_url: str, told: str | None, origins: tuple[str, ...]
+) -> None:
+    given = ENVIRONMENT | {"BASE_URL": base_url} | ({"MCP_ALLOWED_ORIGINS": told} if told else {})
+    assert McpSettings.from_environ(given).origins == origins
+
+
+@pytest.mark.parametrize(
+    ("told", "host"),
+    [
+        ({"SITE_NAME": "Café & Garden: our book"}, "cafe-garden-our-book"),
+        ({"SITE_NAME": "図書館"}, "commonplace"),
+        ({"SITE_NAME": "word " * 16}, ("word-" * 13)[:63].strip("-")),
+        ({"SITE_NAME": "Garden", "MCP_URI_HOST": "kb.garden"}, "kb.garden"),
+    ],
+)
+def test_addresses_of_resources_carry_the_configured_name(told: dict[str, str], host: str) -> None:
+    assert McpSettings.from_environ(ENVIRONMENT | told).resource_host == host
 
 
 def test_every_origin_is_one_word() -> None:

@@ -4,16 +4,21 @@ import json
 from collections.abc import Mapping
 
 import pytest
+from mcp import Client
 
 from commonplace.documents.content.keys import raw_key
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.tools import resources
-from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.documents.tools.services import FIRST_HOST, KnowledgeServices
+from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.kernel.errors import NotFound, TooLarge, Unavailable
 from commonplace.web.mcp.declaration import Text
+from commonplace.web.mcp.server import build_server
+from commonplace.web.mcp.surface import Surface
 from commonplace.web.mcp.uri_templates import match, pattern_of
 from tests.fakes.library import FakeLibrary, garden
 from tests.unit.documents.tools.calling import CALL, ORIGIN, serving
+from tests.unit.web.mcp.talking import ask
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\xff"
 SECRET = "notes/unpublished.md"
@@ -67,10 +72,34 @@ def test_fixed_resources_have_the_addresses_that_clients_know(using: KnowledgeSe
 
 
 def test_host_of_every_address_is_configured(store: FakeLibrary) -> None:
-    using = serving(store, uri_host="garden")
-    uris = [one.uri for one in resources.resources(using)] + [one.uri_template for one in resources.templates(using)]
-    uris += [one.uri for one in resources.documents(using)]
-    assert all(uri.startswith("mcp://garden/") for uri in uris)
+    server = build_server([knowledge_toolset(serving(store, uri_host="garden"))], Surface())
+
+    async def listed(client: Client) -> list[str]:
+        rows, shapes = (await client.list_resources()).resources, (await client.list_resource_templates())
+        return [str(one.uri) for one in rows] + [one.uri_template for one in shapes.resource_templates]
+
+    uris = ask(server, listed)
+    assert len(uris) > 10
+    assert all(uri.startswith(("mcp://garden/", "skill://")) for uri in uris)
+
+
+def test_the_first_addresses_answer_beside_those_of_the_configured_host(store: FakeLibrary) -> None:
+    using = serving(store, uri_host="garden", full_text_tier="public")
+    server = build_server([knowledge_toolset(using)], Surface())
+    document = resources.documents(using)[0].uri.removeprefix("mcp://garden/")
+
+    async def read(client: Client) -> list[str]:
+        told = []
+        for path in ("prompts/knowledge-search", "data/groups", document):
+            both = [(await client.read_resource(f"mcp://{host}/{path}")).contents[0] for host in ("garden", FIRST_HOST)]
+            assert [str(one.uri) for one in both] == [f"mcp://garden/{path}", f"mcp://{FIRST_HOST}/{path}"]
+            assert both[0].text == both[1].text  # type: ignore[union-attr]
+            told.append(path)
+        return told
+
+    assert len(ask(server, read)) == 3
+    known = resources.snapshot(using, fresh=False)
+    assert known.find(f"mcp://garden/{document}") == known.find(f"mcp://{FIRST_HOST}/{document}") is not None
 
 
 def test_guidance_says_when_to_search_how_to_cite_and_what_not_to_invent(using: KnowledgeServices) -> None:

@@ -44,7 +44,7 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
         Tool(
             name="list_groups",
             title="List groups",
-            description="Groups and cells, with how many documents each has. Use an id as the group of a search.",
+            description="Groups, with how many documents each has. Use an id as the group of a search.",
             arguments=NoArguments,
             output=Groups,
             run=partial(_list_groups, using),
@@ -52,7 +52,7 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
         Tool(
             name="list_releases",
             title="List releases",
-            description="Creative releases, with how many documents each has. Use an id as the release of a search.",
+            description="Releases, with how many documents each has. Use an id as the release of a search.",
             arguments=NoArguments,
             output=Releases,
             run=partial(_list_releases, using),

@@ -5,7 +5,7 @@ from functools import partial
 
 from commonplace.documents.tools import completions
 from commonplace.documents.tools.completions import completer
-from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.documents.tools.services import KnowledgeServices, title
 from commonplace.kernel.errors import InvalidInput
 from commonplace.web.mcp.completion import choices
 from commonplace.web.mcp.declaration import Argument, Call, Prompt
@@ -84,7 +84,7 @@ def _research(using: KnowledgeServices, _: Call, given: Mapping[str, str]) -> st
     if depth not in DEPTHS:
         raise InvalidInput("There is no such depth.", hint=f"It is {' or '.join(DEPTHS)}.")
     return f"""\
-Research the topic {topic} in the knowledge base of {_site(using)}.
+Research the topic {topic} in the knowledge base of {title(using)}.
 
 {_DEEP if depth == "deep" else _SHALLOW}
 
@@ -93,7 +93,7 @@ Use define_term and search_knowledge, and follow get_related where it leads on. 
 
 def _explain(using: KnowledgeServices, _: Call, given: Mapping[str, str]) -> str:
     return f"""\
-Explain the pattern {quoted(given, "pattern")} as the knowledge base of {_site(using)} documents it.
+Explain the pattern {quoted(given, "pattern")} as the knowledge base of {title(using)} documents it.
 
 Include:
 1. What it is: the context it applies in, the problem, the solution
@@ -108,7 +108,7 @@ define_term for its terms. {_CITING}"""
 
 def _compare(using: KnowledgeServices, _: Call, given: Mapping[str, str]) -> str:
     return f"""\
-Compare {quoted(given, "practice1")} and {quoted(given, "practice2")} as the knowledge base of {_site(using)} \
+Compare {quoted(given, "practice1")} and {quoted(given, "practice2")} as the knowledge base of {title(using)} \
 documents them.
 
 Structure the comparison:
@@ -128,7 +128,3 @@ def quoted(given: Mapping[str, str], name: str) -> str:
     if not line:
         raise InvalidInput(f"`{name}` is empty.", hint="Say what it should be about.")
     return f'"{line}"'
-
-
-def _site(using: KnowledgeServices) -> str:
-    return " ".join(using.site_name.split())

@@ -17,7 +17,7 @@ from commonplace.documents.content.library import Edition
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.tools import completions
 from commonplace.documents.tools.completions import completer
-from commonplace.documents.tools.services import KnowledgeServices, document_uri
+from commonplace.documents.tools.services import FIRST_HOST, KnowledgeServices, document_uri
 from commonplace.kernel.errors import NotFound, TooLarge
 from commonplace.web.mcp.declaration import Call, Listed, Resource, Snapshot, Template, Text
 from commonplace.web.mcp.uri_templates import match, pattern_of
@@ -64,11 +64,10 @@ TEXTUAL = ("text/", "application/json", "application/xml", "image/svg+xml")
 
 def snapshot(using: KnowledgeServices, fresh: bool) -> Snapshot:
     """What is published. Raises Unavailable."""
-    root = f"mcp://{using.uri_host}"
     return _Published(
         using.library.edition(fresh=fresh),
-        pattern_of(f"{root}/documents/{{contentType}}/{{id}}"),
-        pattern_of(f"{root}/raw/{{+path}}"),
+        [pattern_of(f"mcp://{host}/documents/{{contentType}}/{{id}}") for host in _hosts(using)],
+        [pattern_of(f"mcp://{host}/raw/{{+path}}") for host in _hosts(using)],
     )
 
 
@@ -77,15 +76,15 @@ class _Published:
     """A document is found by its address, also by one it had earlier, and by that of its file."""
 
     edition: Edition
-    documents: re.Pattern[str]
-    files: re.Pattern[str]
+    documents: Sequence[re.Pattern[str]]
+    files: Sequence[re.Pattern[str]]
 
     def find(self, uri: str) -> str | None:
         catalogue = self.edition.catalogue
-        if (named := match(self.documents, uri)) is not None:
+        if (named := _first(self.documents, uri)) is not None:
             resolved = catalogue.resolve(named["contentType"], named["id"])
             return resolved.entry.ref if resolved else None
-        if (named := match(self.files, uri)) is not None:
+        if (named := _first(self.files, uri)) is not None:
             entry = catalogue.manifest.by_path.get(named["path"])
             return entry.ref if entry else None
         return None
@@ -98,8 +97,21 @@ class _Published:
         return self.edition.manifest.by_ref.keys()
 
 
+def _first(patterns: Sequence[re.Pattern[str]], uri: str) -> Mapping[str, str] | None:
+    return next((named for pattern in patterns if (named := match(pattern, uri)) is not None), None)
+
+
 def resources(using: KnowledgeServices) -> tuple[Resource, ...]:
-    base = f"mcp://{using.uri_host}"
+    return tuple(one for host in _hosts(using) for one in _fixed(using, host))
+
+
+def _hosts(using: KnowledgeServices) -> tuple[str, ...]:
+    """That of the addresses that are given out, and the first one."""
+    return tuple(dict.fromkeys((using.uri_host, FIRST_HOST)))
+
+
+def _fixed(using: KnowledgeServices, host: str) -> tuple[Resource, ...]:
+    base, listed = f"mcp://{host}", host == using.uri_host
     return (
         Resource(
             uri=f"{base}/prompts/knowledge-search",
@@ -108,6 +120,7 @@ def resources(using: KnowledgeServices) -> tuple[Resource, ...]:
             description="For a system prompt: when to search, how to cite, what not to invent.",
             mime_type=PLAIN,
             read=lambda _: KNOWLEDGE_SEARCH,
+            listed=listed,
         ),
         Resource(
             uri=f"{base}/data/ontology",
@@ -116,28 +129,35 @@ def resources(using: KnowledgeServices) -> tuple[Resource, ...]:
             description="Content types with their parents, fields and folders.",
             mime_type=JSON,
             read=lambda _: _json(ONTOLOGY.describe()),
+            listed=listed,
         ),
         Resource(
             uri=f"{base}/data/groups",
             name="data/groups",
             title="Groups",
-            description="Groups and cells, with their pages and how many documents each has.",
+            description="Groups, with their pages and how many documents each has.",
             mime_type=JSON,
             read=partial(_counted, using, "groups", facets.groups, views.group),
+            listed=listed,
         ),
         Resource(
             uri=f"{base}/data/releases",
             name="data/releases",
             title="Releases",
-            description="Creative releases, with their pages and how many documents each has.",
+            description="Releases, with their pages and how many documents each has.",
             mime_type=JSON,
             read=partial(_counted, using, "releases", facets.releases, views.release),
+            listed=listed,
         ),
     )
 
 
 def templates(using: KnowledgeServices) -> tuple[Template, ...]:
-    base = f"mcp://{using.uri_host}"
+    return tuple(one for host in _hosts(using) for one in _templates(using, host))
+
+
+def _templates(using: KnowledgeServices, host: str) -> tuple[Template, ...]:
+    base, listed = f"mcp://{host}", host == using.uri_host
     return (
         Template(
             uri_template=f"{base}/documents/{{contentType}}/{{id}}",
@@ -147,6 +167,7 @@ def templates(using: KnowledgeServices) -> tuple[Template, ...]:
             mime_type=MARKDOWN,
             read=partial(_document, using),
             tier=using.full_text_tier,
+            listed=listed,
             complete={
                 "contentType": completer(using, completions.content_types),
                 "id": completer(using, completions.ids),
@@ -160,6 +181,7 @@ def templates(using: KnowledgeServices) -> tuple[Template, ...]:
             mime_type=None,
             read=partial(_file, using),
             tier=using.full_text_tier,
+            listed=listed,
             complete={"path": completer(using, completions.paths)},
         ),
     )

@@ -22,7 +22,7 @@ from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.findings import MAX_HITS, Findings, published, settle, with_spares
 from commonplace.documents.tools import pagination
 from commonplace.documents.tools.extracts import Extract, extracts
-from commonplace.documents.tools.services import KnowledgeServices, link
+from commonplace.documents.tools.services import KnowledgeServices, link, title
 from commonplace.kernel.errors import InvalidInput
 from commonplace.search.filters import Filters
 from commonplace.search.model import Hit, SearchRequest
@@ -44,6 +44,9 @@ DOCUMENTS = "search_with_documents"
 
 NOT_ALL = "Not every text is whole: get_document has all of it; a larger maxTokens or a smaller limit makes room."
 
+ABOUT_CHARACTERS = 160
+"""Of the knowledge base's own description in a tool's."""
+
 ATTEMPTS = 5
 """At an answer that is as large as it may be."""
 SLACK = 0.03
@@ -54,7 +57,7 @@ class FilterArguments(Arguments):
     content_type: str | None = Field(
         None, description="pattern, tag, article ...; resource, story, reference and data include their kinds"
     )
-    group: str | None = Field(None, description="Group or cell, as in list_groups")
+    group: str | None = Field(None, description="As in list_groups")
     release: str | None = None
     tags: list[str] = Field([], description="Documents with all of these")
     date_from: str | None = Field(None, description="YYYY-MM-DD")
@@ -300,8 +303,8 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
         Tool(
             name=KNOWLEDGE,
             title="Search the knowledge base",
-            description="Finds documents by words and meaning. Returns the best passages with ids and citation URLs, "
-            "not whole documents.",
+            description=f'Finds documents of the knowledge base "{title(using)}" by words and meaning'
+            f"{_about(using)}. Returns the best passages with ids and citation URLs, not whole documents.",
             arguments=SearchArguments,
             output=Passages,
             run=partial(search_knowledge, using),
@@ -319,6 +322,11 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
             cost="search",
         ),
     )
+
+
+def _about(using: KnowledgeServices) -> str:
+    about = " ".join(using.site_description.split()).rstrip(".")
+    return f" ({budgets.shortened(about, ABOUT_CHARACTERS)})" if about else ""
 
 
 def search_knowledge(using: KnowledgeServices, _: Call, asked: SearchArguments) -> Answer:

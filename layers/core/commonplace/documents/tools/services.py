@@ -16,6 +16,9 @@ from commonplace.web.mcp.declaration import Link
 
 HERE = DocumentAddresses()
 
+FIRST_HOST = "superbenefit"
+"""In the resource addresses of seed 000, which answer in every deployment."""
+
 
 class Searcher(Protocol):
     """The search capability. Both raise Unavailable when the index does not answer."""
@@ -40,13 +43,19 @@ class KnowledgeServices:
     proposals: Proposals | None = None
     """Where drafts go; None where this deployment cannot write to GitHub."""
     site_name: str = "Commonplace"
-    uri_host: str = "superbenefit"
-    """The host part of resource addresses: `mcp://{uri_host}/…`."""
+    site_description: str = ""
+    uri_host: str = FIRST_HOST
+    """The host part of resource addresses: `mcp://{uri_host}/…`. Those with `FIRST_HOST` answer beside them."""
     full_text_tier: Tier = "member"
     """Who may read whole documents here. A courtesy: the REST API serves the same bodies to everybody."""
     names_authors: bool = False
     """Whether a pull request names the wallet or ENS name it comes from."""
     clock: Callable[[], datetime] = utc_now
+
+
+def title(using: KnowledgeServices) -> str:
+    """The name of the knowledge base in one line, fit to stand in quotes."""
+    return " ".join(using.site_name.replace('"', "'").split())
 
 
 def document_uri(using: KnowledgeServices, ref: DocumentRef) -> str:

@@ -85,7 +85,7 @@ def application(
         surface,
         throttle=throttle,
         default=settings.toolsets,
-        origins=settings.allowed_origins,
+        origins=settings.origins,
         read_only=settings.read_only,
         principals=principals(settings, identity, served),
         challenges=Challenges(Resources(identity.issuer, settings.toolsets, served)) if identity is not None else None,

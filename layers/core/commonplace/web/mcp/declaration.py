@@ -148,6 +148,8 @@ class Resource:
     description: str
     mime_type: str
     read: Callable[[Call], Text]
+    listed: bool = True
+    """Whether lists show it; it is read at its address either way."""
     tier: Tier = "public"
     kind: str | None = None
     """The kind of thing it reads, one of `principals.KINDS`; None is the toolset's."""
@@ -164,6 +166,8 @@ class Template:
     mime_type: str | None
     read: Callable[[Call, Mapping[str, str]], tuple[Text, str]]
     """`(call, variables) -> (contents, media type)`. Raises NotFound."""
+    listed: bool = True
+    """Whether lists show it; what is at such an address is read either way."""
     tier: Tier = "public"
     kind: str | None = None
     """The kind of thing it reads, one of `principals.KINDS`; None is the toolset's."""

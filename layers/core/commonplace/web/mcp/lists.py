@@ -104,7 +104,7 @@ class Lists:
         caller = caller_of(ctx.request)
         needs = self._offer.needs
         rows: list[Resource | Listed] = [
-            one for uri, one in self._offer.resources.items() if shown(needs["resource", uri], caller)
+            one for uri, one in self._offer.resources.items() if one.listed and shown(needs["resource", uri], caller)
         ]
         for toolset in self._offer.toolsets:
             if toolset.documents is not None and shown(toolset.documents_need, caller):
@@ -358,7 +358,8 @@ def prompt_rows(offer: Offer, caller: Caller) -> list[Row]:
 
 
 def template_rows(offer: Offer, caller: Caller) -> list[Row]:
-    return [_template(one) for one in offer.templates if shown(offer.needs["template", one.uri_template], caller)]
+    shown_ones = (one for one in offer.templates if one.listed)
+    return [_template(one) for one in shown_ones if shown(offer.needs["template", one.uri_template], caller)]
 
 
 def resource_row(one: Resource | Listed) -> Row:

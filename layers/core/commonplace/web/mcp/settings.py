@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from typing import Any, Literal, Self, get_args
+from urllib.parse import urlsplit
 
 from pydantic import model_validator
 
@@ -19,11 +20,13 @@ from commonplace.kernel.configuration import (
     matching,
     one_of,
     setting,
+    setting_of,
     whole,
 )
-from commonplace.kernel.environment import SettingsError, bare_origin
-from commonplace.kernel.settings import Cloud
+from commonplace.kernel.environment import SettingsError, bare_origin, is_loopback
+from commonplace.kernel.settings import Appearance, Cloud
 from commonplace.repository.settings import GitHubApi
+from commonplace.repository.slugs import slug
 from commonplace.web.settings import ReaderSettings
 
 Rated = Literal["read", "search", "write"]
@@ -68,25 +71,28 @@ class McpSettings(ReaderSettings, Toolsets, GitHubApi, Cloud):
         key="mcpAllowedOrigins",
         default=(),
         deployed=None,
-        shown="the deployment's own",
+        shown="every origin",
         context=listed(
             matching(r"https://[a-z0-9.-]+(:\d{1,5})?", "an origin"),
             "origins such as https://chat.example.org, each once and separated by commas, or * alone",
             every="*",
         ),
     )
-    """Origins whose pages may call the MCP server from a browser, with commas, or `*` for all. Clients that are no
-    browsers need none."""
+    """Origins whose pages may call the MCP server from a browser, with commas, or `*` for all. No cookie opens anything
+    there, and members' calls carry a token: unless you name some, every origin may. A laptop answers its own pages
+    alone."""
     full_text_tier: Tier = setting(one_of(*TIERS), "MCP_FULL_TEXT_TIER", key="fullTextTier", default="member")
     """Who reads whole documents over MCP: `public`, `member` or `vibecoder`. A [courtesy](mcp.md#tools), since REST
     serves the same to everybody."""
-    uri_host: str = setting(
+    site_description: str = setting_of(Appearance, "site_description")
+    uri_host: str | None = setting(
         matching(r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?", "a host name of lower-case letters, digits, dots and hyphens"),
         "MCP_URI_HOST",
         key="uriHost",
-        default="superbenefit",
+        default=None,
+        shown="the site's name, as in `my-knowledge-base`",
     )
-    """Host part of the `mcp://` addresses of resources."""
+    """Host part of the `mcp://` addresses of resources. `mcp://superbenefit/…` answers too."""
     names_authors: bool = setting(FLAG, "MCP_NAME_AUTHORS", key="nameAuthors", default=False)
     """Whether a proposal names the person behind it, by wallet address or ENS name."""
     reads_per_minute: int = setting(COUNT, "MCP_RATE_LIMIT_READS", key="rateLimitMcpReads", default=60)
@@ -121,6 +127,17 @@ class McpSettings(ReaderSettings, Toolsets, GitHubApi, Cloud):
     assumed_tier: Tier | None = setting(one_of(*TIERS), "MCP_ASSUMED_TIER", default=None)
     """On a laptop alone: the tier that every caller is taken for (`commonplace dev --tier`). Where `AWS_ENDPOINT_URL`
     is not this machine, the function refuses to start with it."""
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """Whose pages may call. Every page that a laptop's owner opens reaches the laptop, so it answers its own."""
+        loopback = is_loopback(urlsplit(self.base_url).hostname)
+        return self.allowed_origins or (() if loopback else ("*",))
+
+    @property
+    def resource_host(self) -> str:
+        """The host part of resources' addresses."""
+        return self.uri_host or slug(self.site_name)[:63].strip("-") or "commonplace"
 
     @model_validator(mode="after")
     def _assumes_on_a_laptop(self) -> Self:
