@@ -14,7 +14,8 @@ from aws_cdk import AssetHashType, BundlingOptions, DockerImage, ILocalBundling,
 from aws_cdk.aws_lambda import Code
 from constructs import Construct
 
-from infra.requirements import DATA_FILE, DATA_FILES, ONNX, REQUIREMENTS_FILE, ROOT, TEST_FOLDERS, uv
+from infra import minilm
+from infra.requirements import DATA_FILE, DATA_FILES, ONNX, REQUIREMENTS_FILE, ROOT, TEST_FOLDERS, install, uv
 
 PYTHON = "3.13"
 PLATFORM = "aarch64-manylinux_2_28"
@@ -56,9 +57,10 @@ def dependencies_code(scope: Construct, source: str) -> Code:
     return _asset(scope, folder, inputs, lambda out: build_dependencies(source, out))
 
 
-def models_code(scope: Construct, folders: Sequence[Path]) -> Code:
-    """A layer with the folders of models of the operator's own; a function sees them under `/opt/models`."""
-    return _asset(scope, ROOT / ONNX, folders, lambda out: build_models(folders, out))
+def models_code(scope: Construct, folders: Sequence[Path], *, with_minilm: bool) -> Code:
+    """A layer with MiniLM, and with folders of models of one's own; a function sees them under `/opt/models`."""
+    inputs = [*folders, *((minilm.REQUIREMENTS, Path(minilm.__file__)) if with_minilm else ())]
+    return _asset(scope, ROOT / ONNX, inputs, lambda out: build_models(folders, out, with_minilm=with_minilm))
 
 
 def build_library(out: Path) -> None:
@@ -72,14 +74,16 @@ def build_handler(source: str, out: Path) -> None:
     _compile(out, "/var/task")
 
 
-def build_models(folders: Sequence[Path], out: Path) -> None:
+def build_models(folders: Sequence[Path], out: Path, *, with_minilm: bool = False) -> None:
+    if with_minilm:
+        minilm.build(out / "models" / minilm.NAME)
     for folder in folders:
         shutil.copytree(folder, out / "models" / folder.name, ignore=shutil.ignore_patterns(".*"))
 
 
 def build_dependencies(source: str, out: Path) -> None:
     target = out / "python"
-    _install(ROOT / source / REQUIREMENTS_FILE, target, PLATFORM)
+    install(ROOT / source / REQUIREMENTS_FILE, target, "--python-platform", PLATFORM, "--python-version", PYTHON)
     for folder in [folder for pattern in TEST_FOLDERS for folder in target.glob(pattern)]:
         shutil.rmtree(folder)
     if (ROOT / source / DATA_FILE).exists():
@@ -87,18 +91,10 @@ def build_dependencies(source: str, out: Path) -> None:
     _compile(target, "/opt/python")
 
 
-def _install(requirements: Path, target: Path, platform: str) -> None:
-    """Only wheels, only with the hashes of the lock: a missing wheel is an error, not a build for the wrong machine."""
-    command = [uv(), "pip", "install", "--quiet", "--target", str(target), "--python-platform", platform]
-    command += ["--python-version", PYTHON, "--only-binary", ":all:", "--no-deps", "--require-hashes"]
-    command += ["--no-installer-metadata", "--link-mode", "copy", "--requirements", str(requirements)]
-    subprocess.run(command, check=True)
-
-
 def _copy_data(requirements: Path, target: Path) -> None:
     """Takes packages' data files without their code, which may not exist for the functions' platform."""
     with tempfile.TemporaryDirectory() as folder:
-        _install(requirements, Path(folder), DATA_PLATFORM)
+        install(requirements, Path(folder), "--python-platform", DATA_PLATFORM, "--python-version", PYTHON)
         for pattern in DATA_FILES:
             for file in Path(folder).glob(pattern):
                 copy = target / file.relative_to(folder)

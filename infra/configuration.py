@@ -28,6 +28,7 @@ from commonplace.search.settings import REGION
 from infra.declarations import ROOM_KEYS, ConfigurationError, camel_case, chosen, snake_case
 from infra.identity_keys import MAINNET_RPC_URLS, OPTIMISM_RPC_URLS, role_map, waap
 from infra.providers import (
+    MINILM,
     OPENAI,
     bundled_folder,
     embedding_provider,
@@ -347,7 +348,8 @@ def _check_identity(chosen: Configuration) -> None:
 
 
 def _check_search(chosen: Configuration) -> None:
-    if len({located(folder).name for folder in chosen.model_folders}) < len(chosen.model_folders):
+    names = [located(folder).name for folder in chosen.model_folders] + [MINILM] * (MINILM in chosen.providers)
+    if len(set(names)) < len(names):
         raise ConfigurationError("folders of ONNX models need different names: a function sees them side by side")
     if chosen.embedding_provider_next and chosen.engine == "embedded":
         raise ConfigurationError(

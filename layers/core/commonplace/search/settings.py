@@ -217,9 +217,10 @@ class RetrievalSettings(Organisation, Batch):
     embedding_provider: EmbeddingChoice = setting(
         Kind(EMBEDDING, EmbeddingChoice.parse), "EMBEDDING_PROVIDER", key="embeddingProvider", default="local"
     )
-    """`local` (a small model inside the function), `none` (words only), `bedrock-titan[:256|512|1024]`,
-    `bedrock-cohere[:256|512|1024|1536]`, [`openai[:MODEL[:DIMENSION]]`](models.md#openai), or `onnx:FOLDER` with
-    `model.onnx` and `tokenizer.json`, see [models](models.md)."""
+    """`local` (a small model inside the function), [`minilm`](models.md#minilm) (a better one, slower), `none` (words
+    only), `bedrock-titan[:256|512|1024]`, `bedrock-cohere[:256|512|1024|1536]`,
+    [`openai[:MODEL[:DIMENSION]]`](models.md#openai), or `onnx:FOLDER` with `model.onnx` and `tokenizer.json`, see
+    [models](models.md)."""
     embedding_provider_next: EmbeddingChoice | None = setting(
         Kind("the model to come, written as EMBEDDING_PROVIDER is; unset it when there is none", _next),
         "EMBEDDING_PROVIDER_NEXT",

@@ -36,7 +36,7 @@ def test_a_key_that_is_not_needed_stays_in_the_shell() -> None:
     [
         ({"EMBEDDING_PROVIDER": "openai"}, "OPENAI_API_KEY is not set"),
         ({"EMBEDDING_PROVIDER": "magic"}, "EMBEDDING_PROVIDER is malformed"),
-        ({"EMBEDDING_PROVIDER": "bedrock-titan"}, "On a laptop it must be one of: local, none, onnx, openai"),
+        ({"EMBEDDING_PROVIDER": "bedrock-titan"}, "On a laptop it must be one of: local, none, minilm, onnx, openai"),
         ({"EMBEDDING_PROVIDER": "openai", "OPENAI_API_KEY": "a key"}, "OPENAI_API_KEY is malformed"),
         ({"KB_BATCH_SIZE": "1000"}, "KB_BATCH_SIZE is malformed"),
     ],
