@@ -111,9 +111,9 @@ def cases(laptop: Laptop, client: Client) -> list[Case]:
     return [
         Case("get", lambda _: f"{API}/entries/{document}"),
         Case("list", lambda _: f"{API}/entries?limit=20"),
-        Case("filtered list", lambda _: f"{API}/entries?limit=20&tag={tag}"),
+        Case("filtered list", lambda _: f"{API}/entries?limit=20&tags={tag}"),
         Case("list, new page", lambda n: f"{API}/entries?limit={20 - n // places % 2}&offset={n % places}"),
-        Case("filtered list, new filter", lambda n: f"{API}/entries?limit=20&tag={tag}&updatedSince={_moment(n)}"),
+        Case("filtered list, new filter", lambda n: f"{API}/entries?limit=20&tags={tag}&updatedSince={_moment(n)}"),
         Case("search, repeated", lambda _: f"{API}/search?{urlencode({'q': 'how to share work in a circle'})}"),
         Case("search, new", lambda _: f"{API}/search?{urlencode({'q': ' '.join(prose.words(5))})}"),
         Case("page of the document", lambda _: f"/d/{document}"),

@@ -300,14 +300,14 @@ def _tags(api: httpx.Client, served: Served) -> Iterator[Statement]:
     found = [
         f"{tag}: {item['path']}"
         for tag in wanted
-        for item in paged(api, "/api/v1/entries", {"limit": "100", "tag": tag})
+        for item in paged(api, "/api/v1/entries", {"limit": "100", "tags": tag})
     ]
     yield same("tags in use", wanted, [item["tag"] for item in api.get("/api/v1/tags").json()["tags"]])
     yield same("(document, tag) pairs by the filter of the list", pairs, found)
     missed = []
     for tag, paths in wanted.items():
         for path in paths:
-            results = search(api, served.documents.get(path, {}).get("title", ""), tag=tag)
+            results = search(api, served.documents.get(path, {}).get("title", ""), tags=tag)
             if path not in [hit["path"] for hit in results] or any(tag not in hit["tags"] for hit in results):
                 missed.append(f"{tag}: {path}")
     yield all_of("(document, tag) pairs by the filter of the search", len(pairs), missed)

@@ -19,16 +19,18 @@ from commonplace.search.model import Chunk, Record, RecordId
 
 _FILTERS = {
     "contentType": "content_types",
-    "group": "group",
-    "release": "release",
-    "status": "status",
+    "group": "groups",
+    "release": "releases",
+    "status": "statuses",
     "tag": "tags_all",
     "tagAny": "tags_any",
     "pathPrefix": "path_prefix",
     "dateFrom": "date_from",
     "dateTo": "date_to",
 }
-"""As the search parameters of the REST API are called."""
+"""Names in a file of topics -> fields of the filters."""
+_TEXTS = ("path_prefix", "date_from", "date_to")
+"""Fields that hold one text, not several values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +83,9 @@ def parse_filters(text: str) -> Filters:
     stated: dict[str, Any] = json.loads(text) if text.strip() else {}
     if unknown := stated.keys() - _FILTERS.keys():
         raise ValueError(f"unknown filter {', '.join(sorted(unknown))}; there are {', '.join(_FILTERS)}")
+    told = ((_FILTERS[name], value) for name, value in stated.items())
     fields: dict[str, Any] = {
-        _FILTERS[name]: tuple(value) if isinstance(value, list) else value for name, value in stated.items()
+        name: value if name in _TEXTS else tuple(value) if isinstance(value, list) else (value,) for name, value in told
     }
     return Filters(**fields)
 

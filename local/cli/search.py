@@ -44,7 +44,10 @@ def search(
     query: Annotated[str, typer.Argument(help="Words, a question, or the name of a document.")],
     *,
     content_type: Annotated[list[str] | None, typer.Option("--type", help="Only this type; may be repeated.")] = None,
-    group: Annotated[str | None, typer.Option(help="Only documents of this group.")] = None,
+    group: Annotated[list[str] | None, typer.Option(help="Only documents of this group; repeated: of any.")] = None,
+    release: Annotated[list[str] | None, typer.Option(help="Only documents of this release; repeated: of any.")] = None,
+    status: Annotated[list[str] | None, typer.Option(help="Only documents of this status; repeated: of any.")] = None,
+    author: Annotated[list[str] | None, typer.Option(help="Only documents by this author; repeated: by any.")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="Only documents with this tag; repeated: with all.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=100, help="How many results at most; over 20 by words only.")] = 5,
     mode: Annotated[Mode, typer.Option(help="By words and meaning, or by words alone.")] = "hybrid",
@@ -72,7 +75,10 @@ def search(
     question = Question(
         query,
         content_types=tuple(content_type or ()),
-        group=group,
+        groups=tuple(group or ()),
+        releases=tuple(release or ()),
+        statuses=tuple(status or ()),
+        authors=tuple(author or ()),
         tags=tuple(tag or ()),
         limit=limit,
         mode=mode,
@@ -119,7 +125,10 @@ class Question:
 
     query: str
     content_types: tuple[str, ...] = ()
-    group: str | None = None
+    groups: tuple[str, ...] = ()
+    releases: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     limit: int = 5
     mode: Mode = "hybrid"
@@ -134,8 +143,11 @@ class Question:
         told: dict[str, Any] = {
             "q": self.query,
             "contentType": list(self.content_types),
-            "group": self.group,
-            "tag": list(self.tags),
+            "group": list(self.groups),
+            "release": list(self.releases),
+            "status": list(self.statuses),
+            "author": list(self.authors),
+            "tags": list(self.tags),
             "limit": self.limit,
             "mode": self.mode,
             "include": ["documents"] if self.documents else [],
@@ -193,7 +205,7 @@ def ask_file(index: Path, question: Question) -> Answer:
     leaves = tuple(dict.fromkeys(leaf for name in question.content_types for leaf in ONTOLOGY.expand(name)))
     request = SearchRequest(
         question.query,
-        Filters(content_types=leaves, group=question.group, tags_all=question.tags),
+        Filters(content_types=leaves, groups=question.groups, tags_all=question.tags),
         question.limit,
         mode=question.mode,
         explain=question.explain,
@@ -222,6 +234,7 @@ def _refused(status: int, told: Answer) -> CommandError:
 def results_text(answer: Answer) -> str:
     """The results, one paragraph each, with what is worth knowing about the whole."""
     lines = [f"Did you mean: {_clean(answer['suggestion'])}"] if answer["suggestion"] else []
+    lines += [_clean(hint) for hint in answer.get("hints", ())]
     if not answer["results"]:
         return "\n\n".join(["Nothing was found.", *lines])
     left_out = answer.get("documentsLeftOut", [])

@@ -56,7 +56,7 @@ def test_a_word_of_a_record_that_the_filters_leave_out_is_never_proposed(shore: 
     misspelt = ("quokkalien", "whispervind", "gosip")
 
     assert [first(shore, word) for word in misspelt] == ["quokkaline", "whisperwind", "gossip"]
-    for filters in (Filters(group="shore"), Filters(content_types=("note",)), Filters(tags_all=("none",))):
+    for filters in (Filters(groups=("shore",)), Filters(content_types=("note",)), Filters(tags_all=("none",))):
         assert [first(shore, word, filters) for word in misspelt] == [None, None, None]
 
 
@@ -73,7 +73,7 @@ def test_a_word_of_an_older_version_is_never_proposed(shore: Engine, provider: F
 
 
 def test_every_proposal_finds_something_under_the_same_filters(shore: Engine) -> None:
-    filters = Filters(group="shore")
+    filters = Filters(groups=("shore",))
 
     for query in ("shalow glimer", "shalow", "pols"):
         told = shore.candidates(Query.of(query), None, filters, 10).suggestions

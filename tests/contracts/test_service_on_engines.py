@@ -87,7 +87,7 @@ def test_words_alone_can_be_paged_through_to_the_end(service: SearchService, lim
 
 def test_a_misspelt_query_is_told_what_may_be_meant(service: SearchService) -> None:
     assert service.search(SearchRequest("Herrnig?")).suggestion == "Herring?"
-    assert service.search(SearchRequest("Herrnig?", Filters(group="shore"))).suggestion is None
+    assert service.search(SearchRequest("Herrnig?", Filters(groups=("shore",)))).suggestion is None
 
 
 def test_a_failing_model_leaves_words(service: SearchService, provider: FakeEmbeddings) -> None:
@@ -130,7 +130,7 @@ def verdict(service: SearchService, query: str, expect: str, **told: object) -> 
         ("herring", "note/n25", {"limit": 3}, "below-candidates"),
         ("herring", "note/n25", {"limit": 3, "mode": "lexical"}, "below-limit"),
         ("herring", "note/pools", {}, "not-matched"),
-        ("tide", "concept/tide", {"filters": Filters(tags_all=("walk",), group="shore")}, "filtered-out"),
+        ("tide", "concept/tide", {"filters": Filters(tags_all=("walk",), groups=("shore",))}, "filtered-out"),
         ("tide", "concept/none", {}, "not-indexed"),
     ],
 )
@@ -141,7 +141,7 @@ def test_what_is_expected_is_accounted_for(
 
     assert found.verdict == expected
     if expected == "filtered-out":
-        assert found.sentence == "It does not match tag = walk."
+        assert found.sentence == "It does not match tags = walk."
 
 
 def test_a_collapsed_record_names_what_stands_for_it(service: SearchService) -> None:

@@ -114,8 +114,7 @@ def base(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 def parameters(filters: Mapping[str, Any]) -> dict[str, Any]:
     """The same conditions as query parameters of REST."""
-    told = dict(filters)
-    return told | ({"tag": told.pop("tags")} if "tags" in told else {})
+    return dict(filters)
 
 
 def hits(answer: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -199,9 +199,9 @@ def _passes(record: Record, filters: Filters) -> bool:
     date = record.date or ""
     return (
         (not filters.content_types or record.content_type in filters.content_types)
-        and filters.group in (None, record.group)
-        and filters.release in (None, record.release)
-        and filters.status in (None, record.status)
+        and (not filters.groups or record.group in filters.groups)
+        and (not filters.releases or record.release in filters.releases)
+        and (not filters.statuses or record.status in filters.statuses)
         and set(filters.tags_all) <= set(record.tags)
         and (not filters.tags_any or bool(set(filters.tags_any) & set(record.tags)))
         and (not filters.path_prefix or record.path.startswith(filters.path_prefix + "/"))

@@ -180,12 +180,12 @@ def test_what_has_no_word_and_is_not_near_is_not_matched(
     ("filters", "named"),
     [
         (Filters(content_types=("note", "link")), ["contentType = note, link"]),
-        (Filters(tags_all=("sea", "moon")), ["tag = moon"]),
-        (Filters(tags_any=("moon",), group="inland"), ["group = inland", "tagAny = moon"]),
+        (Filters(tags_all=("sea", "moon")), ["tags = moon"]),
+        (Filters(tags_any=("moon",), groups=("inland",)), ["group = inland", "tagsAny = moon"]),
         (Filters(date_from="2025-06-01"), ["dateFrom = 2025-06-01"]),
         (Filters(date_to="2024", tags_all=("sea",)), ["dateTo = 2024"]),
         (
-            Filters(path_prefix="docs", status="done", release="r1"),
+            Filters(path_prefix="docs", statuses=("done",), releases=("r1",)),
             ["release = r1", "status = done", "pathPrefix = docs"],
         ),
     ],

@@ -220,7 +220,7 @@ def test_a_misspelt_query_is_told_what_may_be_meant(engine: EmbeddedEngine, prov
     assert service.search(SearchRequest("The tidle")).suggestion == "The tide"
     assert service.search(SearchRequest("tidle", mode="lexical")).suggestion == "tide"
     assert service.search(SearchRequest("The tide")).suggestion is None
-    assert service.search(SearchRequest("tidle", Filters(group="none"))).suggestion is None
+    assert service.search(SearchRequest("tidle", Filters(groups=("none",)))).suggestion is None
 
 
 def by_words(service: SearchService, limit: int) -> tuple[list[Hit], set[int], int]:

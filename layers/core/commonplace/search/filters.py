@@ -5,17 +5,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Exact conditions; empty means no condition. Several content types, and `tags_any`, are alternatives.
+    """Exact conditions; empty means no condition. Several values are alternatives, but for `tags_all`.
 
     Parent types are expanded before they come here.
     """
 
     content_types: tuple[str, ...] = ()
-    group: str | None = None
-    release: str | None = None
-    status: str | None = None
-    author: str | None = None
-    alias: str | None = None
+    groups: tuple[str, ...] = ()
+    releases: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    """Other names of documents, as their authors wrote them."""
     tags_all: tuple[str, ...] = ()
     tags_any: tuple[str, ...] = ()
     path_prefix: str | None = None

@@ -53,7 +53,7 @@ def test_filters_reach_the_search_and_can_be_taken_off(found: World) -> None:
     page = found.client().get("/search?q=season&type=resource&tag=roles&tag=governance&release=first-harvest").text
     asked = found.search.asked[-1].filters
     assert {"pattern", "practice"} <= set(asked.content_types)
-    assert (asked.tags_all, asked.release) == (("roles", "governance"), "first-harvest")
+    assert (asked.tags_all, asked.releases) == (("roles", "governance"), ("first-harvest",))
     wider = "/search?q=season&amp;type=resource&amp;release=first-harvest&amp;tag=governance"
     assert f'href="{wider}" aria-current="true">roles' in page
 

@@ -59,7 +59,7 @@ def test_document_answers_either_payload(ask: Ask, event: Callable[..., dict[str
 
 @both_payloads
 def test_repeated_parameters_arrive_all(ask: Ask, event: Callable[..., dict[str, Any]]) -> None:
-    answer = ask(event("/api/v1/entries", "tag=governance&tag=roles"))
+    answer = ask(event("/api/v1/entries", "tags=governance&tags=roles"))
     assert [entry["id"] for entry in json.loads(answer["body"])["entries"]] == ["rotating-stewardship"]
 
 

@@ -76,7 +76,7 @@ def test_unpublished_is_a_miss_by_its_exact_name(haunted: World) -> None:
         f"graph?around=pattern/{CANARY}-plan",
     )
     assert {client.get(f"/api/v1/{name}").status_code for name in names} == {404}
-    assert client.get(f"/api/v1/entries?tag={CANARY}").json()["total"] == 0
+    assert client.get(f"/api/v1/entries?tags={CANARY}").json()["total"] == 0
 
 
 def test_document_that_was_withdrawn_leaves_every_cached_answer(world: World) -> None:

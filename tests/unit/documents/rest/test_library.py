@@ -35,6 +35,8 @@ def catalogues(draw: st.DrawFn) -> Catalogue:
             f"{draw(FOLDERS)}d-{number}.md",
             title=draw(st.sampled_from(["x", "X", "y", "Ä"])),
             group=draw(optional(TAGS)),
+            author=draw(st.lists(TAGS, max_size=2)),
+            aliases=draw(st.lists(TAGS, max_size=2)),
             tags=draw(st.lists(TAGS, max_size=3)),
             date=draw(optional(DAYS)),
             updated_at=draw(st.none() | MOMENTS),
@@ -49,7 +51,9 @@ def catalogues(draw: st.DrawFn) -> Catalogue:
 filters = st.builds(
     Filters,
     content_types=st.lists(st.sampled_from(["file", "pattern", "tag"]), max_size=2).map(tuple),
-    group=optional(TAGS),
+    groups=st.lists(TAGS, max_size=2).map(tuple),
+    authors=st.lists(TAGS, max_size=2).map(tuple),
+    aliases=st.lists(TAGS, max_size=2).map(tuple),
     tags_all=st.lists(TAGS, max_size=2).map(tuple),
     tags_any=st.lists(TAGS, max_size=2).map(tuple),
     path_prefix=optional(FOLDERS),
@@ -67,7 +71,9 @@ def matches(entry: Entry, selection: Selection) -> bool:
     wanted, since = selection.filters, selection.updated_since
     return (
         (not wanted.content_types or entry.content_type in wanted.content_types)
-        and (wanted.group is None or entry.group == wanted.group)
+        and (not wanted.groups or entry.group in wanted.groups)
+        and (not wanted.authors or not set(wanted.authors).isdisjoint(entry.author))
+        and (not wanted.aliases or not set(wanted.aliases).isdisjoint(entry.aliases))
         and set(wanted.tags_all) <= set(entry.tags)
         and (not wanted.tags_any or bool(set(wanted.tags_any) & set(entry.tags)))
         and entry.path.startswith(wanted.path_prefix or "")

@@ -99,7 +99,7 @@ def test_feed_has_the_latest_changes_first_with_their_text(client: TestClient) -
 
 
 def test_feed_is_filtered_and_paged(client: TestClient) -> None:
-    feed = client.get("/api/v1/feed.json?tag=governance&limit=1").json()
+    feed = client.get("/api/v1/feed.json?tags=governance&limit=1").json()
     following = client.get(feed["next_url"]).json()
     assert [item["title"] for item in feed["items"] + following["items"]] == ["Rotating stewardship", "Seed swap"]
     assert "next_url" not in following
@@ -231,12 +231,12 @@ def test_search_answers_in_the_agreed_shape(world: World, client: TestClient) ->
 
 def test_search_passes_every_filter_on(world: World, client: TestClient) -> None:
     client.get(
-        "/api/v1/search?q=x&contentType=story&group=g&release=r&status=s&tag=a&tag=b&tagAny=c&pathPrefix=docs"
+        "/api/v1/search?q=x&contentType=story&group=g&release=r&status=s&tags=a&tags=b&tagsAny=c&pathPrefix=docs"
         "&dateFrom=2025-01-01&dateTo=2025-12-31"
     )
     filters = world.search.asked[0].filters
     assert {"study", "article"} <= set(filters.content_types)
-    assert (filters.group, filters.release, filters.status) == ("g", "r", "s")
+    assert (filters.groups, filters.releases, filters.statuses) == (("g",), ("r",), ("s",))
     assert (filters.tags_all, filters.tags_any, filters.path_prefix) == (("a", "b"), ("c",), "docs/")
     assert (filters.date_from, filters.date_to) == ("2025-01-01", "2025-12-31")
 
@@ -282,13 +282,13 @@ def test_examples_of_parameters_are_names_of_what_is_published(world: World) -> 
     world.clock.now += 60
     assert shown(client, "/api/v1/entries/{contentType}/{id}/links") == {"contentType": "guide", "id": "crabs"}
     found = shown(client, "/api/v1/search")
-    asked = {name: found[name] for name in ("q", "group", "release", "tag", "tagAny", "pathPrefix")}
+    asked = {name: found[name] for name in ("q", "group", "release", "tags", "tagsAny", "pathPrefix")}
     assert asked == {
         "q": "Of crabs",
-        "group": "tide",
-        "release": "r1",
-        "tag": ["sea"],
-        "tagAny": ["sea"],
+        "group": ["tide"],
+        "release": ["r1"],
+        "tags": ["sea"],
+        "tagsAny": ["sea"],
         "pathPrefix": "shore/",
     }
     assert shown(client, "/api/v1/attachments/{name}") == {"name": "crab.png"}

@@ -54,7 +54,7 @@ def test_a_search_asks_for_spares_and_never_for_more_candidates_than_there_are()
 
 def test_pages_of_a_search_by_words_hold_every_document_once() -> None:
     client = told(*REFS).client()
-    pages, link = [], f"{SEARCH}?q=a%20garden&tag=x&tag=y&mode=lexical&limit=4"
+    pages, link = [], f"{SEARCH}?q=a%20garden&tags=x&tags=y&mode=lexical&limit=4"
     while link:
         answer = client.get(link)
         pages.append(shown(answer.json()))
@@ -78,7 +78,7 @@ def test_a_cursor_goes_on_with_another_limit_and_with_highlights() -> None:
 
 
 @pytest.mark.parametrize(
-    "changed", [{"q": "y"}, {"tag": "roles"}, {"contentType": "tag"}, {"dateTo": "2026-01-01"}, {"cursor": "AAAA"}]
+    "changed", [{"q": "y"}, {"tags": "roles"}, {"contentType": "tag"}, {"dateTo": "2026-01-01"}, {"cursor": "AAAA"}]
 )
 def test_a_cursor_of_another_search_is_400_and_says_what_to_do(changed: dict[str, str]) -> None:
     world = told(*REFS)

@@ -14,15 +14,15 @@ def test_no_filter_is_no_condition() -> None:
 
 def test_every_tag_of_all_is_a_condition_of_its_own_and_any_is_one() -> None:
     assert queries.conditions(Filters(tags_all=("a", "b", "a"), tags_any=("c", "d"))) == [
+        {"terms": {"tags": ["c", "d"]}},
         {"term": {"tags": "a"}},
         {"term": {"tags": "b"}},
-        {"terms": {"tags": ["c", "d"]}},
     ]
 
 
 def test_filters_are_inside_every_leg() -> None:
-    where = queries.conditions(Filters(group="shore"))
-    clause = {"term": {"group": "shore"}}
+    where = queries.conditions(Filters(groups=("shore",)))
+    clause = {"terms": {"group": ["shore"]}}
     near = queries.nearest(Numbers([1.0]), where, 10, 200)
 
     assert queries.lexical(("tide",), where)["bool"]["filter"] == [clause]

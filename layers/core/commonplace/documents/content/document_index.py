@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeVar, cast
 from commonplace.documents.content.document import Attachment, DocumentRef, Entry, Manifest, Summary, reference
 from commonplace.documents.content.graph import LinkResolver, ToFile
 from commonplace.repository.link import Link
+from commonplace.repository.slugs import slug
 from commonplace.search.filters import Filters
 
 Sort = Literal["title", "-title", "date", "-date", "updated", "-updated", "path", "-path"]
@@ -73,6 +74,13 @@ class Catalogue:
         path = self.manifest.former_refs.get(ref)
         entry = self.manifest.by_path.get(path) if path else None
         return Resolved(entry, former=True) if entry else None
+
+    def resolve_any(self, content_types: Iterable[str], document_id: str) -> Resolved | None:
+        """The first document of that name among these types, as it is written or as ids are; living names first."""
+        names = dict.fromkeys((document_id, document_id.removesuffix(".md"), slug(document_id)))
+        types = tuple(content_types)
+        resolved = (self.resolve(content_type, name) for name in names if name for content_type in types)
+        return min(filter(None, resolved), key=lambda one: one.former, default=None)
 
     def at_path(self, path: str) -> Entry | None:
         """By source path (with or without `.md`), permalink, or folder (its index page), in this order."""
@@ -133,15 +141,18 @@ class Catalogue:
 
     def _conditions(self, selection: Selection) -> Iterable[frozenset[int]]:
         wanted = selection.filters
-        if wanted.content_types:
-            yield self._any("content_type", wanted.content_types)
-        for name in ("group", "release", "status"):
-            if (value := getattr(wanted, name)) is not None:
-                yield self._any(name, (value,))
-        for tag in wanted.tags_all:
-            yield self._any("tags", (tag,))
-        if wanted.tags_any:
-            yield self._any("tags", wanted.tags_any)
+        alternatives = (
+            ("content_type", wanted.content_types),
+            ("group", wanted.groups),
+            ("release", wanted.releases),
+            ("status", wanted.statuses),
+            ("author", wanted.authors),
+            ("aliases", wanted.aliases),
+            ("tags", wanted.tags_any),
+        )
+        for name, values in (*alternatives, *(("tags", (tag,)) for tag in wanted.tags_all)):
+            if values:
+                yield self._any(name, values)
         if wanted.path_prefix:
             yield self._below(wanted.path_prefix)
         if wanted.date_from or wanted.date_to:
@@ -204,6 +215,7 @@ class Catalogue:
         for position, entry in enumerate(self.entries):
             named = [("content_type", entry.content_type), ("group", entry.group), ("release", entry.release)]
             named += [("status", entry.status), *(("tags", tag) for tag in entry.tags)]
+            named += [*(("author", name) for name in entry.author), *(("aliases", name) for name in entry.aliases)]
             for name, value in named:
                 if value is not None:
                     found.setdefault((name, value), set()).add(position)

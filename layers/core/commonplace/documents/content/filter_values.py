@@ -3,17 +3,21 @@
 Letter case, gaps and hyphens do not count, and a group answers to the title of its page too.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
+from itertools import chain
 
 from commonplace.documents.content import facets
 from commonplace.documents.content.document_index import Catalogue
+from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.kernel.errors import InvalidInput
 from commonplace.kernel.terms import key
 from commonplace.search.filters import Filters
 
 MAX_VALUES = 20
-"""Values named in a message."""
+"""Values of one filter, and values named in a message."""
 MAX_CHARACTERS = 200
 """Of a value to compare with."""
 SHOWN_CHARACTERS = 80
@@ -25,37 +29,30 @@ Spellings = Mapping[str, str]
 
 
 def resolved(catalogue: Catalogue, wanted: Filters) -> Filters:
-    """The same conditions, each value as documents bear it; what none bears stays as it came."""
-    tags_all, tags_any = (
-        tuple(dict.fromkeys(found for tag in named if (found := _matched(tag, tags(catalogue)))))
-        for named in (wanted.tags_all, wanted.tags_any)
-    )
-    return replace(
-        wanted,
-        group=_matched(wanted.group, groups(catalogue)),
-        release=_matched(wanted.release, releases(catalogue)),
-        status=_matched(wanted.status, statuses(catalogue)),
-        tags_all=tags_all,
-        tags_any=tags_any,
-    )
+    """The same conditions, each value as documents bear it; what none bears stays as it came.
+
+    A text with commas is several values, unless documents bear it as it is. Raises InvalidInput for too many values.
+    """
+    told = ((field, getattr(wanted, field), spellings) for field, _, _, spellings in _FIELDS)
+    changed = {field: _values(named, spellings(catalogue)) for field, named, spellings in told if named}
+    types = (ONTOLOGY.expand(name) for name in wanted.content_types)
+    return replace(wanted, content_types=tuple(dict.fromkeys(chain.from_iterable(types))), **changed)
 
 
 def unknown(catalogue: Catalogue, wanted: Filters) -> list[str]:
     """A sentence on each value that no document bears, with those that some do."""
     told = []
-    named: tuple[tuple[str, str, str | None, Callable[[Catalogue], Spellings]], ...] = (
-        ("group", "groups", wanted.group, groups),
-        ("release", "releases", wanted.release, releases),
-        ("status", "statuses", wanted.status, statuses),
-        *(("tag", "tags", tag, tags) for tag in (*wanted.tags_all, *wanted.tags_any)),
-    )
-    for name, plural, value, spellings in named:
+    for field, name, plural, spellings in _FIELDS:
+        named: tuple[str, ...] = getattr(wanted, field)
+        if not named:
+            continue
         known = spellings(catalogue)
         values = list(dict.fromkeys(known.values()))
-        if value is not None and value not in values:
-            near = nearest(value, known)
-            meant = f"; did you mean `{near}`?" if near else "."
-            told.append(f"No {name} is called `{shown(value)}`{meant} {_those(plural, values)}")
+        for value in dict.fromkeys(named):
+            if value not in known:
+                near = nearest(value, known)
+                meant = f"; did you mean `{near}`?" if near else "."
+                told.append(f"No {name} is called `{shown(value)}`{meant} {_those(plural, values)}")
     return list(dict.fromkeys(told))
 
 
@@ -88,7 +85,23 @@ def statuses(catalogue: Catalogue) -> Spellings:
 
 
 def _statuses(catalogue: Catalogue) -> Spellings:
-    return _spellings((status, status) for status in sorted({one.status for one in catalogue.entries if one.status}))
+    return _by_use(entry.status for entry in catalogue.entries)
+
+
+def authors(catalogue: Catalogue) -> Spellings:
+    return catalogue.once(_authors)
+
+
+def _authors(catalogue: Catalogue) -> Spellings:
+    return _by_use(name for entry in catalogue.entries for name in entry.author)
+
+
+def aliases(catalogue: Catalogue) -> Spellings:
+    return catalogue.once(_aliases)
+
+
+def _aliases(catalogue: Catalogue) -> Spellings:
+    return _by_use(name for entry in catalogue.entries for name in entry.aliases)
 
 
 def tags(catalogue: Catalogue) -> Spellings:
@@ -106,11 +119,26 @@ def _spellings(named: Iterable[tuple[str, str]]) -> Spellings:
     return {key(name): value for name, value in pairs} | {value: value for _, value in pairs}
 
 
-def _matched(value: str | None, spellings: Spellings) -> str | None:
-    """The value that documents bear; the text itself when none does, None for no text at all."""
-    if value is None or not value.strip():
-        return None
-    return spellings.get(value) or spellings.get(key(value)) or sound(value.strip()[:MAX_CHARACTERS])
+def _by_use(values: Iterable[str | None]) -> Spellings:
+    """Of several values that are spelt alike, the one that most documents bear answers."""
+    counted = Counter(value for value in values if value)
+    return _spellings((value, value) for value, _ in reversed(counted.most_common()))
+
+
+def _values(named: Iterable[str], spellings: Spellings) -> tuple[str, ...]:
+    """Values that documents bear; the texts themselves where none does."""
+    found: dict[str, None] = {}
+    for text in named:
+        parts = [text] if _matched(text, spellings) else text.split(",")
+        for part in filter(None, map(str.strip, parts)):
+            found[_matched(part, spellings) or sound(part[:MAX_CHARACTERS])] = None
+    if len(found) > MAX_VALUES:
+        raise InvalidInput(f"A filter takes at most {MAX_VALUES} values.", hint="Ask several times, for some each.")
+    return tuple(found)
+
+
+def _matched(value: str, spellings: Spellings) -> str | None:
+    return spellings.get(value) or spellings.get(key(value))
 
 
 def _those(names: str, values: list[str]) -> str:
@@ -129,3 +157,15 @@ def shown(text: str) -> str:
 def sound(text: str) -> str:
     """The text without lone surrogates, which JSON may hold and UTF-8 may not."""
     return text.encode("utf-8", "replace").decode()
+
+
+_FIELDS: tuple[tuple[str, str, str, Callable[[Catalogue], Spellings]], ...] = (
+    ("groups", "group", "groups", groups),
+    ("releases", "release", "releases", releases),
+    ("statuses", "status", "statuses", statuses),
+    ("authors", "author", "authors", authors),
+    ("aliases", "alias", "aliases", aliases),
+    ("tags_all", "tag", "tags", tags),
+    ("tags_any", "tag", "tags", tags),
+)
+"""Of `Filters`: a field, what one of its values is called and several are, and where they come from."""

@@ -77,7 +77,7 @@ def _chosen(request: Request, catalogue: Catalogue) -> tuple[Chosen, Entry | Non
 def _values(library: Library, catalogue: Catalogue, chosen: Chosen, center: Entry | None) -> dict[str, Any]:
     filters = Filters(
         content_types=ONTOLOGY.expand(chosen.type) if chosen.type else (),
-        group=chosen.group or None,
+        groups=(chosen.group,) if chosen.group else (),
     )
     documents = catalogue.select(Selection(filters))
     edges = library.graph().edges

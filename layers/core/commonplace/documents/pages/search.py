@@ -72,8 +72,8 @@ class Question:
     def filters(self) -> Filters:
         return Filters(
             content_types=tuple(ONTOLOGY.expand(self.type)) if self.type else (),
-            group=self.group or None,
-            release=self.release or None,
+            groups=(self.group,) if self.group else (),
+            releases=(self.release,) if self.release else (),
             tags_all=self.tags,
         )
 

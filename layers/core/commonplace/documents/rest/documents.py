@@ -9,8 +9,9 @@ from pydantic.alias_generators import to_camel
 from starlette.requests import Request
 from starlette.responses import Response
 
-from commonplace.documents.content.document import Entry
+from commonplace.documents.content.document import Entry, reference
 from commonplace.documents.content.document_index import Catalogue
+from commonplace.documents.content.filter_values import unknown
 from commonplace.documents.content.graph import AuthoredLink
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.rest import examples, models
@@ -18,7 +19,7 @@ from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Listing, PathId, PathType, link_header
 from commonplace.documents.rest.services import Services, computed, etag, services
 from commonplace.documents.views import markdown
-from commonplace.kernel.errors import NotFound
+from commonplace.kernel.errors import InvalidInput, NotFound
 from commonplace.kernel.objects import StoredObject
 from commonplace.repository.headings import fragment_of
 from commonplace.web.representations import (
@@ -49,7 +50,10 @@ LINKS_BYTES = PAGE_BYTES // 4
     responses=answers(examples.ENTRIES, 422, description="A page of documents."),
 )
 async def list_entries(request: Request, asked: Annotated[Listing, Query()]) -> Response:
-    """Documents filtered, sorted and paged; with `include=body` their texts too. Filters are exact."""
+    """Documents filtered, sorted and paged; with `include=body` their texts too.
+
+    Values of filters match in any letter case; one that no document has is named in `hints`.
+    """
     using = services(request)
     edition = using.library.edition()
     page = using.pages.page(edition.etag, ("entries", asked.query()), lambda: _list(using, edition.catalogue, asked))
@@ -57,7 +61,8 @@ async def list_entries(request: Request, asked: Annotated[Listing, Query()]) -> 
 
 
 def _list(using: Services, catalogue: Catalogue, asked: Listing) -> Page:
-    matching = catalogue.select(asked.selection(), asked.sort)
+    selection = asked.selection(catalogue)
+    matching = catalogue.select(selection, asked.sort)
     window = matching[asked.offset : asked.offset + asked.limit]
     if asked.body:
         # No more are read than can be shown.
@@ -65,6 +70,8 @@ def _list(using: Services, catalogue: Catalogue, asked: Listing) -> Page:
     shown = leading(_listed(using, asked, window))
     total = len(matching)
     told = models.EntryList(entries=shown, total=total, limit=asked.limit, offset=asked.offset)
+    if hints := unknown(catalogue, selection.filters):
+        told.hints = hints
     links = link_header(f"{API}/entries", asked, limit=asked.limit, offset=asked.offset, shown=len(shown), total=total)
     return Page.of(told.to_json(), headers=links)
 
@@ -122,12 +129,12 @@ async def get_entry_by_path(
 async def get_entry_markdown(request: Request, content_type: PathType, document_id: PathId) -> Response:
     """The text of a document, for people who read and programs that render. Sanitise what you render."""
     using = services(request)
-    entry, former = _resolve(using.library.edition().catalogue, content_type, document_id)
-    headers = {"content-location": f"{models.entry_url(entry)}.md"} if former else {}
+    entry, renamed = _resolve(using.library.edition().catalogue, content_type, document_id)
+    headers = {"content-location": f"{models.entry_url(entry)}.md"} if renamed else {}
     tag = f"{etag(entry.etag, computed(using, entry))}-md"
     if unchanged(request, tag):
         return Response(status_code=304, headers={"etag": f'"{tag}"'} | headers)
-    entry, stored = _open(using, lambda catalogue: _resolve(catalogue, content_type, document_id)[0])
+    entry, stored = _open(using, lambda catalogue: resolve(catalogue, content_type, document_id))
     body = markdown(entry, using.addresses.of(entry), json.loads(stored.body)["content"])
     tag = f"{etag(stored.etag, computed(using, entry))}-md"
     return Response(body, media_type=MARKDOWN, headers={"etag": f'"{tag}"'} | headers)
@@ -151,15 +158,18 @@ async def get_entry(
         Query(alias="format", description="`html`: `html`, `headings` and `truncated` in place of `content`."),
     ] = "markdown",
 ) -> Response:
-    """The whole document. A name it had earlier answers too, and `Content-Location` says the present one."""
+    """The whole document. Names it had earlier, and types as filters take them, answer too; `Content-Location` says the
+    present name."""
     using = services(request)
     edition = using.library.edition()
-    entry, former = _resolve(edition.catalogue, content_type, document_id)
+    entry, renamed = _resolve(edition.catalogue, content_type, document_id)
     if form == "html":
-        page = using.pages.page(edition.etag, ("html", entry.ref, str(former)), lambda: _rendered(using, entry, former))
+        page = using.pages.page(
+            edition.etag, ("html", entry.ref, str(renamed)), lambda: _rendered(using, entry, renamed)
+        )
         return page.answer(request)
     return _document(
-        request, using, entry, lambda catalogue: _resolve(catalogue, content_type, document_id)[0], canonical=not former
+        request, using, entry, lambda catalogue: resolve(catalogue, content_type, document_id), canonical=not renamed
     )
 
 
@@ -175,11 +185,11 @@ async def get_entry_links(request: Request, content_type: PathType, document_id:
     """What it links to, what links to it, and which of its links lead to nothing published."""
     using = services(request)
     edition = using.library.edition()
-    entry, _ = _resolve(edition.catalogue, content_type, document_id)
+    entry = resolve(edition.catalogue, content_type, document_id)
     return using.pages.page(edition.etag, ("links", entry.ref), lambda: _links(using, entry)).answer(request)
 
 
-def _rendered(using: Services, entry: Entry, former: bool) -> Page:
+def _rendered(using: Services, entry: Entry, renamed: bool) -> Page:
     entry, stored = _open(using, lambda catalogue: catalogue.manifest.by_ref.get(entry.ref))
     document = json.loads(stored.body)
     rendered = using.renderer.render(entry, document.pop("content"))
@@ -187,7 +197,7 @@ def _rendered(using: Services, entry: Entry, former: bool) -> Page:
     told = _outside(computed(using, entry)) | document
     told |= {"html": rendered.html, "headings": headings, "truncated": rendered.truncated}
     return Page.of(
-        encode(told), headers={"content-location": f"{models.entry_url(entry)}?format=html"} if former else {}
+        encode(told), headers={"content-location": f"{models.entry_url(entry)}?format=html"} if renamed else {}
     )
 
 
@@ -234,15 +244,25 @@ def _written(using: Services, catalogue: Catalogue, link: AuthoredLink) -> model
     )
 
 
-def _resolve(catalogue: Catalogue, content_type: str, document_id: str) -> tuple[Entry, bool]:
-    """The document and whether the request used a former name. Raises NotFound, naming the nearest."""
+def resolve(catalogue: Catalogue, content_type: str, document_id: str) -> Entry:
+    """The document, by a former name too, and by a type as filters take it. Raises NotFound, naming the nearest."""
     if (found := catalogue.resolve(content_type, document_id)) is not None:
-        return found.entry, found.former
-    if content_type not in ONTOLOGY.types:
-        raise NotFound("There is no such content type.", validTypes=list(ONTOLOGY.types))
-    nearest = catalogue.nearest(content_type, document_id)
+        return found.entry
+    try:
+        types = ONTOLOGY.expand(content_type)
+    except InvalidInput as error:
+        raise NotFound("There is no such content type.", validTypes=list(ONTOLOGY.types), hint=error.hint) from None
+    if (found := catalogue.resolve_any(types, document_id)) is not None:
+        return found.entry
+    nearest = catalogue.nearest(types[0], document_id)
     hint = f"Did you mean {' or '.join(nearest)}?" if nearest else "Search for it: /api/v1/search?q="
     raise NotFound("There is no such document.", nearest=nearest, hint=hint)
+
+
+def _resolve(catalogue: Catalogue, content_type: str, document_id: str) -> tuple[Entry, bool]:
+    """The document, and whether it has another name now than the one in the request."""
+    entry = resolve(catalogue, content_type, document_id)
+    return entry, entry.ref != reference(content_type, document_id)
 
 
 def _document(request: Request, using: Services, entry: Entry, choose: Choose, *, canonical: bool) -> Response:

@@ -13,6 +13,7 @@ from commonplace.documents.content.document import DocumentRef
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.facets import Facet
 from commonplace.documents.rest import examples, models
+from commonplace.documents.rest.documents import resolve
 from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Counting, Place, link_header
 from commonplace.documents.rest.services import Services, services
@@ -42,11 +43,10 @@ async def get_graph(request: Request, asked: Annotated[Place, Query()]) -> Respo
 
 
 def _start(catalogue: Catalogue, around: str) -> DocumentRef:
-    content_type, _, document_id = around.partition("/")
-    if (found := catalogue.resolve(content_type, document_id)) is not None:
-        return found.entry.ref
-    nearest = catalogue.nearest(content_type, document_id)
-    raise NotFound("There is no such document.", nearest=nearest, hint="Name it as contentType/id.")
+    content_type, slash, document_id = around.partition("/")
+    if not slash:
+        raise NotFound("There is no such document.", hint="Name it as contentType/id.")
+    return resolve(catalogue, content_type, document_id).ref
 
 
 def _graph(using: Services, around: DocumentRef | None, depth: int) -> Page:

@@ -9,6 +9,7 @@ from starlette.responses import JSONResponse, Response
 
 from commonplace.documents.content.document import Entry
 from commonplace.documents.content.document_index import Catalogue, Selection
+from commonplace.documents.content.filter_values import unknown
 from commonplace.documents.rest import examples, models
 from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Feed
@@ -54,7 +55,8 @@ async def get_feed(request: Request, asked: Annotated[Feed, Query()]) -> Respons
 
 def _feed(using: Services, catalogue: Catalogue, asked: Feed) -> Page:
     host = using.site.base_url
-    latest = catalogue.select(Selection(asked.filters()), "-updated")
+    wanted = asked.filters(catalogue)
+    latest = catalogue.select(Selection(wanted), "-updated")
     shown = latest[asked.offset : asked.offset + asked.limit]
     stored = using.library.documents(shown)
     items = (_item(using, entry, found) if found else None for entry, found in zip(shown, stored, strict=True))
@@ -67,6 +69,8 @@ def _feed(using: Services, catalogue: Catalogue, asked: Feed) -> Page:
         description=f"What changed last in {using.site.name}.",
         items=[item for item in taken if item],
     )
+    if hints := unknown(catalogue, wanted):
+        told.hints = hints
     following = asked.offset + len(taken)
     if following < len(latest):
         told.next_url = _address(host, asked.model_copy(update={"offset": following}))

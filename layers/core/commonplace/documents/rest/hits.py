@@ -28,6 +28,7 @@ def answer(
     banner_url: Callable[[DocumentRef], str | None] = lambda _: None,
     highlight: bool = False,
     next_cursor: str | None = None,
+    hints: Sequence[str] = (),
     max_bytes: int = PAGE_BYTES,
 ) -> bytes:
     """The answer's body. What is not `published` is left out, whatever the index says; None means that all of it is.
@@ -47,6 +48,8 @@ def answer(
         reranked=found.reranked,
         took_ms=found.took_ms,
     )
+    if hints:
+        told.hints = list(hints)
     if found.explanation is not None:
         told.explanation = models.Explanation.model_validate(found.explanation)
     if asked.documents:

@@ -130,11 +130,15 @@ class ListedEntry(EntrySummary):
     )
 
 
+HINTS = "Where a value of a filter is one that no document has: a sentence on each, with the nearest that some have."
+
+
 class EntryList(Answer):
     entries: list[ListedEntry]
     total: int = Field(description="Documents that match, on all pages.")
     limit: int
     offset: int
+    hints: list[str] | None = Field(None, description=HINTS)
 
 
 class BrokenLink(Answer):
@@ -348,6 +352,7 @@ class JsonFeed(Answer):
     description: str
     next_url: str | None = Field(None, alias="next_url")
     items: list[FeedItem]
+    hints: list[str] | None = Field(None, alias="_hints", description=HINTS)
 
 
 class SchemaLink(Answer):
@@ -482,6 +487,7 @@ class SearchAnswer(Answer):
     fallback: bool = Field(description="True when meaning could not be compared and only words were.")
     reranked: bool
     took_ms: int
+    hints: list[str] | None = Field(None, description=HINTS)
     explanation: Explanation | None = Field(None, description="With `explain`.")
     documents_left_out: list[str] | None = Field(
         None, description="With `include=documents`: `contentType/id` of those that did not fit into the answer."

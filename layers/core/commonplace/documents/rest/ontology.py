@@ -8,7 +8,7 @@ from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.rest import examples, models
 from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import CONTENT_TYPES, PathType
-from commonplace.kernel.errors import NotFound
+from commonplace.kernel.errors import InvalidInput, NotFound
 from commonplace.web.representations import API, Page, encode
 
 router = APIRouter(tags=["Vocabulary"])
@@ -73,10 +73,12 @@ async def get_schema(
     content_type: PathType,
 ) -> Response:
     """What the frontmatter of a document of this type may hold."""
-    if content_type not in ONTOLOGY.types:
-        raise NotFound("There is no such content type.", validTypes=CONTENT_TYPES)
-    if content_type not in _PAGES:
+    try:
+        name, *_ = ONTOLOGY.expand(content_type)
+    except InvalidInput as error:
+        raise NotFound("There is no such content type.", validTypes=CONTENT_TYPES, hint=error.hint) from None
+    if name not in _PAGES:
         from commonplace.documents.content.schemas import json_schema
 
-        _PAGES[content_type] = Page.of(encode(json_schema(content_type)), SCHEMA_JSON)
-    return _PAGES[content_type].answer(request)
+        _PAGES[name] = Page.of(encode(json_schema(name)), SCHEMA_JSON)
+    return _PAGES[name].answer(request)

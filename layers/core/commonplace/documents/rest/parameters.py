@@ -1,4 +1,4 @@
-"""Query parameters with their bounds, parsed once. Unknown parameters are ignored."""
+"""Query parameters with their bounds, parsed once."""
 
 import re
 from datetime import UTC, date, datetime
@@ -9,7 +9,8 @@ from fastapi import Path
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
-from commonplace.documents.content.document_index import Selection, Sort
+from commonplace.documents.content.document_index import Catalogue, Selection, Sort
+from commonplace.documents.content.filter_values import MAX_VALUES, resolved
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.findings import MAX_HITS
 from commonplace.documents.rest.cursors import MAX_CURSOR_CHARACTERS
@@ -25,7 +26,6 @@ MAX_LINK_CHARACTERS = 2_000
 MAX_PAGE = 100
 """Results on a page of a search by words alone."""
 
-Word = Annotated[str, Field(min_length=1, max_length=200)]
 Extra = Annotated[Literal["documents"], WithJsonSchema({"type": "string", "enum": ["documents"]})]
 Body = Annotated[Literal["body"], WithJsonSchema({"type": "string", "enum": ["body"]})]
 MEMBERS = {to_camel(name): name for name in ListedEntry.model_fields}
@@ -70,6 +70,12 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
+def _filled(value: str) -> str:
+    if not value.strip(", \t\r\n"):
+        raise ValueError("must say something")
+    return value
+
+
 def _known_member(value: str) -> str:
     if value not in MEMBERS:
         raise ValueError(f"there is no such field; valid are {', '.join(MEMBERS)}")
@@ -100,6 +106,11 @@ def _moment(value: Any) -> datetime:
 
 
 TypeName = Annotated[str, AfterValidator(_known_type), WithJsonSchema({"type": "string", "enum": CONTENT_TYPES})]
+Types = Annotated[list[TypeName], BeforeValidator(_listed)]
+Word = Annotated[
+    str, AfterValidator(_filled), WithJsonSchema({"type": "string", "maxLength": 200, "pattern": r"[^\s,]"})
+]
+Words = Annotated[list[Annotated[Word, Field(max_length=200)]], Field(max_length=MAX_VALUES)]
 Member = Annotated[str, AfterValidator(_known_member), WithJsonSchema({"type": "string", "enum": list(MEMBERS)})]
 Day = Annotated[str, BeforeValidator(_day), WithJsonSchema({"type": "string", "format": "date"})]
 Moment = Annotated[
@@ -110,9 +121,9 @@ Moment = Annotated[
 
 
 class Parameters(BaseModel):
-    """Base: camelCase outside, unknown names ignored."""
+    """Base: camelCase outside. Unknown names are refused by `web.rest.parameters`."""
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="ignore")
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
 
     def query(self, of: set[str] | None = None, **changed: Any) -> str:
         """The canonical query string: only what differs from the defaults (of these fields), in a fixed order."""
@@ -122,19 +133,21 @@ class Parameters(BaseModel):
 
 
 class Narrowing(Parameters):
-    """Conditions that lists and searches share. Values match exactly, case included."""
+    """Conditions that lists, searches and feeds share. Several values come repeated or with commas between them."""
 
-    content_type: list[TypeName] = Field(
+    content_type: Types = Field(
         [],
-        max_length=20,
-        description="Only these content types; repeated means any of them. A parent (`resource`, `story`, "
+        max_length=MAX_VALUES,
+        description="Only these content types, in any letter case and number. A parent (`resource`, `story`, "
         "`reference`, `data`) includes its children.",
     )
-    group: Word | None = Field(None, description="Only documents of this group.", examples=["seed-library"])
-    release: Word | None = Field(None, description="Only documents of this release.")
-    status: Word | None = Field(None, description="Only documents of this status.", examples=["active"])
-    tag: list[Word] = Field([], max_length=20, description="Only documents with this tag; repeated means all of them.")
-    tag_any: list[Word] = Field([], max_length=20, description="Only documents with any of these tags.")
+    group: Words = Field([], description="Only documents of any of these groups.", examples=[["seed-library"]])
+    release: Words = Field([], description="Only documents of any of these releases.")
+    status: Words = Field([], description="Only documents of any of these statuses.", examples=[["active"]])
+    author: Words = Field([], description="Only documents by any of these authors.")
+    alias: Words = Field([], description="Only documents that also go by any of these names.")
+    tags: Words = Field([], description="Only documents with all of these tags.")
+    tags_any: Words = Field([], description="Only documents with any of these tags.")
     path_prefix: Annotated[str | None, Field(max_length=500), AfterValidator(_folder)] = Field(
         None,
         description="Only files of the repository in this folder and below it.",
@@ -143,22 +156,22 @@ class Narrowing(Parameters):
     date_from: Day | None = Field(None, description="Only documents of this day or later; undated ones are left out.")
     date_to: Day | None = Field(None, description="Only documents of this day or earlier; undated ones are left out.")
 
-    def filters(self) -> Filters:
-        return Filters(
-            content_types=self._types(),
-            group=self.group,
-            release=self.release,
-            status=self.status,
-            tags_all=tuple(self.tag),
-            tags_any=tuple(self.tag_any),
+    def filters(self, catalogue: Catalogue) -> Filters:
+        """The conditions, with values as documents bear them. Raises InvalidInput for too many."""
+        wanted = Filters(
+            content_types=tuple(self.content_type),
+            groups=tuple(self.group),
+            releases=tuple(self.release),
+            statuses=tuple(self.status),
+            authors=tuple(self.author),
+            aliases=tuple(self.alias),
+            tags_all=tuple(self.tags),
+            tags_any=tuple(self.tags_any),
             date_from=self.date_from,
             date_to=self.date_to,
             path_prefix=self.path_prefix,
         )
-
-    def _types(self) -> tuple[str, ...]:
-        expanded = [leaf for name in self.content_type for leaf in ONTOLOGY.expand(name)]
-        return tuple(dict.fromkeys(expanded))
+        return resolved(catalogue, wanted)
 
 
 class Listing(Narrowing):
@@ -195,8 +208,8 @@ class Listing(Narrowing):
         named = [MEMBERS[name] for name in self.fields] or [name for name in MEMBERS.values() if name != "content"]
         return [*named, "content"] if self.body else named
 
-    def selection(self) -> Selection:
-        return Selection(self.filters(), updated_since=self.updated_since)
+    def selection(self, catalogue: Catalogue) -> Selection:
+        return Selection(self.filters(catalogue), updated_since=self.updated_since)
 
 
 class Feed(Narrowing):

@@ -64,7 +64,8 @@ def parameter_examples(catalogue: Catalogue) -> Mapping[str, str]:
         folder, _, _ = entry.path.rpartition("/")
         found |= {"contentType": entry.content_type, "id": entry.id, "path": entry.path, "q": entry.title}
         found |= {"around": entry.ref, "expect": entry.ref, "pathPrefix": f"{folder}/" if folder else None}
-        found |= {"group": entry.group, "release": entry.release, "status": entry.status, "tag": tag, "tagAny": tag}
+        found |= {"group": entry.group, "release": entry.release, "status": entry.status, "tags": tag, "tagsAny": tag}
+        found |= {"author": next(iter(entry.author), None), "alias": next(iter(entry.aliases), None)}
     if attachments := catalogue.manifest.attachments:
         found["name"] = min(one.name for one in attachments)
     return {name: value for name, value in found.items() if value}

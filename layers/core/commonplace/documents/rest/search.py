@@ -7,6 +7,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from commonplace.documents import findings
+from commonplace.documents.content.document_index import Catalogue
+from commonplace.documents.content.filter_values import unknown
 from commonplace.documents.rest import cursors, examples, hits, models
 from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Question, next_link
@@ -54,7 +56,8 @@ async def search(request: Request, asked: Annotated[Question, Query()]) -> Respo
 def _search(request: Request, asked: Question) -> Response:
     asked.check()
     using = services(request)
-    wanted = _request(asked)
+    catalogue = using.library.edition().catalogue
+    wanted = _request(asked, catalogue)
     results = using.search.search(wanted)
     onward = cursors.cursor(results.after, asked.question) if results.after else None
     published = findings.published(using.library, results)
@@ -67,18 +70,19 @@ def _search(request: Request, asked: Question) -> Response:
         banner_url=lambda ref: computed(using, published[ref])["banner_url"],
         highlight=asked.highlight,
         next_cursor=onward,
+        hints=unknown(catalogue, wanted.filters),
     )
     headers = next_link(f"{API}/search", asked, onward) | (BRIEFLY if results.fallback else {})
     return Response(body, media_type=JSON, headers=headers)
 
 
-def _request(asked: Question) -> SearchRequest:
+def _request(asked: Question, catalogue: Catalogue) -> SearchRequest:
     # No spares where a page ends as the next begins, nor where it is explained which results are shown.
     exactly = asked.mode == "lexical" or asked.explain
     limit = asked.limit if exactly else findings.with_spares(asked.limit)
     return SearchRequest(
         asked.q,
-        asked.filters(),
+        asked.filters(catalogue),
         limit,
         mode=asked.mode,
         after=cursors.position(asked.cursor, asked.question) if asked.cursor is not None else None,

@@ -74,20 +74,14 @@ def _by_reference(catalogue: Catalogue, _: Sequence[str], name: str) -> Resolved
         return None
     if (found := catalogue.resolve(content_type, document_id)) is not None:
         return found
-    return _first(catalogue, _types(content_type) or (), document_id)
+    return catalogue.resolve_any(_types(content_type) or (), document_id)
 
 
 def _by_id(catalogue: Catalogue, types: Sequence[str], name: str) -> Resolved | None:
     if types:
-        return _first(catalogue, types, name)
+        return catalogue.resolve_any(types, name)
     found = [entry for entry in catalogue.entries if entry.id == name]
     return Resolved(_only(found), former=False) if found else None
-
-
-def _first(catalogue: Catalogue, types: Sequence[str], document_id: str) -> Resolved | None:
-    spellings = dict.fromkeys((document_id, document_id.removesuffix(".md"), slug(document_id)))
-    resolved = (catalogue.resolve(leaf, spelt) for spelt in spellings if spelt for leaf in types)
-    return next((found for found in resolved if found is not None), None)
 
 
 def _by_path(catalogue: Catalogue, types: Sequence[str], name: str) -> Entry | None:

@@ -16,9 +16,8 @@ from pydantic import Field
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import DocumentRef, Entry, reference
 from commonplace.documents.content.document_index import Catalogue
-from commonplace.documents.content.filter_values import MAX_VALUES, resolved, shown, sound, unknown
+from commonplace.documents.content.filter_values import resolved, shown, sound, unknown
 from commonplace.documents.content.lexicon import lexicon_of
-from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.findings import MAX_HITS, Findings, published, settle, with_spares
 from commonplace.documents.tools import pagination
 from commonplace.documents.tools.extracts import Extract, extracts
@@ -68,19 +67,14 @@ class FilterArguments(Arguments):
 def filters(catalogue: Catalogue, asked: FilterArguments) -> Filters:
     """The exact conditions. Raises InvalidInput for a type or a day that cannot be."""
     wanted = Filters(
-        content_types=_types(asked.content_type),
-        group=asked.group,
-        release=asked.release,
-        tags_all=tuple(tag for tag in asked.tags if tag.strip())[:MAX_VALUES],
+        content_types=tuple(name for name in (asked.content_type or "").split(",") if name.strip()),
+        groups=(asked.group,) if asked.group else (),
+        releases=(asked.release,) if asked.release else (),
+        tags_all=tuple(asked.tags),
         date_from=_day("dateFrom", asked.date_from, last=False),
         date_to=_day("dateTo", asked.date_to, last=True),
     )
     return resolved(catalogue, wanted)
-
-
-def _types(text: str | None) -> tuple[str, ...]:
-    named = [name for name in (text or "").split(",") if name.strip()]
-    return tuple(dict.fromkeys(leaf for name in named for leaf in ONTOLOGY.expand(name)))
 
 
 def _day(field: str, text: str | None, *, last: bool) -> str | None:

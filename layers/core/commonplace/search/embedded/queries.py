@@ -71,16 +71,23 @@ class Conditions:
         self.parameters: dict[str, Any] = {}
         self._parts = ["records.deleted = 0"]
         self.restricting = filters != Filters()
-        if filters.content_types:
-            self._add("records.content_type IN ({})", filters.content_types)
-        exact = (("group_name", filters.group), ("release", filters.release), ("status", filters.status))
-        if filters.author is not None:
-            self._add("records.rowid IN (SELECT record FROM record_authors WHERE author = {})", (filters.author,))
-        if filters.alias is not None:
-            self._add("records.rowid IN (SELECT record FROM names WHERE NOT is_title AND name = {})", (filters.alias,))
-        for column, value in (*exact, ("organisation", filters.organisation)):
-            if value is not None:
-                self._add(f"records.{column} = {{}}", (value,))
+        exact = (
+            ("content_type", filters.content_types),
+            ("group_name", filters.groups),
+            ("release", filters.releases),
+            ("status", filters.statuses),
+        )
+        for column, values in exact:
+            if values:
+                self._add(f"records.{column} IN ({{}})", values)
+        if filters.authors:
+            self._add("records.rowid IN (SELECT record FROM record_authors WHERE author IN ({}))", filters.authors)
+        if filters.aliases:
+            self._add(
+                "records.rowid IN (SELECT record FROM names WHERE NOT is_title AND name IN ({}))", filters.aliases
+            )
+        if filters.organisation is not None:
+            self._add("records.organisation = {}", (filters.organisation,))
         for tag in filters.tags_all:
             self._add("records.rowid IN (SELECT record FROM record_tags WHERE tag = {})", (tag,))
         if filters.tags_any:

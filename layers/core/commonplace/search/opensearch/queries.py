@@ -32,16 +32,20 @@ BARELY = 1e-9
 
 def conditions(filters: Filters) -> list[Query]:
     """`Filters` as clauses that all have to hold."""
-    exact = (("group", filters.group), ("release", filters.release), ("status", filters.status))
-    own = (("authors", filters.author), ("alias", filters.alias), ("organisation", filters.organisation))
-    found: list[Query] = [{"term": {name: value}} for name, value in (*exact, *own) if value is not None]
-    if filters.content_types:
-        found.append({"terms": {"content_type": list(filters.content_types)}})
+    alternatives = (
+        ("content_type", filters.content_types),
+        ("group", filters.groups),
+        ("release", filters.releases),
+        ("status", filters.statuses),
+        ("authors", filters.authors),
+        ("alias", filters.aliases),
+        ("tags", filters.tags_any),
+        ("roles", filters.roles_any),
+    )
+    found: list[Query] = [{"terms": {name: list(values)}} for name, values in alternatives if values]
+    if filters.organisation is not None:
+        found.append({"term": {"organisation": filters.organisation}})
     found += [{"term": {"tags": tag}} for tag in dict.fromkeys(filters.tags_all)]
-    if filters.tags_any:
-        found.append({"terms": {"tags": list(filters.tags_any)}})
-    if filters.roles_any:
-        found.append({"terms": {"roles": list(filters.roles_any)}})
     if filters.min_confidence is not None:
         found.append({"range": {"confidence": {"gte": filters.min_confidence}}})
     if filters.date_from:
