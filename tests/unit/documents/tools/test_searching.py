@@ -63,10 +63,13 @@ def test_a_hit_says_what_it_is_where_it_matched_and_what_to_cite() -> None:
                 "contentType": "pattern",
                 "id": "rotating-stewardship",
                 "title": "rotating-stewardship",
+                "description": "How a circle passes its responsibilities on every season.",
                 "heading": "Rotating stewardship › Seasons",
                 "snippet": "Every season the circle asks who carries what.",
                 "score": 0.75,
                 "date": "2026-02-14",
+                "author": ["Rosa Lind"],
+                "path": "artifacts/patterns/rotating-stewardship.md",
                 "documentUrl": f"{ORIGIN}/d/{STEWARDSHIP}",
             }
         ],
@@ -82,7 +85,7 @@ def test_the_text_says_the_same_as_the_data() -> None:
     (one,) = data(answer)["results"]
     for said in (one["title"], STEWARDSHIP, one["heading"], one["snippet"], one["documentUrl"]):
         assert said in answer.text
-    assert "of 20" in answer.text
+    assert "Result 1 of the 20 best candidates" in answer.text
     assert "who carries that" in answer.text
     assert data(answer)["nextCursor"] in answer.text
 
@@ -91,7 +94,7 @@ def test_what_matters_most_stands_in_the_first_kilobyte() -> None:
     at = finding(*REFS, total=20, suggestion="a garden")
     answer = search_knowledge(at, "x" * 900)
     start = answer.text.encode()[:1024].decode()
-    for said in ("of 20", "more were not shown", data(answer)["nextCursor"], "a garden"):
+    for said in ("of the 20 best candidates", "more were not shown", data(answer)["nextCursor"], "a garden"):
         assert said in start
 
 
@@ -151,7 +154,7 @@ def test_pages_pass_over_what_is_no_longer_published() -> None:
     second = search_knowledge(at, cursor=data(first)["nextCursor"])
     assert shown(first) + shown(second) == REFS[:10]
     assert (data(first)["truncated"], data(second)["truncated"]) == (True, False)
-    assert "Results 6 to 10 of 10" in second.text
+    assert "Results 6 to 10 of the 10 best candidates" in second.text
 
 
 def test_a_search_asks_for_spares_and_never_for_more_than_the_ranking_holds() -> None:
@@ -174,6 +177,8 @@ def test_a_search_asks_for_spares_and_never_for_more_than_the_ranking_holds() ->
         ({"release": "First Harvest"}, Filters(releases=("first-harvest",))),
         ({"tags": ["#Governance", "roles"]}, Filters(tags_all=("governance", "roles"))),
         ({"group": "nobody"}, Filters(groups=("nobody",))),
+        ({"status": "Paused"}, Filters(statuses=("paused",))),
+        ({"author": "nobody"}, Filters(authors=("nobody",))),
         ({"dateFrom": "2025-03-21", "dateTo": "2025-03-22"}, Filters(date_from="2025-03-21", date_to="2025-03-22")),
         ({"dateFrom": "2024", "dateTo": "2024-02"}, Filters(date_from="2024-01-01", date_to="2024-02-29")),
         ({"dateFrom": "2025-3-1T10:00:00Z"}, Filters(date_from="2025-03-01")),
@@ -230,6 +235,7 @@ def test_nothing_found_says_what_to_try() -> None:
     [
         ({"group": "sed-library"}, "No group is called `sed-library`; did you mean `seed-library`? There are: "),
         ({"release": "spring"}, "No release is called `spring`. There are: first-harvest."),
+        ({"status": "pausd"}, "No status is called `pausd`; did you mean `paused`?"),
         ({"tags": ["role"]}, "No tag is called `role`; did you mean `roles`? There are: "),
     ],
 )
@@ -242,6 +248,36 @@ def test_a_search_by_words_alone_says_so_and_where_it_ends() -> None:
     answer = search_knowledge(finding(*REFS[:3], total=57, fallback=True), filters={"limit": 20})
     assert (data(answer)["total"], data(answer)["totalRelation"], data(answer)["truncated"]) == (57, "exact", True)
     assert len(data(answer)["hints"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"total": 57, "fallback": True}, "Results 1 to 3 of the 57 documents that have its words"),
+        ({"total": 20}, "Results 1 to 3 of the 20 best candidates"),
+        ({"total": 3}, "Results 1 to 3 of the 3 best candidates"),
+    ],
+)
+def test_what_is_counted_is_said(told: dict[str, Any], said: str) -> None:
+    assert search_knowledge(finding(*REFS[:3], **told)).text.startswith(said)
+
+
+def test_one_candidate_is_no_count_of_what_there_is() -> None:
+    assert search_knowledge(finding(REFS[0])).text.startswith("The only candidate for ")
+
+
+def test_a_result_says_who_wrote_it_and_how_far_it_is() -> None:
+    document = make("file", "it", "notes/it.md", author=["Ada", "Grace"], status="draft", description="D. " * 200)
+    at = world([document], graph=None)
+    at.search = FakeSearch(hit("file", "it", snippet=document.description, description=document.description))
+    answer = search_knowledge(at, filters={"author": "ADA"})
+    (one,) = data(answer)["results"]
+    assert at.search.asked[0].filters == Filters(authors=("Ada",))
+    assert (one["status"], one["author"], one["path"]) == ("draft", ["Ada", "Grace"], "notes/it.md")
+    assert len(one["description"]) <= search.DESCRIPTION_CHARACTERS
+    assert "snippet" not in one, "the description stood in for a passage"
+    for said in ("draft", "by Ada, Grace", "notes/it.md", one["description"]):
+        assert said in answer.text
 
 
 def test_documents_of_nearly_the_same_text_are_named() -> None:

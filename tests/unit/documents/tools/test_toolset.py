@@ -39,7 +39,7 @@ def test_a_quotation_mark_in_the_name_ends_no_quotation() -> None:
 def test_the_search_says_what_it_searches() -> None:
     tools = knowledge_toolset(world().services(site_name="The garden", site_description="On seeds.")).tools
     (search,) = (tool for tool in tools if tool.name == "search_knowledge")
-    assert search.description.startswith('Finds documents of the knowledge base "The garden" by words and meaning (On ')
+    assert search.description.startswith('Searches "The garden" (On seeds) by words and meaning. ')
 
 
 def test_no_text_has_words_of_another_organisation() -> None:

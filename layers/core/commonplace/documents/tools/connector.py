@@ -65,7 +65,7 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
         Tool(
             name="search",
             title="Search",
-            description="Finds documents; returns ids, titles and URLs. For connectors that need this shape.",
+            description="Finds documents: ids, titles, URLs. For connectors that need this shape.",
             arguments=Query,
             output=Results,
             run=partial(search, using),
@@ -75,7 +75,7 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
         Tool(
             name="fetch",
             title="Fetch",
-            description="The text of a document found by search. Of a long one a page: fetch `id#2` for the next.",
+            description="The text of a document found by search, a page at a time: `id#2` is the second.",
             arguments=DocumentId,
             output=Fetched,
             run=partial(fetch, using),

@@ -21,8 +21,8 @@ MAX_TAGS = 30
 
 class DocumentArguments(Arguments):
     content_type: str | None = Field(None, description="pattern, tag, article ...")
-    id: str = Field(description="Id; type/id, title, source path or address do too")
-    cursor: str | None = Field(None, description="nextCursor of the page before")
+    id: str = Field(description="Id, type/id, title, path or address")
+    cursor: str | None = Field(None, description="nextCursor, or the number of a page")
     max_tokens: int = Field(DOCUMENT_TOKENS, ge=pagination.LEAST_TOKENS, le=MAX_TOKENS)
 
 
@@ -52,7 +52,7 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
         Tool(
             name="get_document",
             title="Get a document",
-            description="The full text and metadata of a document by content type and id, a page at a time.",
+            description="The text and metadata of a document, a page at a time.",
             arguments=DocumentArguments,
             output=DocumentPage,
             run=partial(get_document, using),

@@ -95,7 +95,7 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
         Tool(
             name="search_lexicon",
             title="Search the lexicon",
-            description="Terms whose name or description contains a keyword. Use it when a term's name is not known.",
+            description="Terms whose name or description contains a keyword, when a name is not known.",
             arguments=KeywordArguments,
             output=FoundTerms,
             run=partial(_search, using),

@@ -38,7 +38,7 @@ SAID: Mapping[Relation, str] = {
 
 class RelatedArguments(Arguments):
     content_type: str | None = Field(None, description="pattern, tag, article ...")
-    id: str = Field(description="Id; type/id, title or source path do too")
+    id: str = Field(description="Id, type/id, title or path")
     depth: int = Field(1, ge=1, le=2, description="Links away")
     limit: int = Field(20, ge=1, le=50)
 

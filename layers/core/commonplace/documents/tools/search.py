@@ -5,7 +5,7 @@ Filters are accepted in the spelling of models; hits are the same as those of RE
 
 import re
 from calendar import monthrange
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
@@ -26,7 +26,7 @@ from commonplace.kernel.errors import InvalidInput
 from commonplace.search.filters import Filters
 from commonplace.search.model import Hit, SearchRequest
 from commonplace.web.mcp import budgets
-from commonplace.web.mcp.budgets import DOCUMENT_TOKENS, MAX_TOKENS
+from commonplace.web.mcp.budgets import DOCUMENT_TOKENS, MAX_TOKENS, shortened
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Link, Output, Part, Tool
 from commonplace.web.mcp.rendering import cost
 
@@ -43,6 +43,8 @@ DOCUMENTS = "search_with_documents"
 
 NOT_ALL = "Not every text is whole: get_document has all of it; a larger maxTokens or a smaller limit makes room."
 
+DESCRIPTION_CHARACTERS = 200
+MAX_AUTHORS = 5
 ABOUT_CHARACTERS = 160
 """Of the knowledge base's own description in a tool's."""
 
@@ -54,10 +56,12 @@ SLACK = 0.03
 
 class FilterArguments(Arguments):
     content_type: str | None = Field(
-        None, description="pattern, tag, article ...; resource, story, reference and data include their kinds"
+        None, description="pattern, tag ...; resource, story, reference, data include their kinds"
     )
     group: str | None = Field(None, description="As in list_groups")
     release: str | None = None
+    status: str | None = None
+    author: str | None = None
     tags: list[str] = Field([], description="Documents with all of these")
     date_from: str | None = Field(None, description="YYYY-MM-DD")
     date_to: str | None = None
@@ -70,6 +74,8 @@ def filters(catalogue: Catalogue, asked: FilterArguments) -> Filters:
         content_types=tuple(name for name in (asked.content_type or "").split(",") if name.strip()),
         groups=(asked.group,) if asked.group else (),
         releases=(asked.release,) if asked.release else (),
+        statuses=(asked.status,) if asked.status else (),
+        authors=(asked.author,) if asked.author else (),
         tags_all=tuple(asked.tags),
         date_from=_day("dateFrom", asked.date_from, last=False),
         date_to=_day("dateTo", asked.date_to, last=True),
@@ -108,6 +114,10 @@ class SearchOutcome:
     """Continues the ranking."""
     hints: tuple[str, ...]
     """What a reader should know of it, in sentences."""
+
+    def pairs(self) -> Iterator[tuple[Hit, Entry]]:
+        """What was found, and what is published of it now."""
+        return ((hit, self.known[reference(hit.content_type, hit.id)]) for hit in self.findings.hits)
 
     @property
     def truncated(self) -> bool:
@@ -167,9 +177,13 @@ class _Result(Part):
     content_type: str
     id: str
     title: str
+    description: str | None = None
     snippet: str | None = None
     score: float
     date: str | None = None
+    status: str | None = None
+    author: list[str] | None = None
+    path: str
     document_url: str = Field(description="To cite")
     link: str | None = Field(None, description="What it is about")
 
@@ -216,23 +230,32 @@ def whole(found: SearchOutcome) -> dict[str, Any]:
 
 def head(found: SearchOutcome) -> str:
     """First things first: how many there are, what was perhaps meant, what to know, how to go on."""
-    first, here, total = found.findings.passed + 1, len(found.findings.hits), found.findings.total
-    place = f"Results {first} to {first + here - 1} of {total}" if here else "No results"
-    told = [f'{place} for "{shown(found.query)}"{"; more were not shown" if found.truncated else ""}.']
+    told = [f'{_place(found)} for "{shown(found.query)}"{"; more were not shown" if found.truncated else ""}.']
     told += [f'Did you mean "{found.findings.suggestion}"?'] if found.findings.suggestion else []
     told += found.hints
     return "\n".join([*told, f"More: cursor `{found.cursor}`."] if found.cursor else told)
 
 
-def passage(addresses: DocumentAddresses, hit: Hit) -> FoundPassage:
+def _place(found: SearchOutcome) -> str:
+    """Which results these are, and of what: a ranking ends at its candidates, and does not count what has the words."""
+    first, here, total = found.findings.passed + 1, len(found.findings.hits), found.findings.total
+    if not here:
+        return "No results"
+    place = f"Result {first}" if here == 1 else f"Results {first} to {first + here - 1}"
+    if found.findings.relation == "exact":
+        return f"{place} of the {total} documents that have its words" if total > 1 else "The one document with words"
+    return f"{place} of the {total} best candidates" if total > 1 else "The only candidate"
+
+
+def passage(addresses: DocumentAddresses, hit: Hit, entry: Entry) -> FoundPassage:
     duplicates = list(hit.duplicates) or None
     return FoundPassage(
-        **_facts(addresses, hit), heading=hit.heading, rerank_score=hit.rerank_score, duplicates=duplicates
+        **_facts(addresses, hit, entry), heading=hit.heading, rerank_score=hit.rerank_score, duplicates=duplicates
     )
 
 
-def document(addresses: DocumentAddresses, hit: Hit, extract: Extract | None) -> FoundDocument:
-    facts = _facts(addresses, hit)
+def document(addresses: DocumentAddresses, hit: Hit, entry: Entry, extract: Extract | None) -> FoundDocument:
+    facts = _facts(addresses, hit, entry)
     if extract is None:
         return FoundDocument(**facts)
     # The passage that was found stands in the text.
@@ -261,27 +284,35 @@ def document_text(number: int, one: FoundDocument, extract: Extract | None) -> s
 
 
 def _lines(number: int, one: _Result, heading: str | None = None) -> list[str]:
-    place = f"`{one.content_type}/{one.id}`" + (f", {one.date}" if one.date else "")
+    author = f"by {', '.join(one.author)}" if one.author else None
+    place = ", ".join(fact for fact in (f"`{one.content_type}/{one.id}`", one.date, one.status, author) if fact)
     about = f"About <{one.link}>" if one.link else None
-    told = (f"{number}. **{one.title}** ({place})", heading, one.snippet, f"<{one.document_url}>", about)
+    cite = f"<{one.document_url}> {one.path}"
+    told = (f"{number}. **{one.title}** ({place})", one.description, heading, one.snippet, cite, about)
     return [line for line in told if line]
 
 
-def _facts(addresses: DocumentAddresses, hit: Hit) -> dict[str, Any]:
+def _facts(addresses: DocumentAddresses, hit: Hit, entry: Entry) -> dict[str, Any]:
+    description = shortened(entry.description, DESCRIPTION_CHARACTERS) if entry.description else None
     return {
         "content_type": hit.content_type,
         "id": hit.id,
         "title": hit.title,
-        "snippet": hit.snippet,
+        "description": description,
+        # Where no passage was found, the description stands in for one.
+        "snippet": hit.snippet if hit.snippet != entry.description else None,
         "score": hit.score,
         "date": hit.date,
+        "status": entry.status,
+        "author": entry.author[:MAX_AUTHORS] or None,
+        "path": entry.path,
         "document_url": addresses.of(hit),
         "link": hit.url,
     }
 
 
 class SearchArguments(Arguments):
-    query: str = Field(description="A question, or the words or title to look for")
+    query: str = Field(description="A question, words or a title")
     filters: FilterArguments | None = None
     cursor: str | None = Field(None, description="nextCursor of the page before")
 
@@ -297,8 +328,8 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
         Tool(
             name=KNOWLEDGE,
             title="Search the knowledge base",
-            description=f'Finds documents of the knowledge base "{title(using)}" by words and meaning'
-            f"{_about(using)}. Returns the best passages with ids and citation URLs, not whole documents.",
+            description=f'Searches "{title(using)}"{_about(using)} by words and meaning. Returns the best passages '
+            "with ids and citation URLs, not whole documents.",
             arguments=SearchArguments,
             output=Passages,
             run=partial(search_knowledge, using),
@@ -307,8 +338,8 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
         Tool(
             name=DOCUMENTS,
             title="Search with documents",
-            description="Finds documents like search_knowledge, and gives their text as far as maxTokens reach: the "
-            "sections that match first.",
+            description="Like search_knowledge, with the text of the documents as far as maxTokens reach: the sections "
+            "that match first.",
             arguments=DocumentsArguments,
             output=Documents,
             run=partial(search_with_documents, using),
@@ -320,12 +351,12 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
 
 def _about(using: KnowledgeServices) -> str:
     about = " ".join(using.site_description.split()).rstrip(".")
-    return f" ({budgets.shortened(about, ABOUT_CHARACTERS)})" if about else ""
+    return f" ({shortened(about, ABOUT_CHARACTERS)})" if about else ""
 
 
 def search_knowledge(using: KnowledgeServices, _: Call, asked: SearchArguments) -> Answer:
     came = ask(using, asked.query, asked.filters, tool=KNOWLEDGE, cursor=asked.cursor)
-    passages = [passage(using.addresses, hit) for hit in came.findings.hits]
+    passages = [passage(using.addresses, hit, entry) for hit, entry in came.pairs()]
     told = [passage_text(came.findings.passed + at, one) for at, one in enumerate(passages, 1)]
     data = Passages(**whole(came), next_cursor=came.cursor, results=passages)
     return Answer("\n\n".join([head(came), *told]), data, _links(using, came))
@@ -356,7 +387,8 @@ def search_with_documents(using: KnowledgeServices, _: Call, asked: DocumentsArg
 def _with_documents(using: KnowledgeServices, came: SearchOutcome, given: Sequence[Extract | None]) -> Answer:
     if not all(one and one.complete for one in given):
         came = replace(came, hints=(*came.hints, NOT_ALL))
-    documents = [document(using.addresses, hit, one) for hit, one in zip(came.findings.hits, given, strict=True)]
+    pairs = zip(came.pairs(), given, strict=True)
+    documents = [document(using.addresses, hit, entry, one) for (hit, entry), one in pairs]
     told = [document_text(at, one, given[at - 1]) for at, one in enumerate(documents, 1)]
     data = Documents(**whole(came), results=documents)
     return Answer("\n\n".join([head(came), *told]), data, _links(using, came))

@@ -193,12 +193,14 @@ def input_schema(tool: Tool) -> dict[str, Any]:
 
 
 def output_schema(tool: Tool) -> dict[str, Any] | None:
-    """What `structuredContent` holds; absent values are left out, so nothing with a default is required."""
+    """What `structuredContent` holds; absent values are left out, so nothing with a default is required.
+
+    The frame's `notes` may stand beside it: said of every tool, they would be a twentieth of the list.
+    """
     if tool.output is None:
         return None
     schema = dict(_of(tool.output))
-    if tool.verbatim:
-        schema["properties"] = {name: one for name, one in schema["properties"].items() if name != "notes"}
+    schema["properties"] = {name: one for name, one in schema["properties"].items() if name != "notes"}
     return schema
 
 
