@@ -44,10 +44,11 @@ class Requests:
 
 
 READING = (
-    Requests(("Get",), ("{own}/_alias", "{own}/_mapping")),
+    Requests(("Get",), ("{own}/_alias", "{own}/_mapping", "{own}/_stats/refresh")),
     Requests(("Post",), ("{own}/_search", "{own}/_mget", "_msearch")),
 )
-"""Searches, and what an index is. The body of an `_msearch` names indexes: these the domain checks itself."""
+"""Searches, what an index is, and whether it was written. The body of an `_msearch` names indexes: these the domain
+checks itself."""
 
 WRITING = (
     *READING,

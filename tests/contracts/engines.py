@@ -57,7 +57,7 @@ def opensearch(folder: Path, fixture: Fixture) -> Iterator[Make]:
     def make(provider: EmbeddingProvider | None) -> Engine:
         # Writes are seen at once, and so is an index that takes the place of another one.
         directory = Aliases(connection, stem, remembered_seconds=0)
-        return OpenSearchEngine(connection, stem, provider, refresh="true", directory=directory)
+        return OpenSearchEngine(connection, stem, provider, refresh="true", directory=directory, state_seconds=0)
 
     yield make
     remove_indexes(connection, stem)

@@ -183,6 +183,10 @@ class _OneIndex:
     def model(self) -> str | None:
         return self._reading().model()
 
+    def state(self) -> str | None:
+        reading = self._reading()
+        return f"{id(reading)} {reading.state()}"
+
     def candidates(self, query: Query, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
         return self._reading().candidates(query, vector, filters, size)
 

@@ -23,7 +23,7 @@ from tests.infra.templates import Template, as_list
 from tests.unit.search.opensearch.scripted import Scripted, scripted
 
 ADAPTER = ROOT / "layers/core/commonplace/search/opensearch"
-READING = {"roles", "open_index", "multi_search", "fetch", "held"}
+READING = {"roles", "open_index", "multi_search", "fetch", "held", "counts"}
 """Functions that a search comes through; the rest of the adapter writes, lists or builds."""
 
 DOMAIN = "domain/commonplace-dev/"
@@ -148,6 +148,7 @@ def test_readers_may_search_and_nothing_that_changes_an_index(opensearch: Templa
     assert _allowed_by_role(opensearch, name) == {
         ("GET", "commonplace-dev-*/_alias"),
         ("GET", "commonplace-dev-*/_mapping"),
+        ("GET", "commonplace-dev-*/_stats/refresh"),
         ("POST", "commonplace-dev-*/_search"),
         ("POST", "commonplace-dev-*/_mget"),
         ("POST", "_msearch"),
@@ -542,6 +543,8 @@ def _requested(call: ast.Call) -> list[tuple[str, str]]:
 def _argument(given: ast.keyword) -> Any:
     if given.arg == "body":
         return [{}]
+    if given.arg == "metric":
+        return ast.literal_eval(given.value)
     if given.arg != "index" or not isinstance(given.value, ast.JoinedStr):
         return "commonplace-dev-documents"
     parts = given.value.values

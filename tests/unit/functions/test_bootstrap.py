@@ -109,7 +109,7 @@ def test_nobody_may_do_anything_to_the_cluster_and_a_reader_writes_nothing(api: 
     assert reader["cluster_permissions"] == ["cluster_composite_ops_ro"]
     assert writer["cluster_permissions"] == ["cluster_composite_ops", "indices:data/read/scroll/clear"]
     allowed = reader["index_permissions"][0]["allowed_actions"]
-    assert allowed == ["read", "indices:admin/aliases/get", "indices:admin/mappings/get"]
+    assert allowed == ["read", "indices:admin/aliases/get", "indices:admin/mappings/get", "indices:monitor/stats"]
 
 
 def test_cloudformation_is_told_what_it_asked_about(api: SecurityApi) -> None:

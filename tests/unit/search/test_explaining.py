@@ -22,6 +22,9 @@ class Published:
     def __init__(self, generations: Mapping[str, int]) -> None:
         self.generations = dict(generations)
 
+    def version(self) -> str | None:
+        return None
+
     def generation_of(self, record: RecordId) -> int | None:
         return self.generations.get(record)
 

@@ -20,6 +20,7 @@ def deferred_search(settings: ReaderSettings, objects: ObjectStore, library: Lib
 
     def build() -> SearchService:
         from commonplace.search import providers
+        from commonplace.search.answers import Answers
         from commonplace.search.service import SearchService
 
         models = providers.embedding_providers(settings)
@@ -28,6 +29,7 @@ def deferred_search(settings: ReaderSettings, objects: ObjectStore, library: Lib
             models,
             providers.reranker(settings),
             rerank_cache=providers.rerank_cache(settings),
+            answers=Answers(),
             fusion=fusion,
             documents=library,
             publication=library,

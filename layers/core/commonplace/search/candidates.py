@@ -20,6 +20,8 @@ class Stopwatch:
         self._clock = clock
         self._started = clock()
         self.stages: dict[str, float] = {}
+        self.degraded = False
+        """Whether a stage had to be left out."""
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:

@@ -150,6 +150,13 @@ class Engine(Protocol):
         """
         ...
 
+    def state(self) -> str | None:
+        """What searches find: it changes with every write that they see, whoever wrote. None where that cannot be told.
+
+        It may be as old as the index that is known. Raises Unavailable.
+        """
+        ...
+
     def candidates(self, query: "Query", vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
         """Up to `size` hits per leg; no vector means lexical only. Raises Unavailable."""
         ...
@@ -396,7 +403,11 @@ class Explanation:
 
 
 class Publication(Protocol):
-    """What is published, for explaining why something is not found."""
+    """What is published, for explaining why something is not found, and for telling one publication from another."""
+
+    def version(self) -> str | None:
+        """Of what is published now; None before anything was. Raises Unavailable."""
+        ...
 
     def generation_of(self, record: RecordId) -> int | None:
         """The version that the store publishes; None when it publishes no such record."""

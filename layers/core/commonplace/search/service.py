@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from commonplace.kernel.errors import InvalidInput, Unavailable
+from commonplace.search.answers import Answers, State
 from commonplace.search.candidates import Ranked, Retrieval, Stopwatch
 from commonplace.search.embeddings import QueryEmbeddings
 from commonplace.search.explanation import Explainer, Stages
@@ -87,7 +88,8 @@ class SearchService:
     """Searches one index. Without `embeddings` it is lexical only, without `reranker` the fused order stands.
 
     Several providers are those of the index that answers and of the one that is to take its place. `documents` are
-    needed for whole documents, `publication` to explain why something is not found. `clock` is in seconds.
+    needed for whole documents, `publication` to explain why something is not found. `answers` are kept by this service
+    alone. `clock` is in seconds.
     """
 
     def __init__(
@@ -97,6 +99,7 @@ class SearchService:
         reranker: Reranker | None = None,
         *,
         rerank_cache: RerankCache | None = None,
+        answers: Answers | None = None,
         fusion: Fusion | None = None,
         documents: Documents | None = None,
         publication: Publication | None = None,
@@ -108,6 +111,9 @@ class SearchService:
         self._reranker = reranker
         self._rerank_cache = rerank_cache
         self._documents = documents
+        self._publication = publication
+        self._embeds = bool(_as_list(embeddings))
+        self._answers = answers
         self._explainer = Explainer(engine, fusion, reranker.name if reranker else None, publication)
         self._clock = clock
 
@@ -122,13 +128,36 @@ class SearchService:
         if not query.text:
             found = SearchResults(request.query, (), 0, fallback=False, reranked=False, took_ms=0)
             return replace(found, took_ms=round(watch.whole()))
+        asked, state = replace(request, query=query.text), self._state(request)
+        if self._answers and state and (held := self._answers.get(state, asked)) is not None:
+            return replace(held, query=request.query, took_ms=round(watch.whole()))
         found, stages = (self._by_words if request.mode == "lexical" else self._ranked)(query, request, watch)
         took = watch.whole()
         found = replace(found, took_ms=round(took))
+        # What was written meanwhile may be in the answer or not.
+        if self._answers and state and self._is_whole(request, found, watch) and state == self._state(request):
+            self._answers.put(state, asked, found)
         if not request.explain:
             return found
         timings = {**watch.stages, "whole": took}
         return replace(found, explanation=self._explainer.explain(query, request, found, stages, timings))
+
+    def _state(self, request: SearchRequest) -> State | None:
+        """Of what the answer is made of; None for an answer that is not kept."""
+        if self._answers is None or request.documents or request.explain:
+            return None
+        try:
+            state = self._engine.state()
+            return None if state is None else (state, self._publication.version() if self._publication else None)
+        except Unavailable:
+            return None
+
+    def _is_whole(self, request: SearchRequest, found: SearchResults, watch: Stopwatch) -> bool:
+        """Whether every model that was needed has answered: another time it may again."""
+        if request.mode == "lexical":
+            return True
+        unranked = self._reranker is not None and request.rerank and not found.reranked
+        return not (watch.degraded or unranked or (found.fallback and self._embeds))
 
     def check(self) -> None:
         """Does nothing if a search could be answered. Raises Unavailable."""
@@ -196,6 +225,7 @@ class SearchService:
             try:
                 return blend(ranking, query.text, self._engine.tokens([record for record, _ in ranking]))
             except Unavailable as error:
+                watch.degraded = True
                 logger.warning("tokens could not be compared", extra={"reason": error.message})
                 return ranking
 

@@ -122,6 +122,10 @@ class Library:
         stored = dict(zip(entries, self.documents(entries.values()), strict=True))
         return [_parsed(record, stored.get(record)) for record in records]
 
+    def version(self) -> str | None:
+        """Changes whenever anything published does."""
+        return self.edition().etag
+
     def generation_of(self, record: str) -> int | None:
         """The generation of what is published as `{contentType}/{id}` right now; None when nothing is."""
         entry = self.edition(fresh=True).manifest.by_ref.get(DocumentRef(record))

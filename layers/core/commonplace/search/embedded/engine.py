@@ -68,6 +68,7 @@ class EmbeddedEngine:
         self._lock = RLock()
         self._database: sqlite3.Connection | None = None
         self._inode: int | None = None
+        self._connections = 0
         self._facts: dict[str, str] = {}
         self._matrix: VectorMatrix | None = None
         self._matrix_state: tuple[int, int] | None = None
@@ -103,6 +104,15 @@ class EmbeddedEngine:
         with self._reading() as database:
             model = self._facts["model"] if database else tables.LEXICAL_ONLY
             return model if model != tables.LEXICAL_ONLY else None
+
+    def state(self) -> str | None:
+        """The connection, and what SQLite counts for it: `data_version` others' writes, `total_changes` ours."""
+        with self._lock, self._translated():
+            database = self._open()
+            if database is None:
+                return None
+            (version,) = database.execute("PRAGMA data_version").fetchone()
+            return f"{self._connections}.{version}.{database.total_changes}"
 
     def candidates(self, query: Query, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
         """Both legs and the named records, filters applied before ranking. Raises Unavailable."""
@@ -312,6 +322,7 @@ class EmbeddedEngine:
             # What was unpublished must not linger in free pages of the file.
             self._database.execute("PRAGMA secure_delete = ON")
         self._inode = self.path.stat().st_ino
+        self._connections += 1
         return self._database
 
     @contextmanager

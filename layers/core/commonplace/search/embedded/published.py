@@ -92,6 +92,12 @@ class PublishedEngine:
         with self._lock:
             return self._engine.model()
 
+    def state(self) -> str | None:
+        """The ETag of the copy at hand."""
+        self._look()
+        with self._lock:
+            return self._etag
+
     def candidates(self, query: Query, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
         self._look()
         with self._lock:

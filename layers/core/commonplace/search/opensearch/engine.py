@@ -58,6 +58,7 @@ class OpenSearchEngine:
         refresh: Refresh = "false",
         directory: Directory | None = None,
         vector_floor: float = VECTOR_FLOOR,
+        state_seconds: float = indices.REMEMBERED_SECONDS,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._client = client
@@ -69,8 +70,10 @@ class OpenSearchEngine:
         self._refresh = refresh
         self._directory: Directory = directory or Aliases(client, stem)
         self._vector_floor = vector_floor
+        self._state_seconds = state_seconds
         self._now = now
         self._prepared: tuple[QueryVector, Numbers | None] | None = None
+        self._counted: tuple[str, float, str | None] | None = None
 
     def write(self, upserts: Sequence[IndexedRecord], tombstones: Sequence[Tombstone]) -> None:
         """Applies what is newer than what is there, in every index of these facts."""
@@ -110,6 +113,16 @@ class OpenSearchEngine:
         """The model of the index that answers now, known for two seconds."""
         opened = self._directory.current()
         return None if opened is None or opened.facts.model == mapping.LEXICAL_ONLY else opened.facts.model
+
+    def state(self) -> str | None:
+        """Counts of the index that answers, known for `state_seconds`; None of a collection, which has none."""
+        opened = None if self._client.serverless else self._directory.current()
+        if opened is None:
+            return None
+        known, now = self._counted, time.monotonic()
+        if known is None or known[0] != opened.name or now - known[1] >= self._state_seconds:
+            known = self._counted = (opened.name, now, search.counts(self._client, opened.name))
+        return known[2]
 
     def candidates(self, query: Query, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
         """All legs in one request, and one more when words may be misspelt."""
@@ -271,8 +284,11 @@ class OpenSearchEngine:
         targets = self._writable(roles)
         if not targets:
             raise indices.mismatch([self._directory.opened(name).facts for name in roles.served], self._facts)
-        for opened in targets:
-            send(self._client, opened.name, writes, self._refresh)
+        try:
+            for opened in targets:
+                send(self._client, opened.name, writes, self._refresh)
+        finally:
+            self._counted = None
 
     def _writable(self, roles: Roles) -> list[Opened]:
         opened = (self._readable(name) for name in roles.served)

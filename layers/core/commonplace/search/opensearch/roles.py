@@ -21,9 +21,9 @@ logger = logging.getLogger(__name__)
 
 READER = {
     "cluster_permissions": ["cluster_composite_ops_ro"],
-    "actions": ["read", "indices:admin/aliases/get", "indices:admin/mappings/get"],
+    "actions": ["read", "indices:admin/aliases/get", "indices:admin/mappings/get", "indices:monitor/stats"],
 }
-"""Searches, and what an index is: its aliases, and the facts in its mapping."""
+"""Searches, and what an index is: its aliases, the facts in its mapping, and whether it was written."""
 
 WRITER = {
     "cluster_permissions": ["cluster_composite_ops", "indices:data/read/scroll/clear"],

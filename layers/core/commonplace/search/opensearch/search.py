@@ -1,10 +1,12 @@
 """Reads of an index: several queries in one request, hits, suggestions, ranks, and every record."""
 
+import json
 import math
 import struct
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 from zlib import crc32
 
@@ -12,7 +14,7 @@ from commonplace.search.analysis import terms
 from commonplace.search.model import Chunk, Found, LegHit, RecordId
 from commonplace.search.opensearch import queries
 from commonplace.search.opensearch.bulk import refresh_index
-from commonplace.search.opensearch.client import WRITE_SECONDS, Numbers, OpenSearchClient, item_failure
+from commonplace.search.opensearch.client import WRITE_SECONDS, Numbers, OpenSearchClient, Refused, item_failure
 from commonplace.search.opensearch.mapping import chunk_of, document_key, live_version, record_of
 from commonplace.search.opensearch.queries import IDS_ONLY, LIVE
 from commonplace.search.opensearch.queries import Query as Body
@@ -309,6 +311,25 @@ def held(client: OpenSearchClient, index: str, ids: Sequence[RecordId]) -> dict[
             if version is not None:
                 found[record] = version
     return found
+
+
+_COUNTS = (
+    "indices.*.shards.*.routing.node,indices.*.shards.*.seq_no.max_seq_no,indices.*.shards.*.refresh.external_total"
+)
+
+
+def counts(client: OpenSearchClient, index: str) -> str | None:
+    """Writes and refreshes of every copy of every shard, as text; None when the index is gone.
+
+    A write is not found before its shard is refreshed, and an idle shard is refreshed only when it is searched.
+    """
+    try:
+        told = client.indices.stats(index=index, metric="refresh", level="shards", filter_path=_COUNTS)
+    except Refused as refused:
+        if not refused.is_gone:
+            raise
+        return None
+    return blake2b(f"{index}{json.dumps(told, sort_keys=True)}".encode(), digest_size=16).hexdigest()
 
 
 def count(client: OpenSearchClient, index: str) -> int:
