@@ -44,6 +44,7 @@ def test_definition_says_what_the_term_means_and_where_that_stands() -> None:
     answer = asked("define_term", term="#Banding")
     assert data(answer) == {
         "term": "Zonation",
+        "contentType": "tag",
         "id": "zonation",
         "definition": "Bands of life between the tide marks.",
         "text": "# Zonation\r\n\r\nEach band has its own animals.",
@@ -90,6 +91,60 @@ def test_long_entry_is_cut_and_get_document_goes_on_where_it_stopped() -> None:
     page = called(documents.tools(using), "get_document", contentType="tag", id="kelp", cursor=told["nextCursor"])
     assert body.startswith(told["text"])
     assert body[len(told["text"]) :].lstrip().startswith(data(page)["content"][:200].lstrip())
+
+
+def library() -> list[Document]:
+    return [
+        *shore(),
+        term("decentralization", title="Decentralization", description="No middle."),
+        term("dao", title="DAO", aliases=["Decentralized Autonomous Organization"]),
+        make(
+            "pattern", "keeper-of-keys", "p/keys.md", title="Keeper of Keys", aliases=["Key keeper"], content="Carries."
+        ),
+        make("practice", "zonation-walk", "p/walk.md", title="Zonation Walks", content="Along the shore."),
+        make("pattern", "shared", "p/shared.md", title="Shared name"),
+        make("practice", "shared", "q/shared.md", title="Shared name"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "ref"),
+    [
+        ("Keeper of keys", "pattern/keeper-of-keys"),
+        ("key keepers", "pattern/keeper-of-keys"),
+        ("pattern/keeper-of-keys", "pattern/keeper-of-keys"),
+        ("zonation walk", "practice/zonation-walk"),
+        ("zonation", "tag/zonation"),
+        ("decentralisation", "tag/decentralization"),
+        ("Decentralised autonomous organisations", "tag/dao"),
+        ("DAOs", "tag/dao"),
+    ],
+)
+def test_every_document_with_a_title_or_an_alias_is_defined_in_any_spelling(text: str, ref: str) -> None:
+    answer = asked("define_term", library(), term=text)
+    told = data(answer)
+    assert f"{told['contentType']}/{told['id']}" == ref
+    assert ref in answer.text
+
+
+def test_a_document_that_is_no_term_is_told_as_what_it_is() -> None:
+    answer = asked("define_term", library(), term="Keeper of Keys")
+    assert "\npattern/keeper-of-keys\n" in answer.text
+    assert "a tag of" not in answer.text
+    assert answer.text.endswith("Carries.")
+
+
+def test_a_name_of_two_documents_asks_which() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        asked("define_term", library(), term="shared name")
+    assert refused.value.hint == "Ask for one of: Shared name (pattern/shared), Shared name (practice/shared)."
+    assert data(asked("define_term", library(), term="practice/shared"))["contentType"] == "practice"
+
+
+def test_a_miss_names_the_nearest_of_all_documents() -> None:
+    with pytest.raises(NotFound) as missed:
+        asked("define_term", library(), term="keeper of the kees")
+    assert missed.value.details["nearest"][0] == "Keeper of Keys"
 
 
 def test_unknown_term_is_a_miss_that_names_the_nearest() -> None:

@@ -11,6 +11,8 @@ from commonplace.documents.content.document import DocumentRef, Entry
 from commonplace.documents.content.document_index import ALIKE, Catalogue
 from commonplace.kernel.terms import bare, forms, key, parts, squeezed, words
 from commonplace.repository.slugs import slug
+from commonplace.search.analysis import plain_terms
+from commonplace.search.query import Query
 
 RESEMBLES = 0.75
 """From 0 to 1: how alike a keyword and a name must be for a search. Suggestions need less."""
@@ -169,6 +171,62 @@ class Lexicon:
         tag = next((tag for spelling in spellings if (tag := self._undefined.get(spelling))), None)
         return [tag] if tag else []
 
+    def meant(self, text: str) -> Sequence[Entry]:
+        """The documents that a name or a question (`What is a DAO?`) asks for; none when nothing is called so.
+
+        Terms of the lexicon come before documents of other types, which answer to titles and aliases, and those before
+        names in another form or spelling (`decentralisation` for `Decentralization`).
+        """
+        asked = dict.fromkeys((text, Query.of(text).subject))
+        ways = (self._named, self._referred, self._titled, self._in_other_words)
+        return next((found for way in ways for one in asked if (found := way(one))), ())
+
+    def nearest_names(self, text: str, count: int = 3) -> list[Term]:
+        """Terms and other documents with a name most like what a text asks for, best first."""
+        return nearest(Query.of(text).subject, self._comparable_documents, count)
+
+    def _referred(self, text: str) -> Sequence[Entry]:
+        content_type, slash, document_id = bare(text).partition("/")
+        found = self._catalogue.resolve(content_type, document_id) if slash else None
+        return [found.entry] if found else ()
+
+    def _titled(self, text: str) -> Sequence[Entry]:
+        titles, aliases = self._other_names
+        plain = key(text)
+        return titles.get(plain) or aliases.get(plain, ())
+
+    def _in_other_words(self, text: str) -> Sequence[Entry]:
+        plain = _spelt_alike(text)
+        return next((found for index in self._other_spellings if (found := index.get(plain))), ()) if plain else ()
+
+    @cached_property
+    def _others(self) -> Sequence[Entry]:
+        return [entry for entry in self._catalogue.entries if entry.content_type != TERM]
+
+    @cached_property
+    def _other_names(self) -> tuple[Index, Index]:
+        return (
+            _index((key(entry.title), entry) for entry in self._others),
+            _index((key(name), entry) for entry in self._others for name in (*entry.aliases, *parts(entry.title))),
+        )
+
+    @cached_property
+    def _other_spellings(self) -> tuple[Index, Index]:
+        """Of the lexicon's names, and of the others'."""
+        return tuple(  # type: ignore[return-value]
+            _index(
+                (_spelt_alike(name), entry)
+                for entry in entries
+                for name in (entry.title, *entry.aliases, *parts(entry.title))
+            )
+            for entries in (self._entries, self._others)
+        )
+
+    @cached_property
+    def _comparable_documents(self) -> Sequence[Comparable]:
+        """Terms of the lexicon by title, then the other documents."""
+        return [Comparable.of(self.term(entry)) for entry in (*self._entries, *self._others)]
+
     def term(self, entry: Entry) -> Term:
         """A lexicon document as a term."""
         return Term(entry.title, self._documents.get(entry.ref, 0), entry)
@@ -266,6 +324,11 @@ class Lexicon:
     def _comparable(self) -> Sequence[Comparable]:
         """Defined terms by title, then the others."""
         return [Comparable.of(term) for term in (*self.defined, *self.undefined)]
+
+
+def _spelt_alike(name: str) -> str:
+    """What names share that differ in forms of words and in spelling alone."""
+    return " ".join(plain_terms(bare(name)))
 
 
 def _index(named: Iterable[tuple[str, Entry]]) -> Index:

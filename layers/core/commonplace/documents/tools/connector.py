@@ -49,7 +49,7 @@ class Metadata(Part):
     truncated: bool
     page: int | None = None
     pages: int | None = None
-    next: str | None = Field(None, description="An id that fetch goes on with")
+    next: str | None = Field(None, description="An id to fetch")
 
 
 class Fetched(Output):

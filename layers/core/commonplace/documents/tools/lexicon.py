@@ -13,6 +13,7 @@ from commonplace.documents.tools import pagination
 from commonplace.documents.tools.services import KnowledgeServices, link
 from commonplace.kernel.errors import InvalidInput, NotFound
 from commonplace.kernel.terms import bare, key
+from commonplace.search.query import Query
 from commonplace.web.mcp.budgets import DEFAULT_TOKENS, estimate_tokens, fitting, shortened
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
 
@@ -40,9 +41,7 @@ _LIKENED: Mapping[Likeness, Likened] = {
 
 
 class TermArguments(Arguments):
-    term: str = Field(
-        min_length=1, max_length=MAX_TERM_CHARACTERS, description="Title, id, alias or #tag, singular or plural"
-    )
+    term: str = Field(min_length=1, max_length=MAX_TERM_CHARACTERS, description="Name, alias, #tag, or a question")
 
 
 class KeywordArguments(Arguments):
@@ -57,6 +56,7 @@ class RelatedTerm(Part):
 
 class Definition(Output):
     term: str
+    content_type: str
     id: str
     definition: str | None = Field(None, description="In a sentence or two")
     text: str = Field(description="Markdown")
@@ -87,7 +87,7 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
         Tool(
             name="define_term",
             title="Define a term",
-            description="The lexicon's definition of a term: use it for 'what is X?'. A miss names the nearest terms.",
+            description="What a term, pattern, practice … is: use it for 'what is X?'. A miss names the nearest.",
             arguments=TermArguments,
             output=Definition,
             run=partial(_define, using),
@@ -120,6 +120,7 @@ def _answer(
 ) -> Answer:
     definition = Definition(
         term=entry.title,
+        content_type=entry.content_type,
         id=entry.id,
         definition=shortened(entry.description, DEFINITION_CHARACTERS) if entry.description else None,
         text=text.piece.text.strip(),
@@ -135,7 +136,7 @@ def _answer(
 
 def _meant(lexicon: Lexicon, text: str) -> Entry | None:
     """Raises InvalidInput, naming what is meant, when several entries have that name."""
-    found = [term.entry for term in lexicon.resolve(text) if term.entry]
+    found = lexicon.meant(text)
     if len(found) > 1:
         named = ", ".join(f"{entry.title} ({entry.ref})" for entry in found[:AMBIGUOUS])
         raise InvalidInput(f'Term "{shown(text)}" has several entries.', hint=f"Ask for one of: {named}.")
@@ -143,9 +144,9 @@ def _meant(lexicon: Lexicon, text: str) -> Entry | None:
 
 
 def _missing(lexicon: Lexicon, text: str) -> NotFound:
-    nearest = [term.name for term in lexicon.nearest(text, NEAREST)]
+    nearest = list(dict.fromkeys(term.name for term in lexicon.nearest_names(text, NEAREST)))
     told = [f"Nearest terms: {', '.join(nearest)}."] if nearest else []
-    if tags := lexicon.resolve(text):
+    if tags := lexicon.resolve(text) or lexicon.resolve(Query.of(text).subject):
         told.append(f"`{tags[0].name}` is a tag, used by {document_count(tags[0].documents)}, not defined.")
     told.append("search_knowledge finds documents that speak of it.")
     return NotFound(f'Term "{shown(text)}" not found in lexicon.', hint=" ".join(told), nearest=nearest)
@@ -171,13 +172,14 @@ def _related(lexicon: Lexicon, document: Document) -> list[RelatedTerm]:
 
 def _definition_text(told: Definition, text: pagination.Excerpt) -> str:
     """Where it stands and how much is missing come first: a reader takes a page that looks full for all there is."""
-    lines = [f"# {told.term}", f"{TERM}/{told.id}, a tag of {document_count(told.documents)}"]
+    tagged = f", a tag of {document_count(told.documents)}" if told.content_type == TERM else ""
+    lines = [f"# {told.term}", f"{told.content_type}/{told.id}{tagged}"]
     lines += [f"Also called: {', '.join(told.aliases)}"] if told.aliases else []
     related = [f"{term.title} ({TERM}/{term.id})" if term.id else term.title for term in told.related or ()]
     lines += [f"Related terms: {', '.join(related)}"] if related else []
     lines.append(f"Cite: <{told.document_url}>")
     if text.cursor:
-        onward = f'get_document goes on with contentType "{TERM}", id "{told.id}", cursor `{text.cursor}`'
+        onward = f'get_document goes on with contentType "{told.content_type}", id "{told.id}", cursor `{text.cursor}`'
         lines.append(f"The text is cut, {text.place}; {onward}.")
     return "\n".join(lines) + "".join(f"\n\n{text}" for text in (told.definition, told.text) if text)
 

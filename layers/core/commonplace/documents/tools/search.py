@@ -25,6 +25,7 @@ from commonplace.documents.tools.services import KnowledgeServices, link, title
 from commonplace.kernel.errors import InvalidInput
 from commonplace.search.filters import Filters
 from commonplace.search.model import Hit, SearchRequest
+from commonplace.search.query import Query
 from commonplace.web.mcp import budgets
 from commonplace.web.mcp.budgets import DOCUMENT_TOKENS, MAX_TOKENS, shortened
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Link, Output, Part, Tool
@@ -168,7 +169,7 @@ def _start(cursor: str | None, tool: str, question: str) -> int:
 def _advice(catalogue: Catalogue, query: str, wanted: Filters) -> list[str]:
     """What to try where nothing was found."""
     told = unknown(catalogue, wanted)
-    terms = [term.name for term in lexicon_of(catalogue).nearest(query, NEAREST_TERMS)]
+    terms = [term.name for term in lexicon_of(catalogue).nearest(Query.of(query).subject, NEAREST_TERMS)]
     nearest = [f"Terms of the lexicon like it: {', '.join(terms)}."] if terms else []
     return [*told, *nearest, ELSEWHERE]
 
