@@ -30,7 +30,15 @@ def tide_pools() -> list[Record]:
         record("concept/tide", "The sea rises and falls twice a day.", title="Tide", tags=sea, group="shore"),
         record("concept/crab", "Crabs hide at low tide.", title="Crab", tags=["animal", "sea"], date="2024-05-10"),
         record("link/survey", crabs, title="Survey", tags=["Sea"], date="2025-01-02", status="active"),
-        record("note/diary", "Nothing but wind today.", title="Diary", path="field/notes/diary.md", release="r1"),
+        record(
+            "note/diary",
+            "Nothing but wind today.",
+            title="Diary",
+            path="field/notes/diary.md",
+            release="r1",
+            authors=["Ines Reef", "Amara Quill"],
+            aliases=["Log, of the shore"],
+        ),
     ]
 
 
@@ -107,6 +115,13 @@ def test_aliases_name_a_record_less_surely_than_its_title(engine: Engine, provid
         (Filters(groups=("Shore",)), []),
         (Filters(releases=("r1",)), ["note/diary"]),
         (Filters(statuses=("active",)), ["link/survey"]),
+        (Filters(groups=("shore", "inland"), statuses=()), ["concept/tide"]),
+        (Filters(statuses=("active", "done")), ["link/survey"]),
+        (Filters(authors=("Amara Quill",)), ["note/diary"]),
+        (Filters(authors=("Nobody", "Ines Reef")), ["note/diary"]),
+        (Filters(authors=("amara quill",)), []),
+        (Filters(aliases=("Log, of the shore",)), ["note/diary"]),
+        (Filters(aliases=("Diary",)), []),
         (Filters(tags_all=("sea",)), ["concept/crab", "concept/tide"]),
         (Filters(tags_all=("sea", "animal")), ["concept/crab"]),
         (Filters(tags_any=("time", "animal")), ["concept/crab", "concept/tide"]),

@@ -69,7 +69,7 @@ def groups(catalogue: Catalogue) -> Spellings:
 def _groups(catalogue: Catalogue) -> Spellings:
     found = [facet for facet in facets.groups(catalogue) if facet.count]
     titles = [(facet.page.title, facet.name) for facet in found if facet.page]
-    return _spellings([*titles, *((facet.name, facet.name) for facet in found)])
+    return _spellings([*((facet.name, facet.name) for facet in found), *titles])
 
 
 def releases(catalogue: Catalogue) -> Spellings:
@@ -110,19 +110,22 @@ def tags(catalogue: Catalogue) -> Spellings:
 
 
 def _tags(catalogue: Catalogue) -> Spellings:
-    return _spellings((facet.name, facet.name) for facet in reversed(facets.tags(catalogue)))
+    return _spellings((facet.name, facet.name) for facet in facets.tags(catalogue))
 
 
 def _spellings(named: Iterable[tuple[str, str]]) -> Spellings:
-    """A value as it is written answers before one that is only like it."""
+    """A value as it is written answers before one that is only like it, and the first of those that are alike."""
     pairs = list(named)
-    return {key(name): value for name, value in pairs} | {value: value for _, value in pairs}
+    found = {value: value for _, value in pairs}
+    for name, value in pairs:
+        found.setdefault(key(name), value)
+    return found
 
 
 def _by_use(values: Iterable[str | None]) -> Spellings:
     """Of several values that are spelt alike, the one that most documents bear answers."""
     counted = Counter(value for value in values if value)
-    return _spellings((value, value) for value, _ in reversed(counted.most_common()))
+    return _spellings((value, value) for value, _ in counted.most_common())
 
 
 def _values(named: Iterable[str], spellings: Spellings) -> tuple[str, ...]:
