@@ -36,7 +36,7 @@ def tide_pools() -> list[Record]:
             title="Diary",
             path="field/notes/diary.md",
             release="r1",
-            authors=["Ines Reef", "Amara Quill"],
+            author=["Ines Reef", "Amara Quill"],
             aliases=["Log, of the shore"],
         ),
     ]

@@ -4,7 +4,7 @@ One table of queries, filters and limits drives both, over the sample knowledge 
 two documents that are published no longer.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import product
@@ -13,11 +13,13 @@ from time import time
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from mcp.server.lowlevel.server import Server
 from starlette.testclient import TestClient
 
 from commonplace.documents.addresses import DocumentAddresses
-from commonplace.documents.content.document import MANIFEST_KEY, Manifest
+from commonplace.documents.content.document import MANIFEST_KEY, Entry, Manifest
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
@@ -26,6 +28,7 @@ from commonplace.search.model import SearchRequest
 from commonplace.web.mcp.server import build_server
 from commonplace.web.mcp.surface import Surface
 from commonplace.web.rest.declaration import Site
+from tests.examples import examples
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.rest_app import rest_app
 from tests.unit.documents.rest.conftest import Counters
@@ -143,6 +146,67 @@ def test_a_search_finds_the_same(base: Both, query: str, filters: Mapping[str, A
     assert not set(GONE) & {ref for one in said["results"] for ref in (*refs(said), *one.get("duplicates", ()))}
     assert [one["documentUrl"] for one in said["results"]] == [one["documentUrl"] for one in told["results"]]
     assert [one.get("link") for one in said["results"]] == [one["url"] for one in told["results"]]
+
+
+SPELLINGS = (str, str.upper, str.title, lambda value: value.replace("-", " "), lambda value: f" #{value} ")
+"""Ways of writing one value."""
+
+
+@st.composite
+def conditions(draw: st.DrawFn, entries: Sequence[Entry]) -> dict[str, Any]:
+    """Filters by values that documents have, in any spelling, and by one that none has; several with commas."""
+
+    def values(named: Iterable[str | None]) -> st.SearchStrategy[str]:
+        known = sorted({value for value in named if value})
+        spelt = st.builds(
+            lambda value, spell: spell(value), st.sampled_from([*known, "nobody"]), st.sampled_from(SPELLINGS)
+        )
+        return st.lists(spelt, min_size=1, max_size=2).map(",".join)
+
+    types = ("pattern", "Patterns", "concept", "resource", "story,tag", "LINK")
+    named = {
+        "contentType": st.sampled_from(types),
+        "group": values(entry.group for entry in entries),
+        "release": values(entry.release for entry in entries),
+        "status": values(entry.status for entry in entries),
+        "author": values(name for entry in entries for name in entry.author),
+        "tags": values(tag for entry in entries for tag in entry.tags),
+        "dateFrom": st.sampled_from(["2024-03-01", "2025-01-01"]),
+        "dateTo": st.sampled_from(["2024-12-31", "2025-06-30"]),
+    }
+    chosen = draw(st.lists(st.sampled_from(sorted(named)), unique=True, max_size=2))
+    return {name: draw(named[name]) for name in chosen}
+
+
+@given(data=st.data())
+@settings(max_examples=examples(80), deadline=None)
+def test_every_search_with_every_filter_finds_and_counts_the_same(base: Both, data: st.DataObject) -> None:
+    entries = base.using.library.manifest().documents
+    words = sorted({word for entry in entries for word in entry.title.split()})
+    some = st.lists(st.sampled_from([*words, "the", "of", "who", "quetzalcoatl", "limpetts"]), min_size=1, max_size=5)
+    query = data.draw(
+        st.one_of(some.map(" ".join), st.sampled_from(QUERIES), st.sampled_from(entries).map(lambda entry: entry.title))
+    )
+    filters = data.draw(conditions(entries))
+    limit = data.draw(st.integers(1, 20))
+    told = base.rest("search", q=query, limit=limit, **filters)
+    said = base.mcp("search_knowledge", query=query, filters={**filters, "limit": limit})
+    assert hits(said) == hits(told)
+    assert whole(said) == whole(told)
+    if not told["results"]:
+        assert set(told.get("hints", ())) <= set(said["hints"])
+
+
+@given(data=st.data())
+@settings(max_examples=examples(40), deadline=None)
+def test_every_result_of_a_filtered_search_is_on_the_list_of_those_filters(base: Both, data: st.DataObject) -> None:
+    entries = base.using.library.manifest().documents
+    filters = data.draw(conditions(entries))
+    listed = base.rest("entries", limit=100, fields="contentType,id", **filters)
+    refs_listed = {f"{one['contentType']}/{one['id']}" for one in listed["entries"]}
+    told = base.rest("search", q="pool shore tide", mode="lexical", limit=100, **filters)
+    assert set(refs(told)) <= refs_listed
+    assert told.get("hints") == listed.get("hints")
 
 
 def test_the_table_has_hits_misses_corrections_and_what_is_no_longer_published(base: Both) -> None:
