@@ -5,6 +5,7 @@ It needs no model call: a passage is known by the ids of its distinct tokens, wh
 
 from array import array
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from commonplace.search.models.local import model
@@ -46,8 +47,9 @@ def similarities(query: str, passages: Sequence[Sequence[bytes]]) -> list[float]
     distinct = numpy.flatnonzero(present)
     places = numpy.zeros(len(weights), dtype=numpy.int32)
     places[distinct] = numpy.arange(len(distinct))
-    vectors, lengths = _unit(weights[asked])
-    near = (_unit(weights[distinct])[0] @ vectors.T)[places[ids]]
+    directions = _directions()
+    lengths = numpy.linalg.norm(weights[asked].astype(numpy.float32), axis=1)
+    near = (directions.of(distinct) @ directions.of(asked).T)[places[ids]]
     best = numpy.maximum.reduceat(near, starts, axis=0) @ (lengths / lengths.sum())
     found = iter(best.tolist())
     return [max((max(0.0, next(found)) for part in passage if part), default=0.0) for passage in passages]
@@ -58,11 +60,28 @@ def _packed(ids: Sequence[int]) -> bytes:
     return packed.tobytes()
 
 
-def _unit(
-    vectors: "numpy.ndarray[Any, Any]",
-) -> "tuple[numpy.ndarray[Any, Any], numpy.ndarray[Any, Any]]":
-    import numpy
+class _Directions:
+    """The vectors of tokens at length 1, each made when it is first needed: most of a search would be spent on them."""
 
-    single = vectors.astype(numpy.float32)
-    lengths = numpy.linalg.norm(single, axis=1)
-    return single / numpy.maximum(lengths, 1e-9)[:, None], lengths
+    def __init__(self, weights: "numpy.ndarray[Any, Any]") -> None:
+        import numpy
+
+        self._weights = weights
+        self._made = numpy.zeros(weights.shape, dtype=numpy.float32)
+        self._known = numpy.zeros(len(weights), dtype=bool)
+
+    def of(self, tokens: Any) -> "numpy.ndarray[Any, Any]":
+        import numpy
+
+        wanted = numpy.asarray(tokens)
+        new = wanted[~self._known[wanted]]
+        if len(new):
+            single = self._weights[new].astype(numpy.float32)
+            self._made[new] = single / numpy.maximum(numpy.linalg.norm(single, axis=1), 1e-9)[:, None]
+            self._known[new] = True  # last: another thread may be reading
+        return self._made[wanted]
+
+
+@cache
+def _directions() -> _Directions:
+    return _Directions(model(None)[1])
