@@ -35,7 +35,7 @@ def catalogue() -> Catalogue:
         (Filters(groups=("Shore", "shore")), Filters(groups=("Shore", "shore"))),
         (Filters(groups=("pool_desk,shore",)), Filters(groups=("pool-desk", "shore"))),
         (Filters(groups=("pool-desk", "POOL-DESK")), Filters(groups=("pool-desk",))),
-        (Filters(statuses=("on",)), Filters(statuses=("On",))),
+        (Filters(statuses=("active",)), Filters(statuses=("Active",))),
         (Filters(releases=("First low water",)), Filters(releases=("first-low-water",))),
         (Filters(authors=("quill, amara",)), Filters(authors=("Quill, Amara",))),
         (Filters(authors=("Quill, Amara", "ines")), Filters(authors=("Quill, Amara", "Ines"))),
