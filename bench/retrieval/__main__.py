@@ -31,6 +31,9 @@ def arguments(given: Sequence[str]) -> argparse.Namespace:
         help="a clone whose titles, and typos in them, are the queries",
     )
     parser.add_argument("--sample", action="store_true", help="our own sets as well, when others are named")
+    parser.add_argument(
+        "--brief", action="store_true", help="only what is built, beside words alone: a third of the time"
+    )
     parser.add_argument("--final", action="store_true", help="with the third of the queries that is locked away")
     parser.add_argument("--before", type=Path, help="rankings that an earlier run kept, to compare with")
     parser.add_argument(
@@ -54,6 +57,7 @@ def main(given: Sequence[str]) -> int:
         rerank=options.rerank,
         chunks=options.chunk or [None],
         sweep=options.sweep,
+        brief=options.brief,
         embedded=not options.only_opensearch,
         before=_before(options.before),
     )

@@ -86,6 +86,7 @@ class Plan:
     rerank: str = "none"
     chunks: Sequence[int | None] = (None,)
     sweep: bool = False
+    brief: bool = False
     embedded: bool = True
     fusion: Fusion = field(default_factory=Fusion)
     before: Mapping[str, Rankings] = field(default_factory=dict)
@@ -205,13 +206,16 @@ def _systems(
     judged: JudgedSet, corpus: Corpus, plan: Plan, engine: Engine, reranker: Reranker | None
 ) -> dict[str, System]:
     asked = Asked(engine, corpus.provider)
-    return swept(asked) if plan.sweep else systems_of(asked, judged.grades, reranker, plan.fusion)
+    if plan.sweep:
+        return swept(asked)
+    systems = systems_of(asked, judged.grades, reranker, plan.fusion)
+    return {name: systems[name] for name in (LEXICAL, BUILT)} if plan.brief else systems
 
 
 def _own_hybrid(served: engines.Served, corpus: Corpus, plan: Plan) -> dict[str, System]:
     from bench.retrieval.systems import own_hybrid
 
-    if plan.sweep or corpus.provider is None:
+    if plan.sweep or plan.brief or corpus.provider is None:
         return {}
     return own_hybrid(served.node, served.stem, Asked(served.engine, corpus.provider), plan.fusion)
 
