@@ -21,7 +21,7 @@ def filled(engine: Engine, provider: FakeEmbeddings) -> Engine:
         record("note/tides", "tide tide tide tide", title="All about every tide and more tide"),
         record("note/pools", pools, title="Walk", tags=["walk"]),
         *(record(f"link/poem{at}", f"{POEM} and ending{at}", title="Lanterns") for at in range(3)),
-        *(record(f"note/n{at:02}", "herring in shoals", title="Fish") for at in range(30)),
+        *(record(f"note/n{at:02}", "herring in shoals", title="Fish") for at in range(60)),
     ]
     engine.write(indexed(provider, *records), ())
     return engine
@@ -65,8 +65,8 @@ def test_a_ranking_ends_at_its_candidates_and_words_alone_do_not(service: Search
     fused = service.search(SearchRequest("herring", limit=3))
     worded = service.search(SearchRequest("herring", limit=3, mode="lexical"))
 
-    assert (fused.total, len(fused.results), fused.after) == (20, 3, None)
-    assert (worded.total, len(worded.results)) == (30, 3)
+    assert (fused.total, len(fused.results), fused.after) == (50, 3, None)
+    assert (worded.total, len(worded.results)) == (60, 3)
     assert worded.after is not None
 
 
@@ -77,12 +77,12 @@ def test_words_alone_can_be_paged_through_to_the_end(service: SearchService, lim
     for _ in range(10):
         found = service.search(SearchRequest("herring", limit=limit, mode="lexical", after=after))
         told += refs(found)
-        assert found.total == 30
+        assert found.total == 60
         after = found.after
         if after is None:
             break
 
-    assert told == [f"note/n{at:02}" for at in range(30)]
+    assert told == [f"note/n{at:02}" for at in range(60)]
 
 
 def test_a_misspelt_query_is_told_what_may_be_meant(service: SearchService) -> None:
@@ -95,7 +95,7 @@ def test_a_failing_model_leaves_words(service: SearchService, provider: FakeEmbe
 
     found = service.search(SearchRequest("herring", limit=3))
 
-    assert (found.fallback, found.total, len(found.results)) == (True, 30, 3)
+    assert (found.fallback, found.total, len(found.results)) == (True, 60, 3)
 
 
 def test_the_other_provider_takes_over_with_the_other_index(make: Make, provider: FakeEmbeddings) -> None:
@@ -127,8 +127,8 @@ def verdict(service: SearchService, query: str, expect: str, **told: object) -> 
     [
         ("tide", "concept/tide", {}, "shown"),
         ("herring", "note/n05", {"limit": 3}, "below-limit"),
-        ("herring", "note/n25", {"limit": 3}, "below-candidates"),
-        ("herring", "note/n25", {"limit": 3, "mode": "lexical"}, "below-limit"),
+        ("herring", "note/n55", {"limit": 3}, "below-candidates"),
+        ("herring", "note/n55", {"limit": 3, "mode": "lexical"}, "below-limit"),
         ("herring", "note/pools", {}, "not-matched"),
         ("tide", "concept/tide", {"filters": Filters(tags_all=("walk",), groups=("shore",))}, "filtered-out"),
         ("tide", "concept/none", {}, "not-indexed"),
