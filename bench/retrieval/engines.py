@@ -86,7 +86,7 @@ def recut(records: Sequence[Record], pieces: int | None) -> list[Record]:
 
 
 def embedded_records(records: Sequence[Record], provider: EmbeddingProvider | None, say: Say) -> list[IndexedRecord]:
-    """With vectors and tokens. Raises RuntimeError when the model fails for some: a half-embedded index says nothing."""
+    """With vectors and tokens. Raises RuntimeError when the model fails for some: half an index says nothing."""
     indexed: list[IndexedRecord] = []
     for start in range(0, len(records), BATCH):
         indexed += with_tokens(embed_records(records[start : start + BATCH], provider))
