@@ -29,6 +29,7 @@ from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.model import IndexedRecord
 from commonplace.search.service import SearchService
 from commonplace.web.challenges import Accounts, Challenges
+from commonplace.web.compression import MINIMUM_BYTES
 from commonplace.web.rest.declaration import Site
 from tests.examples import examples
 from tests.fakes.access_tokens import ISSUER, Realm
@@ -208,6 +209,27 @@ def test_a_parameter_of_one_value_is_refused_when_it_comes_twice(document: dict[
     assert len(single) > 20
     for address, name in single:
         assert f"{name}: comes several times" in refused(address, f"{name}=1&{name}=2")["message"]
+
+
+def test_every_text_of_size_is_compressed_for_who_takes_that_and_caches_know(document: dict[str, Any]) -> None:
+    queries = {"/api/v1/search": "?q=seeds&limit=20", "/api/v1/entries/by-path": "?path=docs/kitchen/index.md"}
+    large = 0
+    for address, _ in addresses(document):
+        asked = address + queries.get(address, "")
+        plain = TestClient(APP).get(asked, headers={"accept-encoding": "gzip;q=0"})
+        packed = TestClient(APP).get(asked, headers={"accept-encoding": "gzip"})
+        assert "content-encoding" not in plain.headers
+        if len(plain.content) < MINIMUM_BYTES or plain.headers["content-type"].startswith("image/"):
+            assert "content-encoding" not in packed.headers
+            continue
+        large += 1
+        assert "Accept-Encoding" in plain.headers["vary"], asked
+        assert "Accept-Encoding" in packed.headers["vary"], asked
+        assert packed.headers["content-encoding"] == "gzip", asked
+        assert int(packed.headers["content-length"]) < len(plain.content)
+        if address not in ("/api/v1/search", "/health", "/api/v1/health"):
+            assert packed.content == plain.content
+    assert large > 8
 
 
 schema = schemathesis.openapi.from_asgi("/api/v1/openapi.json", APP)

@@ -54,7 +54,23 @@ def test_who_takes_gzip_gets_it_with_a_tag_of_its_own(client: TestClient) -> Non
     assert int(found.headers["content-length"]) < len(LONG) / 20
 
 
-@pytest.mark.parametrize("accepted", ["", "identity", "br", "gzip;q=0", "gzip;q=0.0, br", "br, gzip ; q=0"])
+@pytest.mark.parametrize(
+    "accepted",
+    [
+        *(
+            "",
+            "identity",
+            "br",
+            "gzip;q=0",
+            "gzip;q=0.0, br",
+            "br, gzip ; q=0",
+            "*;q=0",
+            "*, gzip;q=0",
+            "gzip; q=0.000",
+        ),
+        *("gzip;q=0.2, identity", "*;q=0.1, identity;q=0.5"),
+    ],
+)
 def test_who_does_not_gets_the_bytes_as_they_are_and_caches_know(client: TestClient, accepted: str) -> None:
     found = client.get("/long", headers={"accept-encoding": accepted})
     assert "content-encoding" not in found.headers
@@ -62,9 +78,16 @@ def test_who_does_not_gets_the_bytes_as_they_are_and_caches_know(client: TestCli
     assert found.headers["content-length"] == str(len(LONG))
 
 
-@pytest.mark.parametrize("accepted", ["gzip", "br, gzip", "GZIP;q=0.5", "gzip;q=0.001", "deflate,gzip;q=1.0,*;q=0"])
-def test_a_weight_above_nothing_is_a_yes(accepted: str) -> None:
+@pytest.mark.parametrize(
+    "accepted",
+    [
+        *("gzip", "br, gzip", "GZIP;q=0.5", "gzip;q=0.001", "deflate,gzip;q=1.0,*;q=0", "*", "br;q=1, *;q=0.1"),
+        *("gzip, identity", "gzip;q=0.8, identity;q=0.5", "gzip; q = 1"),
+    ],
+)
+def test_a_weight_above_nothing_and_not_below_the_plain_text_is_a_yes(client: TestClient, accepted: str) -> None:
     assert takes_gzip(accepted)
+    assert client.get("/long", headers={"accept-encoding": accepted}).headers["content-encoding"] == "gzip"
 
 
 def test_the_cdn_compresses_by_itself(client: TestClient) -> None:

@@ -16,7 +16,7 @@ LEVEL = 5
 DENSE = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/octet-stream", "application/pdf")
 """Types that are compressed already, or may be."""
 
-_REFUSED = re.compile(r"q=0(\.0{0,3})?")
+_WEIGHT = re.compile(r"q=([01](?:\.\d{0,3})?)")
 
 
 class Compression:
@@ -43,19 +43,21 @@ class Compression:
                 _tag(MutableHeaders(scope=message), known, unchanged=message["status"] == 304)
             await send(message)
 
-        if not takes_gzip(asked.get("accept-encoding", "")) or "CloudFront" in asked.get("via", ""):
-            plain = [(name, value) for name, value in scope["headers"] if name.lower() != b"accept-encoding"]
-            scope = {**scope, "headers": plain}
-        await self.app(scope, receive, tagged)
+        headers = [(name, value) for name, value in scope["headers"] if name.lower() != b"accept-encoding"]
+        if takes_gzip(asked.get("accept-encoding", "")) and "CloudFront" not in asked.get("via", ""):
+            headers.append((b"accept-encoding", b"gzip"))
+        await self.app({**scope, "headers": headers}, receive, tagged)
 
 
 def takes_gzip(accept_encoding: str) -> bool:
-    """Whether the header names gzip with a weight above 0."""
+    """Whether the header gives gzip, by name or by `*`, a weight above 0 and not below that of the plain text."""
+    weights: dict[str, float] = {}
     for part in accept_encoding.lower().split(","):
         coding, _, weight = part.partition(";")
-        if coding.strip() == "gzip":
-            return _REFUSED.fullmatch(weight.strip()) is None
-    return False
+        given = _WEIGHT.fullmatch("".join(weight.split()))
+        weights.setdefault(coding.strip(), float(given[1]) if given else 1.0)
+    gzip = weights.get("gzip", weights.get("*", 0.0))
+    return gzip > 0 and gzip >= weights.get("identity", 0.0)
 
 
 def _tag(headers: MutableHeaders, known: str, *, unchanged: bool) -> None:

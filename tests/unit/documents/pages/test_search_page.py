@@ -58,6 +58,25 @@ def test_filters_reach_the_search_and_can_be_taken_off(found: World) -> None:
     assert f'href="{wider}" aria-current="true">roles' in page
 
 
+def test_values_are_read_as_rest_reads_them(found: World) -> None:
+    page = found.client().get("/search?q=season&type=Patterns&group=Seed Library&author=rosa lind&tag=Roles").text
+    asked = found.search.asked[-1].filters
+    assert (asked.content_types, asked.groups, asked.authors) == (("pattern",), ("seed-library",), ("Rosa Lind",))
+    assert asked.tags_all == ("roles",)
+    assert '<input type="hidden" name="author" value="rosa lind">' in page
+
+
+def test_authors_and_statuses_narrow_too(found: World, client: TestClient) -> None:
+    assert 'href="/search?q=season&amp;author=Rosa+Lind">Rosa Lind' in found.client().get("/search?q=season").text
+    page = client.get("/search?status=paused").text
+    assert "1 document<" in page.replace("\n", "<")
+    assert 'href="/d/project/old-orchard"' in page
+
+
+def test_parameters_of_other_names_are_ignored_on_a_page(client: TestClient) -> None:
+    assert client.get("/search?q=x&utm_source=newsletter").status_code == 200
+
+
 def test_it_is_the_search_of_every_interface(found: World) -> None:
     found.client().get("/search?q=season")
     asked = found.search.asked[-1]

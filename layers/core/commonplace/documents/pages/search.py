@@ -15,6 +15,7 @@ from starlette.routing import Route
 from commonplace.documents.content import facets
 from commonplace.documents.content.document import DocumentRef, Entry
 from commonplace.documents.content.document_index import Catalogue, Selection
+from commonplace.documents.content.filter_values import resolved
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.findings import MAX_HITS, Findings, published, settle, with_spares
 from commonplace.documents.pages.services import Services, Window, page_number
@@ -30,6 +31,8 @@ from commonplace.web.representations import HTML, NO_STORE, PROTECTED
 PER_PAGE = 10
 MAX_VALUE_CHARACTERS = 200
 MAX_TAGS = 20
+ONE_OF = ("type", "group", "release", "status", "author")
+"""Filters of one value."""
 OPTIONS = 8
 """Values of a facet that are offered."""
 POPULAR = 12
@@ -45,6 +48,8 @@ class Question:
     type: str = ""
     group: str = ""
     release: str = ""
+    status: str = ""
+    author: str = ""
     tags: tuple[str, ...] = ()
     page: int = 1
 
@@ -57,29 +62,29 @@ class Question:
             raise InvalidInput(told, hint="Ask for the subject in a sentence or a few words.")
         if len(tags) > MAX_TAGS:
             raise InvalidInput(f"At most {MAX_TAGS} tags narrow a search.")
-        one = {name: parameters.get(name, "") for name in ("type", "group", "release")}
+        one = {name: parameters.get(name, "").strip() for name in ONE_OF}
         for name, value in [*one.items(), *(("tag", tag) for tag in tags)]:
             if len(value) > MAX_VALUE_CHARACTERS:
                 raise InvalidInput(f"{name} must be at most {MAX_VALUE_CHARACTERS} characters long.")
-        if one["type"] and one["type"] not in ONTOLOGY.types:
-            raise InvalidInput("There is no such type of document.", hint=f"Types: {', '.join(ONTOLOGY.types)}.")
+        if one["type"]:
+            ONTOLOGY.expand(one["type"])
         return cls(q=q, tags=tags, page=page_number(parameters), **one)
 
     @property
     def narrowed(self) -> bool:
-        return bool(self.type or self.group or self.release or self.tags)
+        return bool(self.tags) or any(getattr(self, name) for name in ONE_OF)
 
-    def filters(self) -> Filters:
-        return Filters(
-            content_types=tuple(ONTOLOGY.expand(self.type)) if self.type else (),
-            groups=(self.group,) if self.group else (),
-            releases=(self.release,) if self.release else (),
-            tags_all=self.tags,
+    def filters(self, catalogue: Catalogue) -> Filters:
+        """The conditions, read as REST and MCP read them."""
+        type_, group, release, status, author = ((value,) if (value := getattr(self, name)) else () for name in ONE_OF)
+        wanted = Filters(
+            content_types=type_, groups=group, releases=release, statuses=status, authors=author, tags_all=self.tags
         )
+        return resolved(catalogue, wanted)
 
     def parameters(self) -> dict[str, str | list[str]]:
         page = str(self.page) if self.page > 1 else ""
-        one = {"q": self.q, "type": self.type, "group": self.group, "release": self.release}
+        one = {name: getattr(self, name) for name in ("q", *ONE_OF)}
         return {**one, "tag": list(self.tags), "page": page}
 
 
@@ -123,12 +128,12 @@ def routes(services: Services) -> list[Route]:
 def _found(services: Services, asked: Question) -> dict[str, Any]:
     window = Window(asked.page, MAX_HITS, PER_PAGE)
     window.check()
-    wanted = SearchRequest(asked.q, asked.filters(), with_spares(MAX_HITS))
+    catalogue = services.library.edition().catalogue
+    wanted = SearchRequest(asked.q, asked.filters(catalogue), with_spares(MAX_HITS))
     results = services.search.search(wanted)
     known = published(services.library, results)
     settled = settle(results, wanted, known, limit=MAX_HITS)
     hits = [_result(hit, known) for hit in settled.hits]
-    catalogue = services.library.edition().catalogue
     return _values(services, asked, catalogue) | {
         "settled": settled,
         "results": hits[window.start : window.start + PER_PAGE],
@@ -142,7 +147,7 @@ def _found(services: Services, asked: Question) -> dict[str, Any]:
 
 def _browsing(services: Services, catalogue: Catalogue, asked: Question) -> dict[str, Any]:
     """Without a query: every document, or those of the filters."""
-    entries = catalogue.select(Selection(asked.filters())) if asked.narrowed else ()
+    entries = catalogue.select(Selection(asked.filters(catalogue))) if asked.narrowed else ()
     window = Window(asked.page, len(entries), PER_PAGE)
     window.check()
     return _values(services, asked, catalogue) | {
@@ -210,7 +215,7 @@ def _facets(services: Services, asked: Question, entries: Sequence[Entry]) -> li
     def one_of(present: str, values: Iterable[str | None], turn: Callable[[str], Question]) -> list[Option]:
         counted = Counter(value for value in values if value)
         if present:
-            return [option(present, sum(counted.values()), True, turn(""))]
+            return [option(present, len(entries), True, turn(""))]
         return [option(name, count, False, turn(name)) for name, count in _most(counted)]
 
     counted = Counter(tag for entry in entries for tag in dict.fromkeys(entry.tags))
@@ -229,6 +234,15 @@ def _facets(services: Services, asked: Question, entries: Sequence[Entry]) -> li
         (
             "Release",
             one_of(asked.release, (each.release for each in entries), lambda name: replace(asked, release=name)),
+        ),
+        ("Status", one_of(asked.status, (each.status for each in entries), lambda name: replace(asked, status=name))),
+        (
+            "Author",
+            one_of(
+                asked.author,
+                (name for each in entries for name in each.author),
+                lambda name: replace(asked, author=name),
+            ),
         ),
         ("Tag", [*active, *more][:OPTIONS]),
     ]
