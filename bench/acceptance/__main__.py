@@ -98,17 +98,21 @@ class Acceptance:
         return _collection(self.node, name) if self.node else None
 
 
+_MEMBERS = {"MCP_FULL_TEXT_TIER": "public"}
+"""Agents read whole documents there, without an account."""
+
+
 def examine_served(
     source: Source, data: Path, index: Index | None = None, *, questions: bool = False
 ) -> list[Statement]:
     """Starts a laptop cloud of its own and ends it; with `questions` nothing but those is examined."""
-    with Laptop(source, data, environment=index.environment if index else {}) as laptop:
+    with Laptop(source, data, environment=_MEMBERS | (index.environment if index else {})) as laptop:
         _tell("syncing")
         found = served.sync(laptop)
         if questions:
             return found + served.examine_questions(laptop)
         _tell("comparing what is served with what is published")
-        return found + served.examine(laptop, index)
+        return found + served.examine(laptop, index) + served.examine_agents(laptop)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import httpx
 
-from bench.acceptance import questions
+from bench.acceptance import agents, questions
 from bench.acceptance.indexes import EmbeddedIndex, Index
 from bench.acceptance.reading import Page, Traces, texts_in, unexplained
 from bench.acceptance.site import FIXED, Pages, texts_of
@@ -224,6 +224,16 @@ def examine_questions(laptop: Laptop) -> list[Statement]:
     with httpx.Client(base_url=laptop.url, trust_env=False, timeout=60) as api:
         _wait_for(api, head)
         return list(questions.examine(api, laptop.url, truth.published, _fetch(api, truth).refs))
+
+
+def examine_agents(laptop: Laptop) -> list[Statement]:
+    """What agents are given of the documents. The laptop is idle, and lets everybody read them whole over MCP."""
+    head = laptop.workspace.head or ""
+    truth = truth_at(laptop.workspace.git_dir, head, DEFAULT_EXCLUDES)
+    with httpx.Client(base_url=laptop.url, trust_env=False, timeout=60) as api:
+        _wait_for(api, head)
+        bodies = {ref: truth.published[path].body for ref, path in _fetch(api, truth).refs.items()}
+    return list(agents.examine(laptop.url, bodies))
 
 
 def _wait_for(api: httpx.Client, head: str) -> None:
