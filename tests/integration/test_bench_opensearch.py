@@ -8,6 +8,7 @@ import pytest
 from bench import opensearch, table
 from bench.retrieval import __main__ as retrieval
 from bench.retrieval.engines import Node
+from bench.retrieval.sets import sample_sets
 from bench.retrieval.systems import BUILT, HYBRID_MIN_MAX, LEXICAL, NO_TOKENS
 
 
@@ -34,6 +35,7 @@ def test_our_set_is_measured_on_the_node_and_the_default_wins_there_too(
     opensearch_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(table, "RESULTS", tmp_path)
+    monkeypatch.setattr(retrieval, "sample_sets", lambda **given: sample_sets(**given)[:1])
     assert retrieval.main(["--opensearch", opensearch_url, "--only-opensearch", "--final"]) == 0
     rows = json.loads((tmp_path / "retrieval.json").read_text())["rows"]
     found = {
