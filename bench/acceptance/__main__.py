@@ -106,7 +106,7 @@ def examine_served(
     source: Source, data: Path, index: Index | None = None, *, questions: bool = False
 ) -> list[Statement]:
     """Starts a laptop cloud of its own and ends it; with `questions` nothing but those is examined."""
-    with Laptop(source, data, environment=_MEMBERS | (index.environment if index else {})) as laptop:
+    with Laptop(source, data, environment={**_MEMBERS, **(index.environment if index else {})}) as laptop:
         _tell("syncing")
         found = served.sync(laptop)
         if questions:

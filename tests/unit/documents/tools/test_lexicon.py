@@ -102,6 +102,7 @@ def library() -> list[Document]:
             "pattern", "keeper-of-keys", "p/keys.md", title="Keeper of Keys", aliases=["Key keeper"], content="Carries."
         ),
         make("practice", "zonation-walk", "p/walk.md", title="Zonation Walks", content="Along the shore."),
+        make("pattern", "zona-tions", "p/zona-tions.md", title="Zona-tions"),
         make("pattern", "shared", "p/shared.md", title="Shared name"),
         make("practice", "shared", "q/shared.md", title="Shared name"),
     ]
@@ -118,6 +119,8 @@ def library() -> list[Document]:
         ("decentralisation", "tag/decentralization"),
         ("Decentralised autonomous organisations", "tag/dao"),
         ("DAOs", "tag/dao"),
+        ("Zona-tions", "pattern/zona-tions"),
+        ("zonations", "tag/zonation"),
     ],
 )
 def test_every_document_with_a_title_or_an_alias_is_defined_in_any_spelling(text: str, ref: str) -> None:

@@ -45,8 +45,10 @@ def test_the_search_says_what_it_searches() -> None:
 def test_no_text_has_words_of_another_organisation() -> None:
     toolset = knowledge_toolset(world().services(proposals=FakeProposals(), uri_host="garden"))
     texts = [toolset.instructions, toolset.title]
-    texts += [f"{one.title} {one.description}" for one in (*toolset.tools, *toolset.prompts)]
-    texts += [f"{one.title} {one.description}" for one in (*toolset.resources, *toolset.templates)]
+    texts += [f"{one.title} {one.description}" for one in toolset.tools]
+    texts += [f"{one.title} {one.description}" for one in toolset.prompts]
+    texts += [f"{one.title} {one.description}" for one in toolset.resources]
+    texts += [f"{one.title} {one.description}" for one in toolset.templates]
     texts += [json.dumps(one.arguments.model_json_schema()) for one in toolset.tools]
     texts += [json.dumps(one.output.model_json_schema()) for one in toolset.tools if one.output]
     texts += [text for skill in toolset.skills for text in skill.files.values()]

@@ -174,16 +174,19 @@ class Lexicon:
     def meant(self, text: str) -> Sequence[Entry]:
         """The documents that a name or a question (`What is a DAO?`) asks for; none when nothing is called so.
 
-        Terms of the lexicon come before documents of other types, which answer to titles and aliases, and those before
-        names in another form or spelling (`decentralisation` for `Decentralization`).
+        Terms of the lexicon come before documents of other types, which answer to titles and aliases, and what is
+        written so before names in another form or spelling (`decentralisation` for `Decentralization`).
         """
         asked = dict.fromkeys((text, Query.of(text).subject))
-        ways = (self._named, self._referred, self._titled, self._in_other_words)
+        ways = (self._called, self._referred, self._titled, self._named, self._in_other_words)
         return next((found for way in ways for one in asked if (found := way(one))), ())
 
     def nearest_names(self, text: str, count: int = 3) -> list[Term]:
         """Terms and other documents with a name most like what a text asks for, best first."""
         return nearest(Query.of(text).subject, self._comparable_documents, count)
+
+    def _called(self, text: str) -> Sequence[Entry]:
+        return next((entries for entries in self._exact_rungs(bare(text)) if entries), ())
 
     def _referred(self, text: str) -> Sequence[Entry]:
         content_type, slash, document_id = bare(text).partition("/")
@@ -253,6 +256,13 @@ class Lexicon:
 
     def _rungs(self, asked: str) -> Iterator[Sequence[Entry]]:
         """What each way of reading the text finds, the most exact first."""
+        yield from self._exact_rungs(asked)
+        for form in forms(squeezed(asked)):
+            yield self._loosely.get(form, ())
+            yield self._loosely_by_alias.get(form, ())
+
+    def _exact_rungs(self, asked: str) -> Iterator[Sequence[Entry]]:
+        """By names as they are, but for letter case, gaps and hyphens."""
         yield self._as_written.get(asked, ())
         plain = key(asked)
         yield self._by_name.get(plain, ())
@@ -260,9 +270,6 @@ class Lexicon:
         yield self._by_part.get(plain, ())
         former = self._catalogue.resolve(TERM, slug(asked))
         yield [former.entry] if former else ()
-        for form in forms(squeezed(asked)):
-            yield self._loosely.get(form, ())
-            yield self._loosely_by_alias.get(form, ())
 
     @cached_property
     def _as_written(self) -> Index:
