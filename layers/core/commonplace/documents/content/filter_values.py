@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from itertools import chain
+from typing import Any
 
 from commonplace.documents.content import facets
 from commonplace.documents.content.document_index import Catalogue
@@ -34,7 +35,7 @@ def resolved(catalogue: Catalogue, wanted: Filters) -> Filters:
     A text with commas is several values, unless documents bear it as it is. Raises InvalidInput for too many values.
     """
     told = ((field, getattr(wanted, field), spellings) for field, _, _, spellings in _FIELDS)
-    changed = {field: _values(named, spellings(catalogue)) for field, named, spellings in told if named}
+    changed: dict[str, Any] = {field: _values(named, spellings(catalogue)) for field, named, spellings in told if named}
     types = (ONTOLOGY.expand(name) for name in wanted.content_types)
     return replace(wanted, content_types=tuple(dict.fromkeys(chain.from_iterable(types))), **changed)
 
