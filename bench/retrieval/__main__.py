@@ -40,7 +40,7 @@ def arguments(given: Sequence[str]) -> argparse.Namespace:
         "--opensearch", metavar="URL", help="a node to measure on; `start` starts one. Without it: the embedded engine"
     )
     parser.add_argument("--only-opensearch", action="store_true", help="leave the embedded engine out")
-    parser.add_argument("--embeddings", default="local", help="models, with commas: local, bedrock-titan, onnx:/FOLDER")
+    parser.add_argument("--embeddings", default="local", help="models, with commas: local, minilm, bedrock-titan")
     parser.add_argument("--onnx", metavar="FOLDER", help="an embedding model of your own: model.onnx, tokenizer.json")
     parser.add_argument("--rerank", default="none", help="bedrock-cohere, bedrock-amazon, onnx:/FOLDER")
     parser.add_argument("--chunk", action="append", type=int, default=[], help="pieces of a chunk, to compare sizes")
