@@ -16,7 +16,7 @@ from commonplace.kernel.objects import ObjectStore
 from commonplace.kernel.parallel import Parallel
 from commonplace.repository.blobs import BlobSha
 from commonplace.repository.outcomes import Batch, LostBlob, Outcome, Verdicts, merge
-from commonplace.repository.plan import Plan, items_key, map_items, outcome_key, outcomes_prefix, plan_key
+from commonplace.repository.plan import ITEM_SIZE, Plan, items_key, map_items, outcome_key, outcomes_prefix, plan_key
 from commonplace.repository.ports import (
     BlobNotFound,
     Head,
@@ -205,7 +205,13 @@ class RunSteps(ABC):
 
     def _planned(self, run: str, plan: Plan, *, by_archive: bool) -> Answer:
         self._runs.put_plan(run, plan)
-        answer = {"action": "archive"} if by_archive else self._items(run, plan.needed)
+        if by_archive:
+            answer: Answer = {"action": "archive"}
+        elif len(plan.needed) > ITEM_SIZE:
+            answer = self._items(run, plan.needed)
+        else:  # as most pushes: for so few, a Map takes far longer to start than they take to fetch
+            answer = self.store({"run": run, "item": {"blobs": plan.needed}}) if plan.needed else {}
+            answer = answer if answer.get("action") == "wait" else self._items(run, ())
         return answer | {"commitSha": plan.commit_sha}
 
     def _post_status(self, commit_sha: str, state: Literal["success", "failure"], description: str) -> None:

@@ -118,12 +118,12 @@ def store() -> FakeLibrary:
     return store
 
 
-def test_manifest_is_asked_for_at_most_every_five_seconds(store: FakeLibrary) -> None:
+def test_manifest_is_asked_for_at_most_every_half_second(store: FakeLibrary) -> None:
     clock = Seconds()
     library = Library(store, clock=clock)
     for _ in range(10):
         library.manifest()
-        clock.now += 1
+        clock.now += 0.1
     assert store.reads.count(MANIFEST_KEY) == 2
 
 

@@ -24,6 +24,9 @@ logger = logging.getLogger(__name__)
 SYNC_SUMMARY_KEY = f"{METADATA_PREFIX}sync.json"
 DOCUMENT_CACHE_BYTES = 48_000_000
 PARALLEL_READS = 16
+MAX_AGE_SECONDS = 0.5
+"""A look is one conditional read, which S3 answers with 304 in some ten milliseconds. With fewer of them a document
+would be found by search before it is served: the index is told of it when its object is written."""
 
 NOTHING_PUBLISHED = Manifest.model_construct(
     pipeline="", repository="", branch="", commit_sha="", generation=0, synced_at=datetime.fromtimestamp(0, UTC)
@@ -53,7 +56,7 @@ class Library:
     """
 
     def __init__(
-        self, objects: ObjectReader, *, clock: Callable[[], float] = monotonic, max_age_seconds: float = 5.0
+        self, objects: ObjectReader, *, clock: Callable[[], float] = monotonic, max_age_seconds: float = MAX_AGE_SECONDS
     ) -> None:
         """`clock` gives seconds and never goes back."""
         self._objects = objects
