@@ -50,7 +50,10 @@ def test_what_is_asked_for_reaches_the_search(world: World) -> None:
     asked = Question(
         "who decides",
         content_types=("story", "tag"),
-        groups=("seed-library",),
+        groups=("Seed Library", "kitchen"),
+        releases=("first-harvest",),
+        statuses=("paused",),
+        authors=("rosa lind",),
         tags=("roles", "seeds"),
         limit=2,
         mode="lexical",
@@ -65,7 +68,9 @@ def test_what_is_asked_for_reaches_the_search(world: World) -> None:
     assert (request.query, request.limit, request.mode, request.documents) == ("who decides", 2, "lexical", True)
     assert (request.explain, request.expect, request.rerank, request.collapse) == (True, "tag/governance", False, False)
     assert {"article", "tag"} <= set(request.filters.content_types)
-    assert (request.filters.groups, request.filters.tags_all) == (("seed-library",), ("roles", "seeds"))
+    assert (request.filters.groups, request.filters.tags_all) == (("seed-library", "kitchen"), ("roles", "seeds"))
+    assert (request.filters.releases, request.filters.statuses) == (("first-harvest",), ("paused",))
+    assert request.filters.authors == ("Rosa Lind",)
     assert [one["document"]["id"] for one in answer["results"]] == ["rotating-stewardship", "governance"]
     assert answer["explanation"]["expectation"]["verdict"] == "below-limit"
 
