@@ -64,8 +64,8 @@ def test_lists_and_reads_resources(inspector: Inspector) -> None:
 def test_lists_resource_templates(inspector: Inspector) -> None:
     templates = inspector.told("resources/templates/list")["resourceTemplates"]
     assert {template["uriTemplate"] for template in templates} >= {
-        "mcp://superbenefit/documents/{contentType}/{id}",
-        "mcp://superbenefit/raw/{+path}",
+        "mcp://commonplace/documents/{contentType}/{id}",
+        "mcp://commonplace/raw/{+path}",
     }
 
 
