@@ -245,7 +245,7 @@ def test_an_mcp_server_is_open_for_reading_and_modest_unless_it_is_told_otherwis
     assert (mcp.toolsets, mcp.read_only, mcp.allowed_origins) == (("knowledge",), False, ())
     assert (mcp.full_text_tier, mcp.resource_host, mcp.names_authors) == ("member", "commonplace", False)
     assert (mcp.reads_per_minute, mcp.searches_per_minute, mcp.writes_per_minute) == (60, 20, 10)
-    assert (mcp.listens_per_account, mcp.listens) == (2, 5)
+    assert (mcp.listens_per_account, mcp.listens, mcp.document_tokens) == (2, 5, 5_000)
     assert (mcp.github_api_url, mcp.github_writer_secret_arn) == ("https://api.github.com", None)
     assert (mcp.site_name, mcp.base_url, mcp.assumed_tier) == ("Commonplace", "https://kb.example.org", None)
 
@@ -271,6 +271,7 @@ def test_everything_of_an_mcp_server_can_be_told() -> None:
             "MCP_FULL_TEXT_TIER": "public",
             "MCP_URI_HOST": "garden.example",
             "MCP_NAME_AUTHORS": "true",
+            "MCP_DOCUMENT_TOKENS": "2300",
             "MCP_RATE_LIMIT_READS": "0",
             "GITHUB_WRITER_SECRET_ARN": "arn:aws:secretsmanager:us-east-1:123456789012:secret:writer-AbCdEf",
         }
@@ -279,7 +280,7 @@ def test_everything_of_an_mcp_server_can_be_told() -> None:
     assert mcp.toolsets == ("knowledge", "memory")
     assert mcp.allowed_origins == ("https://app.example.org", "http://localhost:6274")
     assert (mcp.read_only, mcp.full_text_tier, mcp.uri_host) == (True, "public", "garden.example")
-    assert (mcp.names_authors, mcp.reads_per_minute) == (True, 0)
+    assert (mcp.names_authors, mcp.reads_per_minute, mcp.document_tokens) == (True, 0, 2_300)
     assert (mcp.github_writer_secret_arn or "").endswith("secret:writer-AbCdEf")
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.ontology import ONTOLOGY
-from commonplace.documents.tools import documents, pagination
+from commonplace.documents.tools import connector, documents, pagination
 from commonplace.documents.tools.names import locate
 from commonplace.kernel.errors import CommonplaceError, InvalidInput, NotFound, Unavailable
 from commonplace.web.mcp.budgets import DOCUMENT_TOKENS
@@ -197,6 +197,15 @@ def test_pages_of_a_long_document_are_the_document(asked: dict[str, int]) -> Non
 
 def test_a_page_that_nobody_asked_more_of_is_cut_by_no_client() -> None:
     assert all(len(page.text.encode()) <= 20_000 for page in pages(long(), "file/long"))
+
+
+def test_a_deployment_says_how_large_a_page_is_that_nobody_asked_more_of() -> None:
+    using = long().services(document_tokens=2_300)
+    answers = [called(documents.tools(using), "get_document", id="file/long")]
+    answers += [called(connector.tools(using), "fetch", id="file/long")]
+    for answer in answers:
+        assert 0.9 * 2_300 <= cost(answer) <= 2_300
+        assert len(answer.text.encode()) <= 8_192, "as much as every client shows at once"
 
 
 def test_pages_have_numbers_too() -> None:

@@ -9,7 +9,6 @@ from commonplace.documents.tools import pagination
 from commonplace.documents.tools.documents import read
 from commonplace.documents.tools.search import FilterArguments, ask
 from commonplace.documents.tools.services import KnowledgeServices
-from commonplace.web.mcp.budgets import DOCUMENT_TOKENS
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
 from commonplace.web.mcp.rendering import compact
 
@@ -99,7 +98,9 @@ def fetch(using: KnowledgeServices, _: Call, asked: DocumentId) -> Answer:
     name, number = _parts(asked.id)
     resolved, body = read(using, None, name)
     # Everything but the body, with what can be said of a page at most.
-    room = pagination.Room.beside(_page(using, resolved.entry, "", 9_999, 10_000), pagination.budget(DOCUMENT_TOKENS))
+    room = pagination.Room.beside(
+        _page(using, resolved.entry, "", 9_999, 10_000), pagination.budget(using.document_tokens)
+    )
     starts = pagination.page_starts(body, room)
     start = pagination.page_start(body, number, room)
     text = body[start : starts[number]] if number < len(starts) else body[start:]

@@ -12,7 +12,7 @@ from commonplace.documents.tools.names import locate
 from commonplace.documents.tools.services import KnowledgeServices, link
 from commonplace.documents.views import moment
 from commonplace.kernel.errors import NotFound
-from commonplace.web.mcp.budgets import DOCUMENT_TOKENS, MAX_TOKENS, shortened
+from commonplace.web.mcp.budgets import MAX_TOKENS, shortened
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Tool
 
 DESCRIPTION_CHARACTERS = 500
@@ -23,7 +23,7 @@ class DocumentArguments(Arguments):
     content_type: str | None = Field(None, description="pattern, tag, article ...")
     id: str = Field(description="Id, type/id, title, path or address")
     cursor: str | None = Field(None, description="nextCursor, or the number of a page")
-    max_tokens: int = Field(DOCUMENT_TOKENS, ge=pagination.LEAST_TOKENS, le=MAX_TOKENS)
+    max_tokens: int | None = Field(None, ge=pagination.LEAST_TOKENS, le=MAX_TOKENS)
 
 
 class DocumentPage(Output):
@@ -64,7 +64,7 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
 def get_document(using: KnowledgeServices, _: Call, asked: DocumentArguments) -> Answer:
     resolved, body = read(using, asked.content_type, asked.id)
     bare = _answer(using, resolved, asked.id, pagination.nothing(body))
-    room = pagination.Room.beside(bare, pagination.budget(asked.max_tokens))
+    room = pagination.Room.beside(bare, pagination.budget(asked.max_tokens or using.document_tokens))
     start = pagination.position(resolved.entry, body, asked.cursor, room)
     return _answer(using, resolved, asked.id, pagination.excerpt(resolved.entry, body, start, room))
 

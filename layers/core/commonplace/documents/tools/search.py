@@ -27,7 +27,7 @@ from commonplace.search.filters import Filters
 from commonplace.search.model import Hit, SearchRequest
 from commonplace.search.query import Query
 from commonplace.web.mcp import budgets
-from commonplace.web.mcp.budgets import DOCUMENT_TOKENS, MAX_TOKENS, shortened
+from commonplace.web.mcp.budgets import MAX_TOKENS, shortened
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Link, Output, Part, Tool
 from commonplace.web.mcp.rendering import cost
 
@@ -321,7 +321,7 @@ class SearchArguments(Arguments):
 class DocumentsArguments(Arguments):
     query: str
     filters: FilterArguments | None = None
-    max_tokens: int = Field(DOCUMENT_TOKENS, ge=pagination.LEAST_TOKENS, le=MAX_TOKENS)
+    max_tokens: int | None = Field(None, ge=pagination.LEAST_TOKENS, le=MAX_TOKENS)
 
 
 def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
@@ -369,7 +369,7 @@ def search_with_documents(using: KnowledgeServices, _: Call, asked: DocumentsArg
     came = replace(came, cursor=None)
     hits = came.findings.hits
     bodies = [hit.document.content if hit.document else None for hit in hits]
-    budget = pagination.budget(asked.max_tokens)
+    budget = pagination.budget(asked.max_tokens or using.document_tokens)
     best = _with_documents(using, came, [None] * len(hits))
     room = budget - cost(best)
     for _attempt in range(ATTEMPTS):

@@ -12,6 +12,7 @@ from commonplace.documents.content.library import Library
 from commonplace.documents.proposals.ports import Proposals
 from commonplace.identity.principals import Tier
 from commonplace.search.model import SearchRequest, SearchResults
+from commonplace.web.mcp.budgets import DOCUMENT_TOKENS
 from commonplace.web.mcp.declaration import Link
 
 HERE = DocumentAddresses()
@@ -46,6 +47,8 @@ class KnowledgeServices:
     site_description: str = ""
     uri_host: str = FIRST_HOST
     """The host part of resource addresses: `mcp://{uri_host}/…`. Those with `FIRST_HOST` answer beside them."""
+    document_tokens: int = DOCUMENT_TOKENS
+    """Of an answer that gives whole documents, where the caller names none."""
     full_text_tier: Tier = "member"
     """Who may read whole documents here. A courtesy: the REST API serves the same bodies to everybody."""
     names_authors: bool = False

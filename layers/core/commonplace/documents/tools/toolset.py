@@ -98,6 +98,7 @@ def toolset(context: ToolsetContext) -> Toolset:
             site_name=settings.site_name,
             site_description=settings.site_description,
             uri_host=settings.resource_host,
+            document_tokens=settings.document_tokens,
             full_text_tier=settings.full_text_tier,
             names_authors=settings.names_authors,
         )

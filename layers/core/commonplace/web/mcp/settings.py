@@ -27,6 +27,7 @@ from commonplace.kernel.environment import SettingsError, bare_origin, is_loopba
 from commonplace.kernel.settings import Appearance, Cloud
 from commonplace.repository.settings import GitHubApi
 from commonplace.repository.slugs import slug
+from commonplace.web.mcp.budgets import DOCUMENT_TOKENS, MAX_TOKENS
 from commonplace.web.settings import ReaderSettings
 
 Rated = Literal["read", "search", "write"]
@@ -84,6 +85,11 @@ class McpSettings(ReaderSettings, Toolsets, GitHubApi, Cloud):
     full_text_tier: Tier = setting(one_of(*TIERS), "MCP_FULL_TEXT_TIER", key="fullTextTier", default="member")
     """Who reads whole documents over MCP: `public`, `member` or `vibecoder`. A [courtesy](mcp.md#tools), since REST
     serves the same to everybody."""
+    document_tokens: int = setting(
+        whole(1_000, MAX_TOKENS), "MCP_DOCUMENT_TOKENS", key="mcpDocumentTokens", default=DOCUMENT_TOKENS
+    )
+    """Tokens of an MCP answer that gives whole documents, where the caller names none (1,000 to 20,000). Above 2,300,
+    which are 8 KB, some clients keep an answer in a file for their model."""
     site_description: str = setting_of(Appearance, "site_description")
     uri_host: str | None = setting(
         matching(r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?", "a host name of lower-case letters, digits, dots and hyphens"),
