@@ -34,7 +34,7 @@ from bench.retrieval.run import node
 from bench.synthetic import WORDS
 from bench.table import Row, percentile
 from commonplace.search.candidates import CANDIDATES_PER_LEG
-from commonplace.search.embeddings import model_fingerprint
+from commonplace.search.embeddings import model_fingerprint, with_tokens
 from commonplace.search.filters import Filters
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import Chunk, IndexedRecord, QueryVector, Record, RecordId, SearchRequest, Vector
@@ -280,7 +280,7 @@ def _load(bench: Bench, made_up: MadeUp, held: int, size: int) -> None:
     started, written = time.perf_counter(), 0
     documents = made_up.documents(size - held, held // CHUNKS_EACH)
     while batch := list(islice(documents, BATCH)):
-        bench.engine.write(batch, ())
+        bench.engine.write(with_tokens(batch), ())
         written += len(batch) * CHUNKS_EACH
         if written % 10_000 == 0:
             _say(f"  {held + written:,} of {size:,} chunks, {time.perf_counter() - started:.0f} s")

@@ -2,9 +2,11 @@
 
 import pytest
 
+from commonplace.search.embeddings import with_tokens
 from commonplace.search.filters import Filters
-from commonplace.search.model import Engine, RecordId
+from commonplace.search.model import Engine, RecordId, Tombstone
 from commonplace.search.query import NOTHING, Query
+from tests.contracts.engines import Make
 from tests.fakes.embeddings import FakeEmbeddings, asked
 from tests.unit.search.records import indexed, record
 
@@ -62,3 +64,26 @@ def test_every_leg_carries_the_fingerprint_of_the_text(engine: Engine, provider:
     assert (
         engine.fetch([(RecordId("note/a"), 0)], NOTHING)[RecordId("note/a")].record.fingerprint == written.fingerprint
     )
+
+
+def test_what_was_written_meanwhile_is_shown_as_soon_as_it_is_found(make: Make, provider: FakeEmbeddings) -> None:
+    writer, reader, query = make(provider), make(provider), Query.of("tide")
+    wanted = RecordId("note/a")
+
+    def write(version: int, text: str) -> tuple[bytes, ...]:
+        (written,) = with_tokens(indexed(provider, record("note/a", text, generation=version)))
+        writer.write([written], ())
+        return written.tokens
+
+    for version, text in ((1, "the tide rises"), (2, "the tide falls at night")):
+        tokens = write(version, text)
+        for _ in range(2):
+            assert [hit.id for hit in reader.candidates(query, None, Filters(), 5).lexical] == [wanted]
+            assert reader.tokens([wanted, RecordId("note/none")]) == {wanted: tokens}
+            found = reader.fetch([(wanted, 0)], query)[wanted]
+            assert found.record.version == version
+            assert found.record.chunks == ()
+            assert found.chunk is not None
+            assert text in found.chunk.text
+    writer.write((), [Tombstone(wanted, 3)])
+    assert reader.candidates(query, None, Filters(), 5).total == 0

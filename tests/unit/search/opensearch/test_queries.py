@@ -51,12 +51,12 @@ def test_a_page_begins_after_the_last_hit_of_the_one_before() -> None:
 def test_each_record_is_shown_with_a_chunk_whatever_was_asked() -> None:
     ids = [RecordId("note/a")]
 
-    def names(words: Query, vector: Numbers | None, ordinals: list[int]) -> list[str]:
-        body = queries.details(ids, words, vector, ordinals, 100)
+    def names(words: Query, vector: Numbers | None) -> list[str]:
+        body = queries.details(ids, words, vector, 100)
         return [clause["nested"]["inner_hits"]["name"] for clause in body["query"]["bool"]["should"]]
 
     words, vector = Query.of("tide"), Numbers([1.0])
-    assert names(NOTHING, None, []) == ["words"]
-    assert names(words, None, []) == ["words"]
-    assert names(words, vector, []) == ["words", "vector"]
-    assert names(NOTHING, vector, [3]) == ["vector", "at-3"]
+    assert names(NOTHING, None) == ["words"]
+    assert names(words, None) == ["words"]
+    assert names(words, vector) == ["words", "vector"]
+    assert names(NOTHING, vector) == ["vector"]

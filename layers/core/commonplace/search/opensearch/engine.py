@@ -19,6 +19,7 @@ from commonplace.search.model import (
     Page,
     Position,
     QueryVector,
+    Record,
     RecordId,
     Standing,
     Tombstone,
@@ -27,6 +28,7 @@ from commonplace.search.opensearch import indices, mapping, queries, search
 from commonplace.search.opensearch.bulk import Refresh, Vanished, Write, refresh_index, send
 from commonplace.search.opensearch.client import WRITE_SECONDS, Numbers, OpenSearchClient, Refused, encode
 from commonplace.search.opensearch.indices import Aliases, Directory, OneIndex, Opened, Roles
+from commonplace.search.opensearch.memory import RecordMemory
 from commonplace.search.opensearch.queries import Query as Body
 from commonplace.search.opensearch.settings import IndexParameters
 from commonplace.search.query import Query
@@ -35,6 +37,12 @@ logger = logging.getLogger(__name__)
 
 UNREADABLE = Facts(schema="unknown", chunker="unknown", model="unknown", mapping="unknown")
 """The facts of an index that does not say its own."""
+
+MOST_TOKENS_REMEMBERED = 5_000
+"""Records; about 30 MB."""
+
+MOST_SOURCES_REMEMBERED = 1_000
+"""Records with the texts of their chunks; about 20 MB."""
 
 T = TypeVar("T")
 
@@ -73,6 +81,8 @@ class OpenSearchEngine:
         self._state_seconds = state_seconds
         self._now = now
         self._prepared: tuple[QueryVector, Numbers | None] | None = None
+        self._tokens = RecordMemory[tuple[bytes, ...]](MOST_TOKENS_REMEMBERED)
+        self._sources = RecordMemory[Record](MOST_SOURCES_REMEMBERED)
         self._counted: tuple[str, float, str | None] | None = None
 
     def write(self, upserts: Sequence[IndexedRecord], tombstones: Sequence[Tombstone]) -> None:
@@ -83,6 +93,7 @@ class OpenSearchEngine:
         now_ms = int(self._now() * 1000)
         versioned = [(item.record.id, *mapping.written(item, with_vectors=with_vectors)) for item in upserts]
         versioned += [(gone.id, *mapping.buried(gone, now_ms)) for gone in tombstones]
+        self._forget()
         writes = [Write(record, version, encode(source)) for record, version, source in versioned]
         for attempt in (1, 2):
             try:
@@ -140,6 +151,7 @@ class OpenSearchEngine:
 
         def ask(opened: Opened) -> Page:
             (answer,) = search.multi_search(self._client, opened.name, [body], query.text)
+            self._check(opened, [answer])
             found = search.hits(answer)
             last = Position(found[size - 1].score, found[size - 1].id) if len(found) > size else None
             suggestions = self._suggestions(opened, query, answer, where)
@@ -150,22 +162,44 @@ class OpenSearchEngine:
     def fetch(
         self, wanted: Sequence[tuple[RecordId, int | None]], query: Query, vector: QueryVector | None = None
     ) -> dict[RecordId, Found]:
-        """One request; from the index that was searched last, so that what is shown goes with what was ranked."""
-        if not wanted:
-            return {}
+        """From the index that was searched last, so that what is shown goes with what was ranked.
+
+        Where every chunk is named, one request at most, and none for what was shown before.
+        """
 
         def ask(opened: Opened) -> dict[RecordId, Found]:
-            numbers = self._numbers(opened, vector)
-            ef_search = self._parameters.ef_search
-            return search.fetch(self._client, opened.name, wanted, query=query, vector=numbers, ef_search=ef_search)
+            ordinals = {record: ordinal for record, ordinal in wanted if ordinal is not None}
+            whole = self._sources.known(opened.name, list(ordinals))
+            if missing := [record for record in ordinals if record not in whole]:
+                read = search.sources(self._client, opened.name, missing)
+                self._sources.remember(opened.name, {record: (found.version, found) for record, found in read.items()})
+                whole |= read
+            found = {record: search.shown(source, ordinals[record]) for record, source in whole.items()}
+            if unnamed := [record for record, ordinal in wanted if ordinal is None]:
+                found |= search.fetch(
+                    self._client,
+                    opened.name,
+                    unnamed,
+                    query=query,
+                    vector=self._numbers(opened, vector),
+                    ef_search=self._parameters.ef_search,
+                )
+            return found
 
-        return self._read(ask, {}, searched=True)
+        return self._read(ask, {}, searched=True) if wanted else {}
 
     def tokens(self, wanted: Sequence[RecordId]) -> dict[RecordId, tuple[bytes, ...]]:
-        """One request; from the index that was searched last."""
-        if not wanted:
-            return {}
-        return self._read(lambda opened: search.tokens(self._client, opened.name, wanted), {}, searched=True)
+        """One request for those that are not remembered; from the index that was searched last."""
+
+        def ask(opened: Opened) -> dict[RecordId, tuple[bytes, ...]]:
+            found = self._tokens.known(opened.name, wanted)
+            if missing := [record for record in wanted if record not in found]:
+                read = search.tokens(self._client, opened.name, missing)
+                self._tokens.remember(opened.name, read)
+                found |= {record: parts for record, (_, parts) in read.items()}
+            return found
+
+        return self._read(ask, {}, searched=True) if wanted else {}
 
     def ranks(self, record: RecordId, query: Query, vector: QueryVector | None, filters: Filters) -> Standing:
         """Several requests: nobody but an operator who asks why waits for them."""
@@ -231,7 +265,9 @@ class OpenSearchEngine:
         if numbers:
             leg = queries.nearest(numbers, where, size, self._parameters.ef_search)
             bodies.append(queries.ranked(leg, size, counted=False))
-        answers = iter(search.multi_search(self._client, opened.name, bodies, query.text))
+        ranked = search.multi_search(self._client, opened.name, bodies, query.text)
+        self._check(opened, ranked)
+        answers = iter(ranked)
         named = search.named(next(answers), query.text)
         found = next(answers) if query.terms else None
         near = search.similar(next(answers), self._vector_floor) if numbers else []
@@ -244,6 +280,15 @@ class OpenSearchEngine:
             suggestions=self._suggestions(opened, query, found, where) if found else (),
             index=opened.name,
         )
+
+    def _check(self, opened: Opened, answers: Sequence[Mapping[str, Any]]) -> None:
+        versions = search.versions(answers)
+        self._tokens.check(opened.name, versions)
+        self._sources.check(opened.name, versions)
+
+    def _forget(self) -> None:
+        self._tokens.forget()
+        self._sources.forget()
 
     def _numbers(self, opened: Opened, vector: QueryVector | None) -> Numbers | None:
         """The vector, when the index can compare it. A query's is needed twice: to rank, and to show."""

@@ -29,7 +29,7 @@ from commonplace.search.text import name_key, plain, words
 
 logger = logging.getLogger(__name__)
 
-SCHEMA_VERSION = f"3, {ANALYSIS_VERSION}, {TOKENS_VERSION}"
+SCHEMA_VERSION = f"4, {ANALYSIS_VERSION}, {TOKENS_VERSION}"
 """Of the fields and of the queries over them: an index of another one cannot be read."""
 
 LEXICAL_ONLY = "none"
@@ -39,12 +39,15 @@ LONGEST_KEYWORD = 8_191
 """Characters of an exact value. A longer one would be refused with its whole document (32,766 bytes): it is shown, and
 no filter finds it."""
 
+LONGEST_TOKENS = 32_000
+"""Characters of what is kept of the tokens of a chunk; a keyword takes 32,766 bytes."""
+
 Property = Mapping[str, Any]
 
 # Kept in `_source` and not looked at: any text of any length.
 _SHOWN: Property = {"type": "object", "enabled": False}
 _EXACT: Property = {"type": "keyword", "ignore_above": LONGEST_KEYWORD}
-_CARRIED: Property = {"type": "keyword", "index": False, "doc_values": True, "ignore_above": LONGEST_KEYWORD}
+_CARRIED: dict[str, Any] = {"type": "keyword", "index": False, "doc_values": True, "ignore_above": LONGEST_KEYWORD}
 _WORDS: Property = {"type": "text", "analyzer": "indexed", "search_analyzer": "asked"}
 
 MAX_ID_BYTES = 512
@@ -176,7 +179,10 @@ def _mappings(dimension: int | None, parameters: IndexParameters, serverless: bo
         "buried": {"type": "date", "format": "epoch_millis"},
         "embedded": {"type": "boolean"},
         "alias": _EXACT,
-        "tokens": _SHOWN,
+        "tokens": _CARRIED
+        | {
+            "ignore_above": LONGEST_TOKENS
+        },  # of each chunk, after its ordinal: doc values come without a look at the source
         "names": _EXACT,  # keys of the title and the aliases, for whoever types a name
         "named": _CARRIED,  # the same names as they are written, each after `t` (title) or `a` (alias)
         "spelling": {"type": "text", "analyzer": "indexed", "norms": False, "index_options": "docs"},
@@ -184,7 +190,7 @@ def _mappings(dimension: int | None, parameters: IndexParameters, serverless: bo
         "chunks": {"type": "nested", "properties": chunk},
     }
     # What is only searched is not kept: answers are read from a smaller source.
-    unread = ["alias", "names", "named", "spelling", "labels", "chunks.headings"]
+    unread = ["alias", "names", "named", "spelling", "labels", "tokens", "chunks.headings"]
     return {"dynamic": "strict", "_source": {"excludes": unread}, "properties": properties}
 
 
@@ -243,7 +249,9 @@ def written(indexed: IndexedRecord, *, with_vectors: bool) -> tuple[int, dict[st
         },
         "chunks": _chunks(record, vectors),
         "alias": record.aliases,
-        "tokens": [b64encode(part).decode("ascii") for part in indexed.tokens[:MOST_CHUNKS]],
+        "tokens": [
+            f"{at:04x}{b64encode(part).decode('ascii')}" for at, part in enumerate(indexed.tokens[:MOST_CHUNKS])
+        ],
         "spelling": " ".join(_vocabulary(record)),
     }
     kept = {name: value for name, value in source.items() if value is not None}

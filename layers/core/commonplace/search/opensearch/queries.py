@@ -25,6 +25,7 @@ MOST_NAMED = 200
 
 IDS_ONLY: Query = {"stored_fields": "_none_", "_source": False}
 LIVE: Query = {"term": {"deleted": False}}
+FIRST: Query = {"term": {"chunks.ordinal": 0}}
 
 BARELY = 1e-9
 """The score of a first chunk that is shown because none has the words."""
@@ -82,21 +83,33 @@ def named(query: str, where: Sequence[Query]) -> Query:
 
 
 def ranked(query: Query, size: int, *, counted: bool, after: Position | None = None) -> Query:
-    """The body of a leg: scores, ids and fingerprints as sort values, which cost no look at a document."""
+    """The body of a leg: scores, ids, fingerprints and versions as sort values, which cost no look at a document."""
     body: Query = {
         **IDS_ONLY,
         "size": size,
         "query": query,
         "track_total_hits": counted,
-        "sort": [{"_score": "desc"}, {"id": "asc"}, {"fingerprint": {"order": "asc", "missing": "_first"}}],
+        "sort": [
+            {"_score": "desc"},
+            {"id": "asc"},
+            {"fingerprint": {"order": "asc", "missing": "_first"}},
+            {"version": "asc"},
+        ],
     }
     # The last hit itself compares equal in score and id: no fingerprint, which is hexadecimal, comes after this value.
-    return body | ({"search_after": [after.score, after.id, "g"]} if after else {})
+    return body | ({"search_after": [after.score, after.id, "g", 0]} if after else {})
 
 
 def names_of(query: Query) -> Query:
-    """The body of the leg of names: ids, fingerprints, and the names as they are written."""
-    return {**IDS_ONLY, "size": MOST_NAMED, "query": query, "docvalue_fields": ["id", "fingerprint", "named"]}
+    """The body of the leg of names: ids, versions, fingerprints, and the names as they are written."""
+    carried = ["id", "version", "fingerprint", "named"]
+    return {**IDS_ONLY, "size": MOST_NAMED, "query": query, "docvalue_fields": carried}
+
+
+def tokens_of(ids: Sequence[RecordId]) -> Query:
+    """The body that reads the token ids of these records, as doc values: the source has all their vectors."""
+    mine = {"bool": {"filter": [these(ids)]}}
+    return {**IDS_ONLY, "size": len(ids), "query": mine, "docvalue_fields": ["id", "version", "tokens"]}
 
 
 def counted(query: Query, *, least: float | None = None) -> Query:
@@ -110,11 +123,15 @@ def these(ids: Sequence[RecordId]) -> Query:
     return {"ids": {"values": [document_key(record) for record in ids]}}
 
 
-def details(
-    ids: Sequence[RecordId], query: QueryTerms, vector: Numbers | None, ordinals: Sequence[int], ef_search: int
-) -> Query:
-    """What is shown of these records: each with its best chunk for the words, its nearest to the vector, and those
-    with one of the ordinals. Without a vector a record without the words comes with its first chunk.
+def sources_of(ids: Sequence[RecordId]) -> Query:
+    """The body that reads what is shown of these records, with all their chunks."""
+    mine = {"bool": {"filter": [these(ids), LIVE]}}
+    return {"size": len(ids), "_source": [*SHOWN_FIELDS, *SHOWN_CHUNK_FIELDS], "query": mine}
+
+
+def details(ids: Sequence[RecordId], query: QueryTerms, vector: Numbers | None, ef_search: int) -> Query:
+    """The body that reads what is shown of these records: each with its best chunk for the words, and its nearest to
+    the vector. Without a vector a record without the words comes with its first chunk.
     """
     mine = these(ids)
     clauses: list[Query] = []
@@ -125,8 +142,7 @@ def details(
     if vector:
         clauses.append(_shown(_knn(vector, [mine], len(ids), ef_search), "vector"))
     if not query.terms and not vector:
-        clauses.append(_shown(_ordinal(0), "words"))
-    clauses += [_shown(_ordinal(ordinal), f"at-{ordinal}") for ordinal in ordinals]
+        clauses.append(_shown(FIRST, "words"))
     return {"size": len(ids), "_source": SHOWN_FIELDS, "query": {"bool": {"filter": [mine, LIVE], "should": clauses}}}
 
 
@@ -141,12 +157,8 @@ def _knn(vector: Numbers, where: Sequence[Query], k: int, ef_search: int) -> Que
     return {"knn": {"chunks.vector": near}}
 
 
-def _ordinal(ordinal: int) -> Query:
-    return {"term": {"chunks.ordinal": ordinal}}
-
-
 def _or_first(query: Query) -> Query:
-    first = {"constant_score": {"filter": _ordinal(0), "boost": BARELY}}
+    first = {"constant_score": {"filter": FIRST, "boost": BARELY}}
     return {"bool": {"should": [query, first]}}
 
 

@@ -5,13 +5,13 @@ import math
 import struct
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
 from zlib import crc32
 
 from commonplace.search.analysis import terms
-from commonplace.search.model import Chunk, Found, LegHit, RecordId
+from commonplace.search.model import Chunk, Found, LegHit, Record, RecordId
 from commonplace.search.opensearch import queries
 from commonplace.search.opensearch.bulk import refresh_index
 from commonplace.search.opensearch.client import WRITE_SECONDS, Numbers, OpenSearchClient, Refused, item_failure
@@ -29,7 +29,7 @@ _RANKED = (
     "responses.suggest,responses.error,responses.status"
 )
 
-_SHOWN = "hits.hits._source,hits.hits.inner_hits.*.hits.hits._source,hits.hits.inner_hits.*.hits.hits.highlight"
+_SHOWN = "hits.hits._source,hits.hits.inner_hits.*.hits.hits._source"
 MOST_SHOWN = 100
 
 PROPOSALS = 2 * TRIED
@@ -69,7 +69,7 @@ def similar(answer: Mapping[str, Any], floor: float) -> list[LegHit]:
     """The hits of a vector leg with their cosines, without those below the floor."""
     found: list[LegHit] = []
     for hit in answer.get("hits", {}).get("hits", ()):
-        score, record, fingerprint = hit["sort"]
+        score, record, fingerprint, _ = hit["sort"]
         cosine = cosine_of(score)
         if cosine < floor:
             break
@@ -89,6 +89,15 @@ def named(answer: Mapping[str, Any], text: str) -> list[LegHit]:
     return sorted(found, key=lambda hit: (-hit.score, hit.id))
 
 
+def versions(answers: Sequence[Mapping[str, Any]]) -> list[tuple[RecordId, int]]:
+    """Of all hits of `queries.ranked` and `queries.names_of`."""
+    hits = [hit for answer in answers for hit in answer.get("hits", {}).get("hits", ())]
+    return [
+        (hit["sort"][1], hit["sort"][3]) if "sort" in hit else (hit["fields"]["id"][0], hit["fields"]["version"][0])
+        for hit in hits
+    ]
+
+
 def total(answer: Mapping[str, Any]) -> int:
     """How many records match, exactly."""
     return int(answer["hits"]["total"]["value"])
@@ -102,42 +111,61 @@ def cosine_of(score: float) -> float:
 def fetch(
     client: OpenSearchClient,
     index: str,
-    wanted: Sequence[tuple[RecordId, int | None]],
+    wanted: Sequence[RecordId],
     *,
     query: Query,
     vector: Numbers | None,
     ef_search: int,
 ) -> dict[RecordId, Found]:
-    """Those of the wanted records that are there. Raises Refused when the index is gone."""
+    """Those of the wanted records that are there, each with its best chunk. Raises Refused when the index is gone."""
     found: dict[RecordId, Found] = {}
     for start in range(0, len(wanted), MOST_SHOWN):
-        part = dict(wanted[start : start + MOST_SHOWN])
-        ordinals = sorted({ordinal for ordinal in part.values() if ordinal is not None})
-        body = queries.details(list(part), query, vector, ordinals, ef_search)
+        body = queries.details(wanted[start : start + MOST_SHOWN], query, vector, ef_search)
         answer = client.search(index=index, body=body, filter_path=_SHOWN)
         for hit in answer.get("hits", {}).get("hits", ()):
             record = record_of(hit["_source"])
-            found[record.id] = Found(record, _chunk(hit["inner_hits"], part.get(record.id)))
+            found[record.id] = Found(record, _chunk(hit["inner_hits"]))
     return found
 
 
-def _chunk(inner: Mapping[str, Any], ordinal: int | None) -> Chunk | None:
-    """The chunk of the wanted ordinal, else the best for the words, else the nearest."""
-    for name in (f"at-{ordinal}", "words", "vector"):
+def _chunk(inner: Mapping[str, Any]) -> Chunk | None:
+    """The best for the words, else the nearest."""
+    for name in ("words", "vector"):
         for hit in inner.get(name, {}).get("hits", {}).get("hits", ()):
             return chunk_of(hit["_source"])
     return None
 
 
-def tokens(client: OpenSearchClient, index: str, ids: Sequence[RecordId]) -> dict[RecordId, tuple[bytes, ...]]:
-    """The token ids of the chunks of those of the records that are there and have them."""
-    wanted = {"ids": [document_key(record) for record in ids]}
-    answer = client.mget(index=index, body=wanted, _source_includes="id,tokens", filter_path="docs._source")
-    sources = [document["_source"] for document in answer.get("docs", ()) if document]
+def sources(client: OpenSearchClient, index: str, ids: Sequence[RecordId]) -> dict[RecordId, Record]:
+    """Those of the records that are there, with their chunks. Raises Refused when the index is gone."""
+    found: dict[RecordId, Record] = {}
+    for start in range(0, len(ids), MOST_SHOWN):
+        body = queries.sources_of(ids[start : start + MOST_SHOWN])
+        answer = client.search(index=index, body=body, filter_path="hits.hits._source")
+        for hit in answer.get("hits", {}).get("hits", ()):
+            source = hit["_source"]
+            chunks = tuple(chunk_of(part) for part in source.get("chunks", ()))
+            found[RecordId(source["id"])] = replace(record_of(source), chunks=chunks)
+    return found
+
+
+def shown(source: Record, ordinal: int) -> Found:
+    """The record without its chunks, and the one of this ordinal, else the first."""
+    chunk = next((chunk for chunk in source.chunks if chunk.ordinal == ordinal), next(iter(source.chunks), None))
+    return Found(replace(source, chunks=()), chunk)
+
+
+def tokens(
+    client: OpenSearchClient, index: str, ids: Sequence[RecordId]
+) -> dict[RecordId, tuple[int, tuple[bytes, ...]]]:
+    """Version, and token ids of the chunks, of those of the records that are there and have them."""
+    answer = client.search(index=index, body=queries.tokens_of(ids), filter_path="hits.hits.fields")
+    hits = [hit["fields"] for hit in answer.get("hits", {}).get("hits", ())]
+    # Doc values come sorted: each begins with the ordinal of its chunk, in four digits.
     return {
-        RecordId(source["id"]): tuple(b64decode(part) for part in source["tokens"])
-        for source in sources
-        if source.get("tokens")
+        RecordId(fields["id"][0]): (fields["version"][0], tuple(b64decode(part[4:]) for part in fields["tokens"]))
+        for fields in hits
+        if "tokens" in fields
     }
 
 
