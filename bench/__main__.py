@@ -10,6 +10,7 @@ BENCHMARKS = {
     "guard": "CPU of a call with a token beside one without, the guard's parts, import of the token endpoint",
     "sync": "first sync, no-change sync, one-file push, large push: files per second, GitHub calls, embedding calls",
     "freshness": "seconds from a push until its text is served and found",
+    "search": "a search by REST and by MCP beside the bare queries of the index, at 272, 2,720 and 30,000 documents",
     "retrieval": "how well a search finds, on our own judged set",
     "memory": "the memory's tools beside a bare message, and seconds until what is added is found",
     "memory_quality": "how well a team's memory is searched, and the tokens of an answer beside those of its files",

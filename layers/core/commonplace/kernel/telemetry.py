@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import traceback
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar
@@ -59,6 +60,8 @@ def instrument(handler: Callable[[Event, Any], Answer], environ: Mapping[str, st
     instrumented: Callable[[Event, Any], Answer] = logger.inject_lambda_context(
         handler, correlation_id_path=CORRELATION
     )
+    # A function answers one call at a time: threads of numpy, which is loaded later, would wait for each other's core.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # What was imported and composed stays: to look through it for garbage is a tenth to a fifth of a cold start.
     gc.freeze()
     gc.enable()
