@@ -18,6 +18,9 @@ SECTION_CHARACTERS = 800
 RELATED = 0.4
 """Sections that match are those with at least this share of the best score in their document."""
 
+LEAST_WANTED = 300
+"""Tokens of a document that is longer: a heading that matches says little by itself."""
+
 LEAST_TOKENS = 60
 """Least for the beginning of a section to be worth showing."""
 
@@ -57,24 +60,34 @@ class _Section:
     score: float
 
 
-def extracts(query: str, bodies: Sequence[str | None], passages: Sequence[str], room: int) -> list[Extract | None]:
-    """Of each body as much as its share of `room` holds, in tokens as JSON; None where that would say nothing.
+class Extracts:
+    """Documents that were found for a query, divided into sections once; cut to any room."""
 
-    First each gets room for the sections that match (`passages` are those the search has shown), then the best ranked
-    are made whole. What is shown of a body stands in its own order.
-    """
-    divided = _divided(query, bodies, passages)
-    whole = [estimate_tokens(escaped(body)) if body else 0 for body in bodies]
-    wanted = [min(need, sum(one.tokens for one in _related(parts))) for need, parts in zip(whole, divided, strict=True)]
-    given = shares(wanted, room)
-    left = max(room, 0) - sum(given)
-    for at, need in enumerate(whole):
-        more = min(need - given[at], left)
-        given[at], left = given[at] + more, left - more
-    return [
-        None if body is None else _extract(body, parts, tokens, need)
-        for body, parts, tokens, need in zip(bodies, divided, given, whole, strict=True)
-    ]
+    def __init__(self, query: str, bodies: Sequence[str | None], passages: Sequence[str]) -> None:
+        """`passages` are those that the search has shown of each."""
+        self._bodies = bodies
+        self._divided = _divided(query, bodies, passages)
+        self._whole = [sum(one.tokens for one in parts) for parts in self._divided]
+        self._wanted = [
+            min(need, max(sum(one.tokens for one in _related(parts)), LEAST_WANTED))
+            for need, parts in zip(self._whole, self._divided, strict=True)
+        ]
+
+    def within(self, room: int) -> list[Extract | None]:
+        """Of each body as much as its share of `room` holds, in tokens as JSON; None where that would say nothing.
+
+        First each gets room for the sections that match, then the best ranked are made whole. What is shown of a body
+        stands in its own order.
+        """
+        given = shares(self._wanted, room)
+        left = max(room, 0) - sum(given)
+        for at, need in enumerate(self._whole):
+            more = min(need - given[at], left)
+            given[at], left = given[at] + more, left - more
+        return [
+            None if body is None else _extract(body, parts, tokens, need)
+            for body, parts, tokens, need in zip(self._bodies, self._divided, given, self._whole, strict=True)
+        ]
 
 
 def _related(parts: Sequence[_Section]) -> list[_Section]:

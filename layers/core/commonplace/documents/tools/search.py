@@ -20,7 +20,7 @@ from commonplace.documents.content.filter_values import resolved, shown, sound, 
 from commonplace.documents.content.lexicon import lexicon_of
 from commonplace.documents.findings import MAX_HITS, Findings, published, settle, with_spares
 from commonplace.documents.tools import pagination
-from commonplace.documents.tools.extracts import Extract, extracts
+from commonplace.documents.tools.extracts import Extract, Extracts
 from commonplace.documents.tools.services import KnowledgeServices, link, title
 from commonplace.kernel.errors import InvalidInput
 from commonplace.search.filters import Filters
@@ -372,8 +372,9 @@ def search_with_documents(using: KnowledgeServices, _: Call, asked: DocumentsArg
     budget = pagination.budget(asked.max_tokens or using.document_tokens)
     best = _with_documents(using, came, [None] * len(hits))
     room = budget - cost(best)
+    extracts = Extracts(came.query, bodies, [hit.snippet for hit in hits])
     for _attempt in range(ATTEMPTS):
-        given = extracts(came.query, bodies, [hit.snippet for hit in hits], room)
+        given = extracts.within(room)
         answer = _with_documents(using, came, given)
         over = cost(answer) - budget
         if over <= 0:
