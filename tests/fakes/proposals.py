@@ -29,6 +29,8 @@ class FakeProposals:
             return replace(found.proposed, created=False)
         if proposal.path.casefold() in map(str.casefold, self.files):
             raise Conflict(f"A file stands at {proposal.path} already.")
+        if proposal.path in [one.proposal.path for one in self.opened.values()]:
+            raise Conflict("This is proposed already, and waits for its review.")
         number = len(self.opened) + 1
         url = f"https://github.com/reef/garden/pull/{number}"
         proposed = Proposed(number, url, proposal.path, proposal.branch, created=True)

@@ -121,6 +121,13 @@ def test_a_file_that_is_there_is_never_proposed_again(either: Proposals, path: s
         either.propose(proposal(path=path))
 
 
+def test_a_file_that_is_proposed_is_not_proposed_by_somebody_else_as_long_as_it_waits(either: Proposals) -> None:
+    body = "A link.\n\nFile: data/links/kelp.md\n"
+    either.propose(proposal(body=body))
+    with pytest.raises(Conflict, match="proposed already"):
+        either.propose(proposal(body=body, branch="commonplace/draft-2f", fingerprint="in other words"))
+
+
 # What reaches the repository
 
 

@@ -18,6 +18,7 @@ from tests.unit.repository.github_answers import COMMIT, TOKEN, GitHub, answer, 
 REPOSITORY = "/repos/octo/notes"
 BRANCH = "commonplace/draft-kelp-1f"
 PULLS = f"GET {REPOSITORY}/pulls?head=octo%3Acommonplace%2Fdraft-kelp-1f&state=all&per_page=20"
+OPENED = f"GET {REPOSITORY}/pulls?state=open&base=main&per_page=100"
 OPEN, MAKE_REF = f"POST {REPOSITORY}/pulls", f"POST {REPOSITORY}/git/refs"
 TREE, NEW_TREE, NEW_COMMIT = "7e" * 20, "7f" * 20, "c1" * 20
 ASKED = Proposal(
@@ -50,6 +51,7 @@ def github() -> GitHub:
     """A repository with `data/` and nothing in it, and no pull requests."""
     github = GitHub()
     github.on(PULLS, answer([]))
+    github.on(OPENED, answer([]))
     github.on(f"GET {REPOSITORY}/git/ref/heads/main", answer({"object": {"sha": COMMIT}}))
     github.on(f"GET {REPOSITORY}/git/commits/{COMMIT}", answer(commit()))
     github.on(f"GET {REPOSITORY}/git/trees/{TREE}", tree(entry("data", kind="tree", mode="040000", sha="da" * 20)))
@@ -136,6 +138,23 @@ def test_a_name_that_differs_in_case_is_taken_too(github: GitHub, name: str) -> 
     with pytest.raises(Conflict):
         propose(github, replace(ASKED, path="data/kelp.md"))
     assert written(github) == []
+
+
+@pytest.mark.parametrize("fact", ["File: data/links/kelp.md", "Address: https://example.org/kelp"])
+def test_what_somebody_has_proposed_already_is_named_and_not_proposed_again(github: GitHub, fact: str) -> None:
+    head = {"ref": "commonplace/draft-of-somebody", "repo": {"full_name": "octo/notes"}}
+    github.on(OPENED, answer([pull(3, head=head, body=f"A link.\r\n\r\n```text\r\nTitle: Kelp\r\n{fact}\r\n```")]))
+    body = "A link.\n\n```text\nFile: data/links/kelp.md\nAddress: https://example.org/kelp\n```\n"
+    with pytest.raises(Conflict, match="proposed already") as told:
+        propose(github, replace(ASKED, body=body))
+    assert "pull/3" in (told.value.hint or "")
+    assert not written(github)
+
+
+def test_pull_requests_that_people_have_written_themselves_do_not_count(github: GitHub) -> None:
+    head = {"ref": "kelp", "repo": {"full_name": "octo/notes"}}
+    github.on(OPENED, answer([pull(3, head=head, body="File: data/links/kelp.md")]))
+    assert propose(github, replace(ASKED, body="File: data/links/kelp.md\n")).created
 
 
 def test_a_name_that_unicode_spells_differently_is_taken_too(github: GitHub) -> None:

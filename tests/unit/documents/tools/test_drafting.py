@@ -1,16 +1,20 @@
 """`save_link` and `create_draft`: what a model gets back, and what becomes of a request."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from commonplace.documents.content.document import Document
+from commonplace.documents.content.library import Library
 from commonplace.documents.content.reader import Unpublished, judge
 from commonplace.documents.tools import proposals as proposal_tools
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.identity.principals import Principal
 from commonplace.kernel.errors import Conflict, InvalidInput, Unavailable
 from commonplace.web.mcp.declaration import Answer, Call, Caller, Tool
+from tests.fakes.library import FakeLibrary, garden, make
 from tests.fakes.proposals import FakeProposals
 
 MEMBER = Principal(subject="0xabc", tier="member", display_name="rosa.eth")
@@ -19,8 +23,11 @@ LINK: dict[str, Any] = {"url": "https://example.org/handbook", "title": "The han
 DRAFT: dict[str, Any] = {"contentType": "pattern", "title": "Rotating stewardship", "content": "Take turns."}
 
 
+TYPES = ("pattern", "study", "guide")
+
+
 class Nothing:
-    """No tool of this module may look into the store or the index."""
+    """No tool of this module may look into the index."""
 
     def __getattr__(self, name: str) -> Any:
         raise AssertionError(f"{name} is not for proposals")
@@ -31,10 +38,11 @@ def proposals() -> FakeProposals:
     return FakeProposals({"data/links/tide-tables.md": ""})
 
 
-def tools(proposals: FakeProposals | None, **how: Any) -> dict[str, Tool]:
+def tools(proposals: FakeProposals | None, documents: Sequence[Document] = (), **how: Any) -> dict[str, Tool]:
+    library = Library(FakeLibrary(documents))
     clock = lambda: datetime(2026, 3, 4, 23, 59, tzinfo=UTC)  # noqa: E731
     nothing: Any = Nothing()
-    using = KnowledgeServices(library=nothing, search=nothing, proposals=proposals, clock=clock, **how)
+    using = KnowledgeServices(library=library, search=nothing, proposals=proposals, clock=clock, **how)
     return {tool.name: tool for tool in proposal_tools.tools(using)}
 
 
@@ -129,6 +137,63 @@ def test_an_address_that_is_none_is_refused(proposals: FakeProposals, url: str) 
     with pytest.raises(InvalidInput):
         call(tools(proposals)["save_link"], url=url, title="x")
     assert not proposals.opened
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://www.example.org/atlas/",
+        "https://example.org/atlas?utm_source=letter&fbclid=1#maps",
+        "HTTPS://EXAMPLE.ORG:443/%61tlas",
+    ],
+)
+def test_a_link_that_the_library_has_is_named_and_not_proposed(proposals: FakeProposals, url: str) -> None:
+    with pytest.raises(
+        Conflict, match="in the library already: `link/seed-atlas`, “Seed atlas”, /d/link/seed-atlas"
+    ) as told:
+        call(tools(proposals, garden())["save_link"], url=url, title="An atlas of seeds")
+    assert "get_document" in (told.value.hint or "") and "links/seed-atlas.md" in (told.value.hint or "")
+    assert not proposals.opened
+
+
+@pytest.mark.parametrize(
+    "url", ["https://example.org/atlas?page=2", "https://maps.example.org/atlas", "https://example.org/atlas#/north"]
+)
+def test_another_page_of_the_same_site_is_another_link(proposals: FakeProposals, url: str) -> None:
+    assert data(call(tools(proposals, garden())["save_link"], url=url, title="Another page"))["created"]
+
+
+@pytest.mark.parametrize("title", ["Rotating Stewardship", "rotating-stewardship", "Stewardship rota"])
+def test_a_draft_of_a_taken_title_id_or_alias_is_told_of_what_has_it_and_what_to_do(
+    proposals: FakeProposals, title: str
+) -> None:
+    with pytest.raises(
+        Conflict, match="There is a pattern of this name already: `pattern/rotating-stewardship`"
+    ) as told:
+        call(tools(proposals, garden())["create_draft"], **(DRAFT | {"title": title}))
+    hint = told.value.hint or ""
+    assert "get_document" in hint and "another title" in hint and "artifacts/patterns/rotating-stewardship.md" in hint
+    assert not proposals.opened
+
+
+def test_a_draft_of_another_type_may_have_the_same_title(proposals: FakeProposals) -> None:
+    told = data(call(tools(proposals, garden())["create_draft"], **(DRAFT | {"contentType": "guide"})))
+    assert told["created"]
+
+
+def test_a_draft_lands_where_this_repository_keeps_its_type(proposals: FakeProposals) -> None:
+    kept = [make("pattern", f"p{number}", f"handbook/patterns/p{number}.md") for number in range(3)]
+    beside = [make("study", f"s{number}", f"projects/reef/s{number}.md") for number in range(3)]
+    mixed = [make("article", f"a{number}", f"projects/reef/a{number}.md") for number in range(3)]
+    using = tools(proposals, [*kept, *beside, *mixed])
+    paths = {kind: data(call(using["create_draft"], **(DRAFT | {"contentType": kind})))["path"] for kind in TYPES}
+    assert paths == {
+        "pattern": "handbook/patterns/rotating-stewardship.md",
+        "study": "data/stories/studies/rotating-stewardship.md",
+        "guide": "data/stories/guides/rotating-stewardship.md",
+    }
+    text = next(one.proposal.text for one in proposals.opened.values() if "handbook" in one.proposal.path)
+    assert 'type: "pattern"' in text, "the folder does not say it"
 
 
 def test_nobody_is_named_unless_the_deployment_says_so(proposals: FakeProposals) -> None:

@@ -19,6 +19,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError
 
 from commonplace.documents.proposals.ports import Proposal, Proposed
+from commonplace.documents.proposals.proposal import BRANCH_PREFIX
 from commonplace.kernel.errors import Conflict, Unavailable
 from commonplace.repository.github_client import Answer, GitHubClient
 from commonplace.repository.github_credentials import Credentials
@@ -37,6 +38,9 @@ MAX_ANSWER_BYTES = 8 * 1024 * 1024
 """GitHub truncates a listing at seven megabytes."""
 OPERATOR_SECONDS = 3600
 """There is no use in coming back before an operator has looked."""
+
+FACTS = ("File: ", "Address: ")
+"""Lines of a pull request's text of which no two proposals may have the same."""
 
 AGAIN = "Ask again with the same arguments: what is done already is found, and nothing is done twice."
 
@@ -173,6 +177,7 @@ class _PullRequest:
     def done(self) -> Proposed:
         if found := self._pull():
             return self._same(found)
+        self._check_unproposed()
         if not self._make_branch():
             self._take_up_branch()
         return self._open()
@@ -185,6 +190,16 @@ class _PullRequest:
         # GitHub ignores a filter that it does not understand, so the answer is looked at.
         ours = [pull for pull in pulls if pull.is_from(self._repository, self._asked.branch)]
         return next((pull for pull in ours if pull.state == "open"), ours[0] if ours else None)
+
+    def _check_unproposed(self) -> None:
+        """Somebody else, or the same caller in other words, may have proposed the same file or the same link."""
+        facts = {line for line in self._asked.body.splitlines() if line.startswith(FACTS)}
+        opened = _read(Pulls, self._github.get("pulls", state="open", base=self._base, per_page="100")).root
+        for pull in opened:
+            ours = pull.head.ref.startswith(BRANCH_PREFIX) and pull.is_from(self._repository, pull.head.ref)
+            if ours and facts.intersection((pull.body or "").splitlines()):
+                hint = f"It is {pull.html_url}. Add to it there, or choose another title for something else."
+                raise Conflict("This is proposed already, and waits for its review.", hint=hint)
 
     def _same(self, pull: Pull) -> Proposed:
         """Reviewers may have changed the file since, so the request's fingerprint counts."""

@@ -9,11 +9,13 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date as Date
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
+from commonplace.documents.content.document import Summary
 from commonplace.documents.content.fields import MAX_URL_LENGTH, coerce, plain_text
 from commonplace.documents.content.ontology import ONTOLOGY, Ontology
 from commonplace.documents.content.paths import Exclusions
@@ -24,8 +26,15 @@ from commonplace.repository.slugs import slug
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _NEVER_IN_AN_ADDRESS = re.compile(r'[\s<>"\\^`{|}]')
 """White space, and what RFC 3986 keeps out of addresses because it delimits them in text."""
+_TRACKING = re.compile(
+    r"(?:utm_\w+|mtm_\w+|pk_\w+|fbclid|gclid|dclid|msclkid|mc_[ce]id|igshid|twclid|yclid)\Z", re.IGNORECASE
+)
+"""Parameters that say how somebody came to a page, and nothing of the page."""
 _HOST = re.compile(r"(?:[\w-]+(?:\.[\w-]+)*\.?|\[[0-9a-f:.]+\])\Z")
 
+LINK = "link"
+FEWEST_KEPT = 3
+"""So many documents of a type in one folder show that it is kept there."""
 MAX_TITLE_CHARACTERS = 200
 MAX_DESCRIPTION_CHARACTERS = 2_000
 MAX_CONTENT_BYTES = 200_000
@@ -83,10 +92,12 @@ class ProposalContext:
     """Shown in the file and in the pull request; None where the deployment names nobody."""
 
 
-def link_proposal(asking: ProposalContext, *, url: str, title: str, description: str | None = None) -> Proposal:
+def link_proposal(
+    asking: ProposalContext, *, url: str, title: str, description: str | None = None, folder: str | None = None
+) -> Proposal:
     """A page for a web address. Raises InvalidInput."""
     name, about, address = title_of(title), description_of(description), web_address(url)
-    return _proposal(asking, "link", name, about, url=address)
+    return _proposal(asking, LINK, name, about, folder, url=address)
 
 
 def document_proposal(
@@ -97,13 +108,14 @@ def document_proposal(
     content: str,
     description: str | None = None,
     tags: Sequence[str] = (),
+    folder: str | None = None,
 ) -> Proposal:
-    """A document of one of the ontology's types. Raises InvalidInput or TooLarge."""
+    """A document of one of the ontology's types; without a `folder`, in the type's. Raises InvalidInput or TooLarge."""
     kind = content_type_of(content_type)
     if needs_more(kind):
         raise InvalidInput(f"A {kind} needs more than a text.", hint="Save a web page with save_link.")
     name, about = title_of(title), description_of(description)
-    return _proposal(asking, kind, name, about, tags=tags_of(tags), content=content_of(content))
+    return _proposal(asking, kind, name, about, folder, tags=tags_of(tags), content=content_of(content))
 
 
 def _proposal(
@@ -111,12 +123,13 @@ def _proposal(
     kind: str,
     title: str,
     description: str | None,
+    folder: str | None,
     *,
     url: str | None = None,
     tags: tuple[str, ...] = (),
     content: str = "",
 ) -> Proposal:
-    path = f"{folder_of(kind)}/{file_name(title)}"
+    path = f"{folder or folder_of(kind)}/{file_name(title)}"
     key = key_of(asking.key)
     author = author_of(asking.author)
     fingerprint = digest(kind, title, description, url, tags, content)[:32]
@@ -136,7 +149,7 @@ def _proposal(
     return Proposal(
         path=path,
         text=f"{block}\n{content}" if content else block,
-        title=pull_request_title("Link" if kind == "link" else f"Draft {kind}", title),
+        title=pull_request_title("Link" if kind == LINK else f"Draft {kind}", title),
         body=pull_request_body(_introduction(kind), {name: fact for name, fact in facts.items() if fact}, author),
         branch=branch_of(title, asking.organisation, asking.subject, asking.tool, key or fingerprint, key=key),
         fingerprint=fingerprint,
@@ -144,7 +157,7 @@ def _proposal(
 
 
 def _introduction(kind: str) -> str:
-    what = "link for the library" if kind == "link" else f"draft of type {kind}"
+    what = "link for the library" if kind == LINK else f"draft of type {kind}"
     return f"A {what}, proposed through Commonplace. It is one new file, and it is not published."
 
 
@@ -174,6 +187,24 @@ def web_address(text: str) -> str:
     rest = address[len(parts.scheme) + len("://") + len(parts.netloc) :]
     needless = port is None or port == _DEFAULT_PORTS[parts.scheme]
     return f"{parts.scheme}://{shown}{'' if needless else f':{port}'}{rest}"
+
+
+def same_page(address: str) -> str:
+    """Equal for addresses that lead to one page.
+
+    Scheme, `www.`, needless port, a slash at the end, the fragment, tracking parameters and the order of the others do
+    not count. A fragment that is a route (`#/…`, `#!…`) does.
+    """
+    try:
+        parts = urlsplit(address.strip())
+        host, port = (parts.hostname or "").removeprefix("www."), parts.port
+    except ValueError:
+        return address
+    if port not in (None, *_DEFAULT_PORTS.values()):
+        host = f"{host}:{port}"
+    asked = sorted(each for each in parts.query.split("&") if each and not _TRACKING.match(each.partition("=")[0]))
+    route = f"#{parts.fragment}" if parts.fragment.startswith(("/", "!")) else ""
+    return f"{host}{unquote(parts.path).rstrip('/')}?{'&'.join(asked)}{route}"
 
 
 def _refused(what: str) -> InvalidInput:
@@ -271,6 +302,19 @@ def folder_of(content_type: str, ontology: Ontology = ONTOLOGY) -> str:
         hint = f"Its pages are proposed on GitHub. Use one of: {', '.join(proposable(ontology))}."
         raise InvalidInput(f"`{content_type}` has no folder of its own.", hint=hint)
     return folder
+
+
+def kept_in(content_type: str, documents: Iterable[Summary]) -> str | None:
+    """The folder where this repository keeps a type; None where its documents do not show one.
+
+    It holds three of them at least, more than half of the type, and more of it than of everything else: a project's
+    folder that happens to have most studies is not the place for the next one.
+    """
+    located = [(document.path.rpartition("/")[0], document.content_type) for document in documents]
+    of_type = Counter(folder for folder, kind in located if kind == content_type)
+    folder, count = next(iter(of_type.most_common(1)), ("", 0))
+    beside = sum(each == folder for each, _ in located)
+    return folder or None if count >= FEWEST_KEPT and 2 * count > max(of_type.total(), beside) else None
 
 
 def proposable(ontology: Ontology = ONTOLOGY) -> tuple[str, ...]:

@@ -4,10 +4,23 @@ from functools import partial
 
 from pydantic import Field
 
-from commonplace.documents.proposals.ports import Proposal
-from commonplace.documents.proposals.proposal import ProposalContext, document_proposal, link_proposal, proposable
+from commonplace.documents.content.document import Entry
+from commonplace.documents.content.document_index import Catalogue
+from commonplace.documents.proposals.ports import Proposal, Proposals
+from commonplace.documents.proposals.proposal import (
+    LINK,
+    ProposalContext,
+    content_type_of,
+    document_proposal,
+    kept_in,
+    link_proposal,
+    proposable,
+    same_page,
+)
 from commonplace.documents.tools.services import KnowledgeServices
-from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.errors import Conflict, Unavailable
+from commonplace.kernel.terms import key
+from commonplace.repository.slugs import slug
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Tool
 
 NEVER_SECONDS = 24 * 3600
@@ -76,20 +89,56 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
 
 
 def save_link(using: KnowledgeServices, call: Call, asked: LinkArguments) -> Answer:
-    asking = _context(using, call, "save_link", asked.key)
-    return _propose(using, link_proposal(asking, url=asked.url, title=asked.title, description=asked.description))
+    _proposals(using)
+    entries = using.library.edition().catalogue.entries
+    proposal = link_proposal(
+        _context(using, call, "save_link", asked.key),
+        url=asked.url,
+        title=asked.title,
+        description=asked.description,
+        folder=kept_in(LINK, entries),
+    )
+    page = same_page(asked.url)
+    if there := next((entry for entry in entries if entry.url and same_page(entry.url) == page), None):
+        message = f"This link is in the library already: {_named(using, there)}. Nothing was proposed."
+        raise Conflict(message, hint=f"Read it with get_document. {_change(there)}")
+    return _propose(using, proposal)
 
 
 def create_draft(using: KnowledgeServices, call: Call, asked: DraftArguments) -> Answer:
+    _proposals(using)
+    catalogue, kind = using.library.edition().catalogue, content_type_of(asked.content_type)
     proposal = document_proposal(
         _context(using, call, "create_draft", asked.key),
-        content_type=asked.content_type,
+        content_type=kind,
         title=asked.title,
         content=asked.content,
         description=asked.description,
         tags=asked.tags,
+        folder=kept_in(kind, catalogue.entries),
     )
+    if there := _called_so(catalogue, kind, asked.title):
+        message = f"There is a {kind} of this name already: {_named(using, there)}. Nothing was proposed."
+        hint = f"Read it with get_document. For something else choose another title. {_change(there)}"
+        raise Conflict(message, hint=hint)
     return _propose(using, proposal)
+
+
+def _called_so(catalogue: Catalogue, kind: str, title: str) -> Entry | None:
+    """The document of the type with this title, alias or id, now or formerly."""
+    wanted = key(title)
+    alike = [entry for entry in catalogue.entries if entry.content_type == kind]
+    named = next((entry for entry in alike if wanted in map(key, (entry.title, *entry.aliases))), None)
+    found = None if named else catalogue.resolve(kind, slug(title))
+    return found.entry if found else named
+
+
+def _named(using: KnowledgeServices, entry: Entry) -> str:
+    return f"`{entry.ref}`, “{entry.title}”, {using.addresses.of(entry)}"
+
+
+def _change(entry: Entry) -> str:
+    return f"To change it, propose a change of {entry.source_url or entry.path} on GitHub."
 
 
 def _context(using: KnowledgeServices, call: Call, tool: str, key: str | None) -> ProposalContext:
@@ -104,14 +153,18 @@ def _context(using: KnowledgeServices, call: Call, tool: str, key: str | None) -
     )
 
 
-def _propose(using: KnowledgeServices, proposal: Proposal) -> Answer:
+def _proposals(using: KnowledgeServices) -> Proposals:
     if using.proposals is None:
         raise Unavailable(
             "This deployment takes no proposals.",
             retry_after_seconds=NEVER_SECONDS,
             hint="Its operator has not set up credentials for pull requests. Propose the document on GitHub by hand.",
         )
-    made = using.proposals.propose(proposal)
+    return using.proposals
+
+
+def _propose(using: KnowledgeServices, proposal: Proposal) -> Answer:
+    made = _proposals(using).propose(proposal)
     data = Drafted(
         url=made.url,
         number=made.number,
