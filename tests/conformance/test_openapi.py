@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from time import time
 from typing import Any
+from urllib.parse import urlencode
 
 import jsonschema_rs
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 from schemathesis.checks import positive_data_acceptance
 from starlette.testclient import TestClient
 
@@ -183,6 +185,16 @@ def test_no_address_ignores_a_parameter_that_it_does_not_have(document: dict[str
             assert (error["code"], error["details"]["validParameters"]) == ("INVALID_INPUT", names)
             assert [one["field"] for one in error["details"]["fields"]] == [unknown]
             assert all(name in error["details"]["hint"] for name in names)
+
+
+@given(address=st.integers(0), name=st.text(max_size=30), value=st.text(max_size=5))
+@settings(max_examples=examples(60), deadline=None)
+def test_whatever_is_not_a_parameter_is_refused(document: dict[str, Any], address: int, name: str, value: str) -> None:
+    asked = list(addresses(document))
+    path, names = asked[address % len(asked)]
+    assume(name not in names)
+    fields = refused(path, urlencode({name: value.encode("utf-8", "replace")}, errors="replace"))["details"]["fields"]
+    assert len(fields) == 1
 
 
 def test_every_parameter_in_another_style_is_refused_and_its_name_told(document: dict[str, Any]) -> None:

@@ -45,7 +45,7 @@ def test_every_way_of_asking_takes_the_same_filters(world: World, client: TestCl
     assert refs(client, query) == {"pattern/rotating-stewardship"}
     feed = client.get(f"/feed.json?{query}").json()
     assert [item["title"] for item in feed["items"]] == ["Rotating stewardship"]
-    assert "_hints" not in feed
+    assert "_commonplace" not in feed
     client.get(f"/api/v1/search?q=x&{query}")
     asked = world.search.asked[0].filters
     assert (asked.authors, asked.aliases, asked.tags_all) == (("Rosa Lind",), ("stewardship rota",), ("roles",))
@@ -59,7 +59,7 @@ def test_a_value_that_no_document_has_is_answered_with_the_nearest_and_what_ther
     feed = client.get("/feed.json?tags=governence").json()
     world.search.hits = ()
     found = client.get("/api/v1/search?q=x&tags=governence").json()
-    for (hint,) in (listed["hints"], feed["_hints"], found["hints"]):
+    for (hint,) in (listed["hints"], feed["_commonplace"]["hints"], found["hints"]):
         assert hint.startswith(NAMED)
         assert "seeds" in hint
 

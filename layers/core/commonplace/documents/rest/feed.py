@@ -70,7 +70,7 @@ def _feed(using: Services, catalogue: Catalogue, asked: Feed) -> Page:
         items=[item for item in taken if item],
     )
     if hints := unknown(catalogue, wanted):
-        told.hints = hints
+        told.commonplace = models.FeedNotes(hints=hints)
     following = asked.offset + len(taken)
     if following < len(latest):
         told.next_url = _address(host, asked.model_copy(update={"offset": following}))

@@ -342,6 +342,10 @@ class FeedItem(Answer):
     tags: list[str] | None = None
 
 
+class FeedNotes(Answer):
+    hints: list[str] = Field(description=HINTS)
+
+
 class JsonFeed(Answer):
     """JSON Feed 1.1."""
 
@@ -352,7 +356,7 @@ class JsonFeed(Answer):
     description: str
     next_url: str | None = Field(None, alias="next_url")
     items: list[FeedItem]
-    hints: list[str] | None = Field(None, alias="_hints", description=HINTS)
+    commonplace: FeedNotes | None = Field(None, alias="_commonplace", description="What JSON Feed has no name for.")
 
 
 class SchemaLink(Answer):
