@@ -11,9 +11,10 @@ from itertools import product
 from pathlib import Path
 from time import time
 from typing import Any
+from urllib.parse import quote
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from mcp.server.lowlevel.server import Server
 from starlette.testclient import TestClient
@@ -207,6 +208,22 @@ def test_every_result_of_a_filtered_search_is_on_the_list_of_those_filters(base:
     told = base.rest("search", q="pool shore tide", mode="lexical", limit=100, **filters)
     assert set(refs(told)) <= refs_listed
     assert told.get("hints") == listed.get("hints")
+
+
+@given(data=st.data())
+@settings(max_examples=examples(60), deadline=None)
+def test_a_document_answers_to_its_type_in_any_form_and_to_its_parents(base: Both, data: st.DataObject) -> None:
+    entry = data.draw(st.sampled_from(base.using.library.manifest().documents))
+    named = data.draw(st.sampled_from([*ONTOLOGY.lineage(entry.content_type)]))
+    written = data.draw(st.sampled_from([str, str.upper, str.title, lambda name: f"{name}s"]))(named)
+    assume(named == entry.content_type or ONTOLOGY.types[named].abstract)
+    answer = base.client.get(f"/api/v1/entries/{quote(written)}/{quote(entry.id)}")
+    said = base.mcp("get_document", contentType=written, id=entry.id)
+    told = answer.json()
+    assert (told["contentType"], told["id"]) == (said["contentType"], said["id"])
+    assert told["contentType"] in ONTOLOGY.expand(named)
+    if written != told["contentType"]:
+        assert answer.headers["content-location"] == f"/api/v1/entries/{told['contentType']}/{quote(told['id'])}"
 
 
 def test_the_table_has_hits_misses_corrections_and_what_is_no_longer_published(base: Both) -> None:
