@@ -283,3 +283,39 @@ def test_a_client_that_leaves_while_it_sends_is_not_answered() -> None:
     }
     anyio.run(World().app, scope, gone, keep)
     assert sent == []
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", "2025-06-18", None])
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("ping", None),
+        ("tools/list", None),
+        ("tools/list", {"cursor": "nowhere"}),
+        ("tools/call", call("echo", text="hällo \U0001f30a")),
+        ("tools/call", call("echo")),
+        ("tools/call", call("crash")),
+        ("tools/call", call("narrate", text="a") | {"_meta": {"progressToken": 1}}),
+        ("tools/call", call("nobody")),
+        ("tools/call", {"name": 7}),
+        ("resources/read", {"uri": "mcp://probe/fixed"}),
+        ("resources/read", {"uri": "mcp://probe/nowhere"}),
+        ("prompts/get", {"name": "ask", "arguments": {"topic": "tides"}}),
+        ("logging/setLevel", {"level": "info"}),
+        ("nothing/known", {}),
+        ("server/discover", {}),
+    ],
+)
+def test_a_plain_request_is_answered_as_the_sdk_answers_it(
+    world: World, version: str | None, method: str, params: dict[str, Any] | None
+) -> None:
+    headers = {"mcp-protocol-version": version, "accept": "application/json"}
+    plain = legacy(method, params, headers)
+    told = {"jsonrpc": "2.0", "id": 1, "method": method, "of": "another extension"}
+    through = event(json.dumps(told | ({} if params is None else {"params": params})), headers)
+
+    answer, expected = world.ask(plain), world.ask(through)
+
+    assert body_of(answer) == body_of(expected)
+    assert answer["statusCode"] == expected["statusCode"]
+    assert headers_of(answer)["content-type"] == headers_of(expected)["content-type"]
