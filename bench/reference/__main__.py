@@ -88,7 +88,7 @@ def _costs(provider: EmbeddingProvider | None) -> Measured:
         told = list(costs.answers(handler))
         prompts = list(costs.prompts(handler, told))
     rows = [one.row() for one in told]
-    _show("Tokens of an answer, text and data together", rows)
+    _show("Tokens of an answer, the larger of text and data", rows)
     _show("Tokens of a request, beside the catalogue in the system prompt", prompts)
     return [*rows, *prompts], costs.too_long(told)
 

@@ -159,5 +159,5 @@ def hits(catalogue: Catalogue, *ids: str) -> tuple[Hit, ...]:
 
 
 def tokens(result: Any) -> int:
-    """Of a whole answer, text and data together."""
+    """Of an answer, the larger of text and data."""
     return max(estimate_tokens(text_of(result)), estimate_tokens(compact(result.structured_content)))

@@ -1,4 +1,4 @@
-"""Every answer fits into 1,000 tokens, text and data together, whatever a catalogue holds, and is of use."""
+"""Every answer fits into 1,000 tokens, of text or of data, whatever a catalogue holds, and is of use."""
 
 from typing import Any
 
