@@ -93,7 +93,7 @@ class OpenSearchEngine:
         now_ms = int(self._now() * 1000)
         versioned = [(item.record.id, *mapping.written(item, with_vectors=with_vectors)) for item in upserts]
         versioned += [(gone.id, *mapping.buried(gone, now_ms)) for gone in tombstones]
-        self._forget()
+        self.forget()
         writes = [Write(record, version, encode(source)) for record, version, source in versioned]
         for attempt in (1, 2):
             try:
@@ -249,6 +249,11 @@ class OpenSearchEngine:
             swept = max(swept, int(answer["deleted"]))
         return swept
 
+    def forget(self) -> None:
+        """Lets go of what was read of records: the next search reads it again."""
+        self._tokens.forget()
+        self._sources.forget()
+
     def close(self) -> None:
         """Closes idle connections; the next call opens one again."""
         self._client.close()
@@ -285,10 +290,6 @@ class OpenSearchEngine:
         versions = search.versions(answers)
         self._tokens.check(opened.name, versions)
         self._sources.check(opened.name, versions)
-
-    def _forget(self) -> None:
-        self._tokens.forget()
-        self._sources.forget()
 
     def _numbers(self, opened: Opened, vector: QueryVector | None) -> Numbers | None:
         """The vector, when the index can compare it. A query's is needed twice: to rank, and to show."""
