@@ -44,7 +44,7 @@ def test_what_is_written_is_what_is_mapped() -> None:
     full = replace(full, release="r", status="s", date="2024", url="u", source_url="v", updated_at="w", fingerprint="f")
     full = replace(full, organisation="o", roles=("dev",), confidence=0.5)
     (item,) = indexed(provider, full)
-    _, source = mapping.written(item, with_vectors=True)
+    _, source = mapping.written(replace(item, tokens=(b"\1\0",)), with_vectors=True)
     told = mapping.index_body(provider, PLAIN)["mappings"]["properties"]
 
     assert leaves(source) == mapped(told) - {"buried"}
@@ -148,3 +148,11 @@ def test_synonyms_are_looked_for_and_not_indexed() -> None:
 
 def test_the_body_of_an_index_is_json() -> None:
     assert json.loads(json.dumps(mapping.index_body(FakeEmbeddings(), PLAIN)))["mappings"]["_meta"]["dimension"] == 64
+
+
+@pytest.mark.parametrize("parts", [(b"\1\0",), (b"\1\0\2\0", b"", b"\3\0"), (bytes(range(256)) * 300, b"\0")])
+def test_tokens_of_every_chunk_come_back_from_a_doc_value(parts: tuple[bytes, ...]) -> None:
+    (item,) = indexed(None, record("note/a", "rain"))
+    _, source = mapping.written(replace(item, tokens=parts), with_vectors=False)
+
+    assert mapping.unpacked(source["tokens"].rstrip("=")) == parts

@@ -3,7 +3,6 @@
 import json
 import math
 import struct
-from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -15,7 +14,7 @@ from commonplace.search.model import Chunk, Found, LegHit, Record, RecordId
 from commonplace.search.opensearch import queries
 from commonplace.search.opensearch.bulk import refresh_index
 from commonplace.search.opensearch.client import WRITE_SECONDS, Numbers, OpenSearchClient, Refused, item_failure
-from commonplace.search.opensearch.mapping import chunk_of, document_key, live_version, record_of
+from commonplace.search.opensearch.mapping import chunk_of, document_key, live_version, record_of, unpacked
 from commonplace.search.opensearch.queries import IDS_ONLY, LIVE
 from commonplace.search.opensearch.queries import Query as Body
 from commonplace.search.query import Query
@@ -161,9 +160,8 @@ def tokens(
     """Version, and token ids of the chunks, of those of the records that are there and have them."""
     answer = client.search(index=index, body=queries.tokens_of(ids), filter_path="hits.hits.fields")
     hits = [hit["fields"] for hit in answer.get("hits", {}).get("hits", ())]
-    # Doc values come sorted: each begins with the ordinal of its chunk, in four digits.
     return {
-        RecordId(fields["id"][0]): (fields["version"][0], tuple(b64decode(part[4:]) for part in fields["tokens"]))
+        RecordId(fields["id"][0]): (fields["version"][0], unpacked(fields["tokens"][0]))
         for fields in hits
         if "tokens" in fields
     }
