@@ -1,11 +1,13 @@
 """What is particular to the index as a file on disk."""
 
+import random
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -209,3 +211,58 @@ def test_a_closed_engine_opens_again_when_it_is_asked(engine: EmbeddedEngine, pr
     engine.close()
 
     assert versions(engine) == {"note/a": 1}
+
+
+def test_what_one_search_left_in_memory_answers_like_a_new_opening_after_any_writes(
+    engine: EmbeddedEngine, path: Path, provider: FakeEmbeddings
+) -> None:
+    chance = random.Random(5)
+    said = ["rain", "wind", "snow", "tide", "crab"]
+
+    def text() -> str:
+        return "\n\n".join(f"# {word}\n\n{word} " * chance.randint(1, 90) for word in chance.sample(said, 2))
+
+    for generation in range(1, 13):
+        names = chance.sample(range(8), 3)
+        written = [record(f"note/n{number}", text(), generation=generation) for number in names[:2]]
+        gone = [Tombstone(RecordId(f"note/n{names[2]}"), generation)]
+        engine.write(indexed(provider if generation % 5 else None, *written), gone)
+        with closing(EmbeddedEngine(path, provider, read_only=True)) as fresh:
+            for word in chance.sample(said, 2):
+                query, vector = Query.of(f"{word} tide"), asked(provider, word)
+                for filters in (Filters(path_prefix="n1.md"), Filters()):
+                    found = fresh.candidates(query, vector, filters, 5)
+                    assert engine.candidates(query, vector, filters, 5) == found
+                wanted = [(hit.id, None) for hit in (*found.lexical, *found.vector)]
+                assert engine.fetch(wanted, query, vector) == fresh.fetch(wanted, query, vector)
+                assert engine.page(query, Filters(), 3) == fresh.page(query, Filters(), 3)
+
+
+def test_a_vector_that_two_records_share_changes_for_both(engine: EmbeddedEngine, provider: FakeEmbeddings) -> None:
+    first, second = indexed(provider, *(record(f"note/{name}", "rain", title="Sky") for name in "ab"))
+    engine.write([first, second], ())
+    rain, wind = asked(provider, "rain"), asked(provider, "wind")
+    engine.candidates(Query.of(""), rain, Filters(), 5)
+
+    changed = replace(first, record=replace(first.record, version=9), vectors=(wind.values,))
+    engine.write([changed], ())
+
+    found = engine.candidates(Query.of(""), wind, Filters(), 5).vector
+    assert [(hit.id, round(hit.score, 3)) for hit in found] == [("note/a", 1.0), ("note/b", 1.0)]
+
+
+def test_an_older_copy_that_went_another_way_is_read_anew(
+    engine: EmbeddedEngine, path: Path, provider: FakeEmbeddings, tmp_path: Path
+) -> None:
+    engine.write(indexed(provider, record("note/a", "rain")), ())
+    copy = tmp_path / "copy.sqlite"
+    copy.write_bytes(path.read_bytes())
+    engine.write(indexed(provider, record("note/b", "wind")), ())
+    assert engine.candidates(Query.of("wind"), None, Filters(), 5).total == 1
+    with closing(EmbeddedEngine(copy, provider)) as other:
+        other.write(indexed(provider, record("note/c", "rain")), ())
+        other.snapshot = engine.snapshot
+
+        found = other.candidates(Query.of("rain wind"), asked(provider, "rain wind"), Filters(), 5)
+
+    assert {hit.id for leg in (found.lexical, found.vector) for hit in leg} == {"note/a", "note/c"}

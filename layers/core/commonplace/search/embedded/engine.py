@@ -6,14 +6,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
+from math import isfinite
 from pathlib import Path
 from threading import RLock
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.search.embedded import queries, tables
-from commonplace.search.embedded.matrix import VectorMatrix
-from commonplace.search.embedded.queries import Conditions, admitted, allowed, suggestions
+from commonplace.search.embedded.queries import Conditions, suggestions
+from commonplace.search.embedded.snapshot import Scores, Snapshot
 from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.filters import Filters
 from commonplace.search.model import (
@@ -23,7 +24,6 @@ from commonplace.search.model import (
     Found,
     IndexedRecord,
     IndexMismatch,
-    LegHit,
     Page,
     Position,
     QueryVector,
@@ -34,9 +34,15 @@ from commonplace.search.model import (
 )
 from commonplace.search.query import Query
 
+if TYPE_CHECKING:
+    import numpy
+
 logger = logging.getLogger(__name__)
 
 BUSY_SECONDS = 10.0
+
+MAPPED_BYTES = 1 << 30
+"""Of the file, that are read without being copied."""
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
@@ -70,8 +76,8 @@ class EmbeddedEngine:
         self._inode: int | None = None
         self._connections = 0
         self._facts: dict[str, str] = {}
-        self._matrix: VectorMatrix | None = None
-        self._matrix_state: tuple[int, int] | None = None
+        self.snapshot: Snapshot | None = None
+        """Of what was read last. Another engine over a copy of the same index goes on from it."""
 
     def write(self, upserts: Sequence[IndexedRecord], tombstones: Sequence[Tombstone]) -> None:
         """Applies what is newer than what is there. Raises IndexMismatch and Unavailable."""
@@ -119,19 +125,18 @@ class EmbeddedEngine:
         with self._reading() as database:
             if database is None:
                 return Candidates(lexical=(), vector=(), total=0)
-            conditions = Conditions(filters)
-            lexical, total = queries.lexical(database, query, conditions, size)
-            matrix = self._matrix_for(database, vector)
-            nearest: list[LegHit] = []
-            if vector and matrix:
-                nearest = matrix.nearest(vector.values, allowed(database, conditions), self._vector_floor, size)
+            conditions, snapshot = Conditions(filters), self._read(database)
+            kept = self._mask(database, snapshot, conditions)
+            words = snapshot.by_words(database, query.terms)
+            matched = kept & (words.records > 0)
+            near = self._by_vector(snapshot, vector)
             return Candidates(
-                lexical=tuple(lexical),
-                vector=tuple(nearest),
-                total=total,
+                lexical=tuple(snapshot.hits(words, matched, size)),
+                vector=tuple(snapshot.hits(near, kept & (near.records >= self._vector_floor), size)) if near else (),
+                total=int(matched.sum()),
                 named=tuple(queries.named(database, query, conditions)[:size]),
-                degraded=vector is not None and matrix is None,
-                suggestions=suggestions(database, query, conditions),
+                degraded=vector is not None and near is None,
+                suggestions=suggestions(database, snapshot, query, conditions),
             )
 
     def page(self, query: Query, filters: Filters, size: int, after: Position | None = None) -> Page:
@@ -139,14 +144,16 @@ class EmbeddedEngine:
         with self._reading() as database:
             if database is None:
                 return Page((), 0, None)
-            conditions = Conditions(filters)
-            hits, total = queries.lexical(database, query, conditions, size + 1, after)
+            conditions, snapshot = Conditions(filters), self._read(database)
+            words = snapshot.by_words(database, query.terms)
+            matched = self._mask(database, snapshot, conditions) & (words.records > 0)
+            hits = snapshot.hits(words, matched, size + 1, after)
             last = hits[size - 1] if len(hits) > size else None
             return Page(
                 hits=tuple(hits[:size]),
-                total=total,
+                total=int(matched.sum()),
                 after=Position(last.score, last.id) if last else None,
-                suggestions=suggestions(database, query, conditions) if after is None else (),
+                suggestions=suggestions(database, snapshot, query, conditions) if after is None else (),
             )
 
     def fetch(
@@ -156,19 +163,22 @@ class EmbeddedEngine:
         with self._reading() as database:
             if database is None:
                 return {}
-
-            def nearest(record: RecordId) -> int | None:
-                matrix = self._matrix_for(database, vector) if database else None
-                return matrix.nearest_chunk(record, vector.values) if matrix and vector else None
-
-            found = {record: queries.found(database, record, ordinal, query, nearest) for record, ordinal in wanted}
-            return {record: item for record, item in found.items() if item}
+            snapshot = self._read(database)
+            legs: list[Scores] = []
+            if any(ordinal is None for _, ordinal in wanted):
+                near = self._by_vector(snapshot, vector)
+                legs = [snapshot.by_words(database, query.terms), *([near] if near else [])]
+            return queries.found(
+                database, {record: snapshot.shown(record, ordinal, legs) for record, ordinal in wanted}
+            )
 
     def tokens(self, wanted: Sequence[RecordId]) -> dict[RecordId, tuple[bytes, ...]]:
         """The token ids of the records' chunks. Raises Unavailable."""
         with self._reading() as database:
-            found = {record: queries.tokens(database, record) for record in wanted} if database else {}
-            return {record: kept for record, kept in found.items() if kept}
+            if database is None:
+                return {}
+            snapshot = self._read(database)
+            return queries.tokens(database, {record: snapshot.rows_of_chunks(record) for record in wanted})
 
     def ranks(self, record: RecordId, query: Query, vector: QueryVector | None, filters: Filters) -> Standing:
         """Where the record stands in each leg. Raises Unavailable."""
@@ -176,17 +186,19 @@ class EmbeddedEngine:
             held = self._held(database, record) if database else None
             if database is None or held is None:
                 return Standing(None, None)
-            conditions = Conditions(filters)
-            if not admitted(database, record, conditions):
+            snapshot = self._read(database)
+            kept, place = self._mask(database, snapshot, Conditions(filters)), snapshot.place(record)
+            if place is None or not kept[place]:
                 return Standing(None, None, held=held)
-            near: tuple[int | None, float] | None = None
-            if vector and (matrix := self._matrix_for(database, vector)):
-                near = matrix.standing(record, vector.values, allowed(database, conditions), self._vector_floor)
-            rank, score = near or (None, None)
+            words, near = snapshot.by_words(database, query.terms), self._by_vector(snapshot, vector)
+            by_words, score = snapshot.rank(words, kept & (words.records > 0), place)
+            by_vector, similarity = None, float("-inf")
+            if near:
+                by_vector, similarity = snapshot.rank(near, kept & (near.records >= self._vector_floor), place)
             return Standing(
-                lexical=queries.rank(database, record, query, conditions),
-                vector=(rank, score) if rank is not None and score is not None else None,
-                below_floor=score if rank is None else None,
+                lexical=(by_words, score) if by_words else None,
+                vector=(by_vector, similarity) if by_vector else None,
+                below_floor=similarity if by_vector is None and isfinite(similarity) else None,
                 held=held,
                 admitted=True,
             )
@@ -235,7 +247,7 @@ class EmbeddedEngine:
         with self._lock:
             if self._database:
                 self._database.close()
-            self._database, self._matrix, self._matrix_state, self._facts = None, None, None, {}
+            self._database, self._facts = None, {}
 
     def _replace(self, records: Sequence[IndexedRecord]) -> None:
         with self._writing() as database:
@@ -243,24 +255,28 @@ class EmbeddedEngine:
             tables.create(database, self._model)
             tables.apply(database, records, (), self._model, self._clock())
 
-    def _matrix_for(self, database: sqlite3.Connection, vector: QueryVector | None) -> VectorMatrix | None:
-        """What to compare the vector with; None when it is of another model than the index."""
-        if vector is None or self._facts["model"] != vector.model:
+    def _read(self, database: sqlite3.Connection) -> Snapshot:
+        """The present state of the file, in memory."""
+        state = tables.state(database)
+        if self.snapshot is None or self.snapshot.state != state:
+            self.snapshot = Snapshot(database, state, self.snapshot)
+        return self.snapshot
+
+    def _mask(
+        self, database: sqlite3.Connection, snapshot: Snapshot, conditions: Conditions
+    ) -> "numpy.ndarray[Any, Any]":
+        return snapshot.mask(conditions.filters, lambda: queries.allowed(database, conditions))
+
+    def _by_vector(self, snapshot: Snapshot, vector: QueryVector | None) -> Scores | None:
+        """None where the vector is of another model than the index."""
+        if vector is None or self._facts["model"] != vector.model or not snapshot.fits(vector.values):
             return None
-        matrix = self._vectors(database)
-        return matrix if matrix.fits(vector.values) else None
+        return snapshot.by_vector(vector.values)
 
     def _held(self, database: sqlite3.Connection, record: RecordId) -> int | None:
         query = "SELECT version FROM records WHERE deleted = 0 AND id = ?"
         row = database.execute(query, (record,)).fetchone()
         return int(row[0]) if row else None
-
-    def _vectors(self, database: sqlite3.Connection) -> VectorMatrix:
-        """The matrix of the file's present state: `data_version` counts others' writes, `total_changes` of ours."""
-        state = (database.execute("PRAGMA data_version").fetchone()[0], database.total_changes)
-        if self._matrix is None or state != self._matrix_state:
-            self._matrix, self._matrix_state = VectorMatrix(database), state
-        return self._matrix
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection | None]:
@@ -321,6 +337,7 @@ class EmbeddedEngine:
             self._database.execute("PRAGMA synchronous = NORMAL")
             # What was unpublished must not linger in free pages of the file.
             self._database.execute("PRAGMA secure_delete = ON")
+        self._database.execute(f"PRAGMA mmap_size = {MAPPED_BYTES}")
         self._inode = self.path.stat().st_ino
         self._connections += 1
         return self._database

@@ -248,9 +248,11 @@ class PublishedEngine:
         return self._engine
 
     def _take(self, path: Path, etag: str | None) -> None:
+        snapshot = self._engine.snapshot
         self._engine.close()
         self._path.unlink(missing_ok=True)
         self._path, self._etag, self._engine = path, etag, self._opened(path, read_only=True)
+        self._engine.snapshot = snapshot
 
     def _opened(self, path: Path, *, read_only: bool) -> EmbeddedEngine:
         # One complete file, without a log beside it: it is published as it is.

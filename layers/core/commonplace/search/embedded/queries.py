@@ -1,67 +1,22 @@
-"""SQL queries of the one-file index: filters, words, names, hits with matched words, and spelling suggestions.
+"""SQL queries of the one-file index: filters, names, what is shown of a hit, and spelling suggestions.
 
 Only live records have words in the index: removing a record removes its words.
 """
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from commonplace.search.analysis import terms
-from commonplace.search.embedded.tables import CHUNK_BITS, MOST_CHUNKS, chunk_row, chunk_rows
+from commonplace.search.embedded.snapshot import Snapshot
+from commonplace.search.embedded.tables import MOST_CHUNKS
 from commonplace.search.filters import Filters
-from commonplace.search.model import Chunk, Found, LegHit, Position, Record, RecordId
+from commonplace.search.model import Chunk, Found, LegHit, Record, RecordId
 from commonplace.search.query import Query
 from commonplace.search.spelling import edits_allowed, suggest
 from commonplace.search.text import grade, name_key
 from commonplace.search.word_distance import distance
-
-LABEL_WEIGHTS = "3.0, 3.0, 1.0, 1.0, 1.0, 1.0"
-"""Of title, aliases, description, tags, authors and content type. Measured on judged queries."""
-
-PASSAGE_WEIGHTS = "2.0, 1.0"
-"""Of heading path and text."""
-
-# A record's words count through its labels and through its best passage, like a nested query of OpenSearch.
-_RANKED = f"""
-WITH hits AS MATERIALIZED (
-    SELECT rowid AS chunk, bm25(passages, {PASSAGE_WEIGHTS}) AS score FROM passages WHERE passages MATCH :words
-), best AS MATERIALIZED (
-    SELECT chunk >> {CHUNK_BITS} AS record, chunk & {MOST_CHUNKS - 1} AS ordinal, min(score) AS score
-    FROM hits GROUP BY 1
-), labelled AS MATERIALIZED (
-    SELECT rowid AS record, bm25(labels, {LABEL_WEIGHTS}) AS score FROM labels WHERE labels MATCH :words
-), ranked AS MATERIALIZED (
-    SELECT records.id AS id, -coalesce(best.score, 0) - coalesce(labelled.score, 0) AS score, best.ordinal AS ordinal,
-        records.fingerprint AS fingerprint
-    FROM records LEFT JOIN best ON best.record = records.rowid LEFT JOIN labelled ON labelled.record = records.rowid
-    WHERE (best.score IS NOT NULL OR labelled.score IS NOT NULL) AND {{conditions}}
-)
-"""  # noqa: S608 - constants of this module
-
-_PAGE = """
-SELECT id, score, ordinal, fingerprint, (SELECT count(*) FROM ranked) FROM ranked
-WHERE :after IS NULL OR score < :below OR (score = :below AND id > :after)
-ORDER BY score DESC, id LIMIT :size
-"""
-_TOTAL = "SELECT count(*) FROM ranked"
-_RANK = """
-SELECT 1 + (SELECT count(*) FROM ranked AS better
-            WHERE better.score > this.score OR (better.score = this.score AND better.id < this.id)), this.score
-FROM ranked AS this WHERE this.id = :id
-"""
-
-_BEST_CHUNK = f"""
-SELECT rowid FROM passages WHERE passages MATCH ? AND rowid BETWEEN ? AND ?
-ORDER BY bm25(passages, {PASSAGE_WEIGHTS}), rowid LIMIT 1
-"""  # noqa: S608 - constants of this module
-
-LAST = "\U0010ffff"
-
-_BETWEEN = """
-SELECT term, doc FROM vocabulary WHERE term >= ? AND term <= ? AND length(term) BETWEEN ? AND ?
-"""
 
 
 class Conditions:
@@ -70,7 +25,7 @@ class Conditions:
     def __init__(self, filters: Filters) -> None:
         self.parameters: dict[str, Any] = {}
         self._parts = ["records.deleted = 0"]
-        self.restricting = filters != Filters()
+        self.filters = filters
         exact = (
             ("content_type", filters.content_types),
             ("group_name", filters.groups),
@@ -116,47 +71,10 @@ class Conditions:
         self._parts.append(template.format(", ".join(f":{name}" for name in names)))
 
 
-def allowed(database: sqlite3.Connection, conditions: Conditions) -> set[int] | None:
-    """Rows that match the filters; None when there is nothing to match."""
-    if not conditions.restricting:
-        return None
+def allowed(database: sqlite3.Connection, conditions: Conditions) -> Iterator[int]:
+    """Rows of the records that match the filters."""
     query = f"SELECT rowid FROM records WHERE {conditions.sql()}"  # noqa: S608 - values are parameters
-    return {row for (row,) in database.execute(query, conditions.parameters)}
-
-
-def admitted(database: sqlite3.Connection, record: str, conditions: Conditions) -> bool:
-    """Whether this one record matches the filters."""
-    query = f"SELECT 1 FROM records WHERE id = :id AND {conditions.sql()}"  # noqa: S608 - values are parameters
-    return database.execute(query, {"id": record, **conditions.parameters}).fetchone() is not None
-
-
-def match_expression(terms: Sequence[str]) -> str:
-    """An FTS5 expression: any of the terms, none of them syntax."""
-    return " OR ".join(f'"{term}"' for term in terms)
-
-
-def lexical(
-    database: sqlite3.Connection, query: Query, conditions: Conditions, size: int, after: Position | None = None
-) -> tuple[list[LegHit], int]:
-    """The best `size` records with one of the words after that position, ties by id; and how many there are in all."""
-    place: dict[str, object] = {
-        "size": size,
-        "after": after.id if after else None,
-        "below": after.score if after else None,
-    }
-    rows = list(_ask(database, query, conditions, _PAGE, place))
-    hits = [LegHit(RecordId(record), score, chunk, mark) for record, score, chunk, mark, _ in rows]
-    if rows:
-        return hits, int(rows[0][4])
-    return hits, next((int(total) for (total,) in _ask(database, query, conditions, _TOTAL, {})), 0)
-
-
-def rank(
-    database: sqlite3.Connection, record: RecordId, query: Query, conditions: Conditions
-) -> tuple[int, float] | None:
-    """Where the record stands among those with one of the words: rank from 1, and score."""
-    found = next(_ask(database, query, conditions, _RANK, {"id": record}), None)
-    return (int(found[0]), float(found[1])) if found else None
+    return (row for (row,) in database.execute(query, conditions.parameters))
 
 
 def named(database: sqlite3.Connection, query: Query, conditions: Conditions) -> list[LegHit]:
@@ -174,60 +92,32 @@ def named(database: sqlite3.Connection, query: Query, conditions: Conditions) ->
     return sorted(found.values(), key=lambda hit: (-hit.score, hit.id))
 
 
-def _ask(
-    database: sqlite3.Connection, query: Query, conditions: Conditions, question: str, parameters: dict[str, object]
-) -> Iterator[tuple[Any, ...]]:
-    if not query.terms:
-        return iter(())
-    sql = _RANKED.format(conditions=conditions.sql()) + question
-    return database.execute(sql, {"words": match_expression(query.terms), **conditions.parameters, **parameters})
+def found(database: sqlite3.Connection, wanted: Mapping[RecordId, int | None]) -> dict[RecordId, Found]:
+    """The live records without their bodies, each with the chunk in that row."""
+    records = database.execute(
+        "SELECT records.id, version, fields FROM json_each(?) JOIN records ON records.id = value WHERE deleted = 0",
+        (json.dumps(list(wanted)),),
+    ).fetchall()
+    chunks = {
+        row: Chunk(row & (MOST_CHUNKS - 1), tuple(json.loads(heading)), text)
+        for row, heading, text in database.execute(
+            "SELECT chunks.rowid, heading, text FROM json_each(?) JOIN chunks ON chunks.rowid = value",
+            (json.dumps(list(wanted.values())),),
+        )
+    }
+    return {
+        RecordId(record): Found(_record(record, version, json.loads(fields)), chunks.get(wanted[record] or 0))
+        for record, version, fields in records
+    }
 
 
-def found(
-    database: sqlite3.Connection,
-    record: RecordId,
-    ordinal: int | None,
-    query: Query,
-    nearest: Callable[[RecordId], int | None],
-) -> Found | None:
-    """The record without body, and the wanted chunk, else the best for the words, the `nearest`, the first."""
-    row = database.execute(
-        "SELECT rowid, version, fields FROM records WHERE id = ? AND deleted = 0", (record,)
-    ).fetchone()
-    if row is None:
-        return None
-    key, version, fields = row
-    chunk = _shown(database, key, _best(database, key, query) if ordinal is None else ordinal)
-    chunk = chunk or _shown(database, key, nearest(record)) or _shown(database, key, 0)
-    return Found(_record(record, version, json.loads(fields)), chunk)
-
-
-def tokens(database: sqlite3.Connection, record: RecordId) -> tuple[bytes, ...]:
-    """The token ids of the record's chunks; none where it is gone or one of them has none."""
-    row = database.execute("SELECT rowid FROM records WHERE id = ? AND deleted = 0", (record,)).fetchone()
-    if row is None:
-        return ()
-    query = "SELECT tokens FROM chunks WHERE rowid BETWEEN ? AND ? ORDER BY rowid"
-    found = [kept for (kept,) in database.execute(query, chunk_rows(row[0]))]
-    return () if None in found else tuple(found)
-
-
-def _best(database: sqlite3.Connection, row: int, query: Query) -> int | None:
-    if not query.terms:
-        return None
-    best = database.execute(_BEST_CHUNK, (match_expression(query.terms), *chunk_rows(row))).fetchone()
-    return int(best[0]) & (MOST_CHUNKS - 1) if best else None
-
-
-def _shown(database: sqlite3.Connection, row: int, ordinal: int | None) -> Chunk | None:
-    if ordinal is None:
-        return None
-    kept = database.execute("SELECT heading, text FROM chunks WHERE rowid = ?", (chunk_row(row, ordinal),)).fetchone()
-    return _chunk(ordinal, *kept) if kept else None
-
-
-def _chunk(ordinal: int, heading: str, text: str) -> Chunk:
-    return Chunk(ordinal, tuple(json.loads(heading)), text)
+def tokens(database: sqlite3.Connection, wanted: Mapping[RecordId, Sequence[int]]) -> dict[RecordId, tuple[bytes, ...]]:
+    """The token ids of the chunks in these rows; without the records of which one has none."""
+    rows = json.dumps([row for rows in wanted.values() for row in rows])
+    query = "SELECT chunks.rowid, tokens FROM json_each(?) JOIN chunks ON chunks.rowid = value"
+    kept = dict(database.execute(query, (rows,)))
+    found = {record: tuple(kept[row] for row in rows) for record, rows in wanted.items()}
+    return {record: parts for record, parts in found.items() if parts and None not in parts}
 
 
 def _record(record: RecordId, version: int, fields: dict[str, Any]) -> Record:
@@ -238,21 +128,20 @@ def _record(record: RecordId, version: int, fields: dict[str, Any]) -> Record:
 class IndexedVocabulary:
     """The words of one state of the index, as `search.spelling.Vocabulary`; `conditions` say what can be found."""
 
-    def __init__(self, database: sqlite3.Connection, conditions: Conditions) -> None:
+    def __init__(self, database: sqlite3.Connection, snapshot: Snapshot, conditions: Conditions) -> None:
         self._database = database
+        self._snapshot = snapshot
         self._conditions = conditions
 
     def known(self, word: str) -> bool:
-        found = match_expression(terms(word))
-        return any(
-            self._database.execute(f"SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT 1", (found,)).fetchone()  # noqa: S608
-            for table in ("passages", "labels")
-        )
+        return any(self._snapshot.knows(self._database, term) for term in terms(word))
 
     def near(self, word: str, *, anywhere: bool = False) -> Iterator[tuple[str, int]]:
         edits = edits_allowed(word)
         for letter in ("",) if anywhere else dict.fromkeys(word[:2]):
-            yield from self._database.execute(_BETWEEN, (letter, letter + LAST, len(word) - edits, len(word) + edits))
+            for found in self._snapshot.words(self._database, letter):
+                if abs(len(found[0]) - len(word)) <= edits:
+                    yield found
 
     def findable(self, word: str) -> bool:
         query = (
@@ -263,6 +152,8 @@ class IndexedVocabulary:
         return self._database.execute(query, parameters).fetchone() is not None
 
 
-def suggestions(database: sqlite3.Connection, query: Query, conditions: Conditions) -> tuple[str, ...]:
+def suggestions(
+    database: sqlite3.Connection, snapshot: Snapshot, query: Query, conditions: Conditions
+) -> tuple[str, ...]:
     """The query with its misspelt words corrected, best first."""
-    return suggest(query, IndexedVocabulary(database, conditions), distance)
+    return suggest(query, IndexedVocabulary(database, snapshot, conditions), distance)

@@ -16,7 +16,7 @@ from commonplace.search.model import IndexedRecord, IndexMismatch, Record, Recor
 from commonplace.search.models.tokens import TOKENS_VERSION
 from commonplace.search.text import name_key, plain, words
 
-SCHEMA_VERSION = "4"
+SCHEMA_VERSION = "5"
 
 TERMS = f"{ANALYSIS_VERSION}, {TOKENS_VERSION}"
 """The version of the terms and of the token ids of an index."""
@@ -39,8 +39,11 @@ CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE records (
     rowid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, version INTEGER NOT NULL, deleted INTEGER NOT NULL,
     embedded INTEGER NOT NULL, content_type TEXT, group_name TEXT, release TEXT, status TEXT, date TEXT, path TEXT,
-    fingerprint TEXT, organisation TEXT, confidence REAL, buried REAL, fields TEXT NOT NULL
+    fingerprint TEXT, organisation TEXT, confidence REAL, buried REAL, written INTEGER NOT NULL, fields TEXT NOT NULL
 );
+CREATE INDEX live_records ON records (id, fingerprint) WHERE deleted = 0;
+CREATE INDEX records_by_write ON records (written);
+CREATE TABLE writes (number INTEGER PRIMARY KEY, token TEXT NOT NULL);
 CREATE TABLE record_tags (tag TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (tag, record)) WITHOUT ROWID;
 CREATE INDEX record_tags_by_record ON record_tags (record);
 CREATE TABLE record_roles (role TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (role, record)) WITHOUT ROWID;
@@ -51,8 +54,8 @@ CREATE TABLE names (record INTEGER NOT NULL, key TEXT NOT NULL, name TEXT NOT NU
 CREATE INDEX names_by_key ON names (key);
 CREATE INDEX names_by_record ON names (record);
 CREATE TABLE chunks (
-    rowid INTEGER PRIMARY KEY, heading TEXT NOT NULL, text TEXT NOT NULL, headings TEXT NOT NULL, words TEXT NOT NULL,
-    vector INTEGER, tokens BLOB
+    rowid INTEGER PRIMARY KEY, vector INTEGER, tokens BLOB, heading TEXT NOT NULL, text TEXT NOT NULL,
+    headings TEXT NOT NULL, words TEXT NOT NULL
 );
 CREATE INDEX chunks_by_vector ON chunks (vector);
 CREATE TABLE vectors (rowid INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, vector BLOB NOT NULL);
@@ -69,7 +72,7 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab (spellings, row);
 """
 
 _OWN = (
-    *("meta", "records", "record_tags", "record_roles", "record_authors", "names", "chunks", "vectors"),
+    *("meta", "records", "record_tags", "record_roles", "record_authors", "names", "chunks", "vectors", "writes"),
     *("labels", "passages", "vocabulary", "spellings"),
 )
 
@@ -79,6 +82,14 @@ SPARE_VECTORS = 1_000
 """Vectors that no chunk uses any more and that are kept, for text that comes back."""
 
 
+REMEMBERED_WRITES = 1_000
+
+State = tuple[int, str]
+"""The number of the last write and its token, which no other write has."""
+
+_NEXT_WRITE = "(SELECT 1 + coalesce(max(number), 0) FROM writes)"
+
+
 def create(database: sqlite3.Connection, model: str) -> None:
     """Makes the tables, in the transaction that is open."""
     for statement in TABLES.split(";"):
@@ -86,6 +97,20 @@ def create(database: sqlite3.Connection, model: str) -> None:
             database.execute(statement)
     facts = {"schema": SCHEMA_VERSION, "chunker": CHUNKER_VERSION, "terms": TERMS, "model": model}
     database.executemany("INSERT INTO meta VALUES (?, ?)", facts.items())
+    _count_write(database)
+
+
+def _count_write(database: sqlite3.Connection) -> None:
+    (number,) = database.execute(
+        f"INSERT INTO writes VALUES ({_NEXT_WRITE}, hex(randomblob(8))) RETURNING number"  # noqa: S608 - a constant
+    ).fetchone()
+    database.execute("DELETE FROM writes WHERE number <= ?", (number - REMEMBERED_WRITES,))
+
+
+def state(database: sqlite3.Connection) -> State:
+    """What changes with every write."""
+    number, token = database.execute("SELECT number, token FROM writes ORDER BY number DESC LIMIT 1").fetchone()
+    return int(number), str(token)
 
 
 def forget_removed_words(database: sqlite3.Connection) -> None:
@@ -145,6 +170,7 @@ def apply(
         _forget_spare_vectors(database)
         if taken_out:
             forget_removed_words(database)
+        _count_write(database)
     return any(changed)
 
 
@@ -218,6 +244,12 @@ def _put_chunks(
     # What belongs to an organisation shares no row with what does not: `known` answers for documents alone.
     space = model if record.organisation is None else f"{record.organisation}\0{model}"
     keys = [vector_key(space, embedding_text(record, chunk)) for chunk in record.chunks] if vectors else []
+    # Records that share a vector change with it.
+    database.executemany(
+        f"UPDATE records SET written = {_NEXT_WRITE} WHERE rowid IN (SELECT chunks.rowid >> {CHUNK_BITS}"  # noqa: S608
+        " FROM vectors JOIN chunks ON chunks.vector = vectors.rowid WHERE vectors.key = ?)",
+        [(key,) for key in keys],
+    )
     database.executemany(
         "INSERT INTO vectors (key, vector) VALUES (?, ?)"
         " ON CONFLICT (key) DO UPDATE SET vector = excluded.vector WHERE vector <> excluded.vector",
@@ -261,7 +293,8 @@ def _claim(database: sqlite3.Connection, record: RecordId, rank: tuple[int, bool
     held = database.execute("SELECT rowid, version, deleted, embedded FROM records WHERE id = ?", (record,)).fetchone()
     if held is None:
         return database.execute(
-            "INSERT INTO records (id, version, deleted, embedded, fields) VALUES (?, ?, ?, ?, '{}')",
+            "INSERT INTO records (id, version, deleted, embedded, written, fields)"  # noqa: S608 - a constant
+            f" VALUES (?, ?, ?, ?, {_NEXT_WRITE}, '{{}}')",
             (record, version, not live, embedded),
         ).lastrowid
     row, held_version, deleted, held_embedded = held
@@ -269,7 +302,8 @@ def _claim(database: sqlite3.Connection, record: RecordId, rank: tuple[int, bool
         return None
     _clear(database, row)
     database.execute(
-        "UPDATE records SET version = ?, deleted = ?, embedded = ?, content_type = NULL, group_name = NULL,"
+        f"UPDATE records SET written = {_NEXT_WRITE},"  # noqa: S608 - a constant
+        " version = ?, deleted = ?, embedded = ?, content_type = NULL, group_name = NULL,"
         " release = NULL, status = NULL, date = NULL, path = NULL, fingerprint = NULL, organisation = NULL,"
         " confidence = NULL, fields = '{}' WHERE rowid = ?",
         (version, not live, embedded, row),
