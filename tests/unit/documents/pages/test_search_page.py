@@ -66,6 +66,12 @@ def test_values_are_read_as_rest_reads_them(found: World) -> None:
     assert '<input type="hidden" name="author" value="rosa lind">' in page
 
 
+def test_a_value_that_no_document_has_is_named_with_the_nearest(client: TestClient) -> None:
+    page = client.get("/search?tag=governence").text
+    assert "0 documents" in page
+    assert "No tag is called governence; did you mean governance?" in page
+
+
 def test_authors_and_statuses_narrow_too(found: World, client: TestClient) -> None:
     assert 'href="/search?q=season&amp;author=Rosa+Lind">Rosa Lind' in found.client().get("/search?q=season").text
     page = client.get("/search?status=paused").text

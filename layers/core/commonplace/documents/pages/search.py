@@ -15,7 +15,7 @@ from starlette.routing import Route
 from commonplace.documents.content import facets
 from commonplace.documents.content.document import DocumentRef, Entry
 from commonplace.documents.content.document_index import Catalogue, Selection
-from commonplace.documents.content.filter_values import resolved
+from commonplace.documents.content.filter_values import resolved, unknown
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.findings import MAX_HITS, Findings, published, settle, with_spares
 from commonplace.documents.pages.services import Services, Window, page_number
@@ -163,6 +163,7 @@ def _values(services: Services, asked: Question, catalogue: Catalogue) -> dict[s
         "settled": None,
         "suggestion": None,
         "near": [],
+        "hints": unknown(catalogue, asked.filters(catalogue)),
         "reduced": False,
         "error": None,
         "popular": catalogue.once(facets.tags)[:POPULAR],
