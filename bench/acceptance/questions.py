@@ -42,7 +42,7 @@ QUESTIONS = (
     Question("a16z", ("data/links/a16z-dao-canon.md", "data/links/a16z-guide-decentralized-science.md"), 2),
     Question("coordinations", (NATIONS, "data/concepts/coordination.md"), 3),
     Question("coordi-nations", (NATIONS,), 1),
-    Question("daoing", (GUIDE,), 1),
+    Question("daoing", (GUIDE, DAOS), 3),
     Question("vitalk", BUTERIN[:1], 1),
     Question("decentralised governance", (GOVERNANCE,), 1),
     Question("decentralized tech and the future of organizing", (ORGANISING,), 1),
@@ -57,7 +57,11 @@ QUESTIONS = (
 
 NOTHING = ("xyzzy blorb", "florbin grattle", "wibbleflarn")
 
-TAGGED = (("which of our patterns are about good data", "data-quality"), ("patterns about governance", "governance"))
+TAGGED = (
+    ("which of our patterns are about good data", "data-quality"),
+    ("which of our patterns are about autonomy", "autonomy"),
+    ("patterns about governance", "governance"),
+)
 """Each is about the patterns with that tag, if there are any."""
 
 MISSPELT = {"vitalk": "vitalik", "¿qué": None, "¿qué es una DAO?": None, "xyzzy blorb": None}
@@ -112,10 +116,11 @@ def _finds(question: Question, interfaces: Mapping[str, Asker]) -> Statement:
 
 
 def _finds_some(text: str, wanted: Collection[str], interfaces: Mapping[str, Asker]) -> Statement:
-    first = {name: answers[text].paths[: min(3, len(wanted))] for name, answers in interfaces.items()}
-    found = min(len({*wanted} & {*paths}) for paths in first.values())
-    told = [f"{name}: {', '.join(paths) or 'nothing'}" for name, paths in first.items()]
-    return equal(f'"{text}" finds nothing else first', min(3, len(wanted)), found, told)
+    """Three of them among the results, or all where there are fewer."""
+    enough = min(3, len(wanted))
+    found = min(len({*wanted} & {*answers[text].paths}) for answers in interfaces.values())
+    told = [f"{name}: {', '.join(answers[text].paths) or 'nothing'}" for name, answers in interfaces.items()]
+    return equal(f'"{text}" finds patterns with that tag in the first {LIMIT}', enough, min(found, enough), told)
 
 
 def _nonsense(answers: Asker, spoken: Collection[str]) -> Iterator[str]:
