@@ -140,17 +140,16 @@ def _divided(query: str, bodies: Sequence[str | None], passages: Sequence[str]) 
             _section((body or "")[start:end], start, row, weights, passage)
             for (start, end), row in zip(rows, found, strict=True)
         ]
-        for body, rows, found, passage in zip(bodies, spans, counts, passages, strict=True)
+        for body, rows, found, passage in zip(bodies, spans, counts, map(set, map(terms, passages)), strict=True)
     ]
 
 
-def _section(text: str, start: int, counts: Counter[str], weights: Mapping[str, float], passage: str) -> _Section:
+def _section(text: str, start: int, counts: Counter[str], weights: Mapping[str, float], passage: set[str]) -> _Section:
     score = sum(weight * counts[term] / (counts[term] + 1) for term, weight in weights.items())
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) > 2 and sum(1 for line in lines if _LINKED.search(line)) > 0.6 * len(lines):
         score *= LISTING
-    shown = set(terms(passage))
-    if shown and sum(1 for term in shown if term in counts) >= SHOWN_THERE * len(shown):
+    if passage and sum(1 for term in passage if term in counts) >= SHOWN_THERE * len(passage):
         score = 2 * score + 1
     return _Section(start, start + len(text), estimate_tokens(escaped(text)), score)
 
