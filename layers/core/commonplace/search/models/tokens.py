@@ -49,10 +49,14 @@ def similarities(query: str, passages: Sequence[Sequence[bytes]]) -> list[float]
     places[distinct] = numpy.arange(len(distinct))
     directions = _directions()
     lengths = numpy.linalg.norm(weights[asked].astype(numpy.float32), axis=1)
-    near = (directions.of(distinct) @ directions.of(asked).T)[places[ids]]
+    near = (directions.of(distinct) @ directions.of(asked).T).take(places.take(ids), axis=0)
     best = numpy.maximum.reduceat(near, starts, axis=0) @ (lengths / lengths.sum())
-    found = iter(best.tolist())
-    return [max((max(0.0, next(found)) for part in passage if part), default=0.0) for passage in passages]
+    likeness, start = [0.0] * len(passages), 0
+    for place, passage in enumerate(passages):
+        if end := sum(map(bool, passage)):
+            likeness[place] = max(0.0, float(best[start : start + end].max()))
+            start += end
+    return likeness
 
 
 def _packed(ids: Sequence[int]) -> bytes:
@@ -79,7 +83,7 @@ class _Directions:
             single = self._weights[new].astype(numpy.float32)
             self._made[new] = single / numpy.maximum(numpy.linalg.norm(single, axis=1), 1e-9)[:, None]
             self._known[new] = True  # last: another thread may be reading
-        return self._made[wanted]
+        return self._made.take(wanted, axis=0)
 
 
 @cache
