@@ -29,6 +29,9 @@ _MARKUP = (
     ("|", re.compile(r"[ \t]*\|[ \t]*"), " "),
 )
 
+LONGEST_REMEMBERED = 4_000
+"""Characters: above the longest chunks, below most bodies."""
+
 TITLE_GRADES = (1.0, 0.95, 0.8)
 ALIAS_GRADES = (0.9, 0.85, 0.75)
 """Letter for letter, but for case and spaces, but for accents and punctuation (`#dao` is `DAO`). How exact a name is
@@ -37,6 +40,16 @@ counts before what kind of name it is."""
 
 def plain(markdown: str) -> str:
     """The words of a Markdown text, one paragraph a line: what is indexed, embedded and shown as a snippet."""
+    return _plain_chunk(markdown) if len(markdown) <= LONGEST_REMEMBERED else _plain(markdown)
+
+
+@lru_cache(maxsize=1_024)
+def _plain_chunk(markdown: str) -> str:
+    """Remembered: a chunk that is indexed is embedded, analysed and spelt from it, one after the other."""
+    return _plain(markdown)
+
+
+def _plain(markdown: str) -> str:
     for needle, pattern, replacement in _MARKUP:
         if needle in markdown:
             markdown = pattern.sub(replacement, markdown)
@@ -55,7 +68,8 @@ def fold(text: str) -> str:
         return text.lower()
     # Twice: some letters have a case only once they are decomposed, and some decompose only without it.
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text.casefold()).casefold())
-    return "".join(character for character in decomposed if not unicodedata.combining(character))
+    marks = [character for character in set(decomposed) if unicodedata.combining(character)]
+    return decomposed.translate(dict.fromkeys(map(ord, marks))) if marks else decomposed
 
 
 class _Letters(dict[int, str]):

@@ -8,7 +8,7 @@ import importlib.util
 import json
 from array import array
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,6 @@ PACKAGE = "wordllama"
 WEIGHTS = Path("weights/l2_supercat_256.safetensors")
 TOKENIZER = Path("tokenizers/l2_supercat_tokenizer_config.json")
 DIMENSION = 256
-BATCH = 64
 
 _LOADING = Lock()
 
@@ -45,14 +44,18 @@ class LocalEmbeddings:
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> list[Vector]:  # noqa: ARG002 - one model for both
         """One vector per text, in order. Raises Unavailable when the bundled files are missing."""
-        tokenizer, weights = model(self._folder)
-        vectors: list[Vector] = []
-        for start in range(0, len(texts), BATCH):
-            batch = [encodable(text) for text in texts[start : start + BATCH]]
-            vectors += [
-                _mean(weights, encoding.ids) for encoding in tokenizer.encode_batch(batch, add_special_tokens=False)
-            ]
-        return vectors
+        _, weights = model(self._folder)
+        return [_mean(weights, token_ids(text, self._folder)) for text in texts]
+
+
+@lru_cache(maxsize=1_024)
+def token_ids(text: str, folder: Path | None) -> "array[int]":
+    """The model's tokens of a text, in order. Remembered, for what is embedded is also kept as tokens.
+
+    Raises Unavailable when a file is missing.
+    """
+    tokenizer, _ = model(folder)
+    return array("H", tokenizer.encode(encodable(text), add_special_tokens=False).ids)
 
 
 def model(folder: Path | None) -> "tuple[Tokenizer, numpy.ndarray[Any, Any]]":

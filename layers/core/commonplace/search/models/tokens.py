@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from commonplace.search.models.local import model
+from commonplace.search.models.local import token_ids as _tokens_of
 from commonplace.search.models.values import encodable
 
 if TYPE_CHECKING:
@@ -23,9 +24,7 @@ def token_ids(texts: Sequence[str]) -> list[bytes]:
 
     Raises Unavailable when the files of the model are missing.
     """
-    tokenizer, _ = model(None)
-    encodings = tokenizer.encode_batch([encodable(text) for text in texts], add_special_tokens=False)
-    return [_packed(sorted(set(encoding.ids))) for encoding in encodings]
+    return [_packed(sorted(set(_tokens_of(text, None)))) for text in texts]
 
 
 def similarities(query: str, passages: Sequence[Sequence[bytes]]) -> list[float]:
