@@ -96,8 +96,8 @@ def examine(api: httpx.Client, url: str, published: Mapping[str, Page], refs: Ma
         yield _finds_some(text, wanted, interfaces)
     for name, answers in interfaces.items():
         nothing = [text for text in NOTHING if spoken.isdisjoint(words(text))]
-        found = [f"{text}: {', '.join(answers[text].paths[:2])}" for text in nothing if answers[text].paths]
-        yield all_of(f"words that nobody wrote find nothing, by {name}", len(nothing), found)
+        wrongly = [f"{text}: {', '.join(answers[text].paths[:2])}" for text in nothing if answers[text].paths]
+        yield all_of(f"words that nobody wrote find nothing, by {name}", len(nothing), wrongly)
         yield none(f"suggestions that make no sense, by {name}", [*_nonsense(answers, spoken)])
     other = [text for text in texts if rest[text] != mcp[text]]
     yield all_of("questions that REST and MCP answer alike", len(texts), other)

@@ -17,7 +17,7 @@ from bench.table import Row, Value
 from commonplace.kernel.errors import Unavailable
 from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.fusion import Fusion
-from commonplace.search.model import EmbeddingProvider, Engine, IndexedRecord, Reranker
+from commonplace.search.model import EmbeddingProvider, Engine, IndexedRecord, RecordId, Reranker
 
 BEFORE = "before"
 """What was built when an earlier run kept its rankings."""
@@ -234,7 +234,7 @@ def _report(judged: JudgedSet, corpus: Corpus, plan: Plan, systems: Mapping[str,
     if BUILT in rankings:
         plan.kept[key] = {topic.id: [*found] for topic, found in zip(topics, rankings[BUILT], strict=True)}
     if earlier := plan.before.get(f"{engine} {judged.name}"):
-        rankings[BEFORE] = [earlier[topic.id] for topic in topics]
+        rankings[BEFORE] = [[RecordId(record) for record in earlier[topic.id]] for topic in topics]
     evaluated = scored(judged, rankings)
     of = {"set": judged.name, "engine": engine, "model": corpus.model, "chunk": corpus.chunk}
     print(f"\n{judged.name} on {engine}, {corpus.model}, {corpus.chunk}")

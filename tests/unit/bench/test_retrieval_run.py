@@ -15,6 +15,7 @@ from bench.retrieval.run import BEFORE, agreement, evaluate, every_figure, overa
 from bench.retrieval.sets import EXACT, clone_sets
 from bench.retrieval.systems import BUILT, LEXICAL, PERFECT, Asked, Services, swept, systems_of
 from commonplace.search.fusion import Fusion
+from commonplace.search.model import RecordId
 from tests.fakes.embeddings import FakeEmbeddings
 
 DOCUMENTS = {
@@ -90,16 +91,19 @@ def test_categories_have_their_own_columns_and_all_of_them_one(judged: JudgedSet
 
 def test_of_questions_that_nothing_answers_it_is_measured_how_often_nothing_is_found() -> None:
     topics = [Topic("1", "xyzzy"), Topic("2", "blorb")]
-    evaluated = scored(JudgedSet("nothing", [], topics, {}), {LEXICAL: [[], ["document/bees"]], BUILT: [[], []]})
+    evaluated = scored(
+        JudgedSet("nothing", [], topics, {}), {LEXICAL: [[], [RecordId("document/bees")]], BUILT: [[], []]}
+    )
     assert [(row["finds nothing"], row["results"]) for row in overall(evaluated)] == [(0.5, 0.5), (1.0, 0.0)]
     assert evaluated.difference(BUILT, "finds nothing").mean == 0.5
 
 
 def test_what_an_earlier_run_kept_is_a_system_to_compare_with(judged: JudgedSet) -> None:
-    built = [["document/bees"], ["document/goats"], ["document/bees"]]
-    earlier = [["document/goats"], ["document/goats"], ["document/bees"]]
+    bees, goats = [RecordId("document/bees")], [RecordId("document/goats")]
+    built = [bees, goats, bees]
+    earlier = [goats, goats, bees]
     rows = overall(scored(judged, {LEXICAL: built, BUILT: built, BEFORE: earlier}))
-    assert rows[1]["nDCG@10 over before"].startswith("+0.333")
+    assert str(rows[1]["nDCG@10 over before"]).startswith("+0.333")
     assert rows[2]["nDCG@10 over before"] == ""
 
 

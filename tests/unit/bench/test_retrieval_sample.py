@@ -7,6 +7,7 @@ import pytest
 from bench.retrieval import __main__ as program
 from bench.retrieval.judged import JudgedSet, Topic, is_locked, read_qrels, read_topics
 from bench.retrieval.sets import EXACT, HERE, LOCKED, TYPO, documents, misspelt, sample_sets
+from commonplace.documents.content.document import DocumentRef
 from commonplace.search.filters import Filters
 from commonplace.search.model import Record
 from commonplace.search.text import name_key, query_terms
@@ -96,7 +97,7 @@ def test_what_an_author_is_asked_for_was_written_by_that_author(sets: dict[str, 
         ]
         if topic.category == "author" and names:
             wanted = _wanted(sets["asked"], topic)
-            assert [ref for ref in wanted if names[0] not in written[ref]] == [], topic.text
+            assert [ref for ref in wanted if names[0] not in written[DocumentRef(ref)]] == [], topic.text
 
 
 def test_a_typo_is_one_letter_and_the_same_every_time(records: dict[str, Record]) -> None:
@@ -125,7 +126,7 @@ def test_only_a_final_run_reads_what_is_locked_away(monkeypatch: pytest.MonkeyPa
         measured.extend(topic for judged in sets for topic in judged.topics)
         return []
 
-    monkeypatch.setattr(program.run, "measure", measure)
+    monkeypatch.setattr("bench.retrieval.run.measure", measure)
     for flags in ([], ["--sweep"]):
         assert program.main(flags) == 1
     assert len(measured) > 2 * 300
