@@ -22,7 +22,7 @@ from commonplace.documents.content.reader import Published, extract_links, judge
 from commonplace.documents.index_source import record_from_document
 from commonplace.documents.sync.publication import Source, compose, read
 from commonplace.repository.blobs import git_blob_sha
-from commonplace.search.model import Record, RecordId
+from commonplace.search.model import Record
 from commonplace.search.text import name_key, query_terms
 
 ROOT = Path(__file__).parents[2] / "samples" / "knowledge-base"
@@ -67,7 +67,7 @@ EXACT, TYPO = "exact title", "one typo"
 
 def title_set(base: str, records: Sequence[Record]) -> JudgedSet:
     """Every title as it is, and with one typo; documents that share a title are equally right."""
-    by_title: dict[str, dict[RecordId, int]] = defaultdict(dict)
+    by_title: dict[str, dict[str, int]] = defaultdict(dict)
     for record in records:
         by_title[name_key(record.title)][record.id] = WANTED
     topics = [
@@ -76,9 +76,9 @@ def title_set(base: str, records: Sequence[Record]) -> JudgedSet:
         for record in records
         if (text := change(record.title))
     ]
-    of = {record.id: by_title[name_key(record.title)] for record in records}
+    of: dict[str, Mapping[str, int]] = {record.id: by_title[name_key(record.title)] for record in records}
     return JudgedSet(
-        f"titles of {base}", records, topics, {topic.id: of[RecordId(topic.id.partition(": ")[2])] for topic in topics}
+        f"titles of {base}", records, topics, {topic.id: of[topic.id.partition(": ")[2]] for topic in topics}
     )
 
 
