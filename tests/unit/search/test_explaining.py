@@ -85,7 +85,8 @@ def test_a_trace_tells_what_each_leg_gave_each_hit(engine: EmbeddedEngine, provi
         for leg in (hit.lexical, hit.vector):
             assert leg is not None
             assert leg.share == pytest.approx(61 / (60 + leg.rank))
-    relevant = told.hits[1]
+    fused = trace(service, "tide", filters=Filters(content_types=("concept", "note")), limit=3, rerank=False)
+    relevant = fused.hits[1]
     assert relevant.lexical is not None
     assert relevant.vector is not None
     assert relevant.score == pytest.approx(0.8 * (relevant.lexical.share + 3 * relevant.vector.share) / 4, abs=1e-5)

@@ -6,12 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.search.fusion import FLOOR, RELEVANCE_SHARE, Fusion, fuse, min_max, reciprocal_rank
-from commonplace.search.model import Candidates, LegHit, RecordId
-from commonplace.search.text import ALIAS_GRADES, TITLE_GRADES
+from commonplace.search.fusion import (
+    FLOOR,
+    RELEVANCE_SHARE,
+    VECTOR_CEILING,
+    Fusion,
+    fuse,
+    min_max,
+    reciprocal_rank,
+)
+from commonplace.search.model import VECTOR_FLOOR, Candidates, LegHit, RecordId
+from commonplace.search.names import ALIAS_GRADES, SUBJECT_SHARE, TITLE_GRADES
 
 SCORES = st.floats(-1e6, 1e6, allow_nan=False)
-GRADES = st.sampled_from((*TITLE_GRADES, *ALIAS_GRADES))
+WHOLE = (*TITLE_GRADES, *ALIAS_GRADES)
+GRADES = st.sampled_from([share * grade for share in (1, SUBJECT_SHARE) for grade in WHOLE])
 FUSIONS = st.builds(
     Fusion,
     method=st.sampled_from(["min-max", "rrf"]),
@@ -64,22 +73,35 @@ def test_one_leg_alone_keeps_its_order_where_scores_differ(leg: tuple[LegHit, ..
         assert ranking[better.id] >= ranking[worse.id]
 
 
-@given(legs(st.integers(-1_000, 1_000).map(float)), st.integers(1, 9), st.integers(-99, 99))
-def test_min_max_does_not_depend_on_the_scale_of_a_leg(leg: tuple[LegHit, ...], factor: int, shift: int) -> None:
-    moved = [LegHit(hit.id, hit.score * factor + shift) for hit in leg]
+@given(legs(st.integers(1, 1_000).map(float)), st.integers(1, 9))
+def test_shares_of_words_do_not_depend_on_the_scale_of_an_engine(leg: tuple[LegHit, ...], factor: int) -> None:
+    scaled = [LegHit(hit.id, hit.score * factor) for hit in leg]
 
-    assert min_max(moved) == pytest.approx(min_max(leg))
+    assert Fusion().lexical_shares(scaled) == pytest.approx(Fusion().lexical_shares(leg))
 
 
-@given(legs(SCORES))
-def test_min_max_gives_the_best_1_and_the_worst_the_floor(leg: tuple[LegHit, ...]) -> None:
-    shares = min_max(leg)
+@given(legs(SCORES), st.floats(-1, 1), st.floats(0, 1))
+def test_min_max_keeps_the_order_and_gives_nothing_below_the_floor(
+    leg: tuple[LegHit, ...], low: float, width: float
+) -> None:
+    shares = min_max(leg, low, low + width)
 
     assert all(FLOOR <= share <= 1 for share in shares.values())
-    if leg:
-        assert shares[leg[0].id] == 1
-    if leg and leg[0].score > leg[-1].score:
-        assert shares[leg[-1].id] == FLOOR
+    assert all(shares[better.id] >= shares[worse.id] for better, worse in pairwise(leg))
+
+
+def test_a_word_score_is_measured_from_zero() -> None:
+    leg = [LegHit(RecordId("best"), 15.1), LegHit(RecordId("last"), 13.9)]
+
+    assert Fusion().lexical_shares(leg) == pytest.approx({"best": 1.0, "last": 0.9205}, abs=1e-4)
+
+
+def test_the_best_of_a_poor_lot_is_not_stretched_to_the_best_there_can_be() -> None:
+    poor = Fusion().vector_shares([LegHit(RecordId("poor"), VECTOR_FLOOR + 0.05)])
+    good = Fusion().vector_shares([LegHit(RecordId("good"), VECTOR_CEILING + 0.1)])
+
+    assert poor["poor"] == pytest.approx(0.05 / (VECTOR_CEILING - VECTOR_FLOOR))
+    assert good["good"] == 1
 
 
 def test_reciprocal_ranks_fall_by_rank_alone() -> None:

@@ -21,7 +21,8 @@ def test_a_query_without_a_word_has_no_terms(text: str) -> None:
 
 
 def test_stop_words_are_looked_for_when_there_is_nothing_else() -> None:
-    assert Query.of("What is this").terms == tuple(terms("what is this"))
+    assert Query.of("this and that").terms == tuple(terms("this and that"))
+    assert Query.of("What is this?").terms == tuple(terms("this"))
     assert Query.of("What is a tide").terms == ("tide",)
 
 

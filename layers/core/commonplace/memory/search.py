@@ -182,7 +182,7 @@ class MemorySearch:
         """What is shown of each: all of a short one, of a long one the chunk that was found, as the store has it."""
         long = [entry for entry in entries if len(entry.content) > EXCERPT_CHARACTERS]
         wanted = [(record_id(organisation, entry.id), 0.0) for entry in long]
-        shown = self._for(organisation)[0].show(query, ranked.vector, wanted, ranked.candidates) if wanted else {}
+        shown = self._for(organisation)[0].show(query, ranked, wanted, {}) if wanted else {}
         excerpts = {entry.id: entry.content for entry in entries}
         for entry in long:
             found = shown.get(record_id(organisation, entry.id))

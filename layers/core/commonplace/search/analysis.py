@@ -5,12 +5,12 @@ the terms of its parts and of the whole, so that it meets `cooperative` and `co 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from commonplace.search.text import fold
+from commonplace.search.text import STOP_WORDS, fold
 
 if TYPE_CHECKING:
     from Stemmer import Stemmer
@@ -61,6 +61,18 @@ def terms_of(word: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def telling(found: Iterable[str]) -> frozenset[str]:
+    """The terms without those of words that say nothing about a subject; all of them where nothing else is left."""
+    every = frozenset(found)
+    return every - stop_terms() or every
+
+
+@cache
+def stop_terms() -> frozenset[str]:
+    """The terms of `text.STOP_WORDS`."""
+    return frozenset(term for word in STOP_WORDS for term in terms(word))
+
+
 def plain_terms(text: str) -> list[str]:
     """As `terms`, without the wholes of compounds."""
     return list(_plain_terms(text))
@@ -70,6 +82,11 @@ def _plain_terms(text: str) -> Iterator[str]:
     for word in WORD.findall(fold(text)):
         found = terms_of(word)
         yield from found[:-1] if len(found) > 1 else found
+
+
+def joined(text: str) -> str:
+    """The term of all words of a text written as one: `rock pools` as `rockpools`."""
+    return _stem(_spelt("".join(part for word in WORD.findall(fold(text)) for part in _JOINT.split(word))))
 
 
 def _spelt(word: str) -> str:

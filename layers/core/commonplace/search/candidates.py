@@ -1,16 +1,21 @@
 """Candidate retrieval, the first stage of a search: both legs fused into one ranking, and the time each stage takes."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from commonplace.search.embeddings import QueryEmbeddings
 from commonplace.search.fusion import RELEVANCE_SHARE, Fusion, fuse
 from commonplace.search.model import Candidates, Engine, Found, QueryVector, RecordId, SearchRequest
+from commonplace.search.models.tokens import Likeness
+from commonplace.search.names import CORRECTED_SHARE
 from commonplace.search.near_duplicates import Collapsed, collapse, fingerprints
 from commonplace.search.query import Query
 
 CANDIDATES_PER_LEG = 200
+
+MOST_CORRECTED = 2
+"""Telling words of a query that is taken for its correction: in more of them the word may well have been meant."""
 
 
 class Stopwatch:
@@ -41,12 +46,16 @@ class Stopwatch:
 class Ranked:
     """The result of stage one."""
 
+    understood: Query
+    """The query, or what it is corrected to where a word of it is in no document."""
     vector: QueryVector | None
     candidates: Candidates
     fused: Sequence[tuple[RecordId, float]]
     """Every candidate, best first."""
     best: Collapsed
     """The best of them, near-duplicates set aside: where the ranking ends."""
+    fit: float | None = None
+    """Of the best of them (`search.fitness`); None where the query names a record, or it is not known."""
 
     @property
     def by_words(self) -> bool:
@@ -71,25 +80,44 @@ class Retrieval:
     def rank(self, query: Query, request: SearchRequest, depth: int, watch: Stopwatch) -> Ranked:
         """The `depth` best by words, by meaning and by name. Raises Unavailable when the index does not answer."""
         vector, candidates = self._candidates(query, request, watch)
+        understood = query
+        if candidates.suggestions:
+            corrected = Query.of(candidates.suggestions[0])
+            candidates = self._with_corrected_names(corrected, candidates, request, watch)
+            if len(query.words) <= MOST_CORRECTED:
+                understood = corrected
         with watch.stage("fuse"):
             fused = fuse(candidates, self._fusion)
             if not request.collapse:
-                return Ranked(vector, candidates, fused, Collapsed(fused[:depth], {}))
+                return Ranked(understood, vector, candidates, fused, Collapsed(fused[:depth], {}))
             best = collapse(fused, fingerprints(candidates), depth, always_shown=RELEVANCE_SHARE)
-            return Ranked(vector, candidates, fused, best)
+            return Ranked(understood, vector, candidates, fused, best)
 
     def show(
         self,
         query: Query,
-        vector: QueryVector | None,
+        ranked: Ranked,
         ranking: Sequence[tuple[RecordId, float]],
-        candidates: Candidates,
+        likeness: Mapping[RecordId, Likeness],
     ) -> dict[RecordId, Found]:
-        """What was found in words shows those words; the rest shows the chunk nearest in meaning."""
-        chunks = {hit.id: hit.chunk for hit in candidates.vector}
-        chunks |= {hit.id: hit.chunk for hit in candidates.lexical if hit.chunk is not None}
-        wanted = [(record, chunks.get(record)) for record, _ in ranking]
-        return self._engine.fetch(wanted, query, vector) if wanted else {}
+        """Each record with the passage that is nearest by tokens and terms; of what is named, with the first."""
+        chunks = {hit.id: hit.chunk for hit in ranked.candidates.vector}
+        chunks |= {hit.id: hit.chunk for hit in ranked.candidates.lexical if hit.chunk is not None}
+        chunks |= {record: near.best for record, near in likeness.items() if near.best is not None}
+        wanted = [
+            (record, 0 if likeness and score > RELEVANCE_SHARE else chunks.get(record)) for record, score in ranking
+        ]
+        return self._engine.fetch(wanted, query, ranked.vector) if wanted else {}
+
+    def _with_corrected_names(
+        self, corrected: Query, candidates: Candidates, request: SearchRequest, watch: Stopwatch
+    ) -> Candidates:
+        """And the records that the corrected query names, after those that the query itself does."""
+        with watch.stage("candidates"):
+            found = self._engine.candidates(corrected, None, request.filters, CANDIDATES_PER_LEG)
+        already = {hit.id for hit in candidates.named}
+        named = [hit._replace(score=CORRECTED_SHARE * hit.score) for hit in found.named if hit.id not in already]
+        return replace(candidates, named=(*candidates.named, *named))
 
     def _candidates(
         self, query: Query, request: SearchRequest, watch: Stopwatch

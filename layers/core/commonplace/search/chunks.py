@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from commonplace.search.model import Chunk
-from commonplace.search.text import plain
+from commonplace.search.text import name_key, plain, words
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -30,6 +30,26 @@ SMALL_SECTION = 150
 HARD_CUT = 200
 """Characters of a stretch without any space in it, when it is too long for a chunk."""
 
+LISTING_HEADINGS = frozenset(
+    {
+        *(
+            "references",
+            "related concepts",
+            "related",
+            "related terms",
+            "related pages",
+            "related documents",
+            "see also",
+        ),
+        *("further reading", "sources", "links", "external links", "bibliography", "resources", "notes and references"),
+        *("related resources", "related links", "related reading", "citations", "footnotes", "backlinks"),
+    }
+)
+
+FEWEST_LINKS = 3
+"""Below which a chunk is not taken for a list of them."""
+
+_LINK = re.compile(r"\[\[?([^\[\]\n]+)\](?:\]|\([^()\n]*\))")
 _PIECE = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,12}|[^\w\s]"
 )
@@ -64,6 +84,14 @@ def chunk_body(body: str, pieces: int = PIECES_PER_CHUNK) -> tuple[Chunk, ...]:
     sections = list(_without_bare_parents(list(_sections(body.replace("\r\n", "\n").replace("\r", "\n")))))
     stretches = [stretch for group in _groups(sections, pieces) for stretch in _stretches(group, pieces)]
     return tuple(Chunk(ordinal, path, text) for ordinal, (path, text) in enumerate(stretches))
+
+
+def is_listing(chunk: Chunk) -> bool:
+    """Whether the chunk only says what else there is: under a heading such as `References`, or mostly links."""
+    if chunk.heading_path and name_key(chunk.heading_path[-1]) in LISTING_HEADINGS:
+        return True
+    links = [link for link in _LINK.findall(chunk.text) if link]
+    return len(links) >= FEWEST_LINKS and 2 * len(words(" ".join(links))) > len(words(plain(chunk.text)))
 
 
 @cache

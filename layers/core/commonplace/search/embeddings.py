@@ -5,13 +5,15 @@ A query is embedded by the model whose vectors the index holds.
 
 import hashlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.telemetry import count
+from commonplace.search.analysis import telling, terms
+from commonplace.search.chunks import is_listing
 from commonplace.search.model import (
     REBUILD_HINT,
     Chunk,
@@ -23,7 +25,7 @@ from commonplace.search.model import (
     VectorMemories,
     VectorMemory,
 )
-from commonplace.search.models.tokens import token_ids
+from commonplace.search.models.tokens import PassageText, pack
 from commonplace.search.text import plain
 
 logger = logging.getLogger(__name__)
@@ -102,14 +104,23 @@ def embed_each(
 
 
 def with_tokens(embedded: Sequence[IndexedRecord]) -> list[IndexedRecord]:
-    """The records with the token ids of their chunks; without them where the local model cannot be had."""
-    texts = [embedding_text(indexed.record, chunk) for indexed in embedded for chunk in indexed.record.chunks]
+    """The records with what their chunks are compared by; without it where the local model cannot be had."""
+    passages = [passage for indexed in embedded for passage in _passages(indexed.record)]
     try:
-        found = iter(token_ids(texts))
+        found = iter(pack(passages))
     except Unavailable as error:
         logger.warning("records are indexed without token ids", extra={"reason": error.message})
         return list(embedded)
     return [replace(indexed, tokens=tuple(islice(found, len(indexed.record.chunks)))) for indexed in embedded]
+
+
+def _passages(record: Record) -> Iterator[PassageText]:
+    title = telling(terms(record.title))
+    labels = (*record.aliases, *record.tags, *record.authors, record.content_type, record.description or "")
+    own = title | telling(terms("\n".join(labels)))
+    for chunk in record.chunks:
+        text = embedding_text(record, chunk)
+        yield PassageText(text, own | telling(terms(text)), title, is_listing(chunk))
 
 
 def _embed(

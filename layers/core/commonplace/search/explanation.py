@@ -1,10 +1,11 @@
 """Explanations for operators: why a search found what it found, and why not what was expected."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from commonplace.search.candidates import Ranked
 from commonplace.search.filters import Filters
+from commonplace.search.fitness import least_fit
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import (
     Engine,
@@ -20,6 +21,7 @@ from commonplace.search.model import (
     Standing,
     Verdict,
 )
+from commonplace.search.models.tokens import Likeness
 from commonplace.search.query import NOTHING, Query
 
 NOTHING_PUBLISHED = "Nothing of this name is published."
@@ -47,6 +49,7 @@ class Stages:
     ranked: Ranked
     order: Sequence[RecordId]
     """The final order, of which the results are the beginning."""
+    likeness: Mapping[RecordId, Likeness] = field(default_factory=dict)
 
 
 class Explainer:
@@ -81,9 +84,10 @@ class Explainer:
         )
 
     def _traces(self, found: SearchResults, stages: Stages) -> Iterator[HitTrace]:
-        lexical = self._shares(stages.ranked.candidates.lexical)
-        vector = self._shares(stages.ranked.candidates.vector)
-        named = {hit.id: hit.score for hit in stages.ranked.candidates.named}
+        candidates = stages.ranked.candidates
+        lexical = _shares(candidates.lexical, self._fusion.lexical_shares(candidates.lexical))
+        vector = _shares(candidates.vector, self._fusion.vector_shares(candidates.vector))
+        named = {hit.id: hit.score for hit in candidates.named}
         for rank, (record, hit) in enumerate(zip(stages.order, found.results, strict=False), 1):
             yield HitTrace(
                 id=record,
@@ -94,10 +98,6 @@ class Explainer:
                 named=named.get(record),
                 rerank_score=hit.rerank_score,
             )
-
-    def _shares(self, leg: Sequence[LegHit]) -> dict[RecordId, LegShare]:
-        shares = self._fusion.shares(leg)
-        return {hit.id: LegShare(rank, hit.score, shares[hit.id]) for rank, hit in enumerate(leg, 1)}
 
     def _expected(
         self, record: RecordId, query: Query, request: SearchRequest, found: SearchResults, stages: Stages
@@ -137,6 +137,10 @@ class Explainer:
         return "filtered-out", f"It does not match {' and '.join(excluding) or 'the filters together'}."
 
 
+def _shares(leg: Sequence[LegHit], shares: Mapping[RecordId, float]) -> dict[RecordId, LegShare]:
+    return {hit.id: LegShare(rank, hit.score, shares[hit.id]) for rank, hit in enumerate(leg, 1)}
+
+
 def in_words(filters: Filters) -> dict[str, object]:
     """The filters in force, under the names that callers give them."""
     kept = {name: getattr(filters, field) for field, name in _FILTER_NAMES.items()}
@@ -144,12 +148,12 @@ def in_words(filters: Filters) -> dict[str, object]:
 
 
 def _one_by_one(filters: Filters) -> Iterator[Filters]:
-    for field in _FILTER_NAMES:
-        value = getattr(filters, field)
-        if value and field == "tags_all":
+    for name in _FILTER_NAMES:
+        value = getattr(filters, name)
+        if value and name == "tags_all":
             yield from (Filters(tags_all=(tag,)) for tag in value)
         elif value:
-            yield replace(Filters(), **{field: value})
+            yield replace(Filters(), **{name: value})
 
 
 def _seen(record: RecordId, found: SearchResults, stages: Stages) -> tuple[Verdict, str] | None:
@@ -167,6 +171,12 @@ def _ranked_below(
     record: RecordId, request: SearchRequest, found: SearchResults, stages: Stages, standing: Standing
 ) -> tuple[Verdict, str]:
     shown = len(found.results)
+    if found.hint is not None:
+        needed = least_fit(stages.ranked.candidates.records)
+        return (
+            "not-matched",
+            f"Nothing fits the query: its best candidate fits by {stages.ranked.fit:.2f} of {needed:.2f}.",
+        )
     if request.mode == "lexical" and standing.lexical:
         rank = standing.lexical[0]
         return "below-limit", f"It is number {rank} of {found.total} by words, and this page shows {shown}."

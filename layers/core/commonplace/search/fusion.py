@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Literal
 
-from commonplace.search.model import Candidates, LegHit, RecordId
+from commonplace.search.model import VECTOR_FLOOR, Candidates, LegHit, RecordId
 
 FLOOR = 0.001
 """What the last of a leg gets: being found at all counts for more than not being found."""
+
+VECTOR_CEILING = 0.7
+"""The cosine of a chunk that could hardly be nearer to a question."""
 
 RELEVANCE_SHARE = 0.8
 """Scores up to here are relevance; above it are records that the query names."""
@@ -56,20 +59,25 @@ class Fusion:
         method = "min-max" if self.method == "min-max" else f"reciprocal ranks, constant {self.rank_constant}"
         return f"{method}; words {self.lexical_weight:g}, meaning {self.vector_weight:g}"
 
-    def shares(self, leg: Sequence[LegHit]) -> dict[RecordId, float]:
-        """What a leg gives each of its records, from 0 to 1, before weighing."""
-        return reciprocal_rank(leg, self.rank_constant) if self.method == "rrf" else min_max(leg)
+    def lexical_shares(self, leg: Sequence[LegHit]) -> dict[RecordId, float]:
+        """What words give each of their records, from 0 to 1, before weighing: of the best score, from 0."""
+        return reciprocal_rank(leg, self.rank_constant) if self.method == "rrf" else min_max(leg, 0.0, 0.0)
+
+    def vector_shares(self, leg: Sequence[LegHit]) -> dict[RecordId, float]:
+        """What meaning gives each of its records: the cosine between two that are absolute."""
+        if self.method == "rrf":
+            return reciprocal_rank(leg, self.rank_constant)
+        return min_max(leg, VECTOR_FLOOR, VECTOR_CEILING)
 
 
-def min_max(leg: Sequence[LegHit]) -> dict[RecordId, float]:
-    """Scores of a leg stretched to [FLOOR, 1]; a leg whose scores are all equal gets 1 throughout."""
-    if not leg:
-        return {}
-    scores = [hit.score for hit in leg]
-    low, high = min(scores), max(scores)
-    if not high > low:
-        return {hit.id: 1.0 for hit in leg}
-    width = high - low
+def min_max(leg: Sequence[LegHit], low: float, high: float) -> dict[RecordId, float]:
+    """Scores of a leg in [FLOOR, 1], where 0 would be `low`, and 1 is `high` or the best score above it.
+
+    Both ends are fixed: the best of a poor leg is not stretched to 1, nor the last of a good one to 0.
+    """
+    width = max(high, *(hit.score for hit in leg)) - low if leg else 0.0
+    if not width > 0:
+        return {hit.id: FLOOR for hit in leg}
     return {hit.id: max(FLOOR, min(1.0, (hit.score - low) / width)) for hit in leg}
 
 
@@ -104,14 +112,17 @@ def fuse(candidates: Candidates, fusion: Fusion) -> list[tuple[RecordId, float]]
 
 
 def _relevance(candidates: Candidates, fusion: Fusion) -> dict[RecordId, float]:
-    legs = ((candidates.lexical, fusion.lexical_weight), (candidates.vector, fusion.vector_weight))
+    legs = (
+        (fusion.lexical_shares(candidates.lexical), fusion.lexical_weight),
+        (fusion.vector_shares(candidates.vector), fusion.vector_weight),
+    )
     # A leg that counts for nothing still counts when it is all there is: without embedding, for instance.
     found = [(leg, weight) for leg, weight in legs if leg and weight > 0] or [(leg, 1.0) for leg, _ in legs if leg]
-    return weighted([(fusion.shares(leg), weight) for leg, weight in found])
+    return weighted(found)
 
 
 def _score(relevance: float, grade: float) -> float:
     if not grade:
         return RELEVANCE_SHARE * relevance
-    # Grades are at least 0.05 apart: relevance decides only inside such a step.
-    return RELEVANCE_SHARE + (1 - RELEVANCE_SHARE) * (0.95 * grade + 0.04 * relevance)
+    # Grades are at least 0.0105 apart: relevance decides only inside such a step.
+    return RELEVANCE_SHARE + (1 - RELEVANCE_SHARE) * (0.985 * grade + 0.01 * relevance)

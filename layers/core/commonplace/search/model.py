@@ -94,6 +94,8 @@ class Candidates:
     """The query with misspelt words corrected, best first; every one finds something under the same filters."""
     index: str | None = None
     """Name of the index that answered, where the engine has more than one."""
+    records: int = 0
+    """How many records the index has, whatever the filters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +182,8 @@ class Engine(Protocol):
         ...
 
     def tokens(self, wanted: Sequence[RecordId]) -> dict[RecordId, tuple[bytes, ...]]:
-        """The token ids of each of the records' chunks, in order; without those that are gone or have none.
+        """What each of the records' chunks is compared by (`search.models.tokens`), in order; without those that are
+        gone or have nothing.
 
         Raises Unavailable.
         """
@@ -341,6 +344,8 @@ class SearchResults:
     took_ms: int
     suggestion: str | None = None
     """Did you mean: a corrected query that finds something under the same filters."""
+    hint: str | None = None
+    """Where nothing fits: why there are no results although records have some of the words, and what to do."""
     after: Position | None = None
     """In mode `lexical`: where the next page begins."""
     explanation: "Explanation | None" = None

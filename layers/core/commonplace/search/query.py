@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
-from commonplace.search.analysis import terms
+from commonplace.search.analysis import stop_terms, terms
+from commonplace.search.frames import subject
 from commonplace.search.text import STOP_WORDS, clean_query, query_terms
 
 MOST_TERMS = 32
@@ -20,7 +21,7 @@ class Query:
     text: str
     """Valid Unicode, no control characters, single spaces."""
     words: tuple[str, ...]
-    """The distinct folded words worth looking for: as they are written, for suggestions."""
+    """The distinct folded words of the subject that are worth looking for: as they are written, for suggestions."""
     terms: tuple[str, ...]
     """The same as terms of the index (`search.analysis`)."""
     subject: str
@@ -38,23 +39,14 @@ NOTHING = Query("", (), (), "")
 
 @lru_cache(maxsize=REMEMBERED)
 def _query(text: str) -> Query:
-    words = tuple(query_terms(text, MOST_TERMS))
-    return Query(text, words, _terms(text, words), subject(text))
+    asked = subject(text)
+    words = tuple(query_terms(asked, MOST_TERMS))
+    return Query(text, words, _terms(asked, words), asked)
 
 
 def _terms(text: str, words: Sequence[str]) -> tuple[str, ...]:
     found = dict.fromkeys(terms(text))
     # Stop words are looked for where there is nothing else.
     telling = any(word not in STOP_WORDS for word in words)
-    kept = [term for term in found if term not in _stop_terms()] if telling else list(found)
+    kept = [term for term in found if term not in stop_terms()] if telling else list(found)
     return tuple(kept[:MOST_TERMS])
-
-
-@cache
-def _stop_terms() -> frozenset[str]:
-    return frozenset(term for word in STOP_WORDS for term in terms(word))
-
-
-def subject(text: str) -> str:
-    """The text without the frame of a question."""
-    return text

@@ -69,7 +69,7 @@ class IndexedRecord:
     record: Record
     vectors: tuple[Vector, ...]
     tokens: tuple[bytes, ...] = ()
-    """The distinct token ids of each chunk (`search.models.tokens`); empty where they could not be had."""
+    """What each chunk is compared by (`search.models.tokens.pack`); empty where it could not be had."""
 
 
 @dataclass(frozen=True, slots=True)

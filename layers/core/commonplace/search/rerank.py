@@ -12,7 +12,7 @@ from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.telemetry import count
 from commonplace.search.fusion import RELEVANCE_SHARE
 from commonplace.search.model import Found, RecordId, RerankCache, Reranked, Reranker
-from commonplace.search.models.tokens import similarities
+from commonplace.search.models.tokens import Likeness
 from commonplace.search.text import plain
 
 logger = logging.getLogger(__name__)
@@ -69,18 +69,49 @@ def rerank(
     return {item.id: item.score for item in ranked}
 
 
+TOKENS_WEIGHT = 1.0
+COVERAGE_WEIGHT = 0.4
+TITLE_WEIGHT = 0.1
+"""Beside relevance, which counts as much as the tokens. From judged queries (`docs/retrieval.md`)."""
+
+
 def blend(
-    ranking: Sequence[tuple[RecordId, float]], query: str, tokens: Mapping[RecordId, Sequence[bytes]]
+    ranking: Sequence[tuple[RecordId, float]], likeness: Mapping[RecordId, Likeness]
 ) -> list[tuple[RecordId, float]]:
-    """The ranking by half its scores and half the likeness of tokens. Named records keep theirs. Raises Unavailable."""
-    likeness = similarities(query, [tokens.get(record, ()) for record, _ in ranking])
-    best = max(likeness, default=0.0) or 1.0
+    """The ranking by the mean of its scores, the likeness of tokens, and what of the query is covered, each weighed.
+
+    Records that the query names keep their scores, and so do those of which no likeness is known.
+    """
+    whole = 1.0 + TOKENS_WEIGHT + COVERAGE_WEIGHT + TITLE_WEIGHT
+    blended = []
+    for record, score in ranking:
+        near = likeness.get(record)
+        if near and score <= RELEVANCE_SHARE:
+            told = TOKENS_WEIGHT * near.tokens + COVERAGE_WEIGHT * near.coverage + TITLE_WEIGHT * near.titled
+            score = (score + RELEVANCE_SHARE * told) / whole  # noqa: PLW2901 - the same score, blended
+        blended.append((record, score))
+    return sorted(blended, key=lambda item: (-item[1], item[0]))
+
+
+def blend_model(
+    ranking: Sequence[tuple[RecordId, float]], scores: Mapping[RecordId, float] | None
+) -> list[tuple[RecordId, float]]:
+    """The ranking by half its scores and half those of a reranker, whose own scale does not matter: from its best,
+    which gets 1, to its worst, which gets 0. Named records keep their scores.
+    """
+    relevant = (
+        [scores[record] for record, score in ranking if score <= RELEVANCE_SHARE and record in scores] if scores else []
+    )
+    if not scores or not relevant:
+        return list(ranking)
+    low, width = min(relevant), (max(relevant) - min(relevant)) or 1.0
+    best = max(score for _, score in ranking if score <= RELEVANCE_SHARE) or 1.0
     blended = [
         (
             record,
-            score if score > RELEVANCE_SHARE or record not in tokens else (score + RELEVANCE_SHARE * near / best) / 2,
+            score if score > RELEVANCE_SHARE else (score + best * max(0.0, scores.get(record, low) - low) / width) / 2,
         )
-        for (record, score), near in zip(ranking, likeness, strict=True)
+        for record, score in ranking
     ]
     return sorted(blended, key=lambda item: (-item[1], item[0]))
 

@@ -14,6 +14,7 @@ from commonplace.search.answers import Answers, State
 from commonplace.search.candidates import Ranked, Retrieval, Stopwatch
 from commonplace.search.embeddings import QueryEmbeddings
 from commonplace.search.explanation import Explainer, Stages
+from commonplace.search.fitness import DEPTH, NOTHING_FITS, best_fit, least_fit
 from commonplace.search.fusion import RELEVANCE_SHARE, Fusion
 from commonplace.search.model import (
     Candidates,
@@ -30,9 +31,10 @@ from commonplace.search.model import (
     SearchResults,
     WholeDocument,
 )
+from commonplace.search.models.tokens import Likeness, compare
 from commonplace.search.near_duplicates import Collapsed
 from commonplace.search.query import Query
-from commonplace.search.rerank import blend, rerank
+from commonplace.search.rerank import blend, blend_model, rerank
 from commonplace.search.snippets import Snippet, snippet
 
 logger = logging.getLogger(__name__)
@@ -55,15 +57,21 @@ def to_hit(
     duplicates: Sequence[RecordId] = (),
     document: WholeDocument | None = None,
 ) -> Hit:
-    """A result with the part of its chunk that shows why it was found, or its description where there is no text."""
+    """A result with the part of its chunk that shows why it was found; one that the query names, with its description.
+
+    Without a text it has its description, too.
+    """
     record, chunk = found.record, found.chunk
-    shown = snippet(chunk.text, query) if chunk else Snippet("")
+    if record.description and (score > RELEVANCE_SHARE or not chunk):
+        chunk, shown = None, snippet(record.description, query)
+    else:
+        shown = snippet(chunk.text, query) if chunk else Snippet("")
     return Hit(
         id=record.document_id,
         content_type=record.content_type,
         title=record.title,
         description=record.description,
-        snippet=shown.text or record.description or "",
+        snippet=shown.text,
         heading=(" › ".join(chunk.heading_path) or None) if chunk else None,
         score=round(score, 6),
         rerank_score=rerank_score,
@@ -164,15 +172,22 @@ class SearchService:
         self._engine.held(())
 
     def _ranked(self, query: Query, request: SearchRequest, watch: Stopwatch) -> tuple[SearchResults, Stages]:
-        """By words and by meaning: a ranking that ends at its candidates."""
+        """By words and by meaning: a ranking that ends at its candidates, or nothing where none of them fits."""
         ranked = self._retrieval.rank(query, request, max(TOKEN_DEPTH, request.limit), watch)
-        ranking = self._by_tokens(query, ranked.best.ranking, watch) if request.rerank else ranked.best.ranking
+        candidates, ranking = ranked.candidates, ranked.best.ranking
+        likeness = self._likeness(ranked.understood, [record for record, _ in ranking[:TOKEN_DEPTH]], watch)
+        if request.rerank:
+            ranking = blend(ranking, likeness)
+        near = None if ranked.by_words else candidates.vector
+        fit = None if candidates.named else best_fit([record for record, _ in ranking[:DEPTH]], likeness, near)
+        if ranking and fit is not None and fit < least_fit(candidates.records):
+            return self._nothing(request, replace(ranked, fit=fit))
         reranking = self._reranker is not None and request.rerank
         ranking = ranking[: max(RERANK_DEPTH, request.limit)] if reranking else ranking[: request.limit]
         with watch.stage("fetch"):
-            found = self._retrieval.show(query, ranked.vector, ranking, ranked.candidates)
+            found = self._retrieval.show(query, ranked, ranking, likeness)
         scores = self._rerank(query.text, ranking, found, watch) if reranking else None
-        order = _order([(record, score) for record, score in ranking if record in found], scores)
+        order = blend_model([(record, score) for record, score in ranking if record in found], scores)
         with watch.stage("fetch"):
             hits = [
                 to_hit(
@@ -191,9 +206,22 @@ class SearchService:
             fallback=ranked.by_words,
             reranked=scores is not None,
             took_ms=0,
-            suggestion=next(iter(ranked.candidates.suggestions), None),
+            suggestion=next(iter(candidates.suggestions), None),
         )
-        return results, Stages(ranked, [record for record, _ in order])
+        return results, Stages(replace(ranked, fit=fit), [record for record, _ in order], likeness)
+
+    def _nothing(self, request: SearchRequest, ranked: Ranked) -> tuple[SearchResults, Stages]:
+        results = SearchResults(
+            query=request.query,
+            results=(),
+            total=0,
+            fallback=ranked.by_words,
+            reranked=False,
+            took_ms=0,
+            suggestion=next(iter(ranked.candidates.suggestions), None),
+            hint=NOTHING_FITS,
+        )
+        return results, Stages(ranked, (), {})
 
     def _by_words(self, query: Query, request: SearchRequest, watch: Stopwatch) -> tuple[SearchResults, Stages]:
         """By words alone: exact total, any page, in the engine's order. Nothing is collapsed and nothing reranked."""
@@ -202,7 +230,8 @@ class SearchService:
         scores = [(hit.id, lexical_score(hit.score)) for hit in page.hits]
         candidates = Candidates(lexical=page.hits, vector=(), total=page.total, suggestions=page.suggestions)
         with watch.stage("fetch"):
-            found = self._retrieval.show(query, None, scores, candidates)
+            ranked = Ranked(query, None, candidates, scores, Collapsed(scores, {}))
+            found = self._retrieval.show(query, ranked, scores, {})
             order = [record for record, _ in scores if record in found]
             hits = [to_hit(query, found[record], score) for record, score in scores if record in found]
         results = SearchResults(
@@ -215,19 +244,20 @@ class SearchService:
             suggestion=next(iter(page.suggestions), None),
             after=page.after,
         )
-        return results, Stages(Ranked(None, candidates, scores, Collapsed(scores, {})), order)
+        return results, Stages(ranked, order, {})
 
-    def _by_tokens(
-        self, query: Query, ranking: Sequence[tuple[RecordId, float]], watch: Stopwatch
-    ) -> Sequence[tuple[RecordId, float]]:
-        """The ranking by half the fused score and half the likeness of tokens; as it was where there are none."""
+    def _likeness(self, query: Query, records: Sequence[RecordId], watch: Stopwatch) -> dict[RecordId, Likeness]:
+        """How near those of the records are whose tokens the index has."""
+        if not records:
+            return {}
         with watch.stage("tokens"):
             try:
-                return blend(ranking, query.text, self._engine.tokens([record for record, _ in ranking]))
+                kept = self._engine.tokens(records)
+                return dict(zip(kept, compare(query.subject, query.terms, list(kept.values())), strict=True))
             except Unavailable as error:
                 watch.degraded = True
                 logger.warning("tokens could not be compared", extra={"reason": error.message})
-                return ranking
+                return {}
 
     def _rerank(
         self,
@@ -275,18 +305,3 @@ def _check(request: SearchRequest) -> None:
         raise InvalidInput(
             "Only a search in mode lexical can be paged through.", hint="Ask for more at once with limit, or use mode."
         )
-
-
-def _order(
-    ranking: Sequence[tuple[RecordId, float]], scores: dict[RecordId, float] | None
-) -> list[tuple[RecordId, float]]:
-    """The reranked order. A record the query names stays first: the reranker orders what is merely relevant."""
-    if scores is None:
-        return list(ranking)
-
-    def place(item: tuple[RecordId, float]) -> tuple[float, float, float]:
-        record, score = item
-        named = score if score > RELEVANCE_SHARE else 0.0
-        return (-named, -scores[record] if record in scores else float("inf"), -score)
-
-    return sorted(ranking, key=place)

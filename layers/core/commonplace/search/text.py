@@ -1,7 +1,4 @@
-"""Text as the index sees it: cleaned queries, folded names, Markdown without markup, and whether a query *is* a name.
-
-Relevance is a matter of degree; a name is not.
-"""
+"""Text as the index sees it: cleaned queries, folded names, and Markdown without markup."""
 
 import re
 import unicodedata
@@ -31,12 +28,6 @@ _MARKUP = (
 
 LONGEST_REMEMBERED = 4_000
 """Characters: above the longest chunks, below most bodies."""
-
-TITLE_GRADES = (1.0, 0.95, 0.8)
-ALIAS_GRADES = (0.9, 0.85, 0.75)
-"""Letter for letter, but for case and spaces, but for accents and punctuation (`#dao` is `DAO`). How exact a name is
-counts before what kind of name it is."""
-
 
 def plain(markdown: str) -> str:
     """The words of a Markdown text, one paragraph a line: what is indexed, embedded and shown as a snippet."""
@@ -109,18 +100,9 @@ def _query_terms(text: str) -> tuple[str, ...]:
 
 def name_key(name: str) -> str:
     """What equal names share. Names without a word in them (`C++` has one, `???` has none) are kept as they are."""
-    return " ".join(words(name)) or _plain_key(name)
+    return " ".join(words(name)) or plain_key(name)
 
 
-def grade(query: str, name: str, *, is_title: bool) -> float:
-    """How surely the query names this: one of the grades, or 0 when it does not."""
-    letter, spelling, loose = TITLE_GRADES if is_title else ALIAS_GRADES
-    if query.strip() == name.strip():
-        return letter
-    if _plain_key(query) == _plain_key(name):
-        return spelling
-    return loose if name_key(query) == name_key(name) else 0.0
-
-
-def _plain_key(name: str) -> str:
+def plain_key(name: str) -> str:
+    """The same but for case, accents and spaces."""
     return " ".join(fold(name).split())

@@ -27,7 +27,7 @@ def test_filters_are_inside_every_leg() -> None:
 
     assert queries.lexical(("tide",), where)["bool"]["filter"] == [clause]
     assert near["nested"]["query"]["knn"]["chunks.vector"]["filter"] == {"bool": {"filter": [clause]}}
-    assert clause in queries.named("tide", where)["bool"]["filter"]
+    assert clause in queries.named(Query.of("tide"), where)["bool"]["filter"]
 
 
 def test_the_graph_is_searched_at_least_as_deep_as_hits_are_asked_for() -> None:

@@ -137,6 +137,7 @@ class EmbeddedEngine:
                 named=tuple(queries.named(database, query, conditions)[:size]),
                 degraded=vector is not None and near is None,
                 suggestions=suggestions(database, snapshot, query, conditions),
+                records=len(snapshot),
             )
 
     def page(self, query: Query, filters: Filters, size: int, after: Position | None = None) -> Page:

@@ -13,9 +13,9 @@ from commonplace.search.embedded.snapshot import Snapshot
 from commonplace.search.embedded.tables import MOST_CHUNKS
 from commonplace.search.filters import Filters
 from commonplace.search.model import Chunk, Found, LegHit, Record, RecordId
+from commonplace.search.names import grade, query_keys
 from commonplace.search.query import Query
 from commonplace.search.spelling import edits_allowed, suggest
-from commonplace.search.text import grade, name_key
 from commonplace.search.word_distance import distance
 
 
@@ -79,15 +79,16 @@ def allowed(database: sqlite3.Connection, conditions: Conditions) -> Iterator[in
 
 def named(database: sqlite3.Connection, query: Query, conditions: Conditions) -> list[LegHit]:
     """The records that the query names, best grade first."""
+    keys = {f"k{place}": key for place, key in enumerate(query_keys(query))}
     rows = database.execute(
         "SELECT records.id, records.fingerprint, names.name, names.is_title"  # noqa: S608 - values are parameters
         " FROM names JOIN records ON records.rowid = names.record"
-        f" WHERE names.key = :key AND {conditions.sql()}",
-        {"key": name_key(query.text), **conditions.parameters},
+        f" WHERE names.key IN ({', '.join(f':{name}' for name in keys)}) AND {conditions.sql()}",
+        keys | conditions.parameters,
     )
     found: dict[RecordId, LegHit] = {}
     for record, mark, name, is_title in rows:
-        hit = LegHit(RecordId(record), grade(query.text, name, is_title=bool(is_title)), fingerprint=mark)
+        hit = LegHit(RecordId(record), grade(query, name, is_title=bool(is_title)), fingerprint=mark)
         found[hit.id] = max(hit, found.get(hit.id, hit), key=lambda hit: hit.score)
     return sorted(found.values(), key=lambda hit: (-hit.score, hit.id))
 

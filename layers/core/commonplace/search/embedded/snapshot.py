@@ -90,6 +90,9 @@ class Snapshot:
         self._kept_scores = 0
         self._words: dict[str, list[tuple[str, int]]] = {}
 
+    def __len__(self) -> int:
+        return len(self._ids)
+
     @property
     def chunks(self) -> Chunks:
         return self._chunks

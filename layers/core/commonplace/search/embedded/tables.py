@@ -14,7 +14,8 @@ from commonplace.search.chunks import CHUNKER_VERSION
 from commonplace.search.embeddings import embedding_text, vector_key
 from commonplace.search.model import IndexedRecord, IndexMismatch, Record, RecordId, Tombstone, Vector
 from commonplace.search.models.tokens import TOKENS_VERSION
-from commonplace.search.text import name_key, plain, words
+from commonplace.search.names import name_keys
+from commonplace.search.text import plain, words
 
 SCHEMA_VERSION = "5"
 
@@ -220,7 +221,8 @@ def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bo
     names = [(record.title, True)] if record.title else []
     names += [(alias, False) for alias in record.aliases]
     database.executemany(
-        "INSERT INTO names VALUES (?, ?, ?, ?)", [(row, name_key(name), name, is_title) for name, is_title in names]
+        "INSERT INTO names VALUES (?, ?, ?, ?)",
+        [(row, key, name, is_title) for name, is_title in names for key in name_keys(name)],
     )
     database.execute(
         "INSERT INTO labels (rowid, title, aliases, description, tags, authors, kind) VALUES (?, ?, ?, ?, ?, ?, ?)",

@@ -263,7 +263,7 @@ class OpenSearchEngine:
     ) -> Candidates:
         where = queries.conditions(filters)
         numbers = self._numbers(opened, vector)
-        bodies: list[Body] = [queries.names_of(queries.named(query.text, where))]
+        bodies: list[Body] = [queries.names_of(queries.named(query, where)), queries.counted(queries.LIVE)]
         if query.terms:
             leg = queries.ranked(queries.lexical(query.terms, where), size, counted=True)
             bodies.append(leg | search.suggester(query))
@@ -273,7 +273,7 @@ class OpenSearchEngine:
         ranked = search.multi_search(self._client, opened.name, bodies, query.text)
         self._check(opened, ranked)
         answers = iter(ranked)
-        named = search.named(next(answers), query.text)
+        named, records = search.named(next(answers), query), search.total(next(answers))
         found = next(answers) if query.terms else None
         near = search.similar(next(answers), self._vector_floor) if numbers else []
         return Candidates(
@@ -281,6 +281,7 @@ class OpenSearchEngine:
             vector=tuple(near),
             total=search.total(found) if found else 0,
             named=tuple(named[:size]),
+            records=records,
             degraded=vector is not None and not _comparable(opened, vector),
             suggestions=self._suggestions(opened, query, found, where) if found else (),
             index=opened.name,

@@ -24,9 +24,10 @@ from commonplace.search.model import (
     Vector,
 )
 from commonplace.search.models.tokens import TOKENS_VERSION
+from commonplace.search.names import name_keys
 from commonplace.search.opensearch.client import Numbers
 from commonplace.search.opensearch.settings import IndexParameters
-from commonplace.search.text import name_key, plain, words
+from commonplace.search.text import plain, words
 
 logger = logging.getLogger(__name__)
 
@@ -237,7 +238,7 @@ def written(indexed: IndexedRecord, *, with_vectors: bool) -> tuple[int, dict[st
     source |= {
         "deleted": False,
         "embedded": embedded or not with_vectors,
-        "names": list(dict.fromkeys(name_key(name) for _, name in names)),
+        "names": list(dict.fromkeys(key for _, name in names for key in name_keys(name))),
         "named": [kind + name for kind, name in names if len(name) <= LONGEST_NAME],
         "labels": {
             rule.words[0]: _words_of(getattr(record, name)) for name, rule in RECORD_RULES.items() if rule.words

@@ -8,6 +8,7 @@ from typing import Any
 
 from commonplace.search.filters import Filters
 from commonplace.search.model import Position, RecordId
+from commonplace.search.names import query_keys
 from commonplace.search.opensearch.client import Numbers
 from commonplace.search.opensearch.mapping import (
     CHUNK_FIELDS,
@@ -17,7 +18,6 @@ from commonplace.search.opensearch.mapping import (
     document_key,
 )
 from commonplace.search.query import Query as QueryTerms
-from commonplace.search.text import name_key
 
 Query = dict[str, Any]
 
@@ -77,9 +77,9 @@ def nearest(vector: Numbers, where: Sequence[Query], k: int, ef_search: int) -> 
     return _chunks(_knn(vector, where, k, ef_search))
 
 
-def named(query: str, where: Sequence[Query]) -> Query:
-    """Records whose title or an alias is the query."""
-    return {"bool": {"filter": [{"term": {"names": name_key(query)}}, *where]}}
+def named(query: QueryTerms, where: Sequence[Query]) -> Query:
+    """Records whose title or an alias may be the query, or its subject."""
+    return {"bool": {"filter": [{"terms": {"names": list(query_keys(query))}}, *where]}}
 
 
 def ranked(query: Query, size: int, *, counted: bool, after: Position | None = None) -> Query:

@@ -11,6 +11,7 @@ from zlib import crc32
 
 from commonplace.search.analysis import terms
 from commonplace.search.model import Chunk, Found, LegHit, Record, RecordId
+from commonplace.search.names import grade
 from commonplace.search.opensearch import queries
 from commonplace.search.opensearch.bulk import refresh_index
 from commonplace.search.opensearch.client import WRITE_SECONDS, Numbers, OpenSearchClient, Refused, item_failure
@@ -19,7 +20,6 @@ from commonplace.search.opensearch.queries import IDS_ONLY, LIVE
 from commonplace.search.opensearch.queries import Query as Body
 from commonplace.search.query import Query
 from commonplace.search.spelling import MOST_WORDS, SHORTEST_WORD, TRIED, correctable, suggest
-from commonplace.search.text import grade
 from commonplace.search.word_distance import distance
 
 # What of an answer is read: the rest is not sent.
@@ -76,12 +76,12 @@ def similar(answer: Mapping[str, Any], floor: float) -> list[LegHit]:
     return found
 
 
-def named(answer: Mapping[str, Any], text: str) -> list[LegHit]:
+def named(answer: Mapping[str, Any], query: Query) -> list[LegHit]:
     """The hits of `queries.names_of`, graded by how exactly the query names each."""
     found: list[LegHit] = []
     for hit in answer.get("hits", {}).get("hits", ()):
         fields = hit["fields"]
-        grades = [grade(text, name[1:], is_title=name[0] == "t") for name in fields.get("named", ())]
+        grades = [grade(query, name[1:], is_title=name[0] == "t") for name in fields.get("named", ())]
         if best := max(grades, default=0.0):
             fingerprint = next(iter(fields.get("fingerprint", ())), None)
             found.append(LegHit(RecordId(fields["id"][0]), best, None, fingerprint))

@@ -1,0 +1,50 @@
+"""Whether a query *is* a name: relevance is a matter of degree, a name is not.
+
+A name is meant by the whole query or, less surely, by its subject without the frame of a question.
+"""
+
+from collections.abc import Sequence
+
+from commonplace.search.analysis import joined, plain_terms
+from commonplace.search.query import Query
+from commonplace.search.text import name_key, plain_key
+
+TITLE_GRADES = (1.0, 0.95, 0.8, 0.7)
+ALIAS_GRADES = (0.9, 0.85, 0.75, 0.65)
+"""Letter for letter; but for case and spaces; but for accents and punctuation (`#dao` is `DAO`); in another form or
+spelling (`DAOs`, `rockpool`). How exact a name is counts before what kind of name it is."""
+
+SUBJECT_SHARE = 0.6
+"""What the grade of a subject counts for: less than any grade of a whole query."""
+
+CORRECTED_SHARE = 0.35
+"""What the grade of a query counts for that was corrected first."""
+
+
+def name_keys(name: str) -> tuple[str, ...]:
+    """What names share that may be meant by one another. A name without a word in it has one key, itself."""
+    keys = ("".join(plain_terms(name)), joined(name))
+    return tuple(dict.fromkeys(filter(None, keys))) or (name_key(name),)
+
+
+def query_keys(query: Query) -> Sequence[str]:
+    """The keys of names that the query may be."""
+    return tuple(dict.fromkeys((*name_keys(query.text), *name_keys(query.subject))))
+
+
+def grade(query: Query, name: str, *, is_title: bool) -> float:
+    """How surely the query names this: one of the grades, or 0 when it does not."""
+    grades = TITLE_GRADES if is_title else ALIAS_GRADES
+    whole = _grade(query.text, name, grades)
+    return whole or SUBJECT_SHARE * _grade(query.subject, name, grades)
+
+
+def _grade(text: str, name: str, grades: Sequence[float]) -> float:
+    letter, spelling, loose, form = grades
+    if text.strip() == name.strip():
+        return letter
+    if plain_key(text) == plain_key(name):
+        return spelling
+    if name_key(text) == name_key(name):
+        return loose
+    return form if {*name_keys(text)} & {*name_keys(name)} else 0.0
