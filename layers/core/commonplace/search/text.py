@@ -29,6 +29,7 @@ _MARKUP = (
 LONGEST_REMEMBERED = 4_000
 """Characters: above the longest chunks, below most bodies."""
 
+
 def plain(markdown: str) -> str:
     """The words of a Markdown text, one paragraph a line: what is indexed, embedded and shown as a snippet."""
     return _plain_chunk(markdown) if len(markdown) <= LONGEST_REMEMBERED else _plain(markdown)
