@@ -141,7 +141,7 @@ def test_a_push_ends_in_store_index_and_answer(garden: Garden) -> None:
     assert raw is not None
     assert raw.body == (garden.user.folder / "docs/tides.md").read_bytes()
     eventually(lambda: garden.found_first("when do anemones close"), "article/tides")
-    eventually(lambda: garden.search("anemones", tag="tide"), ["article/tides"])
+    eventually(lambda: garden.search("anemones", tags="tide"), ["article/tides"])
 
 
 def test_an_edit_replaces_what_was_found(garden: Garden) -> None:
