@@ -15,7 +15,7 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY, ResourcesListChanged, ResourceUpdated, ServerEvent
 
 from commonplace.documents.content.document import Document
-from commonplace.documents.content.library import Library
+from commonplace.documents.content.library import MAX_AGE_SECONDS, Library
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.identity.principals import Principal, Tier
@@ -233,7 +233,7 @@ def test_a_change_that_the_feed_never_told_is_seen_as_soon_as_readers_see_it(pla
     place.happenings = [lambda: place.publish(edited("rotating-stewardship"))]
 
     assert place.listen(ROTA)[1] == [ResourceUpdated(uri=ROTA)]
-    assert place.now == 1_005
+    assert place.now == 1_000 + MAX_AGE_SECONDS
 
 
 def test_a_feed_that_fails_costs_seconds_and_no_change(place: Garden) -> None:
