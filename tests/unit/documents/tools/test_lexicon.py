@@ -130,6 +130,22 @@ def test_every_document_with_a_title_or_an_alias_is_defined_in_any_spelling(text
     assert ref in answer.text
 
 
+@pytest.mark.parametrize(
+    ("text", "ref"),
+    [
+        ("What is a DAO?", "tag/dao"),
+        ("what are DAOs", "tag/dao"),
+        ("define zonation", "tag/zonation"),
+        ("what does decentralisation mean?", "tag/decentralization"),
+        ("Who is the Keeper of Keys?", "pattern/keeper-of-keys"),
+        ("¿qué es una DAO?", "tag/dao"),
+    ],
+)
+def test_a_question_asks_for_its_subject(text: str, ref: str) -> None:
+    told = data(asked("define_term", library(), term=text))
+    assert f"{told['contentType']}/{told['id']}" == ref
+
+
 def test_a_document_that_is_no_term_is_told_as_what_it_is() -> None:
     answer = asked("define_term", library(), term="Keeper of Keys")
     assert "\npattern/keeper-of-keys\n" in answer.text
