@@ -7,7 +7,8 @@ numpy is imported when the first snapshot is taken.
 import sqlite3
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from commonplace.search.embedded.tables import CHUNK_BITS, MOST_CHUNKS, State, chunk_rows
@@ -37,6 +38,9 @@ _SCORES = {
 }
 
 _VECTORS = "SELECT chunks.rowid, vectors.vector FROM chunks LEFT JOIN vectors ON vectors.rowid = chunks.vector"
+
+BLOCK = 1_000
+"""Rows that are read together."""
 
 LAST = "\U0010ffff"
 
@@ -76,7 +80,9 @@ class Snapshot:
         if earlier and database.execute(follows, earlier.state).fetchone():
             self._chunks = _carried_over(database, earlier)
         else:
-            self._chunks = _loaded(database.execute(_VECTORS).fetchall())
+            self._chunks = _loaded(
+                database.execute(_VECTORS), *database.execute("SELECT count(*) FROM chunks").fetchone()
+            )
         self._by_chunk = numpy.argsort(self._chunks.rows, kind="stable")
         records = self._chunks.rows >> CHUNK_BITS
         self._starts = numpy.flatnonzero(numpy.diff(records, prepend=-1))
@@ -234,14 +240,22 @@ class Snapshot:
         return int(self._chunks.rows[best]) & (MOST_CHUNKS - 1) if scores.chunks[best] > scores.least else None
 
 
-def _loaded(found: Sequence[tuple[int, bytes | None]]) -> Chunks:
+def _loaded(found: Iterator[tuple[int, bytes | None]], count: int) -> Chunks:
+    """Of so many rows and vectors. They are read in blocks, so that all of them are in memory once, not twice."""
     import numpy
 
-    rows = numpy.fromiter((row for row, _ in found), numpy.int64, len(found))
-    embedded = numpy.fromiter((blob is not None for _, blob in found), bool, len(found))
-    size = next((len(blob) for _, blob in found if blob), 0)
-    blobs = b"".join([blob or bytes(size) for _, blob in found])
-    vectors = numpy.frombuffer(blobs, dtype="<f4").reshape(len(rows), size // 4)
+    rows, embedded = numpy.zeros(count, numpy.int64), numpy.zeros(count, bool)
+    vectors = numpy.zeros((count, 0), "<f4")
+    for start in range(0, count, BLOCK):
+        block = list(islice(found, BLOCK))
+        part = slice(start, start + len(block))
+        rows[part] = [row for row, _ in block]
+        embedded[part] = [blob is not None for _, blob in block]
+        if size := next((len(blob) for _, blob in block if blob), 0):
+            if not vectors.shape[1]:
+                vectors = numpy.zeros((count, size // 4), "<f4")
+            blobs = b"".join([blob or bytes(size) for _, blob in block])
+            vectors[part] = numpy.frombuffer(blobs, "<f4").reshape(len(block), -1)
     if (numpy.diff(rows) > 0).all():
         return Chunks(rows, vectors, embedded)
     order = numpy.argsort(rows)
@@ -255,7 +269,8 @@ def _carried_over(database: sqlite3.Connection, earlier: Snapshot) -> Chunks:
     number, _ = earlier.state
     written = [row for (row,) in database.execute("SELECT rowid FROM records WHERE written > ?", (number,))]
     one = f"{_VECTORS} WHERE chunks.rowid BETWEEN ? AND ?"
-    fresh = _loaded([pair for row in written for pair in database.execute(one, chunk_rows(row))])
+    pairs = [pair for row in written for pair in database.execute(one, chunk_rows(row))]
+    fresh = _loaded(iter(pairs), len(pairs))
     kept = ~numpy.isin(earlier.chunks.rows >> CHUNK_BITS, written)
     size = int(kept.sum())
     dimension = max(fresh.vectors.shape[1], earlier.chunks.vectors.shape[1])
