@@ -80,27 +80,38 @@ Asker = Mapping[str, Answered]
 
 def examine(api: httpx.Client, url: str, published: Mapping[str, Page], refs: Mapping[str, str]) -> Iterator[Statement]:
     """`refs`: `contentType/id` -> path of every document that is served."""
-    asked = [question for question in QUESTIONS if published.keys() >= {*question.files}]
-    yield fact("questions that no file of this clone is about", len(QUESTIONS) - len(asked))
-    tagged = {text: found for text, tag in TAGGED if (found := _patterns(tag, published, refs))}
-    spoken = {word for page in published.values() for word in words(f"{page.title} {page.body}")}
-    texts = [question.text for question in asked] + [*NOTHING, *tagged, *MISSPELT]
-    rest = {text: _by_rest(api, text) for text in texts}
+    texts = [*_asked(published), *NOTHING, *(text for text, _ in TAGGED), *MISSPELT]
+    rest = {question: _by_rest(api, question) for question in texts}
     caller = Caller(url)
-    mcp = {text: _by_mcp(caller, text, refs) for text in texts}
+    mcp = {question: _by_mcp(caller, question, refs) for question in texts}
     caller.close()
-    interfaces = {"REST": rest, "MCP": mcp}
-    for question in asked:
+    return statements(published, refs, {"REST": rest, "MCP": mcp})
+
+
+def statements(
+    published: Mapping[str, Page], refs: Mapping[str, str], interfaces: Mapping[str, Asker]
+) -> Iterator[Statement]:
+    """What is true of the answers that the interfaces gave to the same questions."""
+    asked = _asked(published)
+    spoken = {word for page in published.values() for word in words(f"{page.title} {page.body}")}
+    yield fact("questions that no file of this clone is about", len(QUESTIONS) - len(asked))
+    for question in asked.values():
         yield _finds(question, interfaces)
-    for text, wanted in tagged.items():
-        yield _finds_some(text, wanted, interfaces)
+    for text, tag in TAGGED:
+        if wanted := _patterns(tag, published, refs):
+            yield _finds_some(text, wanted, interfaces)
     for name, answers in interfaces.items():
         nothing = [text for text in NOTHING if spoken.isdisjoint(words(text))]
-        wrongly = [f"{text}: {', '.join(answers[text].paths[:2])}" for text in nothing if answers[text].paths]
-        yield all_of(f"words that nobody wrote find nothing, by {name}", len(nothing), wrongly)
+        found = [f"{text}: {', '.join(answers[text].paths[:2])}" for text in nothing if answers[text].paths]
+        yield all_of(f"words that nobody wrote find nothing, by {name}", len(nothing), found)
         yield none(f"suggestions that make no sense, by {name}", [*_nonsense(answers, spoken)])
-    other = [text for text in texts if rest[text] != mcp[text]]
-    yield all_of("questions that REST and MCP answer alike", len(texts), other)
+    first, *others = interfaces.values()
+    differing = [text for text, answer in first.items() if any(other[text] != answer for other in others)]
+    yield all_of("questions that REST and MCP answer alike", len(first), differing)
+
+
+def _asked(published: Mapping[str, Page]) -> dict[str, Question]:
+    return {question.text: question for question in QUESTIONS if published.keys() >= {*question.files}}
 
 
 def _patterns(tag: str, published: Mapping[str, Page], refs: Mapping[str, str]) -> set[str]:

@@ -209,6 +209,7 @@ def examine(laptop: Laptop, index: Index | None = None) -> list[Statement]:
             *_bodies(laptop, served),
             *_tags(api, served),
             *_titles(api, served),
+            *questions.examine(api, laptop.url, truth.published, served.refs),
             *_graph(api, served),
             *_attachments(laptop, api, served),
             *Pages.fetch(api, {ref: served.documents[path] for ref, path in served.refs.items()}).statements(),
