@@ -141,7 +141,9 @@ def _coverage(wanted: Iterable[int], hashes: Sequence[bytes]) -> "numpy.ndarray[
 def _starts(parts: Sequence[bytes], size: int) -> "numpy.ndarray[Any, Any]":
     import numpy
 
-    return numpy.cumsum([0, *(len(part) // size for part in parts[:-1])])
+    lengths = numpy.fromiter(map(len, parts), numpy.int64, len(parts)) // size
+    starts: numpy.ndarray[Any, Any] = numpy.cumsum(lengths) - lengths
+    return starts
 
 
 def _packed(passage: PassageText, ids: Iterable[int]) -> bytes:
