@@ -122,10 +122,12 @@ def parameters(filters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def hits(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What both tell of each hit; REST says null where MCP says nothing."""
+    """What both tell of each hit; REST says null where MCP says nothing, and MCP tells no description twice."""
     names = ("contentType", "id", "title", "heading", "snippet", "score", "rerankScore", "date")
     return [
-        {name: one.get(name) for name in names} | {"duplicates": one.get("duplicates") or []}
+        {name: one.get(name) for name in names}
+        | {"snippet": None if one.get("snippet") == one.get("description") else one.get("snippet")}
+        | {"duplicates": one.get("duplicates") or []}
         for one in answer["results"]
     ]
 

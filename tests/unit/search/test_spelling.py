@@ -13,6 +13,7 @@ from commonplace.search.spelling import (
     SENTENCE,
     SUGGESTIONS,
     combined,
+    correctable,
     edits_allowed,
     ranked,
     rewritten,
@@ -163,3 +164,12 @@ def test_nothing_is_proposed_that_is_the_query_or_cannot_be_found(
         changed = [new for old, new in zip(words(query), words(text), strict=True) if old != new]
         assert changed
         assert all(word in counts and word not in hidden and word not in STOP_WORDS for word in changed)
+
+
+@pytest.mark.parametrize("word", ["qué", "como", "wie", "dónde", "quelle"])
+def test_small_words_of_other_languages_are_not_misspelt(word: str) -> None:
+    assert not correctable(fold(word))
+
+
+def test_a_word_is_sooner_missing_a_letter_than_cut_to_its_beginning() -> None:
+    assert ranked("vitalk", [("vital", 90), ("vitalik", 2)], distance, 2) == ["vitalik", "vital"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from commonplace.search.embeddings import QueryEmbeddings
 from commonplace.search.fusion import RELEVANCE_SHARE, Fusion, fuse
-from commonplace.search.model import Candidates, Engine, Found, QueryVector, RecordId, SearchRequest
+from commonplace.search.model import Candidates, Engine, Found, LegHit, QueryVector, RecordId, SearchRequest
 from commonplace.search.models.tokens import Likeness
 from commonplace.search.names import CORRECTED_SHARE
 from commonplace.search.near_duplicates import Collapsed, collapse, fingerprints
@@ -15,7 +15,8 @@ from commonplace.search.query import Query
 CANDIDATES_PER_LEG = 200
 
 MOST_CORRECTED = 2
-"""Telling words of a query that is taken for its correction: in more of them the word may well have been meant."""
+"""Telling words of a query that is taken for its correction. In more of them, and in a question, the word may well have
+been meant: then only a name counts that the correction is."""
 
 
 class Stopwatch:
@@ -82,10 +83,14 @@ class Retrieval:
         vector, candidates = self._candidates(query, request, watch)
         understood = query
         if candidates.suggestions:
-            corrected = Query.of(candidates.suggestions[0])
-            candidates = self._with_corrected_names(corrected, candidates, request, watch)
-            if len(query.words) <= MOST_CORRECTED:
-                understood = corrected
+            corrected, own = Query.of(candidates.suggestions[0]), candidates
+            if len(query.words) <= MOST_CORRECTED and query.subject == query.text:
+                understood, (vector, candidates) = corrected, self._candidates(corrected, request, watch)
+                found = candidates
+            else:
+                with watch.stage("candidates"):
+                    found = self._engine.candidates(corrected, None, request.filters, CANDIDATES_PER_LEG)
+            candidates = replace(candidates, named=_named(own, found), suggestions=own.suggestions)
         with watch.stage("fuse"):
             fused = fuse(candidates, self._fusion)
             if not request.collapse:
@@ -109,16 +114,6 @@ class Retrieval:
         ]
         return self._engine.fetch(wanted, query, ranked.vector) if wanted else {}
 
-    def _with_corrected_names(
-        self, corrected: Query, candidates: Candidates, request: SearchRequest, watch: Stopwatch
-    ) -> Candidates:
-        """And the records that the corrected query names, after those that the query itself does."""
-        with watch.stage("candidates"):
-            found = self._engine.candidates(corrected, None, request.filters, CANDIDATES_PER_LEG)
-        already = {hit.id for hit in candidates.named}
-        named = [hit._replace(score=CORRECTED_SHARE * hit.score) for hit in found.named if hit.id not in already]
-        return replace(candidates, named=(*candidates.named, *named))
-
     def _candidates(
         self, query: Query, request: SearchRequest, watch: Stopwatch
     ) -> tuple[QueryVector | None, Candidates]:
@@ -136,3 +131,10 @@ class Retrieval:
             vector = self._queries.vector(query.text, model)
         with watch.stage("candidates"):
             return vector, self._engine.candidates(query, vector, request.filters, CANDIDATES_PER_LEG)
+
+
+def _named(own: Candidates, corrected: Candidates) -> tuple[LegHit, ...]:
+    """What the query names, and after it what the corrected query does."""
+    already = {hit.id for hit in own.named}
+    others = (hit for hit in corrected.named if hit.id not in already)
+    return (*own.named, *(hit._replace(score=CORRECTED_SHARE * hit.score) for hit in others))

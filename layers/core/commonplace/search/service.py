@@ -42,6 +42,9 @@ logger = logging.getLogger(__name__)
 HALF_SCORE = 10.0
 """The score by words that is shown as half of what relevance can reach, where there is no best one to compare with."""
 
+DESCRIPTION_CHARACTERS = 500
+"""Of a description that is shown in place of a passage."""
+
 MAX_QUERY_CHARACTERS = 1_000
 MAX_LIMIT = 100
 RERANK_DEPTH = 20
@@ -63,7 +66,7 @@ def to_hit(
     """
     record, chunk = found.record, found.chunk
     if record.description and (score > RELEVANCE_SHARE or not chunk):
-        chunk, shown = None, snippet(record.description, query)
+        chunk, shown = None, snippet(record.description, query, DESCRIPTION_CHARACTERS)
     else:
         shown = snippet(chunk.text, query) if chunk else Snippet("")
     return Hit(

@@ -56,9 +56,26 @@ def edits_allowed(word: str, *, in_sentence: bool = False) -> int:
     return 1 if len(word) <= 5 else 2
 
 
+_FUNCTION_WORDS = """
+que quien como donde cual cuando para por con sin una uno unos unas los las del este esta esto son sus pero mas muy
+qui quoi est sont une des les dans pour avec sur pas plus cette comment pourquoi quel quelle leur nous vous
+was wer wie wann warum der die das ein eine einen einer und oder nicht mit von fur ist sind den dem ich wir sie auf
+quem onde qual uma dos das nos nas com sao mais nao isso seu sua
+che chi cosa dove quale sono della delle degli nel con per piu non gli
+"""
+
+FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
+"""Folded words of Spanish, French, German, Portuguese and Italian that are right where they stand."""
+
+DROPPED_ENDING = 0.5
+"""What it costs a correction to be only the beginning of the word: `vitalk` is sooner `vitalik` than `vital`."""
+
+
 def correctable(word: str) -> bool:
-    """Whether a word can be misspelt at all: numbers, versions and abbreviations of two letters cannot."""
-    return len(word) >= SHORTEST_WORD and word.isalpha()
+    """Whether a word can be misspelt at all: numbers, versions and abbreviations of two letters cannot, and small words
+    of other languages are not.
+    """
+    return len(word) >= SHORTEST_WORD and word.isalpha() and word not in FUNCTION_WORDS
 
 
 def suggest(query: Query, vocabulary: Vocabulary, distance: Distance) -> tuple[str, ...]:
@@ -89,7 +106,7 @@ def ranked(word: str, near: Iterable[tuple[str, int]], distance: Distance, allow
             continue
         edits = distance(word, other, allowed)
         if edits <= allowed and (penalty := _first_letter(word, other, edits)) is not None:
-            found.append((edits + penalty, -records, other))
+            found.append((edits + penalty + DROPPED_ENDING * word.startswith(other), -records, other))
     return [other for _, _, other in sorted(found)]
 
 
