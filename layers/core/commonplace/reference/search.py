@@ -320,7 +320,7 @@ class Tuning:
     """
 
     weights: Weights = DEFAULT_WEIGHTS
-    fusion: Fusion = Fusion("min-max", 0.5, 0.5)  # noqa: RUF009 - immutable
+    fusion: Fusion = Fusion("min-max", 0.45, 0.55)  # noqa: RUF009 - immutable
     endpoint: float = 0.8
     """What an endpoint's score is multiplied by unless the query speaks of an API: most endpoints have a command that
     does the same, and people type commands (seed 003 gives commands its highest weight)."""
@@ -330,7 +330,7 @@ class Tuning:
     """Share of the query. Where the best entry has less, and none is as near as `least_meaning`, nothing is found."""
     least_meaning: float = 0.36
     """Cosine."""
-    tail: float = 0.2
+    tail: float = 0.4
     """Share of the best score below which others are left out: they answer nothing, and cost their reader's tokens."""
 
 
