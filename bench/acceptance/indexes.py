@@ -79,8 +79,8 @@ class EmbeddedIndex:
 
     def chunk_texts(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = defaultdict(list)
-        query = """SELECT records.id, chunks.text FROM chunks JOIN records ON records.rowid = chunks.record
-                   WHERE records.deleted = 0 ORDER BY records.id, chunks.ordinal"""
+        query = """SELECT records.id, chunks.text FROM chunks JOIN records ON records.rowid = chunks.rowid >> 16
+                   WHERE records.deleted = 0 ORDER BY records.id, chunks.rowid"""
         with closing(self._read()) as index:
             for ref, text in index.execute(query):
                 found[ref].append(text)
