@@ -2,9 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from commonplace.search.analysis import WORD, terms_of
 from commonplace.search.query import Query
@@ -13,9 +12,6 @@ from commonplace.search.text import fold_in_place, plain
 SNIPPET_CHARACTERS = 300
 
 PART = re.compile(r"[^\W_]+")
-
-REMEMBERED = 300
-"""Passages whose words are kept, about 40 kB each: what is found for one question is found for others."""
 
 _WINDOW = 0.75
 """The share of a snippet that its words are looked for in; the rest is for what stands before the first."""
@@ -37,14 +33,10 @@ class _Occurrence:
     """Which of the query's words it is a form of."""
 
 
-Word = tuple[int, int, str]
-"""Start, end and term."""
-
-
 def snippet(markdown: str, query: Query, size: int = SNIPPET_CHARACTERS) -> Snippet:
     """About `size` characters around the query's words, cut between words, with `…` where text was left out."""
-    text, words = _analysed(markdown)
-    found = list(_occurrences(words, query.terms))
+    text = plain(markdown).replace("\n", " ")
+    found = list(_occurrences(text, query.terms))
     start, end = (0, len(text)) if len(text) <= size else _span(text, found, size)
     shown = text[start:end].lstrip()
     before = "… " if start else ""
@@ -78,27 +70,26 @@ def _best_start(text: str, found: Sequence[_Occurrence], size: int) -> int:
     return _word_start(text, best - size // 5) if best_value else 0
 
 
-@lru_cache(maxsize=REMEMBERED)
-def _analysed(markdown: str) -> tuple[str, list[tuple[Word, ...]]]:
-    """The text as it is shown, and each word of it: the whole, then the parts that are joined in it."""
-    text = plain(markdown).replace("\n", " ")
-    return text, [tuple(_forms(word)) for word in WORD.finditer(fold_in_place(text))]
-
-
-def _forms(word: re.Match[str]) -> Iterator[Word]:
-    terms = terms_of(word.group())
-    yield word.start(), word.end(), terms[-1]
-    for part in PART.finditer(word.group()) if len(terms) > 1 else ():
-        yield word.start() + part.start(), word.start() + part.end(), terms_of(part.group())[0]
-
-
-def _occurrences(words: Sequence[tuple[Word, ...]], terms: Sequence[str]) -> Iterator[_Occurrence]:
+def _occurrences(text: str, terms: Sequence[str]) -> Iterator[_Occurrence]:
     """Where a word of the text, or a part of it that is joined to others, has one of the terms."""
     wanted = {term: place for place, term in enumerate(terms)}
-    for whole, *parts in words if wanted else ():
-        for start, end, term in [whole] if whole[2] in wanted else parts:
-            if term in wanted:
-                yield _Occurrence(start, end, wanted[term])
+    known: dict[str, Sequence[_Occurrence]] = {}
+    for match in WORD.finditer(fold_in_place(text)) if wanted else ():
+        word = match.group()
+        if (found := known.get(word)) is None:
+            # Most words of a text stand in it several times.
+            found = known[word] = _inside(word, wanted)
+        for at in found:
+            yield _Occurrence(match.start() + at.start, match.start() + at.end, at.term)
+
+
+def _inside(word: str, wanted: Mapping[str, int]) -> Sequence[_Occurrence]:
+    """The whole word, else the parts of a compound, where they have one of the terms."""
+    whole = terms_of(word)
+    if whole[-1] in wanted:
+        return [_Occurrence(0, len(word), wanted[whole[-1]])]
+    parts = [(part, terms_of(part.group())[0]) for part in PART.finditer(word)] if len(whole) > 1 else []
+    return [_Occurrence(part.start(), part.end(), wanted[term]) for part, term in parts if term in wanted]
 
 
 def _word_start(text: str, position: int) -> int:
