@@ -16,10 +16,11 @@ from commonplace.search.fusion import (
     reciprocal_rank,
 )
 from commonplace.search.model import VECTOR_FLOOR, Candidates, LegHit, RecordId
-from commonplace.search.names import ALIAS_GRADES, SUBJECT_SHARE, TITLE_GRADES
+from commonplace.search.names import GRADES as NAME_GRADES
+from commonplace.search.names import SUBJECT_SHARE
 
 SCORES = st.floats(-1e6, 1e6, allow_nan=False)
-WHOLE = (*TITLE_GRADES, *ALIAS_GRADES)
+WHOLE = (*NAME_GRADES["t"], *NAME_GRADES["a"])
 GRADES = st.sampled_from([share * grade for share in (1, SUBJECT_SHARE) for grade in WHOLE])
 FUSIONS = st.builds(
     Fusion,
@@ -100,8 +101,8 @@ def test_the_best_of_a_poor_lot_is_not_stretched_to_the_best_there_can_be() -> N
     poor = Fusion().vector_shares([LegHit(RecordId("poor"), VECTOR_FLOOR + 0.05)])
     good = Fusion().vector_shares([LegHit(RecordId("good"), VECTOR_CEILING + 0.1)])
 
-    assert poor["poor"] == pytest.approx(0.05 / (VECTOR_CEILING - VECTOR_FLOOR))
-    assert good["good"] == 1
+    assert poor[RecordId("poor")] == pytest.approx(0.05 / (VECTOR_CEILING - VECTOR_FLOOR))
+    assert good[RecordId("good")] == 1
 
 
 def test_reciprocal_ranks_fall_by_rank_alone() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.search.analysis import terms
-from commonplace.search.names import grade
+from commonplace.search.names import grade, names_of
 from commonplace.search.query import Query
 from commonplace.search.snippets import SNIPPET_CHARACTERS, Snippet, snippet
 from commonplace.search.text import clean_query, fold, fold_in_place, name_key, plain, query_terms, words
@@ -61,19 +61,19 @@ def test_a_query_loses_its_stop_words_unless_it_has_no_others() -> None:
     ],
 )
 def test_a_name_is_matched_as_exactly_as_it_is_written(query: str, name: str, order: int) -> None:
-    grades = (0.0, *(grade(Query.of(text), "ab", is_title=True) for text in ("#ab", "AB", "ab", "a-b")))
+    grades = (0.0, *(grade(Query.of(text), "ab", "t") for text in ("#ab", "AB", "ab", "a-b")))
 
-    assert grade(Query.of(query), name, is_title=True) == grades[order]
+    assert grade(Query.of(query), name, "t") == grades[order]
 
 
-@given(st.text(min_size=1), st.booleans())
-def test_a_name_always_names_itself_best(name: str, is_title: bool) -> None:
+@given(st.text(min_size=1), st.sampled_from(["t", "a", "m"]))
+def test_a_name_always_names_itself_best(name: str, kind: str) -> None:
     name = clean_query(name)
-    best = grade(Query.of(name), name, is_title=is_title)
+    best = grade(Query.of(name), name, kind)
 
     assert best > 0
     others = (name.upper(), f"#{name}", f" {name} ", f"What is {name}?")
-    assert all(grade(Query.of(other), name, is_title=is_title) <= best for other in others)
+    assert all(grade(Query.of(other), name, kind) <= best for other in others)
     assert name_key(name) == name_key(name.strip())
 
 
@@ -123,3 +123,13 @@ def test_a_window_with_two_words_is_better_than_one_with_two_forms_of_one() -> N
     text = "Tide and tides. " + "rain " * 200 + "A crab at the tide. " + "wind " * 200
 
     assert "A crab at the tide" in snippet(text, Query.of("tides crabs")).text
+
+
+def test_a_title_is_named_by_its_main_part_as_well_and_less_surely() -> None:
+    title = "What is a tide? - A first look"
+    kinds = {kind: grade(Query.of("What is a tide?"), name, kind) for kind, name in names_of(title, ["Tides"])}
+
+    assert [*names_of(title, ["Tides"])] == [("t", title), ("a", "Tides"), ("m", "What is a tide?")]
+    assert kinds["t"] == 0
+    assert 0 < kinds["a"] < kinds["m"] < grade(Query.of("Tides"), "Tides", "a")
+    assert [*names_of("Coordi-nations", [])] == [("t", "Coordi-nations")]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import repeat
 
 from commonplace.search.embeddings import QueryEmbeddings
 from commonplace.search.fusion import RELEVANCE_SHARE, Fusion, fuse
@@ -11,8 +12,11 @@ from commonplace.search.models.tokens import Likeness
 from commonplace.search.names import CORRECTED_SHARE
 from commonplace.search.near_duplicates import Collapsed, collapse, fingerprints
 from commonplace.search.query import Query
+from commonplace.search.word_distance import distance
 
 CANDIDATES_PER_LEG = 200
+
+MOST_MISTAKES = 3
 
 MOST_CORRECTED = 2
 """Telling words of a query that is taken for its correction. In more of them, and in a question, the word may well have
@@ -84,7 +88,7 @@ class Retrieval:
         understood = query
         if candidates.suggestions:
             corrected, own = Query.of(candidates.suggestions[0]), candidates
-            if len(query.words) <= MOST_CORRECTED and query.subject == query.text:
+            if _is_meant(query, corrected, found=bool(own.lexical)):
                 understood, (vector, candidates) = corrected, self._candidates(corrected, request, watch)
                 found = candidates
             else:
@@ -131,6 +135,17 @@ class Retrieval:
             vector = self._queries.vector(query.text, model)
         with watch.stage("candidates"):
             return vector, self._engine.candidates(query, vector, request.filters, CANDIDATES_PER_LEG)
+
+
+def _is_meant(query: Query, corrected: Query, *, found: bool) -> bool:
+    """Whether the query is taken for its correction: where none of its words is `found`, if all of them are corrected;
+    else in a few words with a few mistakes that are no question.
+    """
+    if not found:
+        return {*query.words}.isdisjoint(corrected.words)
+    if len(query.words) > MOST_CORRECTED or query.subject != query.text:
+        return False
+    return sum(map(distance, query.words, corrected.words, repeat(MOST_MISTAKES))) <= MOST_MISTAKES
 
 
 def _named(own: Candidates, corrected: Candidates) -> tuple[LegHit, ...]:

@@ -3,14 +3,22 @@
 A name is meant by the whole query or, less surely, by its subject without the frame of a question.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 from commonplace.search.analysis import joined, plain_terms
 from commonplace.search.query import Query
 from commonplace.search.text import name_key, plain_key
 
-TITLE_GRADES = (1.0, 0.95, 0.8, 0.7)
-ALIAS_GRADES = (0.9, 0.85, 0.75, 0.65)
+Kind = Literal["t", "a", "m"]
+"""A title, an alias, or the main part of a title: `What is a DAO?` of `What is a DAO? - Foundations`."""
+
+GRADES: Mapping[str, Sequence[float]] = {
+    "t": (1.0, 0.95, 0.8, 0.7),
+    "a": (0.9, 0.85, 0.75, 0.65),
+    "m": (0.6, 0.6, 0.6, 0.5),
+}
 """Letter for letter; but for case and spaces; but for accents and punctuation (`#dao` is `DAO`); in another form or
 spelling (`DAOs`, `rockpool`). How exact a name is counts before what kind of name it is."""
 
@@ -19,6 +27,20 @@ SUBJECT_SHARE = 0.6
 
 CORRECTED_SHARE = 0.35
 """What the grade of a query counts for that was corrected first."""
+
+
+_SUBTITLE = re.compile(r"\s[-–—|]\s|:\s")
+
+
+def names_of(title: str, aliases: Sequence[str]) -> Iterator[tuple[Kind, str]]:
+    """The names of a record."""
+    if title:
+        yield "t", title
+    for alias in aliases:
+        yield "a", alias
+    main = _SUBTITLE.split(title, maxsplit=1)[0].strip()
+    if main and main != title:
+        yield "m", main
 
 
 def name_keys(name: str) -> tuple[str, ...]:
@@ -32,11 +54,10 @@ def query_keys(query: Query) -> Sequence[str]:
     return tuple(dict.fromkeys((*name_keys(query.text), *name_keys(query.subject))))
 
 
-def grade(query: Query, name: str, *, is_title: bool) -> float:
+def grade(query: Query, name: str, kind: str) -> float:
     """How surely the query names this: one of the grades, or 0 when it does not."""
-    grades = TITLE_GRADES if is_title else ALIAS_GRADES
-    whole = _grade(query.text, name, grades)
-    return whole or SUBJECT_SHARE * _grade(query.subject, name, grades)
+    whole = _grade(query.text, name, GRADES[kind])
+    return whole or SUBJECT_SHARE * _grade(query.subject, name, GRADES[kind])
 
 
 def _grade(text: str, name: str, grades: Sequence[float]) -> float:

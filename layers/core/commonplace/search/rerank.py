@@ -10,9 +10,11 @@ from threading import Lock
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.telemetry import count
+from commonplace.search.analysis import terms_of
 from commonplace.search.fusion import RELEVANCE_SHARE
 from commonplace.search.model import Found, RecordId, RerankCache, Reranked, Reranker
 from commonplace.search.models.tokens import Likeness
+from commonplace.search.query import Query
 from commonplace.search.text import plain
 
 logger = logging.getLogger(__name__)
@@ -72,25 +74,32 @@ def rerank(
 TOKENS_WEIGHT = 1.0
 COVERAGE_WEIGHT = 0.4
 TITLE_WEIGHT = 0.1
+KIND_WEIGHT = 0.15
 """Beside relevance, which counts as much as the tokens. From judged queries (`docs/retrieval.md`)."""
 
 
 def blend(
-    ranking: Sequence[tuple[RecordId, float]], likeness: Mapping[RecordId, Likeness]
+    query: Query, ranking: Sequence[tuple[RecordId, float]], likeness: Mapping[RecordId, Likeness]
 ) -> list[tuple[RecordId, float]]:
     """The ranking by the mean of its scores, the likeness of tokens, and what of the query is covered, each weighed.
 
     Records that the query names keep their scores, and so do those of which no likeness is known.
     """
-    whole = 1.0 + TOKENS_WEIGHT + COVERAGE_WEIGHT + TITLE_WEIGHT
+    whole = 1.0 + TOKENS_WEIGHT + COVERAGE_WEIGHT + TITLE_WEIGHT + KIND_WEIGHT
     blended = []
     for record, score in ranking:
         near = likeness.get(record)
         if near and score <= RELEVANCE_SHARE:
             told = TOKENS_WEIGHT * near.tokens + COVERAGE_WEIGHT * near.coverage + TITLE_WEIGHT * near.titled
+            told += KIND_WEIGHT * (_kind(record) in query.terms)
             score = (score + RELEVANCE_SHARE * told) / whole  # noqa: PLW2901 - the same score, blended
         blended.append((record, score))
     return sorted(blended, key=lambda item: (-item[1], item[0]))
+
+
+def _kind(record: RecordId) -> str:
+    """The term of a record's kind, with which its id begins."""
+    return terms_of(record.partition("/")[0])[-1]
 
 
 def blend_model(

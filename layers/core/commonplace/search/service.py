@@ -180,7 +180,7 @@ class SearchService:
         candidates, ranking = ranked.candidates, ranked.best.ranking
         likeness = self._likeness(ranked.understood, [record for record, _ in ranking[:TOKEN_DEPTH]], watch)
         if request.rerank:
-            ranking = blend(ranking, likeness)
+            ranking = blend(ranked.understood, ranking, likeness)
         near = None if ranked.by_words else candidates.vector
         fit = None if candidates.named else best_fit([record for record, _ in ranking[:DEPTH]], likeness, near)
         if ranking and fit is not None and fit < least_fit(candidates.records):

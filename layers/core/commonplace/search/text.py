@@ -5,7 +5,7 @@ import unicodedata
 from functools import lru_cache
 
 _STOP_WORDS = """
-a an and are as at be been but by can could did do does for from had has have how i if in into is it
+a an and are as at be been tag tagged tags but by can could did do does for from had has have how i if in into is it
 its me my of on or our should so such than that the their them then there these they this to us was
 we were what when where which who why will with would you your
 """

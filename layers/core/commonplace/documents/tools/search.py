@@ -153,7 +153,7 @@ def ask(
     asked = SearchOutcome(query, settled, known, onward, ())
     hints = (BY_WORDS,) if found.fallback else ()
     if not settled.hits:
-        hints = (*hints, *_advice(catalogue, query, wanted))
+        hints = (*hints, *([found.hint] if found.hint else ()), *_advice(catalogue, query, wanted))
     elif asked.truncated and onward is None:
         hints = (*hints, ENDS)
     return replace(asked, hints=hints)

@@ -38,9 +38,7 @@ class Conditions:
         if filters.authors:
             self._add("records.rowid IN (SELECT record FROM record_authors WHERE author IN ({}))", filters.authors)
         if filters.aliases:
-            self._add(
-                "records.rowid IN (SELECT record FROM names WHERE NOT is_title AND name IN ({}))", filters.aliases
-            )
+            self._add("records.rowid IN (SELECT record FROM names WHERE kind = 'a' AND name IN ({}))", filters.aliases)
         if filters.organisation is not None:
             self._add("records.organisation = {}", (filters.organisation,))
         for tag in filters.tags_all:
@@ -81,14 +79,14 @@ def named(database: sqlite3.Connection, query: Query, conditions: Conditions) ->
     """The records that the query names, best grade first."""
     keys = {f"k{place}": key for place, key in enumerate(query_keys(query))}
     rows = database.execute(
-        "SELECT records.id, records.fingerprint, names.name, names.is_title"  # noqa: S608 - values are parameters
+        "SELECT records.id, records.fingerprint, names.name, names.kind"  # noqa: S608 - values are parameters
         " FROM names JOIN records ON records.rowid = names.record"
         f" WHERE names.key IN ({', '.join(f':{name}' for name in keys)}) AND {conditions.sql()}",
         keys | conditions.parameters,
     )
     found: dict[RecordId, LegHit] = {}
-    for record, mark, name, is_title in rows:
-        hit = LegHit(RecordId(record), grade(query, name, is_title=bool(is_title)), fingerprint=mark)
+    for record, mark, name, kind in rows:
+        hit = LegHit(RecordId(record), grade(query, name, kind), fingerprint=mark)
         found[hit.id] = max(hit, found.get(hit.id, hit), key=lambda hit: hit.score)
     return sorted(found.values(), key=lambda hit: (-hit.score, hit.id))
 

@@ -14,10 +14,10 @@ from commonplace.search.chunks import CHUNKER_VERSION
 from commonplace.search.embeddings import embedding_text, vector_key
 from commonplace.search.model import IndexedRecord, IndexMismatch, Record, RecordId, Tombstone, Vector
 from commonplace.search.models.tokens import TOKENS_VERSION
-from commonplace.search.names import name_keys
+from commonplace.search.names import name_keys, names_of
 from commonplace.search.text import plain, words
 
-SCHEMA_VERSION = "5"
+SCHEMA_VERSION = "6"
 
 TERMS = f"{ANALYSIS_VERSION}, {TOKENS_VERSION}"
 """The version of the terms and of the token ids of an index."""
@@ -51,7 +51,7 @@ CREATE TABLE record_roles (role TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY 
 CREATE INDEX record_roles_by_record ON record_roles (record);
 CREATE TABLE record_authors (author TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (author, record)) WITHOUT ROWID;
 CREATE INDEX record_authors_by_record ON record_authors (record);
-CREATE TABLE names (record INTEGER NOT NULL, key TEXT NOT NULL, name TEXT NOT NULL, is_title INTEGER NOT NULL);
+CREATE TABLE names (record INTEGER NOT NULL, key TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL);
 CREATE INDEX names_by_key ON names (key);
 CREATE INDEX names_by_record ON names (record);
 CREATE TABLE chunks (
@@ -218,11 +218,9 @@ def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bo
     database.executemany(
         "INSERT INTO record_authors VALUES (?, ?)", [(author, row) for author in dict.fromkeys(record.authors)]
     )
-    names = [(record.title, True)] if record.title else []
-    names += [(alias, False) for alias in record.aliases]
     database.executemany(
         "INSERT INTO names VALUES (?, ?, ?, ?)",
-        [(row, key, name, is_title) for name, is_title in names for key in name_keys(name)],
+        [(row, key, name, kind) for kind, name in names_of(record.title, record.aliases) for key in name_keys(name)],
     )
     database.execute(
         "INSERT INTO labels (rowid, title, aliases, description, tags, authors, kind) VALUES (?, ?, ?, ?, ?, ?, ?)",

@@ -24,14 +24,14 @@ from commonplace.search.model import (
     Vector,
 )
 from commonplace.search.models.tokens import TOKENS_VERSION
-from commonplace.search.names import name_keys
+from commonplace.search.names import name_keys, names_of
 from commonplace.search.opensearch.client import Numbers
 from commonplace.search.opensearch.settings import IndexParameters
 from commonplace.search.text import plain, words
 
 logger = logging.getLogger(__name__)
 
-SCHEMA_VERSION = f"4, {ANALYSIS_VERSION}, {TOKENS_VERSION}"
+SCHEMA_VERSION = f"5, {ANALYSIS_VERSION}, {TOKENS_VERSION}"
 """Of the fields and of the queries over them: an index of another one cannot be read."""
 
 LEXICAL_ONLY = "none"
@@ -180,7 +180,7 @@ def _mappings(dimension: int | None, parameters: IndexParameters, serverless: bo
         "alias": _EXACT,
         "tokens": {"type": "binary", "doc_values": True},  # of fifty at once: as keywords it takes ten times as long
         "names": _EXACT,  # keys of the title and the aliases, for whoever types a name
-        "named": _CARRIED,  # the same names as they are written, each after `t` (title) or `a` (alias)
+        "named": _CARRIED,  # the same names as they are written, each after its kind
         "spelling": {"type": "text", "analyzer": "indexed", "norms": False, "index_options": "docs"},
         "labels": {"properties": {rule.words[0]: _WORDS for rule in RECORD_RULES.values() if rule.words}},
         "chunks": {"type": "nested", "properties": chunk},
@@ -232,8 +232,7 @@ def written(indexed: IndexedRecord, *, with_vectors: bool) -> tuple[int, dict[st
     record = indexed.record
     embedded = with_vectors and len(indexed.vectors) == len(record.chunks)
     vectors: Sequence[Vector | None] = indexed.vectors if embedded else [None] * len(record.chunks)
-    names = [("t", record.title)] if record.title else []
-    names += [("a", alias) for alias in record.aliases]
+    names = list(names_of(record.title, record.aliases))
     source = {name: getattr(record, name) for name in SHOWN_FIELDS}
     source |= {
         "deleted": False,

@@ -81,7 +81,7 @@ def named(answer: Mapping[str, Any], query: Query) -> list[LegHit]:
     found: list[LegHit] = []
     for hit in answer.get("hits", {}).get("hits", ()):
         fields = hit["fields"]
-        grades = [grade(query, name[1:], is_title=name[0] == "t") for name in fields.get("named", ())]
+        grades = [grade(query, name[1:], name[0]) for name in fields.get("named", ())]
         if best := max(grades, default=0.0):
             fingerprint = next(iter(fields.get("fingerprint", ())), None)
             found.append(LegHit(RecordId(fields["id"][0]), best, None, fingerprint))
