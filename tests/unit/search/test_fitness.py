@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 from commonplace.search.chunks import chunk_body, is_listing
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.embeddings import embed_records, with_tokens
-from commonplace.search.fitness import LARGE, SMALL, best_fit, fit, least_fit
+from commonplace.search.filters import Filters
+from commonplace.search.fitness import LARGE, NOTHING_FITS, NOTHING_WITHIN, SMALL, best_fit, fit, least_fit
 from commonplace.search.model import LegHit, RecordId, SearchRequest, SearchResults
 from commonplace.search.models.local import LocalEmbeddings
 from commonplace.search.models.tokens import Likeness
+from commonplace.search.query import Query
+from commonplace.search.rerank import blend
 from commonplace.search.service import SearchService
 from tests.unit.search.records import record
 
@@ -47,7 +50,32 @@ def search(service: SearchService, query: str) -> SearchResults:
 def test_what_nothing_answers_finds_nothing(service: SearchService, query: str) -> None:
     found = search(service, query)
 
-    assert (found.results, found.total) == ((), 0)
+    assert (found.results, found.total, found.hint) == ((), 0, NOTHING_FITS)
+
+
+def test_what_filters_leave_out_may_be_there_without_them(service: SearchService) -> None:
+    found = service.search(SearchRequest("counting limpets", Filters(content_types=("tag",))))
+
+    assert (found.results, found.hint) == ((), NOTHING_WITHIN)
+
+
+@pytest.mark.parametrize("query", ["lipmets", "what is a limpte", "cuonting limpest"])
+def test_a_query_of_which_no_word_is_known_is_searched_as_corrected(service: SearchService, query: str) -> None:
+    assert [hit.id for hit in search(service, query).results][:1] == ["limpets"]
+
+
+def test_a_query_that_a_correction_leaves_half_senseless_is_not_taken_for_it(service: SearchService) -> None:
+    found = search(service, "florbin lipmets")
+
+    assert (found.results, found.suggestion) == ((), "florbin limpets")
+
+
+def test_the_word_for_a_kind_counts_for_documents_of_that_kind() -> None:
+    alike = dict.fromkeys(map(RecordId, ("note/a", "guide/b")), Likeness(0.5, 0.5))
+    ranking = [(RecordId("note/a"), 0.4), (RecordId("guide/b"), 0.39)]
+
+    assert [record for record, _ in blend(Query.of("guides to tides"), ranking, alike)] == ["guide/b", "note/a"]
+    assert [record for record, _ in blend(Query.of("about tides"), ranking, alike)] == ["note/a", "guide/b"]
 
 
 def test_that_nothing_fits_is_said_where_some_words_are_there(service: SearchService) -> None:

@@ -22,6 +22,8 @@ LEAST_STEP = 0.1
 
 NOTHING_FITS = "Nothing here is about this: no document has enough of the query's words, and none is near in meaning."
 
+NOTHING_WITHIN = "Nothing within these filters is about this; there may be something without them."
+
 
 def fit(likeness: Likeness, cosine: float | None) -> float:
     """How well a record fits, from 0 to about 1; without a cosine by words and tokens alone."""

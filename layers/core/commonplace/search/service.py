@@ -14,7 +14,8 @@ from commonplace.search.answers import Answers, State
 from commonplace.search.candidates import Ranked, Retrieval, Stopwatch
 from commonplace.search.embeddings import QueryEmbeddings
 from commonplace.search.explanation import Explainer, Stages
-from commonplace.search.fitness import DEPTH, NOTHING_FITS, best_fit, least_fit
+from commonplace.search.filters import Filters
+from commonplace.search.fitness import DEPTH, NOTHING_FITS, NOTHING_WITHIN, best_fit, least_fit
 from commonplace.search.fusion import RELEVANCE_SHARE, Fusion
 from commonplace.search.model import (
     Candidates,
@@ -183,7 +184,7 @@ class SearchService:
             ranking = blend(ranked.understood, ranking, likeness)
         near = None if ranked.by_words else candidates.vector
         fit = None if candidates.named else best_fit([record for record, _ in ranking[:DEPTH]], likeness, near)
-        if ranking and fit is not None and fit < least_fit(candidates.records):
+        if not ranking or (fit is not None and fit < least_fit(candidates.records)):
             return self._nothing(request, replace(ranked, fit=fit))
         reranking = self._reranker is not None and request.rerank
         ranking = ranking[: max(RERANK_DEPTH, request.limit)] if reranking else ranking[: request.limit]
@@ -222,7 +223,7 @@ class SearchService:
             reranked=False,
             took_ms=0,
             suggestion=next(iter(ranked.candidates.suggestions), None),
-            hint=NOTHING_FITS,
+            hint=NOTHING_FITS if request.filters == Filters() else NOTHING_WITHIN,
         )
         return results, Stages(ranked, (), {})
 

@@ -48,8 +48,8 @@ def answer(
         reranked=found.reranked,
         took_ms=found.took_ms,
     )
-    if hints:
-        told.hints = list(hints)
+    if said := [*hints, *filter(None, [found.hint])]:
+        told.hints = said
     if found.explanation is not None:
         told.explanation = models.Explanation.model_validate(found.explanation)
     if asked.documents:
