@@ -5,7 +5,7 @@ the terms of its parts and of the whole, so that it meets `cooperative` and `co 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -75,13 +75,8 @@ def stop_terms() -> frozenset[str]:
 
 def plain_terms(text: str) -> list[str]:
     """As `terms`, without the wholes of compounds."""
-    return list(_plain_terms(text))
-
-
-def _plain_terms(text: str) -> Iterator[str]:
-    for word in WORD.findall(fold(text)):
-        found = terms_of(word)
-        yield from found[:-1] if len(found) > 1 else found
+    every = map(terms_of, WORD.findall(fold(text)))
+    return [term for found in every for term in (found[:-1] if len(found) > 1 else found)]
 
 
 def joined(text: str) -> str:

@@ -1,12 +1,11 @@
 """A query as every engine takes it: nothing in it is syntax."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from commonplace.search.analysis import stop_terms, terms
+from commonplace.search.analysis import telling, terms
 from commonplace.search.frames import subject
-from commonplace.search.text import STOP_WORDS, clean_query, query_terms
+from commonplace.search.text import clean_query, query_terms
 
 MOST_TERMS = 32
 """Of a query: what comes after them is not looked for."""
@@ -40,13 +39,7 @@ NOTHING = Query("", (), (), "")
 @lru_cache(maxsize=REMEMBERED)
 def _query(text: str) -> Query:
     asked = subject(text)
-    words = tuple(query_terms(asked, MOST_TERMS))
-    return Query(text, words, _terms(asked, words), asked)
-
-
-def _terms(text: str, words: Sequence[str]) -> tuple[str, ...]:
-    found = dict.fromkeys(terms(text))
-    # Stop words are looked for where there is nothing else.
-    telling = any(word not in STOP_WORDS for word in words)
-    kept = [term for term in found if term not in stop_terms()] if telling else list(found)
-    return tuple(kept[:MOST_TERMS])
+    found = dict.fromkeys(terms(asked))
+    wanted = telling(found)
+    kept = [term for term in found if term in wanted]
+    return Query(text, tuple(query_terms(asked, MOST_TERMS)), tuple(kept[:MOST_TERMS]), asked)

@@ -89,14 +89,8 @@ def words(text: str) -> list[str]:
 
 def query_terms(text: str, limit: int = 32) -> list[str]:
     """The distinct words worth looking for, in order of appearance; at most `limit`."""
-    return list(_query_terms(text)[:limit])
-
-
-@lru_cache(maxsize=64)
-def _query_terms(text: str) -> tuple[str, ...]:
-    # Called again for every hit of a search.
-    found = tuple(dict.fromkeys(words(text)))
-    return tuple(word for word in found if word not in STOP_WORDS) or found
+    found = list(dict.fromkeys(words(text)))
+    return ([word for word in found if word not in STOP_WORDS] or found)[:limit]
 
 
 def name_key(name: str) -> str:
