@@ -38,7 +38,7 @@ class Policy:
     patterns: tuple[str, ...] = ()
     """Regular expressions (RE2) of the organisation's own: what they match is masked as `[REDACTED]`."""
     allowed: tuple[str, ...] = ()
-    """Texts that are never masked, whole and in any case: names of products, a public address. Secrets are all the same."""
+    """Texts that are never masked, whole and in any case: names of products, a public address. A secret always is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
