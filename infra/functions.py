@@ -21,6 +21,7 @@ from infra.configuration import Configuration
 from infra.declarations import variables
 from infra.providers import MINILM, located
 from infra.requirements import CORE, GROUPS, ONNX
+from infra.wheel_models import MINILM as MINILM_MODEL
 
 PACK = "AwsSolutions"
 
@@ -141,9 +142,9 @@ class Platform(Construct):
     def _model_layers(self) -> list[lambda_.LayerVersion]:
         """`onnxruntime` is larger than most else together, so it is there only for a model that needs it."""
         folders = [located(folder) for folder in self.configuration.model_folders]
-        with_minilm = MINILM in self.configuration.providers
-        if (folders or with_minilm) and not self._models:
-            code = bundling.models_code(self, folders, with_minilm=with_minilm)
+        fetched = [MINILM_MODEL] if MINILM in self.configuration.providers else []
+        if (folders or fetched) and not self._models:
+            code = bundling.models_code(self, folders, fetched)
             self._models = [self._package_layer(ONNX), self._layer("Models", code, "ONNX models")]
         return self._models
 

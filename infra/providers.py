@@ -6,12 +6,12 @@ from typing import Any
 
 from commonplace.kernel.configuration import Kind
 from commonplace.search.settings import EmbeddingChoice, RerankChoice
-from infra import minilm
+from infra import wheel_models
 from infra.declarations import ConfigurationError, checked
 from infra.requirements import ROOT
 
 ONNX = "onnx:"
-MINILM = minilm.NAME
+MINILM = wheel_models.MINILM.name
 OPENAI = "openai"
 
 ONNX_MEMORY_MB = 2_048

@@ -14,6 +14,7 @@ from commonplace.kernel import telemetry
 from tests.chain_fixture import chain, own_chain, running_chain
 from tests.dynamodb_fixture import dynamodb_local, dynamodb_local_url
 from tests.examples import SOAKING, examples
+from tests.model_fixture import rampart_folder
 from tests.opensearch_fixture import opensearch, opensearch_settings, opensearch_url, own_node, unique_stem
 from tests.workers import GroupScheduling, start_order
 
@@ -26,6 +27,7 @@ __all__ = [
     "opensearch_url",
     "own_chain",
     "own_node",
+    "rampart_folder",
     "running_chain",
     "unique_stem",
 ]

@@ -165,15 +165,15 @@ class Missing(Exception):
 
 def embedding_model(name: str) -> EmbeddingProvider | None:
     """The model as deployed; None for `none`, which is words only. Raises Missing."""
-    from infra import minilm
+    from infra.wheel_models import MINILM, NotFetched
 
     try:
-        choice = EmbeddingChoice.parse(f"onnx:{minilm.provide()}" if name == minilm.NAME else name)
+        choice = EmbeddingChoice.parse(f"onnx:{MINILM.provide()}" if name == MINILM.name else name)
         _check(choice.kind, choice.folder)
         models = providers.embedding_providers(
             RetrievalSettings(embedding_provider=choice), read_seconds=providers.INDEX_READ_SECONDS
         )
-    except (ValueError, CommonplaceError, ImportError, OSError, minilm.NotFetched) as error:
+    except (ValueError, CommonplaceError, ImportError, OSError, NotFetched) as error:
         raise Missing(_reason(name, error)) from error
     return models[0] if models else None
 

