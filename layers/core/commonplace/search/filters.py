@@ -29,3 +29,7 @@ class Filters:
     """Records for one of these roles."""
     min_confidence: float | None = None
     """Records of at least this confidence; one without any confidence does not pass."""
+    or_public: bool = False
+    """With `organisation`: its records, and those of any other that are public; without, those that are public."""
+    valid_at: str | None = None
+    """ISO 8601 in UTC. Records with `valid_from` <= `valid_at` < `valid_until`; a bound they lack is none."""

@@ -60,6 +60,11 @@ class Record:
     confidence: float | None = None
     """From 0 to 1."""
     authors: tuple[str, ...] = ()
+    public: bool = False
+    """Whether other organisations may find it (`Filters.or_public`)."""
+    valid_from: str | None = None
+    valid_until: str | None = None
+    """ISO 8601 in UTC, in one form throughout a collection: the order of texts is the order of times."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,8 +39,7 @@ class Conditions:
             self._add("records.rowid IN (SELECT record FROM record_authors WHERE author IN ({}))", filters.authors)
         if filters.aliases:
             self._add("records.rowid IN (SELECT record FROM names WHERE kind = 'a' AND name IN ({}))", filters.aliases)
-        if filters.organisation is not None:
-            self._add("records.organisation = {}", (filters.organisation,))
+        self._add_owner(filters)
         for tag in filters.tags_all:
             self._add("records.rowid IN (SELECT record FROM record_tags WHERE tag = {})", (tag,))
         if filters.tags_any:
@@ -49,12 +48,22 @@ class Conditions:
             self._add("records.rowid IN (SELECT record FROM record_roles WHERE role IN ({}))", filters.roles_any)
         if filters.min_confidence is not None:
             self._add("records.confidence >= {}", (filters.min_confidence,))
+        if filters.valid_at is not None:
+            self._add("(records.valid_from IS NULL OR records.valid_from <= {})", (filters.valid_at,))
+            self._add("(records.valid_until IS NULL OR records.valid_until > {})", (filters.valid_at,))
         self._add_dates(filters)
         if prefix := (filters.path_prefix or "").strip("/"):
             self._add("substr(records.path || '/', 1, length({0})) = {0}", (prefix + "/",))
 
     def sql(self) -> str:
         return " AND ".join(self._parts)
+
+    def _add_owner(self, filters: Filters) -> None:
+        if filters.organisation is not None:
+            public = " OR records.public = 1" if filters.or_public else ""
+            self._add(f"(records.organisation = {{}}{public})", (filters.organisation,))
+        elif filters.or_public:
+            self._parts.append("records.public = 1")
 
     def _add_dates(self, filters: Filters) -> None:
         if filters.date_from:

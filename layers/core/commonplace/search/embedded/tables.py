@@ -17,7 +17,7 @@ from commonplace.search.models.tokens import TOKENS_VERSION
 from commonplace.search.names import name_keys, names_of
 from commonplace.search.text import plain, words
 
-SCHEMA_VERSION = "6"
+SCHEMA_VERSION = "7"
 
 TERMS = f"{ANALYSIS_VERSION}, {TOKENS_VERSION}"
 """The version of the terms and of the token ids of an index."""
@@ -40,7 +40,8 @@ CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE records (
     rowid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, version INTEGER NOT NULL, deleted INTEGER NOT NULL,
     embedded INTEGER NOT NULL, content_type TEXT, group_name TEXT, release TEXT, status TEXT, date TEXT, path TEXT,
-    fingerprint TEXT, organisation TEXT, confidence REAL, buried REAL, written INTEGER NOT NULL, fields TEXT NOT NULL
+    fingerprint TEXT, organisation TEXT, public INTEGER, valid_from TEXT, valid_until TEXT, confidence REAL,
+    buried REAL, written INTEGER NOT NULL, fields TEXT NOT NULL
 );
 CREATE INDEX live_records ON records (id, fingerprint) WHERE deleted = 0;
 CREATE INDEX records_by_write ON records (written);
@@ -196,7 +197,8 @@ def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bo
         return False
     database.execute(
         "UPDATE records SET content_type = ?, group_name = ?, release = ?, status = ?, date = ?, path = ?,"
-        " fingerprint = ?, organisation = ?, confidence = ?, buried = NULL, fields = ? WHERE rowid = ?",
+        " fingerprint = ?, organisation = ?, public = ?, valid_from = ?, valid_until = ?, confidence = ?,"
+        " buried = NULL, fields = ? WHERE rowid = ?",
         (
             record.content_type,
             record.group,
@@ -206,6 +208,9 @@ def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bo
             record.path,
             record.fingerprint,
             record.organisation,
+            record.public,
+            record.valid_from,
+            record.valid_until,
             record.confidence,
             _fields(record),
             row,
@@ -305,7 +310,7 @@ def _claim(database: sqlite3.Connection, record: RecordId, rank: tuple[int, bool
         f"UPDATE records SET written = {_NEXT_WRITE},"  # noqa: S608 - a constant
         " version = ?, deleted = ?, embedded = ?, content_type = NULL, group_name = NULL,"
         " release = NULL, status = NULL, date = NULL, path = NULL, fingerprint = NULL, organisation = NULL,"
-        " confidence = NULL, fields = '{}' WHERE rowid = ?",
+        " public = NULL, valid_from = NULL, valid_until = NULL, confidence = NULL, fields = '{}' WHERE rowid = ?",
         (version, not live, embedded, row),
     )
     return int(row)

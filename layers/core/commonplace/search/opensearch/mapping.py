@@ -31,7 +31,7 @@ from commonplace.search.text import plain, words
 
 logger = logging.getLogger(__name__)
 
-SCHEMA_VERSION = f"5, {ANALYSIS_VERSION}, {TOKENS_VERSION}"
+SCHEMA_VERSION = f"6, {ANALYSIS_VERSION}, {TOKENS_VERSION}"
 """Of the fields and of the queries over them: an index of another one cannot be read."""
 
 LEXICAL_ONLY = "none"
@@ -94,6 +94,9 @@ RECORD_RULES: Mapping[str, Rule] = {
     "roles": Rule(_EXACT),
     "confidence": Rule({"type": "double"}),
     "authors": Rule(_EXACT, ("authors", 1)),
+    "public": Rule({"type": "boolean"}),
+    "valid_from": Rule(_EXACT),  # compared as text
+    "valid_until": Rule(_EXACT),
 }
 """One for each field of `Record`."""
 

@@ -44,8 +44,14 @@ def conditions(filters: Filters) -> list[Query]:
         ("roles", filters.roles_any),
     )
     found: list[Query] = [{"terms": {name: list(values)}} for name, values in alternatives if values]
-    if filters.organisation is not None:
-        found.append({"term": {"organisation": filters.organisation}})
+    owners: list[Query] = [{"term": {"organisation": filters.organisation}}] if filters.organisation is not None else []
+    owners += [{"term": {"public": True}}] if filters.or_public else []
+    if owners:
+        found.append(owners[0] if len(owners) == 1 else {"bool": {"should": owners, "minimum_should_match": 1}})
+    if filters.valid_at is not None:
+        bounds = (("valid_from", "gt"), ("valid_until", "lte"))
+        outside = [{"range": {name: {beyond: filters.valid_at}}} for name, beyond in bounds]
+        found.append({"bool": {"must_not": outside}})  # a record without the bound is in no range
     found += [{"term": {"tags": tag}} for tag in dict.fromkeys(filters.tags_all)]
     if filters.min_confidence is not None:
         found.append({"range": {"confidence": {"gte": filters.min_confidence}}})
