@@ -12,7 +12,8 @@ from bench.memory_quality.systems import store_of
 from bench.retrieval.metrics import paired
 from bench.table import Row
 from commonplace.identity.principals import Principal
-from commonplace.memory.model import Asked, Author, SearchAnswer
+from commonplace.kernel.audit import Author
+from commonplace.memory.model import Asked, SearchAnswer
 from commonplace.memory.search import MemorySearch
 from commonplace.memory.service import Memory
 from commonplace.memory.tools.search import SearchArguments, kb_search

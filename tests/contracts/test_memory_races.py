@@ -15,12 +15,12 @@ from uuid import uuid4
 
 import pytest
 
-from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.audit import AuditRecord, Author
 from commonplace.kernel.audit_store import MEMORY, DynamoAudit
 from commonplace.kernel.errors import Conflict, NotFound
 from commonplace.memory import validation
 from commonplace.memory.job_store import DynamoJobs, DynamoQueryCounts
-from commonplace.memory.model import Added, Author, Entry, EntryId, Job, Updated
+from commonplace.memory.model import Added, Entry, EntryId, Job, Updated
 from commonplace.memory.search import MemorySearch
 from commonplace.memory.service import Memory
 from commonplace.memory.store import DynamoEntries

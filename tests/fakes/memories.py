@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from commonplace.kernel.audit import Author
 from commonplace.memory import validation
 from commonplace.memory.index_source import record_id, record_of
-from commonplace.memory.model import BATCH, Added, Author, EntryId, Found
+from commonplace.memory.model import BATCH, Added, EntryId, Found
 from commonplace.memory.ports import Parts
 from commonplace.memory.search import MemorySearch
 from commonplace.memory.service import Memory

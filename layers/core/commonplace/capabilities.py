@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 
 from commonplace.documents.capability import DOCUMENTS
+from commonplace.hive.capability import HIVE
 from commonplace.memory.capability import MEMORY
 from commonplace.reference.capability import REFERENCE
 from commonplace.site.capability import SITE
 
-CAPABILITIES = (DOCUMENTS, MEMORY, REFERENCE, SITE)
+CAPABILITIES = (DOCUMENTS, MEMORY, REFERENCE, HIVE, SITE)
 
 
 def served_toolsets(environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.audit import AuditRecord, Author
 from commonplace.kernel.errors import NotFound, Unavailable
 from commonplace.memory import validation
-from commonplace.memory.model import MAX_CONTENT_BYTES, Author, Entry, EntryId, Imported
+from commonplace.memory.model import MAX_CONTENT_BYTES, Entry, EntryId, Imported
 from commonplace.memory.upkeep import carry_on
 from tests.fakes.memories import ACME, OTHER, CountingEmbeddings, Remembering, remembering
 

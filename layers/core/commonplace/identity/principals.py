@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
 
 from commonplace.capabilities import CAPABILITIES
+from commonplace.kernel.audit import Author
 from commonplace.kernel.capability import Level, Tier
+from commonplace.kernel.errors import Forbidden
+from commonplace.kernel.limits import network
 
 LEVELS: tuple[Level, ...] = get_args(Level)
 """Lowest first: who may administer may write, who may write may read."""
@@ -171,6 +174,24 @@ class Principal:
 
 
 ANONYMOUS = Principal()
+
+
+def author(principal: Principal, address: str) -> Author:
+    """On whose behalf somebody reads and writes what an organisation has for itself. Raises Forbidden."""
+    if principal.organisation is None:
+        raise Forbidden(
+            "This account belongs to no organisation, so there is nothing here that it could reach.",
+            hint="Ask whoever runs this deployment for a role of your organisation.",
+        )
+    subject = principal.subject or ""
+    return Author(
+        organisation=principal.organisation,
+        account=principal.account or "",
+        client=principal.client or "",
+        grant=principal.grant or "",
+        network=network(address),
+        name=subject if subject.startswith("agent:") else principal.member or "",
+    )
 
 
 def counted_as(principal: Principal) -> tuple[str | None, str | None]:

@@ -38,6 +38,34 @@ class AuditRecord:
     id: str = field(default_factory=lambda: secrets.token_hex(6))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Author:
+    """On whose behalf something is done. Comes from the verified principal alone (`identity.principals.author`)."""
+
+    organisation: str
+    account: str = ""
+    """The account's pseudonym in records."""
+    client: str = ""
+    grant: str = ""
+    network: str = ""
+    name: str = ""
+    """For people of the same organisation to read: an agent's name, else the member's id."""
+
+    def record(self, event: str, at: float, **details: str) -> AuditRecord:
+        """What was done, at a time in epoch seconds. `details` are names and figures, never text."""
+        return AuditRecord(
+            event=event,
+            outcome="ok",
+            at=at,
+            organisation=self.organisation,
+            subject=self.account,
+            client=self.client,
+            grant=self.grant,
+            network=self.network,
+            details=details,
+        )
+
+
 class AuditLog(Protocol):
     """Keeps records, and finds them again."""
 

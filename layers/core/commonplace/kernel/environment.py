@@ -4,7 +4,10 @@ from urllib.parse import urlsplit
 
 WEB_URL = "an https:// URL, or an http:// URL of this machine"
 
-ORGANISATION = r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?"
+PUBLIC = "public"
+"""In the place of an organisation: what all of them have published to one another. None may have this name."""
+
+ORGANISATION = rf"(?!{PUBLIC}$)[a-z0-9](?:[a-z0-9-]{{0,62}}[a-z0-9])?"
 """The name of one: it begins every key of its data."""
 
 _LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import NotFound
 from commonplace.memory.index_source import record_of
-from commonplace.memory.model import Author, Entry, EntryId, Import, Imported, Job, Kind, NewEntry, content_hash
+from commonplace.memory.model import Entry, EntryId, Import, Imported, Job, Kind, NewEntry, content_hash
 from commonplace.memory.ports import Parts
 from commonplace.memory.validation import Refused
 from commonplace.memory.writes import Vectors

@@ -60,18 +60,6 @@ def content_hash(content: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Author:
-    """On whose behalf something is done. Comes from the verified principal alone."""
-
-    organisation: str
-    account: str = ""
-    """The account's pseudonym in records."""
-    client: str = ""
-    grant: str = ""
-    network: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NewEntry:
     """An entry that is to be. Checked and normalised by `memory.validation`, and by nothing else."""
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
-from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.audit import AuditRecord, Author
 from commonplace.kernel.errors import NotFound
-from commonplace.memory.model import BATCH, Author, Card, Entry, EntryId, Job, NewEntry, Phase, Role, content_hash
+from commonplace.memory.model import BATCH, Card, Entry, EntryId, Job, NewEntry, Phase, Role, content_hash
 from commonplace.search.model import EmbeddingProvider, VectorMemory
 
 
@@ -162,17 +162,7 @@ class Parts:
 
     def record(self, author: Author, event: str, **details: str) -> AuditRecord:
         """What was done on whose behalf. `details` are names and figures, never text."""
-        return AuditRecord(
-            event=event,
-            outcome="ok",
-            at=self.clock().timestamp(),
-            organisation=author.organisation,
-            subject=author.account,
-            client=author.client,
-            grant=author.grant,
-            network=author.network,
-            details=details,
-        )
+        return author.record(event, self.clock().timestamp(), **details)
 
     def entry(self, author: Author, new: NewEntry, id: EntryId, parent: EntryId | None) -> Entry:
         """The entry that is to be, as of now."""

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Conflict, Unavailable
 from commonplace.memory.bulk_import import Tally, new_job, no_job, write
 from commonplace.memory.index_source import record_of
-from commonplace.memory.model import Author, EntryId, Job, Rebuilt
+from commonplace.memory.model import EntryId, Job, Rebuilt
 from commonplace.memory.ports import Parts
 from commonplace.memory.writes import Vectors
 from commonplace.search.indexer import Enough

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from commonplace.kernel.audit import Author
 from commonplace.memory.bulk_import import LargeImports, no_job, progress
 from commonplace.memory.lookup import Reading
 from commonplace.memory.model import (
@@ -10,7 +11,6 @@ from commonplace.memory.model import (
     DEFAULT_RELATED,
     Added,
     Asked,
-    Author,
     Changes,
     Entry,
     EntryId,

@@ -11,12 +11,12 @@ from dataclasses import asdict, replace
 from datetime import timedelta
 from typing import Any
 
-from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.audit import AuditRecord, Author
 from commonplace.kernel.errors import Conflict, InvalidInput, Unavailable
 from commonplace.kernel.telemetry import count
 from commonplace.memory import validation
 from commonplace.memory.index_source import record_of
-from commonplace.memory.model import Added, Author, Changes, Entry, EntryId, Near, NewEntry, Updated, content_hash
+from commonplace.memory.model import Added, Changes, Entry, EntryId, Near, NewEntry, Updated, content_hash
 from commonplace.memory.ports import Once, Parts, Replayed, Stale, Taken, VectorCaches, unknown
 from commonplace.memory.search import MemorySearch
 from commonplace.search.embeddings import embedding_text, model_fingerprint, vector_key

@@ -3,8 +3,8 @@
 import pytest
 
 from commonplace.identity.principals import Principal
+from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Forbidden
-from commonplace.memory.model import Author
 from commonplace.memory.tools.services import WORK_SECONDS, MemoryServices, author_of
 from commonplace.web.mcp.declaration import Call, Caller
 

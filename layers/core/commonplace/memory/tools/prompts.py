@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import cast
 
+from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import InvalidInput, Unavailable
-from commonplace.memory.model import DEFAULT_LIMIT, PHASES, ROLES, Asked, Author, Found, Phase, Role, SearchAnswer
+from commonplace.memory.model import DEFAULT_LIMIT, PHASES, ROLES, Asked, Found, Phase, Role, SearchAnswer
 from commonplace.memory.tools.answers import Told, facts, fitted, told
 from commonplace.memory.tools.search import note_query
 from commonplace.memory.tools.services import MemoryServices, author_of

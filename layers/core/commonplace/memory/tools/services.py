@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import ConfigDict
 
-from commonplace.kernel.errors import Forbidden
-from commonplace.kernel.limits import network
-from commonplace.memory.model import DEFAULT_LIMIT, DEFAULT_MIN_CONFIDENCE, Author
+from commonplace.identity.principals import author
+from commonplace.kernel.audit import Author
+from commonplace.memory.model import DEFAULT_LIMIT, DEFAULT_MIN_CONFIDENCE
 from commonplace.web.mcp.declaration import Arguments, Call, Output, Part
 
 if TYPE_CHECKING:
@@ -64,16 +64,4 @@ class MemoryOutput(Output):
 
 def author_of(call: Call) -> Author:
     """Whose memory a call is about: that of the organisation of its verified principal. Raises Forbidden."""
-    principal = call.caller.principal
-    if principal.organisation is None:
-        raise Forbidden(
-            "This account belongs to no organisation, so there is no memory that it could reach.",
-            hint="Ask whoever runs this deployment for a role of your organisation.",
-        )
-    return Author(
-        organisation=principal.organisation,
-        account=principal.account or "",
-        client=principal.client or "",
-        grant=principal.grant or "",
-        network=network(call.caller.address),
-    )
+    return author(call.caller.principal, call.caller.address)

@@ -1,0 +1,54 @@
+"""The hive: what agents contribute, stripped, reviewed and shared."""
+
+from commonplace.kernel.capability import Alarm, Capability, Function, Items, Metric, Scopes
+
+CALLERS: tuple[Function, ...] = ("mcp", "rest", "console")
+RECORDS, PUBLISHED, NAMED = "*#hive#*", "public#hive*", "organisations"
+AUDIT, VECTORS = "hive#*", "*#vectors"
+
+HIVE = Capability(
+    name="hive",
+    scopes=Scopes(
+        toolset="hive",
+        words={
+            "read": "Search and read what agents of your organisation, and others, have learned",
+            "write": "Contribute what it learned, report what helped, delete what it contributed",
+            "admin": "Review contributions, make rules for them, publish and invalidate what is approved",
+        },
+        tiers={"read": "member", "write": "member", "admin": "vibecoder"},
+        kinds=("contributions",),
+    ),
+    access=(
+        Items(
+            CALLERS,
+            "records",
+            ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"),
+            (RECORDS, PUBLISHED),
+        ),
+        Items(CALLERS, "records", ("PutItem",), (NAMED,)),
+        Items(CALLERS, "cache", ("BatchGetItem", "BatchWriteItem"), (VECTORS,)),
+        Items(CALLERS, "activity", ("PutItem",), (AUDIT,)),
+        Items(
+            ("index", "index-build"), "records", ("GetItem", "BatchGetItem", "Query", "PutItem"), (RECORDS, PUBLISHED)
+        ),
+        Items(("index", "index-build"), "records", ("Query",), (NAMED,)),
+        Items(("index", "index-build"), "cache", ("BatchGetItem", "BatchWriteItem"), (VECTORS,)),
+    ),
+    indexed_records=("#hive#items",),
+    metrics=(
+        Metric(name="HiveContributions", title="Contributions, by what became of them", dimensions=("Outcome",)),
+        Metric(name="HiveRetrievals", title="Items fetched"),
+        Metric(name="HiveQueueAgeDays", title="Age of the oldest pending contribution, in days"),
+    ),
+    alarms=(
+        Alarm(
+            name="hive-queue-age",
+            description="A contribution has waited for review for a week.",
+            metric="HiveQueueAgeDays",
+            statistic="Maximum",
+            threshold=7,
+            minutes=60,
+            runbook="hive-queue.md",
+        ),
+    ),
+)

@@ -1,0 +1,200 @@
+"""What reviewers do with the hive: look through the queue, decide, make rules, invalidate (`hive:admin`)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from commonplace.hive import screening
+from commonplace.hive.model import (
+    MAX_LISTED,
+    MAX_REASON_CHARACTERS,
+    Contribution,
+    Counts,
+    ItemId,
+    Near,
+    Page,
+    Review,
+    Rules,
+    Stats,
+)
+from commonplace.hive.ports import Decided, unknown
+from commonplace.hive.service import NEAREST, Parts, changed_meanwhile, decided
+from commonplace.kernel.audit import Author
+from commonplace.kernel.errors import Conflict, InvalidInput, Unavailable
+
+SIMILAR_MEANING = 0.75
+"""Cosine from which on an item is shown beside a contribution."""
+
+
+class Reviews:
+    """Every method concerns the author's own organisation. The interfaces judge whether the author may."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._store = parts.store
+
+    def pending(self, author: Author, limit: int = MAX_LISTED, after: ItemId | None = None) -> Page:
+        """The queue, oldest first."""
+        return self._store.pending(author.organisation, max(1, min(limit, MAX_LISTED)), after)
+
+    def items(
+        self, author: Author, *, public: bool = False, limit: int = MAX_LISTED, after: ItemId | None = None
+    ) -> Page:
+        """The two feeds, newest first: the organisation's own items, or public knowledge."""
+        limit = max(1, min(limit, MAX_LISTED))
+        if public:
+            return self._store.published(limit, after)
+        return self._store.approved(author.organisation, limit, after)
+
+    def show(self, author: Author, id: ItemId) -> Review:
+        """A contribution with what to know before deciding. Raises NotFound."""
+        contribution = self._own(author, id)
+        item = None
+        if contribution.status == "approved":
+            _, counts = self._store.visible(author.organisation, [id]).get(id, (contribution, Counts()))
+            item = self._parts.item(author.organisation, contribution, counts)
+        return Review(contribution, tuple(screening.orders(contribution.content)), self._near(contribution), item)
+
+    def approve(self, author: Author, id: ItemId, *, public: bool = False) -> Contribution:
+        """Makes it an item, published at once if asked for. Raises NotFound, and Conflict when it is decided already."""
+        was = self._pending(author, id)
+        now = self._parts.now()
+        item = decided(was, now, author.name)
+        if public:
+            item = replace(item, is_public=True, published_at=now)
+        return self._replace(author, item, was, "hive.approve")
+
+    def reject(self, author: Author, id: ItemId, reason: str) -> Contribution:
+        """Takes its text away and keeps the reason, for whoever contributed it. Raises as `approve`."""
+        was = self._pending(author, id)
+        rejected = replace(
+            was,
+            status="rejected",
+            content="",
+            content_hash="",
+            tags=(),
+            framework=None,
+            language=None,
+            version=None,
+            run_id=None,
+            signature="",
+            near=(),
+            decided_at=self._parts.now(),
+            decided_by=author.name,
+            reason=_reason(reason),
+            revision=was.revision + 1,
+        )
+        return self._replace(author, rejected, was, "hive.reject")
+
+    def flag(self, author: Author, id: ItemId, *, sensitive: bool) -> Contribution:
+        """Asks for a second look, or says that it was taken. Raises as `approve`."""
+        was = self._pending(author, id)
+        flagged = replace(was, sensitive=sensitive, revision=was.revision + 1)
+        return was if was.sensitive == sensitive else self._replace(author, flagged, was, "hive.flag")
+
+    def invalidate(self, author: Author, id: ItemId, invalid_at: str | None, reason: str = "") -> Contribution:
+        """From `invalid_at` on the item is not true any more, and is found only "as of" before; None undoes that.
+
+        Nothing is deleted. Raises NotFound, InvalidInput for a time before the item was valid, Conflict.
+        """
+        was = self._own(author, id)
+        if was.status != "approved":
+            raise Conflict(f"This contribution is {was.status}: only an approved item can be invalidated.")
+        if invalid_at is not None and invalid_at < was.valid_at:
+            raise InvalidInput("An item cannot end before it begins.", hint=f"It is valid since {was.valid_at}.")
+        item = replace(
+            was,
+            invalid_at=invalid_at,
+            expired_at=None if invalid_at is None else self._parts.now(),
+            reason=_reason(reason) or None,
+            revision=was.revision + 1,
+        )
+        return self._replace(author, item, was, "hive.invalidate")
+
+    def rules(self, author: Author) -> Rules:
+        return self._store.rules(author.organisation)
+
+    def change_rules(self, author: Author, rules: Rules) -> Rules:
+        """Puts these in place of those with the same `revision`. Raises Conflict and InvalidInput."""
+        was = self._store.rules(author.organisation)
+        if was.revision != rules.revision:
+            raise Conflict("Somebody else has changed the rules meanwhile.", hint="Read them again, then change them.")
+        _check_rules(rules)
+        new = replace(rules, revision=was.revision + 1)
+        record = author.record("hive.rules", self._parts.clock().timestamp(), revision=str(new.revision))
+        try:
+            self._store.put_rules(author.organisation, new, was, record)
+        except Decided:
+            raise Conflict("Somebody else has changed the rules meanwhile.", hint="Read them again.") from None
+        return new
+
+    def stats(self, author: Author) -> Stats:
+        return self._store.stats(author.organisation)
+
+    def _own(self, author: Author, id: ItemId) -> Contribution:
+        contribution = self._store.get(author.organisation, id)
+        if contribution is None:
+            raise unknown(id)
+        return contribution
+
+    def _pending(self, author: Author, id: ItemId) -> Contribution:
+        contribution = self._own(author, id)
+        if contribution.status != "pending":
+            raise already_decided(contribution)
+        return contribution
+
+    def _replace(self, author: Author, new: Contribution, was: Contribution, event: str) -> Contribution:
+        record = author.record(event, self._parts.clock().timestamp(), id=new.id, category=new.category)
+        try:
+            self._store.replace(new, was, record)
+        except Decided as other:
+            if other.now is None:
+                raise unknown(new.id) from None
+            raise (already_decided(other.now) if other.now.status != was.status else changed_meanwhile()) from None
+        return new
+
+    def _near(self, contribution: Contribution) -> tuple[Near, ...]:
+        """By words what waits or is approved, by meaning what is approved; none where the index does not answer."""
+        if not contribution.content:
+            return ()
+        found: dict[ItemId, Near] = {}
+        for one in self._store.near(contribution.organisation, contribution.signature):
+            similarity = screening.similarity(contribution.signature, one.signature)
+            if one.id != contribution.id:
+                found[one.id] = Near(one, round(similarity, 4), "words")
+        for one, similarity in self._meant(contribution):
+            if one.id not in found or found[one.id].similarity < similarity:
+                found[one.id] = Near(one, round(similarity, 4), "meaning")
+        return tuple(sorted(found.values(), key=lambda near: -near.similarity)[:NEAREST])
+
+    def _meant(self, contribution: Contribution) -> Sequence[tuple[Contribution, float]]:
+        try:
+            similar = self._parts.search.similar(contribution.organisation, contribution.content, NEAREST + 1)
+        except Unavailable:
+            return ()
+        near = [(id, cosine) for id, cosine in similar if cosine >= SIMILAR_MEANING and id != contribution.id]
+        items = self._store.visible(contribution.organisation, [id for id, _ in near])
+        return [(items[id][0], cosine) for id, cosine in near if id in items]
+
+
+def already_decided(contribution: Contribution) -> Conflict:
+    """Tells one reviewer of another's decision."""
+    return Conflict(
+        f"This contribution is {contribution.status} already, by {contribution.decided_by}.",
+        hint="Go on with the next; commonplace hive pending lists what waits.",
+        status=contribution.status,
+        decidedBy=contribution.decided_by,
+        decidedAt=contribution.decided_at,
+    )
+
+
+def _reason(text: str) -> str:
+    text = " ".join(text.split())
+    if len(text) > MAX_REASON_CHARACTERS:
+        raise InvalidInput(f"A reason has at most {MAX_REASON_CHARACTERS} characters.")
+    return text
+
+
+def _check_rules(rules: Rules) -> None:
+    for rule in rules.approvals:
+        if not (rule.category or rule.agent):
+            raise InvalidInput("A rule names a category, an agent or both.")

@@ -1,0 +1,356 @@
+"""What agents do with the hive: contribute, search, fetch, list, delete, publish, report (seed 004).
+
+A contribution is stripped, hashed, validated and put into quarantine, in this order. Until the redaction has answered,
+what was sent is in the memory of this process alone.
+"""
+
+import hashlib
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from commonplace.hive import quality, screening
+from commonplace.hive.model import (
+    CATEGORIES,
+    DEFAULT_LISTED,
+    MAX_CONTENT,
+    MAX_LISTED,
+    MAX_SHARE,
+    MIN_CONTENT,
+    REJECTED,
+    Asked,
+    AutoApproval,
+    Category,
+    Contributed,
+    Contribution,
+    Counts,
+    Draft,
+    Item,
+    ItemId,
+    Listing,
+    Outcome,
+    Page,
+    Report,
+    Reported,
+    Rules,
+    SearchAnswer,
+    content_hash,
+)
+from commonplace.hive.ports import ContributionStore, Decided, Search, unknown
+from commonplace.kernel.audit import Author
+from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput, RateLimited, Unavailable
+from commonplace.kernel.limits import Limiter, Quota
+from commonplace.kernel.telemetry import count
+from commonplace.redaction.model import Policy, Redacted
+from commonplace.redaction.ports import Redactor
+
+logger = logging.getLogger(__name__)
+
+HOUR = 3_600
+OF_AN_ORGANISATION = 10
+"""How many times an agent's limit an organisation has."""
+NEAR = 0.8
+"""Similarity of words from which on a text is a near duplicate."""
+NEAREST = 5
+
+
+class TooSensitive(InvalidInput):
+    """More than half of the text was redacted."""
+
+    code = "TOO_SENSITIVE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """Stores, redaction, search and clock, for agents and reviewers alike.
+
+    `clock` returns the time with its zone, `new_id` makes ids in the order of time.
+    """
+
+    store: ContributionStore
+    redactor: Redactor
+    search: Search
+    limiter: Limiter
+    clock: Callable[[], datetime]
+    new_id: Callable[[], ItemId]
+    names: Mapping[str, str]
+    """Public names of organisations."""
+    policy: Policy = field(default_factory=Policy)
+    """Of the deployment."""
+    per_hour: int = 60
+    max_pending: int = 5_000
+
+    def now(self) -> str:
+        """The time as contributions have it."""
+        return stamp(self.clock())
+
+    def item(self, organisation: str, contribution: Contribution, counts: Counts) -> Item:
+        """As somebody of this organisation sees it."""
+        return Item(
+            contribution,
+            counts,
+            quality.quality(contribution, counts, self.clock()),
+            self.names.get(contribution.organisation, contribution.organisation),
+            own=contribution.organisation == organisation,
+        )
+
+
+def stamp(time: datetime) -> str:
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+class Hive:
+    """Every method concerns the author's own organisation and public knowledge, and raises Unavailable when a store or
+    the redaction does not answer."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._store = parts.store
+
+    def contribute(self, author: Author, draft: Draft) -> Contributed:
+        """Puts what remains of a draft into quarantine, or says who has the same text.
+
+        Raises TooSensitive, InvalidInput, RateLimited; then nothing is stored.
+        """
+        _check_size(draft)
+        self._admit(author)
+        rules = self._store.rules(author.organisation)
+        redacted = self._strip(draft, rules)
+        contribution = self._contribution(author, draft, redacted)
+        approval = approving(rules, contribution)
+        if approval is not None:
+            contribution = decided(contribution, self._parts.now(), f"rule:{approval.id}")
+        record = author.record(
+            "hive.contribute", self._parts.clock().timestamp(), id=contribution.id, category=contribution.category
+        )
+        id, status = self._store.add(contribution, record)
+        duplicate = id != contribution.id
+        count("HiveContributions", Outcome="duplicate" if duplicate else contribution.status)
+        return Contributed(id, status, contribution.category, duplicate=duplicate)
+
+    def search(self, author: Author, asked: Asked) -> SearchAnswer:
+        """One's own items and public ones, the most relevant first."""
+        return self._parts.search.search(author.organisation, asked, self._parts.now())
+
+    def fetch(self, author: Author, id: ItemId) -> Item:
+        """The whole of an item that may be seen; also one that is not valid any more. Raises NotFound."""
+        contribution, counts = self._visible(author, id)
+        if not contribution.intact:
+            logger.error("an item is not what was contributed", extra={"item": id})
+            raise Unavailable("This item is damaged: its text is not the one that was reviewed.")
+        self._store.retrieved(contribution, author.organisation)
+        count("HiveRetrievals")
+        return self._parts.item(author.organisation, contribution, counts)
+
+    def list(self, author: Author, listing: Listing) -> Page:
+        """What the author's own account contributed, newest first."""
+        status = None if listing.status == "all" else listing.status
+        limit = max(1, min(listing.limit or DEFAULT_LISTED, MAX_LISTED))
+        found: list[Contribution] = []
+        for one in self._store.of_account(author.organisation, author.account, status, listing.after):
+            if listing.category not in (None, one.category):
+                continue
+            if len(found) == limit:
+                return Page(tuple(found), found[-1].id)
+            found.append(one)
+        return Page(tuple(found), None)
+
+    def delete(self, author: Author, id: ItemId, *, reviewer: bool = False) -> None:
+        """Removes what the author's own account contributed; a reviewer removes anything of the organisation.
+
+        Raises NotFound, and Forbidden for an item of a colleague.
+        """
+        contribution = self._store.get(author.organisation, id)
+        if contribution is None:
+            raise unknown(id)
+        if contribution.account != author.account and not reviewer:
+            if contribution.status != "approved":
+                raise unknown(id)
+            raise Forbidden(
+                "Another agent of your organisation contributed this item.",
+                hint="Ask somebody with the scope hive:admin to delete it, or report that it did not help.",
+            )
+        record = author.record("hive.delete", self._parts.clock().timestamp(), id=id, status=contribution.status)
+        if not self._store.delete(author.organisation, id, record):
+            raise unknown(id)
+
+    def publish(self, author: Author, id: ItemId, *, is_public: bool) -> Item:
+        """Shares an item of one's own organisation with all others, or withdraws it. Raises NotFound and Conflict."""
+        was = self._store.get(author.organisation, id)
+        if was is None:
+            raise unknown(id)
+        if was.status != "approved":
+            raise Conflict(
+                f"This contribution is {was.status}: only what was approved can be published.",
+                hint="Approve it first, in the console or with `commonplace hive approve`.",
+            )
+        if was.is_public != is_public:
+            now = self._parts.now()
+            item = replace(was, is_public=is_public, published_at=now if is_public else None, revision=was.revision + 1)
+            event = "hive.publish" if is_public else "hive.withdraw"
+            try:
+                self._store.replace(item, was, author.record(event, self._parts.clock().timestamp(), id=id))
+            except Decided:
+                raise changed_meanwhile() from None
+        contribution, counts = self._visible(author, id)
+        return self._parts.item(author.organisation, contribution, counts)
+
+    def report(self, author: Author, id: ItemId, outcome: Outcome, run_id: str | None = None) -> Reported:
+        """Records once, for each agent and run, whether an item helped. Raises NotFound."""
+        contribution, _ = self._visible(author, id)
+        key = hashlib.sha256(f"{author.organisation}\n{author.account}\n{run_id or ''}".encode()).hexdigest()
+        report = Report(
+            item=contribution,
+            organisation=author.organisation,
+            key=key,
+            outcome=outcome,
+            day=self._parts.now()[:10],
+        )
+        record = author.record("hive.report", self._parts.clock().timestamp(), id=id, outcome=outcome)
+        return self._store.report(report, record)
+
+    def _visible(self, author: Author, id: ItemId) -> tuple[Contribution, Counts]:
+        found = self._store.visible(author.organisation, [id]).get(id)
+        if found is None:
+            raise unknown(id)
+        return found
+
+    def _admit(self, author: Author) -> None:
+        """Raises RateLimited."""
+        parts = self._parts
+        agents = Quota("hive-agent", parts.per_hour, HOUR)
+        organisations = Quota("hive-organisation", parts.per_hour * OF_AN_ORGANISATION, HOUR)
+        for quota, whose, name in (
+            (agents, f"{author.organisation}|{author.account}", "This agent"),
+            (organisations, author.organisation, "Your organisation"),
+        ):
+            allowance = parts.limiter.take(quota, whose)
+            if allowance is not None and not allowance.allowed:
+                count("HiveContributions", Outcome="limited")
+                raise RateLimited(
+                    f"{name} has contributed {quota.calls} times within the hour.",
+                    retry_after_seconds=allowance.reset_seconds,
+                    hint="Contribute what others cannot find elsewhere, and put what belongs together into one text.",
+                )
+        if self._store.waiting(author.organisation) >= parts.max_pending:
+            count("HiveContributions", Outcome="limited")
+            raise RateLimited(
+                f"{parts.max_pending} contributions of your organisation wait for review.",
+                retry_after_seconds=HOUR,
+                hint="Ask somebody with the scope hive:admin to review them in the console.",
+            )
+
+    def _strip(self, draft: Draft, rules: Rules) -> Redacted:
+        policy = replace(self._parts.policy, patterns=rules.patterns, allowed=rules.allowed)
+        redacted = self._parts.redactor.redact(_fields(draft), policy)
+        if redacted.shares.get("content", 0.0) > MAX_SHARE:
+            count("HiveContributions", Outcome="too-sensitive")
+            raise TooSensitive(REJECTED, hint="Describe what was learned without names, addresses and keys.")
+        return redacted
+
+    def _contribution(self, author: Author, draft: Draft, redacted: Redacted) -> Contribution:
+        content = redacted.fields["content"].strip()
+        hashed = content_hash(content)
+        category = _category(draft.category)
+        if len(content) < MIN_CONTENT:
+            raise _too_short()
+        signature = screening.signature(content)
+        now = self._parts.now()
+        return Contribution(
+            organisation=author.organisation,
+            id=self._parts.new_id(),
+            status="pending",
+            content=content,
+            content_hash=hashed,
+            category=category,
+            confidence=draft.confidence,
+            contributed_at=now,
+            valid_at=now,
+            account=author.account,
+            agent=author.name,
+            framework=redacted.fields.get("framework"),
+            language=redacted.fields.get("language"),
+            version=redacted.fields.get("version"),
+            tags=_tags(redacted),
+            run_id=redacted.fields.get("run_id"),
+            signature=signature,
+            near=self._near(author.organisation, signature, hashed),
+            marks=tuple(sorted({mark.code for mark in screening.orders(screened(redacted))})),
+            redactions={kind: number for kind, number in redacted.counts.items() if number},
+        )
+
+    def _near(self, organisation: str, signature: str, hashed: str) -> tuple[ItemId, ...]:
+        near = [one for one in self._store.near(organisation, signature) if one.content_hash != hashed]
+        found = sorted(((screening.similarity(signature, one.signature), one.id) for one in near), reverse=True)
+        return tuple(id for similarity, id in found if similarity >= NEAR)[:NEAREST]
+
+
+def approving(rules: Rules, contribution: Contribution) -> AutoApproval | None:
+    """The first rule that approves it: never what gives orders, or resembles what is there."""
+    if contribution.marks or contribution.near:
+        return None
+    return next(
+        (
+            rule
+            for rule in rules.approvals
+            if rule.category in (None, contribution.category)
+            and rule.agent in (None, contribution.agent)
+            and (rule.category or rule.agent)
+            and contribution.confidence >= rule.min_confidence
+        ),
+        None,
+    )
+
+
+def decided(was: Contribution, now: str, by: str) -> Contribution:
+    """Approved. What is new comes into the index by its revision."""
+    return replace(was, status="approved", decided_at=now, decided_by=by, revision=was.revision + 1)
+
+
+def changed_meanwhile() -> Conflict:
+    return Conflict("Somebody else has changed this item meanwhile.", hint="Look at it again, then decide.")
+
+
+def screened(redacted: Redacted) -> str:
+    """Every field, for what gives orders may stand in a tag as well."""
+    return "\n".join(redacted.fields.values())
+
+
+def _fields(draft: Draft) -> dict[str, str]:
+    """By name; tags are `tags.0`, `tags.1` and so on. Empty ones are left out."""
+    named = {
+        "content": draft.content,
+        "framework": draft.framework,
+        "language": draft.language,
+        "version": draft.version,
+        "run_id": draft.run_id,
+    }
+    named |= {f"tags.{number}": tag for number, tag in enumerate(draft.tags)}
+    return {name: text.strip() for name, text in named.items() if text and text.strip()}
+
+
+def _tags(redacted: Redacted) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for name, text in redacted.fields.items() if name.startswith("tags.")))
+
+
+def _category(text: str) -> Category:
+    for category in CATEGORIES:
+        if text.strip().lower().replace("-", "_").replace(" ", "_") == category:
+            return category
+    raise InvalidInput("There is no such category.", hint=f"Categories are {', '.join(CATEGORIES)}.")
+
+
+def _check_size(draft: Draft) -> None:
+    if len(draft.content.strip()) < MIN_CONTENT:
+        raise _too_short()
+    if len(draft.content) > MAX_CONTENT:
+        raise InvalidInput(
+            f"A contribution has at most {MAX_CONTENT:,} characters.", hint="Contribute its parts one by one."
+        )
+
+
+def _too_short() -> InvalidInput:
+    return InvalidInput(
+        f"A contribution has at least {MIN_CONTENT} characters.", hint="Say what was learned, and when it applies."
+    )
