@@ -1,6 +1,6 @@
 """Values of the hive: contributions, what is asked of them, and what reviewers decide.
 
-Source: seed 004. A contribution waits as `pending` until a person, or a rule that a person made, approves or rejects it;
+Source: seed 004. A contribution waits as `pending` until a person, or a rule of a person, approves or rejects it;
 approved it is an item, which its organisation finds, and everybody once it is published. Texts here are stripped: what
 an agent sent is nowhere.
 """

@@ -55,7 +55,7 @@ class Reviews:
         return Review(contribution, tuple(screening.orders(contribution.content)), self._near(contribution), item)
 
     def approve(self, author: Author, id: ItemId, *, public: bool = False) -> Contribution:
-        """Makes it an item, published at once if asked for. Raises NotFound, and Conflict when it is decided already."""
+        """Makes it an item, published at once if asked for. Raises NotFound, and Conflict when it is decided."""
         was = self._pending(author, id)
         now = self._parts.now()
         item = decided(was, now, author.name)
