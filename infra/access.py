@@ -38,7 +38,7 @@ def run_states(environment: Mapping[str, str]) -> list[str]:
 def grant(functions: Sequence[PythonFunction], configuration: Configuration, store: Store, state: State) -> None:
     """Allows each function what the frames and the capabilities that are present need of it."""
     capabilities = present(configuration)
-    collections = tuple(f"index#{each.name}" for each in capabilities if each.collection)
+    collections = tuple(f"index#{each.collection_name}" for each in capabilities if each.collection)
     unfinished = (
         Items(("index", "index-build"), "activity", ("PutItem",), collections),
         Items(("index",), "activity", ("GetItem", "DeleteItem"), collections),

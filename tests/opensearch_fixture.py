@@ -69,7 +69,7 @@ def opensearch_settings(
         search_engine="opensearch", opensearch_endpoint=opensearch_url, opensearch_index=unique_stem
     )
     yield made
-    names = [one.name for one in CAPABILITIES if one.collection]
+    names = [one.collection_name for one in CAPABILITIES if one.collection_name]
     remove_indexes(opensearch, *(made.collection(name).opensearch_index for name in names))
 
 

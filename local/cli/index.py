@@ -251,7 +251,7 @@ def reach(place: Place) -> Ask:
     """Whom to ask. Raises CommandError when the options name nobody."""
     if place.endpoint is None and (place.bucket or place.index):
         raise CommandError("--bucket and --index go with --endpoint.", "Without it the index function does the work.")
-    if place.collection not in (names := [one.name for one in CAPABILITIES if one.collection]):
+    if place.collection not in (names := [one.collection_name for one in CAPABILITIES if one.collection_name]):
         raise CommandError(f"There is no collection {place.collection}.", f"Collections: {', '.join(names)}.")
     if place.endpoint:
         return ask_here(place)
@@ -327,7 +327,7 @@ def _operations(place: Place) -> "Operations":
         note=lambda _collection: None,
         changes=None,
     )
-    capability = next(one for one in CAPABILITIES if one.name == place.collection)
+    capability = next(one for one in CAPABILITIES if one.collection_name == place.collection)
     made = next(built([capability], "collection", context), None)
     if made is None:
         hint = "Name the deployment that has it: --stage or --outputs."

@@ -131,3 +131,9 @@ def test_a_folder_of_a_branch_is_one_sources_alone() -> None:
 
     assert folders(base) == ("reference/",)
     assert folders(catalogue) == ()
+
+
+def test_a_collection_is_called_like_its_room_or_like_its_records() -> None:
+    assert MEMORY.collection_name == "memory"
+    assert Capability(name="hive", collection="x:y", indexed_as="contributions").collection_name == "contributions"
+    assert Capability(name="hive", indexed_as="contributions").collection_name is None

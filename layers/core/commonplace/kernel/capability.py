@@ -115,7 +115,7 @@ class Capability:
     """One room: what of it is served, indexed and kept up."""
 
     name: str
-    """Of the room, and of its collection in the index."""
+    """Of the room, and of its collection in the index where `indexed_as` names none."""
     scopes: Scopes | None = None
     """Of its toolset."""
     toolset: str | None = None
@@ -130,6 +130,8 @@ class Capability:
     """Takes a `web.pages.context.PageContext`; returns the `ConsolePages` for people who are signed in."""
     collection: str | None = None
     """Takes a `search.collections.IndexContext`; returns an `IndexedCollection`, or None as above."""
+    indexed_as: str = ""
+    """The name of that collection, where its records are called otherwise than the room."""
     sources: str | None = None
     """Takes the environment; returns the `repository.sources.BranchSource`s to follow."""
     steps: str | None = None
@@ -147,6 +149,11 @@ class Capability:
     alarms: tuple[Alarm, ...] = ()
     settings: Mapping[Part, Sequence[str]] = field(default_factory=dict)
     """The `kernel.configuration.Settings` that each part reads: functions that load the part get them."""
+
+    @property
+    def collection_name(self) -> str | None:
+        """What operators, indexes and notes call its collection; None without one."""
+        return (self.indexed_as or self.name) if self.collection else None
 
 
 def load(part: str) -> Any:
