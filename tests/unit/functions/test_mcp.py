@@ -185,8 +185,8 @@ def test_a_deployment_that_only_reads_has_no_tools_that_write(load: Load) -> Non
 
 
 def test_a_toolset_of_nobody_stops_the_start(load: Load) -> None:
-    with pytest.raises(ValueError, match="There is no toolset hive"):
-        load(MCP_TOOLSETS="hive")
+    with pytest.raises(ValueError, match="There is no toolset attic"):
+        load(MCP_TOOLSETS="attic")
 
 
 def test_the_memory_is_there_where_it_has_a_table(load: Load) -> None:

@@ -14,7 +14,7 @@ from tests.fakes.identity_stores import Clock
 ALICE = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
 FRIEND = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 PUBLIC = {"knowledge:read", "reference:read"}
-MEMBER = PUBLIC | {"knowledge:write", "memory:read", "memory:write", "reference:write"}
+MEMBER = PUBLIC | {"hive:read", "hive:write", "knowledge:write", "memory:read", "memory:write", "reference:write"}
 
 
 class Deployment:
@@ -35,8 +35,8 @@ class Deployment:
     [
         ((), "public", (), PUBLIC),
         (("30.3.5",), "member", ("member",), MEMBER),
-        (("30.3.1",), "vibecoder", ("contributor",), MEMBER | {"memory:admin"}),
-        (("30.3.5", "30.3.1"), "vibecoder", ("contributor", "member"), MEMBER | {"memory:admin"}),
+        (("30.3.1",), "vibecoder", ("contributor",), MEMBER | {"hive:admin", "memory:admin"}),
+        (("30.3.5", "30.3.1"), "vibecoder", ("contributor", "member"), MEMBER | {"hive:admin", "memory:admin"}),
         (("31.1",), "public", (), PUBLIC),
     ],
 )

@@ -53,7 +53,7 @@ def test_a_client_that_asks_for_the_origin_gets_a_token_for_mcp(world: World) ->
     )
 
 
-@pytest.mark.parametrize("suffix", ["/mcp-other", "/mcp/hive", "/mcp/knowledge/more", "/mcp/../api", "/API", "/x", "/"])
+@pytest.mark.parametrize("suffix", ["/mcp-other", "/mcp/attic", "/mcp/knowledge/more", "/mcp/../api", "/API", "/x", "/"])
 @pytest.mark.parametrize("path", [SERVER, RESOURCE])
 def test_m1_unknown_suffix_is_nothing(world: World, path: str, suffix: str) -> None:
     answer = world.send("GET", path + suffix)
@@ -116,7 +116,7 @@ def test_m4_catalogue_is_the_servers_and_the_baseline_the_resources(world: World
     server = world.send("GET", SERVER).json()["scopes_supported"]
     resource = world.send("GET", RESOURCE).json()["scopes_supported"]
     levels = ("read", "write", "admin")
-    every = [f"{toolset}:{level}" for toolset in ("knowledge", "memory", "reference") for level in levels]
+    every = [f"{toolset}:{level}" for toolset in ("knowledge", "memory", "reference", "hive") for level in levels]
     assert server == every
     assert resource == ["knowledge:read"]
 
@@ -176,7 +176,7 @@ def test_m6_invalid_configuration_fails_at_start(environment: dict[str, str]) ->
 
 def test_m6_toolset_that_is_not_served_fails_at_start() -> None:
     with pytest.raises(ValueError, match="toolsets"):
-        World(MCP_TOOLSETS="knowledge,hive")
+        World(MCP_TOOLSETS="knowledge,attic")
 
 
 @pytest.mark.parametrize("path", EVERY)

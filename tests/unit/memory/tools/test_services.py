@@ -20,7 +20,14 @@ def test_an_author_is_what_the_token_says_and_where_the_call_comes_from() -> Non
         tier="member",
     )
     told = author_of(Call(Caller(principal, "2001:db8::1:2:3:4")))
-    assert told == Author(organisation="acme", account="f" * 32, client="c-1", grant="g-1", network="2001:db8::/64")
+    assert told == Author(
+        organisation="acme",
+        account="f" * 32,
+        client="c-1",
+        grant="g-1",
+        network="2001:db8::/64",
+        name="agent:builder",
+    )
 
 
 def test_whoever_is_of_no_organisation_has_no_memory() -> None:
