@@ -241,7 +241,7 @@ def test_a_laptops_callers_reach_every_toolset_and_one_organisation(load: Load, 
     known = principals(function.SETTINGS, function.IDENTITY, served_toolsets(os.environ))
     principal = known.identify({}, "https://kb.example.org/mcp")
     assert principal.organisation == "acme"
-    assert principal.scopes == {f"knowledge:{level}", f"memory:{level}"}
+    assert principal.scopes == {f"knowledge:{level}", f"memory:{level}", f"hive:{level}"}
 
 
 def test_a_deployment_without_an_address_stops_the_start(load: Load) -> None:
