@@ -64,8 +64,10 @@ class ContributionStore(Protocol):
         """About how many are pending."""
         ...
 
-    def pending(self, organisation: str, limit: int, after: ItemId | None = None) -> Page:
-        """The queue, oldest first."""
+    def pending(
+        self, organisation: str, limit: int, after: ItemId | None = None, *, newest_first: bool = False
+    ) -> Page:
+        """The queue, oldest first, from beyond `after`, which need not be in it any more."""
         ...
 
     def of_account(
@@ -87,9 +89,9 @@ class ContributionStore(Protocol):
         ...
 
     def replace(self, contribution: Contribution, was: Contribution, audit: AuditRecord) -> None:
-        """Puts it in the place of `was`: a decision, a publication or its withdrawal, an invalidation, a flag.
+        """Puts it in the place of `was`: a decision, a publication or its withdrawal, an invalidation, a flag, a mask.
 
-        What is rejected loses its text and its hash. Raises Decided.
+        What is rejected loses its text and its hash; with another text goes another hash. Raises Decided.
         """
         ...
 

@@ -1,5 +1,6 @@
 """What reviewers do with the hive: look through the queue, decide, make rules, invalidate (`hive:admin`)."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -7,6 +8,8 @@ from commonplace.hive import screening
 from commonplace.hive.model import (
     MAX_LISTED,
     MAX_REASON_CHARACTERS,
+    MAX_SHARE,
+    Category,
     Contribution,
     Counts,
     ItemId,
@@ -15,14 +18,19 @@ from commonplace.hive.model import (
     Review,
     Rules,
     Stats,
+    content_hash,
 )
 from commonplace.hive.ports import Decided, unknown
 from commonplace.hive.service import NEAREST, Parts, changed_meanwhile, decided
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Conflict, InvalidInput, Unavailable
+from commonplace.redaction.model import KINDS, Kind
 
 SIMILAR_MEANING = 0.75
 """Cosine from which on an item is shown beside a contribution."""
+LOOKED = 500
+"""Contributions that are read for one page of a filter."""
+PLACEHOLDER = re.compile(rf"\[(?:{'|'.join(KINDS)})\]")
 
 
 class Reviews:
@@ -32,9 +40,41 @@ class Reviews:
         self._parts = parts
         self._store = parts.store
 
-    def pending(self, author: Author, limit: int = MAX_LISTED, after: ItemId | None = None) -> Page:
-        """The queue, oldest first."""
-        return self._store.pending(author.organisation, max(1, min(limit, MAX_LISTED)), after)
+    def waiting(self, author: Author) -> int:
+        """About how many are pending."""
+        return self._store.waiting(author.organisation)
+
+    def pending(
+        self,
+        author: Author,
+        limit: int = MAX_LISTED,
+        after: ItemId | None = None,
+        *,
+        category: Category | None = None,
+        marked: bool = False,
+        sensitive: bool = False,
+        newest_first: bool = False,
+    ) -> Page:
+        """The queue, oldest first: only of a category, only what is marked, or flagged.
+
+        With any of these at most LOOKED contributions are read, so that a page may be short and not the last.
+        """
+        limit = max(1, min(limit, MAX_LISTED))
+        if category is None and not marked and not sensitive:
+            return self._store.pending(author.organisation, limit, after, newest_first=newest_first)
+        found: list[Contribution] = []
+        for _ in range(LOOKED // MAX_LISTED):
+            page = self._store.pending(author.organisation, MAX_LISTED, after, newest_first=newest_first)
+            for one in page.contributions:
+                if category in (None, one.category) and (one.marks or not marked) and (one.sensitive or not sensitive):
+                    found.append(one)
+                if len(found) == limit:
+                    last = one is page.contributions[-1] and page.after is None
+                    return Page(tuple(found), None if last else one.id)
+            after = page.after
+            if after is None:
+                break
+        return Page(tuple(found), after)
 
     def items(
         self, author: Author, *, public: bool = False, limit: int = MAX_LISTED, after: ItemId | None = None
@@ -90,6 +130,40 @@ class Reviews:
         was = self._pending(author, id)
         flagged = replace(was, sensitive=sensitive, revision=was.revision + 1)
         return was if was.sensitive == sensitive else self._replace(author, flagged, was, "hive.flag")
+
+    def mask(self, author: Author, id: ItemId, passage: str, kind: Kind = "REDACTED") -> Contribution:
+        """Puts a placeholder wherever a passage stands in a contribution: what the redaction has missed.
+
+        Raises InvalidInput where it does not stand there, or too little would remain, and as `approve`.
+        """
+        was = self._pending(author, id)
+        passage = passage.replace("\r\n", "\n").strip()
+        fields = (was.content, *was.tags, *filter(None, (was.framework, was.language, was.version, was.run_id)))
+        found = sum(field.count(passage) for field in fields) if passage else 0
+        if not found:
+            raise InvalidInput("This passage does not stand in the contribution.", hint="Copy it as it is written.")
+
+        def masked(text: str) -> str:
+            return text.replace(passage, f"[{kind}]")
+
+        content = masked(was.content)
+        words = content.split()
+        if sum(PLACEHOLDER.search(word) is not None for word in words) > MAX_SHARE * len(words):
+            raise InvalidInput("Too little of the text would remain.", hint="Reject the contribution instead.")
+        contribution = replace(
+            was,
+            content=content,
+            content_hash=content_hash(content),
+            framework=was.framework and masked(was.framework),
+            language=was.language and masked(was.language),
+            version=was.version and masked(was.version),
+            run_id=was.run_id and masked(was.run_id),
+            tags=tuple(dict.fromkeys(map(masked, was.tags))),
+            signature=screening.signature(content),
+            redactions={**was.redactions, kind: was.redactions.get(kind, 0) + found},
+            revision=was.revision + 1,
+        )
+        return self._replace(author, contribution, was, "hive.mask")
 
     def invalidate(self, author: Author, id: ItemId, invalid_at: str | None, reason: str = "") -> Contribution:
         """From `invalid_at` on the item is not true any more, and is found only "as of" before; None undoes that.
