@@ -171,10 +171,11 @@ def test_counters_state_of_runs_changes_and_records_are_apart(template: Template
         return _items(template, role, "StateActivity")
 
     guards = {"counter#*": {"UpdateItem"}, "denied#*": {"PutItem"}}
-    assert items("Rest") == guards
+    assert items("Rest") == guards | {"hive#*": {"PutItem"}}
     assert items("Mcp") == guards | {
         "change#documents": {"Query"},
         "memory#*": {"PutItem"},
+        "hive#*": {"PutItem"},
         "slots#listens": {"GetItem", "PutItem"},
     }
     assert items("AuthRole") == {"counter#*": {"UpdateItem"}, "audit#*": {"PutItem"}}

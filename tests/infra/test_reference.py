@@ -68,8 +68,8 @@ def test_tokens_are_for_the_reference_where_there_is_one(referenced: Template, t
         return served_toolsets(of.environment(of.function(name)))
 
     assert (toolsets(referenced), toolsets(template)) == (
-        ("knowledge", "memory", "reference"),
-        ("knowledge", "memory"),
+        ("knowledge", "memory", "reference", "hive"),
+        ("knowledge", "memory", "hive"),
     )
 
 

@@ -327,6 +327,7 @@ def test_what_can_go_wrong_has_an_alarm(template: Template) -> None:
         "sync-late",
         "index-late",
         "api-errors",
+        "hive-queue-age",
         "mcp-failures",
         "auth-sign-ins",
         "auth-tokens",

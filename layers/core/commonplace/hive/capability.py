@@ -4,7 +4,28 @@ from commonplace.kernel.capability import Alarm, Capability, Function, Items, Me
 
 CALLERS: tuple[Function, ...] = ("mcp", "rest", "console")
 RECORDS, PUBLISHED, NAMED = "*#hive#*", "public#hive*", "organisations"
+ITEMS, PENDING, MODEL = "*#hive#items", "*#hive#pending", "public#hive#deployment"
 AUDIT, VECTORS = "hive#*", "*#vectors"
+
+CALLS = (
+    Items(
+        CALLERS,
+        "records",
+        ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"),
+        (RECORDS, PUBLISHED),
+    ),
+    Items(CALLERS, "records", ("PutItem",), (NAMED,)),
+    Items(CALLERS, "activity", ("PutItem",), (AUDIT,)),
+)
+"""Contributions in all their states, and the record of who did what."""
+
+INDEXED = (
+    Items(("index", "index-build"), "records", ("GetItem", "BatchGetItem", "Query"), (ITEMS,)),
+    Items(("index", "index-build"), "records", ("Query",), (PENDING, NAMED)),
+    Items(("index",), "records", ("GetItem", "PutItem"), (MODEL,)),
+    Items(("index", "index-build"), "cache", ("BatchGetItem", "BatchWriteItem"), (VECTORS,)),
+)
+"""What is approved, how long the queue has waited, and the model that was kept at the first start."""
 
 HIVE = Capability(
     name="hive",
@@ -18,22 +39,7 @@ HIVE = Capability(
         tiers={"read": "member", "write": "member", "admin": "vibecoder"},
         kinds=("contributions",),
     ),
-    access=(
-        Items(
-            CALLERS,
-            "records",
-            ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"),
-            (RECORDS, PUBLISHED),
-        ),
-        Items(CALLERS, "records", ("PutItem",), (NAMED,)),
-        Items(CALLERS, "cache", ("BatchGetItem", "BatchWriteItem"), (VECTORS,)),
-        Items(CALLERS, "activity", ("PutItem",), (AUDIT,)),
-        Items(
-            ("index", "index-build"), "records", ("GetItem", "BatchGetItem", "Query", "PutItem"), (RECORDS, PUBLISHED)
-        ),
-        Items(("index", "index-build"), "records", ("Query",), (NAMED,)),
-        Items(("index", "index-build"), "cache", ("BatchGetItem", "BatchWriteItem"), (VECTORS,)),
-    ),
+    access=(*CALLS, *INDEXED),
     indexed_records=("#hive#items",),
     metrics=(
         Metric(name="HiveContributions", title="Contributions, by what became of them", dimensions=("Outcome",)),

@@ -53,7 +53,9 @@ def test_a_client_that_asks_for_the_origin_gets_a_token_for_mcp(world: World) ->
     )
 
 
-@pytest.mark.parametrize("suffix", ["/mcp-other", "/mcp/attic", "/mcp/knowledge/more", "/mcp/../api", "/API", "/x", "/"])
+@pytest.mark.parametrize(
+    "suffix", ["/mcp-other", "/mcp/attic", "/mcp/knowledge/more", "/mcp/../api", "/API", "/x", "/"]
+)
 @pytest.mark.parametrize("path", [SERVER, RESOURCE])
 def test_m1_unknown_suffix_is_nothing(world: World, path: str, suffix: str) -> None:
     answer = world.send("GET", path + suffix)
