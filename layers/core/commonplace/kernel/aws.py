@@ -94,9 +94,21 @@ def secretsmanager(*, read_timeout_seconds: float = 3) -> SecretsManagerClient:
         return _session().client("secretsmanager", config=config(read_timeout_seconds=read_timeout_seconds, attempts=2))
 
 
-def lambda_functions(*, read_timeout_seconds: float = 12) -> Any:
+def lambda_functions(
+    *,
+    read_timeout_seconds: float = 12,
+    attempts: int = 1,
+    connect_timeout_seconds: float = CONNECT_TIMEOUT_SECONDS,
+) -> Any:
     with _MAKING:
-        return _session().client("lambda", config=config(read_timeout_seconds=read_timeout_seconds, attempts=1))
+        return _session().client(
+            "lambda",
+            config=config(
+                read_timeout_seconds=read_timeout_seconds,
+                attempts=attempts,
+                connect_timeout_seconds=connect_timeout_seconds,
+            ),
+        )
 
 
 def cloudfront(*, read_timeout_seconds: float = 20) -> Any:

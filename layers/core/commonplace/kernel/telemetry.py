@@ -58,7 +58,9 @@ def instrument(handler: Callable[[Event, Any], Answer], environ: Mapping[str, st
         name="%(name)s",
     )
     instrumented: Callable[[Event, Any], Answer] = logger.inject_lambda_context(
-        handler, correlation_id_path=CORRELATION
+        handler,
+        correlation_id_path=CORRELATION,
+        log_event=False,  # whatever the environment says: events hold texts and tokens
     )
     # A function answers one call at a time: threads of numpy, which is loaded later, would wait for each other's core.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
