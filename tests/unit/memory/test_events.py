@@ -39,7 +39,8 @@ def test_what_names_no_entry_and_no_job_is_refused(told: str) -> None:
         event_of(told)
 
 
-def test_a_notification_of_the_bucket_is_not_of_the_memory() -> None:
+def test_a_message_of_the_bucket_or_of_another_room_is_not_of_the_memory() -> None:
     assert is_of_memory(body("acme#memory#entries"))
+    assert not is_of_memory(body("acme#hive#items"))
     assert not is_of_memory(body_of(notification("content/note/a.json")))
     assert not is_of_memory(TEST_EVENT)

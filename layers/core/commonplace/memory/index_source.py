@@ -86,12 +86,11 @@ class _Body(BaseModel):
 
 
 def is_of_memory(body: str) -> bool:
-    """Whether a message is one of these, and not a notification of the bucket."""
+    """Whether a message is one of these, and neither a notification of the bucket nor of another room."""
     try:
-        _Body.model_validate_json(body)
+        return "#memory#" in _Body.model_validate_json(body).pk
     except ValueError:
         return False
-    return True
 
 
 def event_of(body: str) -> EntryEvent | JobEvent:
