@@ -1,20 +1,27 @@
 """Candidate retrieval, the first stage of a search: both legs fused into one ranking, and the time each stage takes."""
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import repeat
 
+from commonplace.kernel.errors import Unavailable
 from commonplace.search.embeddings import QueryEmbeddings
 from commonplace.search.fusion import RELEVANCE_SHARE, Fusion, fuse
 from commonplace.search.model import Candidates, Engine, Found, LegHit, QueryVector, RecordId, SearchRequest
-from commonplace.search.models.tokens import Likeness
+from commonplace.search.models.tokens import Likeness, compare
 from commonplace.search.names import CORRECTED_SHARE
 from commonplace.search.near_duplicates import Collapsed, collapse, fingerprints
 from commonplace.search.query import Query
 from commonplace.search.word_distance import distance
 
+logger = logging.getLogger(__name__)
+
 CANDIDATES_PER_LEG = 200
+
+TOKEN_DEPTH = 50
+"""Of a ranking, whose tokens are compared with the query's."""
 
 MOST_MISTAKES = 3
 
@@ -117,6 +124,19 @@ class Retrieval:
             (record, 0 if likeness and score > RELEVANCE_SHARE else chunks.get(record)) for record, score in ranking
         ]
         return self._engine.fetch(wanted, query, ranked.vector) if wanted else {}
+
+    def likeness(self, query: Query, records: Sequence[RecordId], watch: Stopwatch) -> dict[RecordId, Likeness]:
+        """How near those of the records are whose tokens the index has."""
+        if not records:
+            return {}
+        with watch.stage("tokens"):
+            try:
+                kept = self._engine.tokens(records)
+                return dict(zip(kept, compare(query.subject, query.terms, list(kept.values())), strict=True))
+            except Unavailable as error:
+                watch.degraded = True
+                logger.warning("tokens could not be compared", extra={"reason": error.message})
+                return {}
 
     def _candidates(
         self, query: Query, request: SearchRequest, watch: Stopwatch

@@ -79,10 +79,15 @@ KIND_WEIGHT = 0.15
 
 
 def blend(
-    query: Query, ranking: Sequence[tuple[RecordId, float]], likeness: Mapping[RecordId, Likeness]
+    query: Query,
+    ranking: Sequence[tuple[RecordId, float]],
+    likeness: Mapping[RecordId, Likeness],
+    *,
+    by_kind: bool = True,
 ) -> list[tuple[RecordId, float]]:
     """The ranking by the mean of its scores, the likeness of tokens, and what of the query is covered, each weighed.
 
+    `by_kind` is for records whose ids begin with their kind.
     Records that the query names keep their scores, and so do those of which no likeness is known.
     """
     whole = 1.0 + TOKENS_WEIGHT + COVERAGE_WEIGHT + TITLE_WEIGHT + KIND_WEIGHT
@@ -91,7 +96,7 @@ def blend(
         near = likeness.get(record)
         if near and score <= RELEVANCE_SHARE:
             told = TOKENS_WEIGHT * near.tokens + COVERAGE_WEIGHT * near.coverage + TITLE_WEIGHT * near.titled
-            told += KIND_WEIGHT * (_kind(record) in query.terms)
+            told += KIND_WEIGHT * (by_kind and _kind(record) in query.terms)
             score = (score + RELEVANCE_SHARE * told) / whole  # noqa: PLW2901 - the same score, blended
         blended.append((record, score))
     return sorted(blended, key=lambda item: (-item[1], item[0]))

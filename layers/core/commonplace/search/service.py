@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.search.answers import Answers, State
-from commonplace.search.candidates import Ranked, Retrieval, Stopwatch
+from commonplace.search.candidates import TOKEN_DEPTH, Ranked, Retrieval, Stopwatch
 from commonplace.search.embeddings import QueryEmbeddings
 from commonplace.search.explanation import Explainer, Stages
 from commonplace.search.filters import Filters
@@ -32,7 +32,6 @@ from commonplace.search.model import (
     SearchResults,
     WholeDocument,
 )
-from commonplace.search.models.tokens import Likeness, compare
 from commonplace.search.near_duplicates import Collapsed
 from commonplace.search.query import Query
 from commonplace.search.rerank import blend, blend_model, rerank
@@ -49,7 +48,6 @@ DESCRIPTION_CHARACTERS = 500
 MAX_QUERY_CHARACTERS = 1_000
 MAX_LIMIT = 100
 RERANK_DEPTH = 20
-TOKEN_DEPTH = 50
 
 
 def to_hit(
@@ -179,7 +177,8 @@ class SearchService:
         """By words and by meaning: a ranking that ends at its candidates, or nothing where none of them fits."""
         ranked = self._retrieval.rank(query, request, max(TOKEN_DEPTH, request.limit), watch)
         candidates, ranking = ranked.candidates, ranked.best.ranking
-        likeness = self._likeness(ranked.understood, [record for record, _ in ranking[:TOKEN_DEPTH]], watch)
+        best = [record for record, _ in ranking[:TOKEN_DEPTH]]
+        likeness = self._retrieval.likeness(ranked.understood, best, watch)
         if request.rerank:
             ranking = blend(ranked.understood, ranking, likeness)
         near = None if ranked.by_words else candidates.vector
@@ -249,19 +248,6 @@ class SearchService:
             after=page.after,
         )
         return results, Stages(ranked, order, {})
-
-    def _likeness(self, query: Query, records: Sequence[RecordId], watch: Stopwatch) -> dict[RecordId, Likeness]:
-        """How near those of the records are whose tokens the index has."""
-        if not records:
-            return {}
-        with watch.stage("tokens"):
-            try:
-                kept = self._engine.tokens(records)
-                return dict(zip(kept, compare(query.subject, query.terms, list(kept.values())), strict=True))
-            except Unavailable as error:
-                watch.degraded = True
-                logger.warning("tokens could not be compared", extra={"reason": error.message})
-                return {}
 
     def _rerank(
         self,
