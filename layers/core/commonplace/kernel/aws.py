@@ -111,6 +111,14 @@ def lambda_functions(
         )
 
 
+def comprehend(*, read_timeout_seconds: float = 3) -> Any:
+    with _MAKING:
+        return _session().client(
+            "comprehend",
+            config=config(read_timeout_seconds=read_timeout_seconds, attempts=2, connect_timeout_seconds=1),
+        )
+
+
 def cloudfront(*, read_timeout_seconds: float = 20) -> Any:
     with _MAKING:
         return _session().client("cloudfront", config=config(read_timeout_seconds=read_timeout_seconds))
