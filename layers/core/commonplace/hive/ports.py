@@ -30,6 +30,14 @@ class Decided(Exception):
         self.now = now
 
 
+class SameText(Exception):
+    """Another contribution of the organisation has this text. Nothing was written."""
+
+    def __init__(self, holder: ItemId) -> None:
+        super().__init__()
+        self.holder = holder
+
+
 class ContributionStore(Protocol):
     """Contributions on record. Reads are consistent. All methods raise Unavailable.
 
@@ -105,6 +113,10 @@ class ContributionStore(Protocol):
 
     def retrieved(self, contribution: Contribution, by: str) -> None:
         """Counts that an organisation fetched it. Never fails its caller."""
+        ...
+
+    def refused(self, organisation: str, account: str, agent: str) -> None:
+        """Counts a contribution that was over a limit. Never fails its caller."""
         ...
 
     def rules(self, organisation: str) -> Rules: ...

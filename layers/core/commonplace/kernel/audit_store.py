@@ -1,8 +1,9 @@
 """The audit log on DynamoDB, table `activity`: `pk = audit#{organisation}`, `sk = {epoch ms, 15 digits}#{id}`.
 
-Denials of guards have `pk = denied#{organisation}`, changes of the memory `pk = memory#{organisation}`, actions in the
-console `pk = console#{organisation}`: a compromised function must not be able to write over the records of another. A
-mutation passes `audit_writes` into its own transaction; what changes nothing is written by `DynamoAudit.write`.
+Denials of guards have `pk = denied#{organisation}`, changes of the memory `pk = memory#{organisation}`, of the hive
+`pk = hive#{organisation}`, actions in the console `pk = console#{organisation}`: a compromised function must not be
+able to write over the records of another. A mutation passes `audit_writes` into its own transaction; what changes
+nothing is written by `DynamoAudit.write`.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from commonplace.kernel.table import Table, Write, serialize
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-Kind = Literal["audit", "denied", "memory", "console"]
+Kind = Literal["audit", "denied", "memory", "hive", "console"]
 AUDIT: Kind = "audit"
 DENIED: Kind = "denied"
 MEMORY: Kind = "memory"
+HIVE: Kind = "hive"
 CONSOLE: Kind = "console"
 
 MAX_DETAILS = 20
