@@ -37,7 +37,7 @@ def admits(filters: Filters, one: Record) -> bool:
     return owned and begun and (now is None or one.valid_until is None or now < one.valid_until)
 
 
-def found(engine: Engine, vector: QueryVector, filters: Filters, wanted: Iterable[RecordId]) -> list[set[str]]:
+def found(engine: Engine, vector: QueryVector, filters: Filters, wanted: Iterable[RecordId]) -> list[set[RecordId]]:
     """By words, by meaning, by name, by page, and by standing: five ways to the same records."""
     query = Query.of(TEXT)
     answer = engine.candidates(query, vector, filters, 50)
@@ -84,7 +84,7 @@ def test_every_way_finds_what_passes_and_nothing_else(
 def test_public_records_of_others_narrow_with_every_other_filter(filled: Engine) -> None:
     query = Query.of(TEXT)
     for narrower in ({"content_types": ("bug_fix",)}, {"tags_all": ("none",)}, {"min_confidence": 0.5}):
-        answer = filled.candidates(query, None, replace(MINE_OR_PUBLIC, **narrower), 50)  # type: ignore[arg-type]
+        answer = filled.candidates(query, None, replace(MINE_OR_PUBLIC, **narrower), 50)
         assert (answer.lexical, answer.total) == ((), 0)
 
 

@@ -2,19 +2,21 @@
 
 import json
 from collections.abc import Sequence
+from itertools import count
 from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from commonplace.hive.index_source import StoredItems
+from commonplace.hive.index_source import StoredItems, record_id
 from commonplace.hive.model import Asked, Contribution, Counts, ItemId, SearchAnswer
 from commonplace.hive.ports import ContributionStore
 from commonplace.hive.search import NOTHING_IN_CATEGORY, NOTHING_KNOWN, READ_TOGETHER, HiveSearch
 from commonplace.kernel.errors import Unavailable
 from commonplace.search.indexer import Indexer, Message
-from commonplace.search.model import Engine
+from commonplace.search.model import Engine, Tombstone
+from commonplace.search.source import FOR_EVER
 from tests.examples import examples
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.hive_items import FakeItems, item
@@ -247,6 +249,9 @@ def test_what_is_similar_in_meaning_is_ones_own_or_public(hive: Hive) -> None:
 ORGANISATIONS = ["acme", "globex"]
 TEXTS = ["The gateway throttles.", "The gateway drops headers.", "A gateway needs a warm start.", "Gateway, again."]
 TIMES = [NOW, LATER]
+EXAMPLES = count()
+"""An id is never used again."""
+
 BEGUN = st.lists(
     st.tuples(st.sampled_from(ORGANISATIONS), st.sampled_from(TEXTS), st.booleans()), min_size=2, max_size=5
 )
@@ -273,16 +278,16 @@ def test_whatever_the_index_says_late_nobody_is_shown_what_is_not_theirs(
     steps: list[tuple[str, int, str, bool]],
     caught_up: bool,
 ) -> None:
-    engine.replace([])  # an example does not see the records of another
-    hive = Hive(engine, provider)
-    owners = {f"hv_{at}": owner for at, (owner, _, _) in enumerate(begun)}
-    hive.add(*(item(owner, f"hv_{at}", text, is_public=public) for at, (owner, text, public) in enumerate(begun)))
+    hive, example = Hive(engine, provider), next(EXAMPLES)
+    made = [item(owner, f"hv_{example}_{at}", text, is_public=public) for at, (owner, text, public) in enumerate(begun)]
+    hive.add(*made)
     for step, which, moment, heard in steps:
-        _take(hive, f"hv_{which}", step, moment)
-        if (heard or step == "index") and f"hv_{which}" in owners:
-            hive.index(f"hv_{which}", owner=owners[f"hv_{which}"])
-    for id, owner in owners.items() if caught_up else ():
-        hive.index(id, owner=owner)
+        one = made[which % len(made)]
+        _take(hive, one.id, step, moment)
+        if heard or step == "index":
+            hive.index(one.id, owner=one.organisation)
+    for one in made if caught_up else ():
+        hive.index(one.id, owner=one.organisation)
 
     for organisation in (*ORGANISATIONS, "nobody"):
         for moment in TIMES:
@@ -294,6 +299,7 @@ def test_whatever_the_index_says_late_nobody_is_shown_what_is_not_theirs(
                 assert {one.content for one in shown} == {one.content for one in allowed}
                 own = {one.content for one in allowed if one.organisation == organisation}
                 assert all(one.organisation == organisation or one.content not in own for one in shown)
+    engine.write((), [Tombstone(record_id(one.organisation, one.id), FOR_EVER) for one in made])
 
 
 def _take(hive: Hive, id: str, step: str, moment: str) -> None:
