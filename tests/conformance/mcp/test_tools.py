@@ -14,6 +14,8 @@ from tokenizers import Tokenizer
 from commonplace.documents.content.library import Library
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
+from commonplace.hive.tools.services import HiveServices
+from commonplace.hive.tools.toolset import hive_toolset
 from commonplace.memory.tools.services import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
 from commonplace.reference.tools.services import ReferenceServices
@@ -30,6 +32,7 @@ from tests.unit.reference.tools.desks import Scripted
 
 SNAPSHOTS = {
     "knowledge": Path(__file__).with_name("tools.json"),
+    "hive": Path(__file__).with_name("tools.hive.json"),
     "memory": Path(__file__).with_name("tools.memory.json"),
     "reference": Path(__file__).with_name("tools.reference.json"),
 }
@@ -43,6 +46,10 @@ NAMES = {
         *("search", "get_related", "sync_status"),
         *("get_document", "search_with_documents", "fetch", "save_link", "create_draft"),
     },
+    "hive": {
+        *("search_knowledge", "add_knowledge", "list_knowledge", "delete_knowledge"),
+        *("publish_knowledge", "report_outcome"),
+    },
     "memory": {
         *("kb_search", "kb_get", "kb_get_related", "kb_list", "kb_stats", "kb_add", "kb_update", "kb_delete"),
         *("kb_bulk_import", "kb_rebuild_embeddings"),
@@ -51,6 +58,7 @@ NAMES = {
 }
 WRITING = {
     "knowledge": {"save_link", "create_draft"},
+    "hive": {"add_knowledge", "delete_knowledge", "publish_knowledge", "report_outcome"},
     "memory": {"kb_add", "kb_update", "kb_delete", "kb_bulk_import", "kb_rebuild_embeddings"},
     "reference": {"report_gap"},
 }
@@ -67,8 +75,10 @@ def shown_to_models(tools: list[dict[str, Any]]) -> str:
 
 
 def toolset_of(name: str) -> Toolset:
+    nothing: Any = None
+    if name == "hive":
+        return hive_toolset(HiveServices(hive=nothing))
     if name == "memory":
-        nothing: Any = None
         return memory_toolset(MemoryServices(memory=nothing))
     if name == "reference":
         book: Any = Scripted([helios()])
@@ -118,7 +128,7 @@ def test_every_tool_says_what_it_is_what_it_may_do_and_what_it_answers(listed: d
         assert len(tool["name"]) <= 40
 
 
-def test_only_tools_that_propose_remember_or_report_write(listed: dict[str, Any], toolset: str) -> None:
+def test_only_tools_that_propose_remember_contribute_or_report_write(listed: dict[str, Any], toolset: str) -> None:
     writing = {tool["name"]: tool["annotations"] for tool in listed["tools"] if not tool["annotations"]["readOnlyHint"]}
     assert writing.keys() == WRITING[toolset]
     assert all(told["idempotentHint"] is (name not in COUNTING) for name, told in writing.items())

@@ -28,6 +28,7 @@ SYNONYMS: Synonyms = tuple(
         ("key", "idempotencykey requestid"),
         ("idempotencykey", "key requestid"),
         ("entryid", "id uuid identifier entry"),
+        ("itemid", "id uuid identifier item contributionid knowledgeid"),
         ("entrytype", "type kind contenttype"),
         ("minconfidence", "confidence threshold"),
         ("orderby", "sort sortby"),

@@ -1,0 +1,228 @@
+"""`add_knowledge`, `list_knowledge`, `delete_knowledge`, `publish_knowledge`, `report_outcome` (seed 004)."""
+
+from typing import Any
+
+import pytest
+
+from commonplace.hive.model import CATEGORIES, REJECTED, AutoApproval, ItemId, Rules
+from commonplace.hive.tools import contributions
+from commonplace.identity.principals import author
+from tests.fakes.hive_stores import FakeHive
+from tests.unit.hive.tools.agents import REVIEWER, Agent, somebody
+
+LOCKS = "Lock rows in one order, or two transactions wait for each other."
+ROUTES = "Specific routes come before parameterized routes in vercel.json."
+
+
+def test_a_contribution_is_queued_under_an_id(here: Agent) -> None:
+    told = here.data("add_knowledge", content=LOCKS, category="bug_fix")
+    assert told == {
+        "contribution_id": told["contribution_id"],
+        "status": "queued",
+        "category": "bug_fix",
+        "message": "Knowledge contribution queued for review.",
+    }
+    kept = here.world.store.kept[ItemId(told["contribution_id"])]
+    assert (kept.status, kept.organisation, kept.confidence) == ("pending", "acme", 0.8)
+
+
+def test_every_field_of_a_contribution_arrives(here: Agent) -> None:
+    sent: dict[str, Any] = {"confidence": 0.9, "framework": "Vercel", "language": "json", "version": "3"}
+    id = here.add(ROUTES, category="config", **sent, tags=["routing", "api"], run_id="run-7")
+    kept = here.world.store.kept[ItemId(id)]
+    assert {name: getattr(kept, name) for name in sent} == sent
+    assert (kept.category, kept.tags, kept.run_id, kept.agent) == ("config", ("routing", "api"), "run-7", "agent:a")
+
+
+def test_the_same_text_has_the_id_that_it_had(here: Agent) -> None:
+    first = here.add(LOCKS)
+    again = here.data("add_knowledge", content=LOCKS, category="general")
+    assert (again["contribution_id"], again["status"]) == (first, "queued")
+    assert again["message"] == contributions.WAITS_ALREADY
+    here.world.approve(author(REVIEWER.principal, ""), first)
+    again = here.data("add_knowledge", content=LOCKS, category="bug_fix")
+    assert (again["contribution_id"], again["status"]) == (first, "approved")
+    assert again["message"] == contributions.THERE_ALREADY
+
+
+def test_what_a_rule_approves_is_said_to_be_approved(here: Agent) -> None:
+    reviewer = author(REVIEWER.principal, "")
+    here.world.reviews.change_rules(reviewer, Rules(approvals=(AutoApproval(id="r1", category="tooling"),)))
+    told = here.data("add_knowledge", content=LOCKS, category="tooling")
+    assert (told["status"], told["message"]) == ("approved", contributions.AT_ONCE)
+
+
+def test_a_text_that_is_mostly_personal_is_refused_in_the_seeds_words(here: Agent) -> None:
+    code, text = here.error("add_knowledge", content="Rosa Luxemburg Rosa wrote", category="bug_fix")
+    assert code == "TOO_SENSITIVE"
+    assert REJECTED in text
+    assert here.world.store.kept == {}
+
+
+def test_nothing_is_kept_while_the_redaction_is_away(here: Agent) -> None:
+    code, _ = here.error("add_knowledge", content="Gone are the days of calm.", category="bug_fix")
+    assert code == "UNAVAILABLE"
+    assert here.world.store.kept == {}
+
+
+def test_a_category_is_judged_after_the_text_is_stripped(here: Agent) -> None:
+    code, text = here.error("add_knowledge", content=LOCKS, category="gossip")
+    assert code == "INVALID_INPUT"
+    assert all(category in text for category in CATEGORIES)
+    code, _ = here.error("add_knowledge", content="Rosa Luxemburg Rosa wrote", category="gossip")
+    assert code == "TOO_SENSITIVE"
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        ({"content": "too short"}, "at least 10 characters"),
+        ({"content": "x" * 20_001}, "at most 20,000 characters"),
+        ({"confidence": 1.1}, "less than or equal to 1"),
+        ({"confidence": -0.1}, "greater than or equal to 0"),
+        ({"tags": ["t"] * 21}, "at most 20 tags"),
+        ({"tags": ["t" * 65]}, "at most 64 characters"),
+        ({"framework": "f" * 101}, "at most 100 characters"),
+        ({"run_id": "r" * 201}, "at most 200 characters"),
+        ({"organisation": "other"}, "no argument organisation"),
+    ],
+)
+def test_what_is_out_of_bounds_is_refused_and_not_repeated(here: Agent, sent: dict[str, Any], said: str) -> None:
+    code, text = here.error("add_knowledge", **({"content": LOCKS, "category": "bug_fix"} | sent))
+    assert code == "INVALID_INPUT"
+    assert said in text
+    assert not any(isinstance(value, str) and len(value) > 20 and value in text for value in sent.values())
+    assert here.world.store.kept == {}
+
+
+def test_the_schema_names_categories_and_bounds(here: Agent) -> None:
+    schema = contributions.add_schema()
+    properties = schema["properties"]
+    assert properties["category"]["enum"] == list(CATEGORIES)
+    assert (properties["content"]["minLength"], properties["content"]["maxLength"]) == (10, 20_000)
+    assert (properties["confidence"]["default"], schema["required"]) == (0.8, ["content", "category"])
+
+
+def test_the_list_has_ones_own_contributions_newest_first(here: Agent) -> None:
+    first, second = here.add(LOCKS), here.add(ROUTES, category="config")
+    here.other(somebody(name="b")).add("What a colleague contributed.")
+    here.other(somebody("other")).add("What another organisation has.")
+    told = here.data("list_knowledge")
+    assert [one["id"] for one in told["contributions"]] == [second, first]
+    assert told["contributions"][0] == {
+        "id": second,
+        "title": ROUTES,
+        "category": "config",
+        "status": "pending",
+        "confidence": 0.8,
+        "contributed_at": told["contributions"][0]["contributed_at"],
+        "is_public": False,
+    }
+    assert "next_cursor" not in told
+
+
+def test_the_list_is_filtered_and_paged(here: Agent) -> None:
+    ids = [here.add(f"What was learned on day {number}.") for number in range(5)]
+    here.world.approve(author(REVIEWER.principal, ""), ids[0])
+    assert [one["id"] for one in here.data("list_knowledge", status="approved")["contributions"]] == ids[:1]
+    assert here.data("list_knowledge", category="config")["contributions"] == []
+    page, found = here.data("list_knowledge", status="pending", limit=3), list[str]()
+    found += [one["id"] for one in page["contributions"]]
+    page = here.data("list_knowledge", status="pending", limit=3, cursor=page["next_cursor"])
+    found += [one["id"] for one in page["contributions"]]
+    assert found == ids[:0:-1]
+    assert "next_cursor" not in page
+
+
+def test_a_cursor_of_another_list_is_refused(here: Agent) -> None:
+    for number in range(3):
+        here.add(f"What was learned on day {number}.")
+    cursor = here.data("list_knowledge", limit=1)["next_cursor"]
+    assert here.error("list_knowledge", limit=1, status="pending", cursor=cursor)[0] == "INVALID_INPUT"
+    assert here.error("list_knowledge", cursor="AAAA")[0] == "INVALID_INPUT"
+
+
+def test_the_reason_of_a_rejection_is_shown(here: Agent) -> None:
+    id = here.add(LOCKS)
+    here.world.reviews.reject(author(REVIEWER.principal, ""), ItemId(id), "It is in the manual.")
+    (one,) = here.data("list_knowledge")["contributions"]
+    assert (one["status"], one["title"], one["reason"]) == ("rejected", "", "It is in the manual.")
+    assert "It is in the manual." in here.told("list_knowledge")
+
+
+def test_an_agent_deletes_its_own_and_a_reviewer_anything_of_the_organisation(here: Agent) -> None:
+    own, colleague = here.item(LOCKS), here.other(somebody(name="b")).item(ROUTES)
+    foreign = here.other(somebody("other")).item("What another organisation has.", public=True)
+    assert here.data("delete_knowledge", id=own) == {"id": own, "deleted": True}
+    assert here.error("delete_knowledge", id=colleague)[0] == "FORBIDDEN"
+    reviewer = here.other(REVIEWER)
+    assert reviewer.data("delete_knowledge", id=colleague)["deleted"]
+    assert reviewer.error("delete_knowledge", id=foreign)[0] == "NOT_FOUND"
+    assert set(here.world.store.kept) == {foreign}
+
+
+def test_unknown_and_foreign_ids_get_the_same_answer(here: Agent) -> None:
+    foreign = here.other(somebody("other")).item("What another organisation has.")
+    reviewer = here.other(REVIEWER)
+    nobody = f"{foreign[:-1]}Z"
+    for tool, name, more in (
+        ("search_knowledge", "id", {}),
+        ("delete_knowledge", "id", {}),
+        ("publish_knowledge", "id", {"is_public": True}),
+        ("report_outcome", "item_id", {"outcome": "solved"}),
+    ):
+        code, text = reviewer.error(tool, **{name: foreign}, **more)
+        assert (code, text.replace(foreign, nobody)) == reviewer.error(tool, **{name: nobody}, **more)
+        assert reviewer.error(tool, **{name: "x" * 3_000}, **more)[0] == "NOT_FOUND"
+
+
+def test_publishing_is_for_reviewers_and_can_be_taken_back(here: Agent) -> None:
+    id = here.item(LOCKS)
+    refused = here.call("publish_knowledge", id=id, is_public=True)
+    assert refused.is_error
+    stranger, reviewer = here.other(somebody("other")), here.other(REVIEWER)
+    assert stranger.error("search_knowledge", id=id)[0] == "NOT_FOUND"
+    told = reviewer.data("publish_knowledge", id=id, is_public=True)
+    assert (told["id"], told["is_public"]) == (id, True)
+    assert stranger.data("search_knowledge", id=id)["is_public"]
+    assert reviewer.data("publish_knowledge", id=id, is_public=False) == {"id": id, "is_public": False}
+    assert stranger.error("search_knowledge", id=id)[0] == "NOT_FOUND"
+
+
+def test_what_waits_cannot_be_published(here: Agent) -> None:
+    id = here.add(LOCKS)
+    assert here.other(REVIEWER).error("publish_knowledge", id=id, is_public=True)[0] == "CONFLICT"
+
+
+def test_an_outcome_counts_once_for_each_agent_and_run(here: Agent) -> None:
+    id = here.item(LOCKS)
+    told = here.data("report_outcome", item_id=id, outcome="solved", run_id="run-1")
+    assert (told["counted"], told["helpful_count"], told["not_helpful_count"]) == (True, 1, 0)
+    again = here.data("report_outcome", item_id=id, outcome="did_not_help", run_id="run-1")
+    assert (again["outcome"], again["counted"], again["helpful_count"]) == ("solved", False, 1)
+    other = here.data("report_outcome", item_id=id, outcome="solved", run_id="run-2")
+    assert (other["counted"], other["helpful_count"]) == (False, 1)
+    assert here.error("report_outcome", item_id=id, outcome="perhaps")[0] == "INVALID_INPUT"
+
+
+def test_who_only_reads_contributes_nothing(here: Agent) -> None:
+    reader = here.other(somebody(level="read"))
+    for name, arguments in (
+        ("add_knowledge", {"content": LOCKS, "category": "bug_fix"}),
+        ("report_outcome", {"item_id": here.item(ROUTES), "outcome": "solved"}),
+    ):
+        result = reader.call(name, **arguments)
+        assert result.is_error
+
+
+def test_a_flood_is_told_when_to_come_back() -> None:
+    here = Agent(FakeHive(limits={"per_hour": 2}))
+    for number in range(2):
+        here.add(f"What was learned on day {number}.")
+    code, text = here.error("add_knowledge", content=LOCKS, category="bug_fix")
+    assert code == "RATE_LIMITED"
+    assert "Try again in" in text
+
+
+def test_an_account_without_an_organisation_has_no_hive(here: Agent) -> None:
+    assert here.other(somebody(None)).error("search_knowledge", query="locks")[0] == "FORBIDDEN"
