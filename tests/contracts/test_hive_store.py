@@ -332,6 +332,10 @@ def test_the_queue_is_read_by_pages_oldest_first(stores: Stores) -> None:
     assert [one.id for one in last.contributions] == ids("04", "05")
     assert last.after is None
     assert stores.hive.pending("acme", 2, ItemId("hv_05")).contributions == ()
+    newest = stores.hive.pending("acme", 2, newest_first=True)
+    assert [one.id for one in newest.contributions] == ids("05", "04")
+    older = stores.hive.pending("acme", 3, newest.after, newest_first=True)
+    assert [one.id for one in older.contributions] == ids("03", "02", "00")
     assert stores.hive.waiting("acme") == 5
     assert stores.hive.waiting("other") == 0
 

@@ -99,8 +99,12 @@ class MemoryContributions:
         with self.answering():
             return len(self._with(organisation, "pending"))
 
-    def pending(self, organisation: str, limit: int, after: ItemId | None = None) -> Page:
+    def pending(
+        self, organisation: str, limit: int, after: ItemId | None = None, *, newest_first: bool = False
+    ) -> Page:
         with self.answering():
+            if newest_first:
+                return _page(_newest(self._with(organisation, "pending"), after), limit)
             waiting = sorted(self._with(organisation, "pending"), key=lambda one: one.id)
             return _page([one for one in waiting if after is None or one.id > after], limit)
 

@@ -99,7 +99,8 @@ class ContributionStore(Protocol):
     def replace(self, contribution: Contribution, was: Contribution, audit: AuditRecord) -> None:
         """Puts it in the place of `was`: a decision, a publication or its withdrawal, an invalidation, a flag, a mask.
 
-        What is rejected loses its text and its hash; with another text goes another hash. Raises Decided.
+        What is rejected loses its text and its hash; with another text goes another hash. Raises Decided, and
+        SameText for a text that another contribution of the organisation has.
         """
         ...
 

@@ -98,7 +98,7 @@ class ContributionTable(Table):
     def added(self, organisation: str, **figures: int) -> Write:
         """Adds to figures of an organisation."""
         change = ", ".join(f"#{name} :{name}" for name in figures)
-        return self.update(key(room(organisation, "figures"), shard("all", SHARDS)), f"ADD {change}", **figures)
+        return self.update(key(room(organisation, "figures"), shard("all", SHARDS)), f"ADD {change}", "", **figures)
 
     def _left(self, where: Where, was: Contribution | None) -> Write:
         if was is not None and where == main_place(was):

@@ -20,7 +20,7 @@ from commonplace.hive.model import (
     Stats,
     content_hash,
 )
-from commonplace.hive.ports import Decided, unknown
+from commonplace.hive.ports import Decided, SameText, unknown
 from commonplace.hive.service import NEAREST, Parts, changed_meanwhile, decided
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Conflict, InvalidInput, Unavailable
@@ -202,7 +202,8 @@ class Reviews:
         return new
 
     def stats(self, author: Author) -> Stats:
-        return self._store.stats(author.organisation)
+        model, changed = self._parts.kept_model()
+        return replace(self._store.stats(author.organisation), model=model, model_changed=changed)
 
     def _own(self, author: Author, id: ItemId) -> Contribution:
         contribution = self._store.get(author.organisation, id)
@@ -224,6 +225,10 @@ class Reviews:
             if other.now is None:
                 raise unknown(new.id) from None
             raise (already_decided(other.now) if other.now.status != was.status else changed_meanwhile()) from None
+        except SameText as same:
+            raise Conflict(
+                f"The contribution {same.holder} has this very text.", hint="Reject this one.", id=same.holder
+            ) from None
         return new
 
     def _near(self, contribution: Contribution) -> tuple[Near, ...]:

@@ -76,6 +76,8 @@ class Parts:
     new_id: Callable[[], ItemId]
     names: Mapping[str, str]
     """Public names of organisations."""
+    kept_model: Callable[[], tuple[str, bool]] = lambda: ("", False)
+    """The model that was kept at the first start, and whether another one is configured."""
     policy: Policy = field(default_factory=Policy)
     """Of the deployment."""
     per_hour: int = 60

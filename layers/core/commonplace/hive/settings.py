@@ -7,7 +7,7 @@ from typing import Self
 
 from commonplace.kernel.configuration import Kind, setting, text, whole
 from commonplace.kernel.environment import ORGANISATION
-from commonplace.kernel.settings import Activity, Organisation
+from commonplace.kernel.settings import Activity, Limited, Organisation
 
 
 def _names(given: str) -> Mapping[str, str] | None:
@@ -38,7 +38,7 @@ class HiveSettings(Activity, Organisation):
         return cls.from_environ(environ) if environ.get("RECORDS_TABLE", "").strip() else None
 
 
-class HiveServiceSettings(HiveSettings):
+class HiveServiceSettings(HiveSettings, Limited):
     """Of functions that take contributions."""
 
     contributions_per_hour: int = setting(

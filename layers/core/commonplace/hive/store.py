@@ -123,8 +123,10 @@ class DynamoContributions:
         shards = self._table.query(room(organisation, "figures"), "begins_with(sk, :all)", {"all": "all#"})
         return max(0, sum(int(item.get("pending", 0)) for item in shards))
 
-    def pending(self, organisation: str, limit: int, after: ItemId | None = None) -> Page:
-        return self._page(organisation, "pending", limit, after, newest=False)
+    def pending(
+        self, organisation: str, limit: int, after: ItemId | None = None, *, newest_first: bool = False
+    ) -> Page:
+        return self._page(organisation, "pending", limit, after, newest=newest_first)
 
     def approved(self, organisation: str, limit: int, after: ItemId | None = None) -> Page:
         return self._page(organisation, "items", limit, after, newest=True)
@@ -284,7 +286,11 @@ class DynamoContributions:
         ]
         oldest = self.pending(organisation, 1).contributions
         return Stats(
-            **{name: max(0, total[name]) for name in (*get_args(Status), "contributed", "published")},
+            pending=max(0, total["pending"]),
+            approved=max(0, total["approved"]),
+            rejected=max(0, total["rejected"]),
+            contributed=total["contributed"],
+            published=max(0, total["published"]),
             retrieved=total["retrieved"],
             served=total["served"],
             oldest_pending=oldest[0].contributed_at if oldest else None,
