@@ -11,7 +11,7 @@ from commonplace.web.mcp.declaration import Caller
 from commonplace.web.mcp.rendering import ERROR_META
 from commonplace.web.mcp.server import build_server
 from commonplace.web.mcp.surface import Surface
-from tests.fakes.hive_stores import FakeHive
+from tests.fakes.hives import FakeHive
 from tests.fakes.toolsets import as_caller
 from tests.unit.web.mcp.talking import ask, call, text_of
 

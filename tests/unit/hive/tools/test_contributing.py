@@ -7,7 +7,7 @@ import pytest
 from commonplace.hive.model import CATEGORIES, REJECTED, AutoApproval, ItemId, Rules
 from commonplace.hive.tools import contributions
 from commonplace.identity.principals import author
-from tests.fakes.hive_stores import FakeHive
+from tests.fakes.hives import FakeHive
 from tests.unit.hive.tools.agents import REVIEWER, Agent, somebody
 
 LOCKS = "Lock rows in one order, or two transactions wait for each other."
@@ -22,14 +22,14 @@ def test_a_contribution_is_queued_under_an_id(here: Agent) -> None:
         "category": "bug_fix",
         "message": "Knowledge contribution queued for review.",
     }
-    kept = here.world.store.kept[ItemId(told["contribution_id"])]
+    kept = here.world.kept()[ItemId(told["contribution_id"])]
     assert (kept.status, kept.organisation, kept.confidence) == ("pending", "acme", 0.8)
 
 
 def test_every_field_of_a_contribution_arrives(here: Agent) -> None:
     sent: dict[str, Any] = {"confidence": 0.9, "framework": "Vercel", "language": "json", "version": "3"}
     id = here.add(ROUTES, category="config", **sent, tags=["routing", "api"], run_id="run-7")
-    kept = here.world.store.kept[ItemId(id)]
+    kept = here.world.kept()[ItemId(id)]
     assert {name: getattr(kept, name) for name in sent} == sent
     assert (kept.category, kept.tags, kept.run_id, kept.agent) == ("config", ("routing", "api"), "run-7", "agent:a")
 
@@ -56,13 +56,13 @@ def test_a_text_that_is_mostly_personal_is_refused_in_the_seeds_words(here: Agen
     code, text = here.error("add_knowledge", content="Rosa Luxemburg Rosa wrote", category="bug_fix")
     assert code == "TOO_SENSITIVE"
     assert REJECTED in text
-    assert here.world.store.kept == {}
+    assert here.world.kept() == {}
 
 
 def test_nothing_is_kept_while_the_redaction_is_away(here: Agent) -> None:
     code, _ = here.error("add_knowledge", content="Gone are the days of calm.", category="bug_fix")
     assert code == "UNAVAILABLE"
-    assert here.world.store.kept == {}
+    assert here.world.kept() == {}
 
 
 def test_a_category_is_judged_after_the_text_is_stripped(here: Agent) -> None:
@@ -92,7 +92,7 @@ def test_what_is_out_of_bounds_is_refused_and_not_repeated(here: Agent, sent: di
     assert code == "INVALID_INPUT"
     assert said in text
     assert not any(isinstance(value, str) and len(value) > 20 and value in text for value in sent.values())
-    assert here.world.store.kept == {}
+    assert here.world.kept() == {}
 
 
 def test_the_schema_names_categories_and_bounds(here: Agent) -> None:
@@ -158,7 +158,7 @@ def test_an_agent_deletes_its_own_and_a_reviewer_anything_of_the_organisation(he
     reviewer = here.other(REVIEWER)
     assert reviewer.data("delete_knowledge", id=colleague)["deleted"]
     assert reviewer.error("delete_knowledge", id=foreign)[0] == "NOT_FOUND"
-    assert set(here.world.store.kept) == {foreign}
+    assert set(here.world.kept()) == {foreign}
 
 
 def test_unknown_and_foreign_ids_get_the_same_answer(here: Agent) -> None:
@@ -199,7 +199,7 @@ def test_an_outcome_counts_once_for_each_agent_and_run(here: Agent) -> None:
     told = here.data("report_outcome", item_id=id, outcome="solved", run_id="run-1")
     assert (told["counted"], told["helpful_count"], told["not_helpful_count"]) == (True, 1, 0)
     again = here.data("report_outcome", item_id=id, outcome="did_not_help", run_id="run-1")
-    assert (again["outcome"], again["counted"], again["helpful_count"]) == ("solved", False, 1)
+    assert (again["outcome"], again["helpful_count"], again["not_helpful_count"]) == ("solved", 1, 0)
     other = here.data("report_outcome", item_id=id, outcome="solved", run_id="run-2")
     assert (other["counted"], other["helpful_count"]) == (False, 1)
     assert here.error("report_outcome", item_id=id, outcome="perhaps")[0] == "INVALID_INPUT"
