@@ -1,6 +1,5 @@
 """What reviewers do with the hive: look through the queue, decide, make rules, invalidate (`hive:admin`)."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -20,17 +19,17 @@ from commonplace.hive.model import (
     Stats,
     content_hash,
 )
+from commonplace.hive.passages import PLACEHOLDER
 from commonplace.hive.ports import Decided, SameText, unknown
 from commonplace.hive.service import NEAREST, Parts, changed_meanwhile, decided
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Conflict, InvalidInput, Unavailable
-from commonplace.redaction.model import KINDS, Kind
+from commonplace.redaction.model import Kind
 
 SIMILAR_MEANING = 0.75
 """Cosine from which on an item is shown beside a contribution."""
 LOOKED = 500
 """Contributions that are read for one page of a filter."""
-PLACEHOLDER = re.compile(rf"\[(?:{'|'.join(KINDS)})\]")
 
 
 class Reviews:

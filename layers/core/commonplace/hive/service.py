@@ -145,6 +145,11 @@ class Hive:
         count("HiveRetrievals")
         return self._parts.item(author.organisation, contribution, counts)
 
+    def look(self, author: Author, id: ItemId) -> Item:
+        """An item as `fetch` has it, for people: it counts as no retrieval. Raises NotFound."""
+        contribution, counts = self._visible(author, id)
+        return self._parts.item(author.organisation, contribution, counts)
+
     def list(self, author: Author, listing: Listing) -> Page:
         """What the author's own account contributed, newest first."""
         status = None if listing.status == "all" else listing.status

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
@@ -88,7 +89,7 @@ class Console:
         visitor = self._visitor(request)
         if visitor is None:
             return _to_sign_in(request)
-        visit = self._visit(visitor, request)
+        visit = await self._counted(self._visit(visitor, request))
         if (refusal := self._refusal(visit, page, page.need)) is not None:
             return refusal
         said = page.messages.get(request.query_params.get(DONE, ""))
@@ -109,9 +110,10 @@ class Console:
                 return refusal
         match await self._recorded(visit, page, name, action):
             case View() as view:
-                return self._page(visit, page, view, None)
-            case Done(message, query):
-                return seen(f"{quote(request.url.path)}?{urlencode({**query, DONE: message})}")
+                return self._page(await self._counted(visit), page, view, None)
+            case Done(message, query, path):
+                at = quote(request.url.path if path is None else f"{CONSOLE}/{path}")
+                return seen(f"{at}?{urlencode({**query, DONE: message})}")
 
     async def sign_out(self, request: Request) -> Response:
         await self._fields(request)
@@ -127,11 +129,12 @@ class Console:
         return visitor
 
     def _visit(self, visitor: Visitor, request: Request, fields: dict[str, list[str]] | None = None) -> Visit:
-        pages = sorted((page for each in self.declared for page in each.pages), key=lambda page: page.path != "")
         menu = [
             Link(address(page), page.title)
-            for page in pages
-            if not _PARAMETER.search(page.path) and verdict(visitor.principal, page.need) is Verdict.ALLOWED
+            for page in self._pages
+            if page.listed
+            and not _PARAMETER.search(page.path)
+            and verdict(visitor.principal, page.need) is Verdict.ALLOWED
         ]
         return Visit(
             request=request,
@@ -141,6 +144,22 @@ class Console:
             menu=[*menu, CONNECTED_APPS],
             ways=self.ways,
         )
+
+    @property
+    def _pages(self) -> list[ConsolePage]:
+        return sorted((page for each in self.declared for page in each.pages), key=lambda page: page.path != "")
+
+    async def _counted(self, visit: Visit) -> Visit:
+        """With what waits on the pages of the menu. No page is lost to a count that cannot be had."""
+        waiting = {address(page): page.waiting for page in self._pages if page.waiting is not None}
+        menu: list[Link] = []
+        for link in visit.menu:
+            number = 0
+            if (count := waiting.get(link.url)) is not None:
+                with suppress(CommonplaceError):
+                    number = await count(visit)
+            menu.append(replace(link, count=number))
+        return replace(visit, menu=menu)
 
     async def _fields(self, request: Request) -> dict[str, list[str]]:
         """Of a form that a page of this very session has sent. Raises BadRequest, Forbidden, TooLarge."""

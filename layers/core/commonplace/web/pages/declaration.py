@@ -25,6 +25,8 @@ class Link:
 
     url: str
     title: str
+    count: int = 0
+    """Of what waits there for whoever is shown the link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,8 @@ class Done:
     """Key of the page's `messages`."""
     query: Mapping[str, str] = field(default_factory=dict)
     """Of the address of the page."""
+    path: str | None = None
+    """Of another page of the console, below `/console/`, with the same `messages`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +134,10 @@ class ConsolePage:
     actions: Mapping[str, Action] = field(default_factory=dict)
     messages: Mapping[str, str] = field(default_factory=dict)
     """Sentences that a `Done` shows, by a short code that stands in the address."""
+    listed: bool = True
+    """In the menu; else other pages lead to it."""
+    waiting: Callable[[Visit], Awaitable[int]] | None = None
+    """How much waits there for this person, which the menu says on every page: one cheap read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

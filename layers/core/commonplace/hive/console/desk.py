@@ -1,0 +1,103 @@
+"""What the console's pages of the hive share: services, who looks, times and links."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from starlette.concurrency import run_in_threadpool
+
+from commonplace.hive.model import CATEGORIES, Category, ItemId
+from commonplace.hive.review import Reviews
+from commonplace.hive.service import Hive
+from commonplace.identity.authorization import Need
+from commonplace.identity.principals import author
+from commonplace.kernel.audit import Author
+from commonplace.kernel.errors import CommonplaceError
+from commonplace.web.middleware import client_address
+from commonplace.web.pages.declaration import View, Visit
+
+T = TypeVar("T")
+
+READER = Need("member", "hive:read")
+REVIEWER = Need("vibecoder", "hive:admin")
+
+MESSAGES = {
+    "approved": "Approved.",
+    "published": "Approved and published.",
+    "rejected": "Rejected; its text is gone.",
+    "flagged": "Flagged for a second look.",
+    "unflagged": "The flag is taken off.",
+    "masked": "Masked. Read it once more before you decide.",
+    "shared": "Published: agents of every organisation find it.",
+    "withdrawn": "Withdrawn: only your own organisation finds it from now on.",
+    "invalidated": "Noted. From that day on it is found only by whoever asks for an earlier time.",
+    "valid": "It is valid again.",
+    "deleted": "Deleted, and everything that was made of it.",
+    "saved": "Saved. It holds for contributions that come from now on.",
+}
+UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """The services as they are built from settings, or those of a test."""
+
+    hive: Hive
+    reviews: Reviews
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Public names of organisations."""
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    def common(self, visit: Visit) -> dict[str, Any]:
+        """Values of every template."""
+        return {
+            "reviewer": visit.may(REVIEWER),
+            "categories": CATEGORIES,
+            "words": words,
+            "when": datetime.fromisoformat,
+            "ago": self.ago,
+            "attribution": lambda organisation: self.names.get(organisation, organisation),
+            "problem": None,
+        }
+
+    def ago(self, time: str) -> str:
+        """`3 days`, for ISO 8601."""
+        seconds = (self.clock() - datetime.fromisoformat(time)).total_seconds()
+        for size, unit in UNITS:
+            if seconds >= size:
+                number = int(seconds // size)
+                return f"{number} {unit}{'' if number == 1 else 's'}"
+        return "less than a minute"
+
+
+def who(visit: Visit) -> Author:
+    """Raises Forbidden for an account without an organisation."""
+    return author(visit.principal, client_address(visit.request.scope))
+
+
+def item_id(visit: Visit) -> ItemId:
+    return ItemId(visit.request.path_params["id"])
+
+
+def words(code: str) -> str:
+    """`bug_fix` as people read it."""
+    return code.replace("_", " ")
+
+
+def chosen_category(text: str) -> Category | None:
+    return next((category for category in CATEGORIES if category == text), None)
+
+
+async def attempted(
+    show: Callable[[CommonplaceError], Awaitable[View]], work: Callable[..., T], *given: Any
+) -> T | View:
+    """What the work answers; what it refuses is said on the page itself."""
+    try:
+        return await run_in_threadpool(work, *given)
+    except CommonplaceError as error:
+        if error.status >= 500 or error.status == 404:
+            raise
+        return await show(error)
