@@ -93,7 +93,7 @@ class Decisions:
 
     async def _view(self, visit: Visit, problem: CommonplaceError | None) -> View:
         rules = await run_in_threadpool(self.desk.reviews.rules, who(visit))
-        given = {name: visit.value(name) for name in ("agent", "confidence", "pattern", "text")} if problem else {}
+        given = {name: visit.value(name) if problem else "" for name in ("agent", "confidence", "pattern", "text")}
         values = {**self.desk.common(visit), "rules": rules, "problem": problem, "given": given}
         return View("hive_rules.html", values, problem.status if problem else 200)
 
