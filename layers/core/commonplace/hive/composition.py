@@ -31,14 +31,10 @@ from commonplace.search import providers
 
 if TYPE_CHECKING:
     from commonplace.kernel.objects import ObjectStore
-    from commonplace.search.model import EmbeddingProvider, Engine
     from commonplace.search.settings import RetrievalSettings
 
 READERS = 8
 """Bands of a signature that are asked for at the same time."""
-
-REFRESH_SECONDS = 0.5
-"""How old the copy of a one-file index may be, as in the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +55,7 @@ def services(environ: Mapping[str, str], settings: RetrievalSettings, objects: O
     client = aws.dynamodb(read_timeout_seconds=5)
     store = DynamoContributions(client, told.records_table, told.activity_table, parallel=Threads(READERS))
     models = providers.embedding_providers(settings)
-    engine = _reader(settings, objects, next(iter(models), None))
+    engine = providers.search_engine(settings, objects, next(iter(models), None), read_only=True, fresh=True)
     counters = DynamoCounters(aws.dynamodb(read_timeout_seconds=0.5, attempts=1), told.activity_table)
     deployment = DeploymentConfiguration(client, told.records_table, lambda: stamp(now()))
 
@@ -89,12 +85,3 @@ def now() -> datetime:
 
 def new_id() -> ItemId:
     return ItemId(f"hv_{ULID()}")
-
-
-def _reader(settings: RetrievalSettings, objects: ObjectStore, model: EmbeddingProvider | None) -> Engine:
-    if settings.search_engine == "embedded" and settings.index_location:
-        from commonplace.search.embedded.published import open_index
-
-        location = settings.index_location
-        return open_index(location, objects, model, read_only=True, refresh_seconds=REFRESH_SECONDS)
-    return providers.search_engine(settings, objects, model, read_only=True)

@@ -23,14 +23,10 @@ if TYPE_CHECKING:
 
     from commonplace.kernel.objects import ObjectStore
     from commonplace.memory.settings import MemoryToolSettings
-    from commonplace.search.model import EmbeddingProvider, Engine
     from commonplace.search.settings import RetrievalSettings
 
 COUNT_SECONDS = 0.5
 """How long a search waits for the count of queries."""
-
-REFRESH_SECONDS = 0.5
-"""How old the copy of a one-file index may be: what was added is to be found within two seconds."""
 
 
 def now() -> datetime:
@@ -47,7 +43,7 @@ def memory(told: MemoryToolSettings, settings: RetrievalSettings, objects: Objec
     models = providers.embedding_providers(settings, read_seconds=providers.MEMORY_READ_SECONDS)
     client = aws.dynamodb(read_timeout_seconds=5)
     store = DynamoEntries(client, told.records_table, told.activity_table)
-    engine = _reader(settings, objects, next(iter(models), None))
+    engine = providers.search_engine(settings, objects, next(iter(models), None), read_only=True, fresh=True)
     fusion = Fusion.parse(told.fusion) if told.fusion else SEED_FUSION
     return Memory(
         store=store,
@@ -65,12 +61,3 @@ def memory(told: MemoryToolSettings, settings: RetrievalSettings, objects: Objec
 def _hasty() -> DynamoDBClient:
     """Whoever searches does not wait for the count, so nothing of it is tried twice; whoever reads the counts waits."""
     return aws.dynamodb(read_timeout_seconds=COUNT_SECONDS, connect_timeout_seconds=COUNT_SECONDS, attempts=1)
-
-
-def _reader(settings: RetrievalSettings, objects: ObjectStore, model: EmbeddingProvider | None) -> Engine:
-    if settings.search_engine == "embedded" and settings.index_location:
-        from commonplace.search.embedded.published import open_index
-
-        location = settings.index_location
-        return open_index(location, objects, model, read_only=True, refresh_seconds=REFRESH_SECONDS)
-    return providers.search_engine(settings, objects, model, read_only=True)

@@ -53,9 +53,9 @@ class LambdaRedactor:
             logger.warning("the function redact does not answer", extra={"error": code})
             raise _unavailable() from None
         told: dict[str, Any] = found if isinstance(found, dict) else {}
-        if not answer.get("FunctionError") and (error := told.get("error")):
-            kind = Survived if error["code"] == SURVIVED else InvalidInput
-            raise kind(error["message"], hint=error["hint"])
+        if not answer.get("FunctionError") and (refusal := told.get("error")):
+            kind = Survived if refusal["code"] == SURVIVED else InvalidInput
+            raise kind(refusal["message"], hint=refusal["hint"])
         if told.keys() != set(expected):
             logger.warning("the function redact failed", extra={"error": told.get("errorType", "no answer")})
             raise _unavailable()

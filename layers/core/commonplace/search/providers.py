@@ -37,6 +37,9 @@ CACHE_SECONDS = 0.5
 MEMORY_READ_SECONDS = 4.0
 """A caller of the memory waits as well, but a hundred texts take their time: 23 s with all retries."""
 
+FRESH_SECONDS = 0.5
+"""How old the copy of an embedded index may be, for a fresh reader."""
+
 INDEX_READ_SECONDS = 15.0
 """Nobody waits for an index to be written, and 96 chunks in one call take their time."""
 
@@ -71,14 +74,20 @@ def search_engine(
     provider: EmbeddingProvider | None,
     *,
     read_only: bool,
+    fresh: bool = False,
 ) -> Engine:
-    """The configured index, for a reader or a writer with this model. `objects` is the store of the embedded one."""
+    """The configured index, for a reader or a writer with this model. `objects` is the store of the embedded one.
+
+    A `fresh` reader finds what was written within two seconds, for it looks for a new copy of an embedded index more
+    often.
+    """
     if settings.search_engine == "embedded":
-        from commonplace.search.embedded.published import open_index
+        from commonplace.search.embedded.published import REFRESH_SECONDS, open_index
 
         if settings.index_location is None:
             raise SettingsError("INDEX_LOCATION is not set. The embedded engine needs it.")
-        return open_index(settings.index_location, objects, provider, read_only=read_only)
+        refresh = FRESH_SECONDS if fresh else REFRESH_SECONDS
+        return open_index(settings.index_location, objects, provider, read_only=read_only, refresh_seconds=refresh)
     from commonplace.search.opensearch.engine import OpenSearchEngine
 
     parameters = index_parameters(settings)
