@@ -63,9 +63,11 @@ def services(environ: Mapping[str, str], settings: RetrievalSettings, objects: O
         model = deployment.read()
         return (model.model, model.changed) if model else ("", False)
 
+    strip = redactor(redaction)
     parts = Parts(
         store=store,
-        redactor=redactor(redaction),
+        redactor=strip,
+        invalid_patterns=strip.invalid_patterns,
         search=HiveSearch(engine, models, store, told.names),
         limiter=Limiter(counters, time.time, secret=told.counter_secret),
         clock=now,

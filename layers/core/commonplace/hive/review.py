@@ -1,12 +1,17 @@
 """What reviewers do with the hive: look through the queue, decide, make rules, invalidate (`hive:admin`)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from commonplace.hive import screening
 from commonplace.hive.model import (
+    CATEGORIES,
+    MAX_ALLOWED,
     MAX_LISTED,
+    MAX_PATTERN_CHARACTERS,
+    MAX_PATTERNS,
     MAX_REASON_CHARACTERS,
+    MAX_RULES,
     MAX_SHARE,
     Category,
     Contribution,
@@ -159,6 +164,7 @@ class Reviews:
             run_id=was.run_id and masked(was.run_id),
             tags=tuple(dict.fromkeys(map(masked, was.tags))),
             signature=screening.signature(content),
+            marks=tuple(sorted({mark.code for mark in screening.orders("\n".join(map(masked, fields)))})),
             redactions={**was.redactions, kind: was.redactions.get(kind, 0) + found},
             revision=was.revision + 1,
         )
@@ -187,11 +193,16 @@ class Reviews:
         return self._store.rules(author.organisation)
 
     def change_rules(self, author: Author, rules: Rules) -> Rules:
-        """Puts these in place of those with the same `revision`. Raises Conflict and InvalidInput."""
+        """Puts these in place of those with the same `revision`.
+
+        Raises Conflict, InvalidInput whose details name the patterns that are none, Unavailable without the redaction.
+        """
         was = self._store.rules(author.organisation)
         if was.revision != rules.revision:
             raise Conflict("Somebody else has changed the rules meanwhile.", hint="Read them again, then change them.")
         _check_rules(rules)
+        if rules.patterns and (invalid := self._parts.invalid_patterns(rules.patterns)):
+            raise _invalid(invalid)
         new = replace(rules, revision=was.revision + 1)
         record = author.record("hive.rules", self._parts.clock().timestamp(), revision=str(new.revision))
         try:
@@ -273,6 +284,31 @@ def _reason(text: str) -> str:
 
 
 def _check_rules(rules: Rules) -> None:
+    for name, number, most in (
+        ("rules", len(rules.approvals), MAX_RULES),
+        ("patterns", len(rules.patterns), MAX_PATTERNS),
+        ("texts that are never masked", len(rules.allowed), MAX_ALLOWED),
+    ):
+        if number > most:
+            raise InvalidInput(f"There may be at most {most} {name}.", hint="Take out what is not needed any more.")
+    if len({rule.id for rule in rules.approvals}) < len(rules.approvals):
+        raise InvalidInput("Two rules have the same id.", hint="Give each rule an id of its own.")
     for rule in rules.approvals:
         if not (rule.category or rule.agent):
-            raise InvalidInput("A rule names a category, an agent or both.")
+            raise InvalidInput("A rule names a category, an agent or both.", hint="Otherwise it would approve all.")
+        if rule.category not in (None, *CATEGORIES):
+            raise InvalidInput("A rule names no category.", hint=f"Categories are {', '.join(CATEGORIES)}.")
+        if not 0 <= rule.min_confidence <= 1:
+            raise InvalidInput("The least confidence of a rule is a number from 0 to 1.")
+    for text in (*rules.patterns, *rules.allowed):
+        if not 0 < len(text.strip()) <= MAX_PATTERN_CHARACTERS:
+            raise InvalidInput(f"Patterns and texts have 1 to {MAX_PATTERN_CHARACTERS} characters.")
+
+
+def _invalid(patterns: Mapping[str, str]) -> InvalidInput:
+    told = "; ".join(f"{pattern}: {why}" for pattern, why in patterns.items())
+    return InvalidInput(
+        f"These patterns are not valid: {told}."[:1_000],
+        hint="Patterns are regular expressions of RE2, which has no look-around and no back references.",
+        patterns=dict(patterns),
+    )

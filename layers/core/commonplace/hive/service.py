@@ -6,7 +6,7 @@ what was sent is in the memory of this process alone.
 
 import hashlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -78,6 +78,8 @@ class Parts:
     """Public names of organisations."""
     kept_model: Callable[[], tuple[str, bool]] = lambda: ("", False)
     """The model that was kept at the first start, and whether another one is configured."""
+    invalid_patterns: Callable[[Sequence[str]], Mapping[str, str]] = lambda _: {}
+    """Which patterns the redaction does not take, and why."""
     policy: Policy = field(default_factory=Policy)
     """Of the deployment."""
     per_hour: int = 60
@@ -234,19 +236,24 @@ class Hive:
         ):
             allowance = parts.limiter.take(quota, whose)
             if allowance is not None and not allowance.allowed:
-                count("HiveContributions", Outcome="limited")
-                raise RateLimited(
+                raise self._refused(
+                    author,
                     f"{name} has contributed {quota.calls} times within the hour.",
-                    retry_after_seconds=allowance.reset_seconds,
-                    hint="Contribute what others cannot find elsewhere, and put what belongs together into one text.",
+                    allowance.reset_seconds,
+                    "Contribute what others cannot find elsewhere, and put what belongs together into one text.",
                 )
         if self._store.waiting(author.organisation) >= parts.max_pending:
-            count("HiveContributions", Outcome="limited")
-            raise RateLimited(
+            raise self._refused(
+                author,
                 f"{parts.max_pending} contributions of your organisation wait for review.",
-                retry_after_seconds=HOUR,
-                hint="Ask somebody with the scope hive:admin to review them in the console.",
+                HOUR,
+                "Ask somebody with the scope hive:admin to review them in the console.",
             )
+
+    def _refused(self, author: Author, message: str, seconds: int, hint: str) -> RateLimited:
+        count("HiveContributions", Outcome="limited")
+        self._store.refused(author.organisation, author.account, author.name)
+        return RateLimited(message, retry_after_seconds=seconds, hint=hint)
 
     def _strip(self, draft: Draft, rules: Rules) -> Redacted:
         policy = replace(self._parts.policy, patterns=rules.patterns, allowed=rules.allowed)
