@@ -3,17 +3,20 @@
 import html
 import re
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
 
+from commonplace.hive import screening
 from commonplace.hive.console.desk import Desk
 from commonplace.hive.console.pages import hive_pages
 from commonplace.hive.model import AutoApproval, Contribution, Counts, ItemId, Mark, Rules
 from commonplace.kernel.audit import Author
+from commonplace.kernel.errors import Unavailable
 from tests.console_app import Browser, Deployment
 from tests.fakes.authority import ALICE, BOB, Accounts, standing
 from tests.fakes.hive_items import item
-from tests.fakes.hive_stores import FakeHive
+from tests.fakes.hives import FakeHive
 from tests.fakes.identity_stores import MemoryAudit
 
 CAROL = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
@@ -35,15 +38,15 @@ class Room:
             audit=self.audit,
         )
 
-    def add(self, number: int, content: str = "", **told: object) -> Contribution:
+    def add(self, number: int, content: str = "", **told: Any) -> Contribution:
         content = content or f"Wait {number} seconds before the pool is closed, says [NAME]."
         one = item("default", f"hv_{number:026d}", content, status="pending", agent="agent:gardener")
         one = replace(one, **told)
-        self.made.store.put(one)
+        self.made.store.kept.setdefault(one.organisation, {})[one.id] = one
         return one
 
     def kept(self, number: int) -> Contribution:
-        return self.made.store.kept[ItemId(f"hv_{number:026d}")]
+        return self.made.kept()[ItemId(f"hv_{number:026d}")]
 
     def browser(self, subject: str = ALICE) -> Browser:
         return self.deployment.browser(subject)
@@ -111,13 +114,13 @@ def test_the_menu_says_how_many_wait_to_whoever_may_review(room: Room) -> None:
     assert "waiting" not in room.browser(BOB).get("/console/hive/items").text
 
 
-def test_a_page_is_shown_although_the_count_of_the_menu_cannot_be_had(room: Room) -> None:
+def test_a_page_is_shown_although_the_count_of_the_menu_cannot_be_had(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(_: str) -> int:
-        from commonplace.kernel.errors import Unavailable
-
         raise Unavailable("The store does not answer.")
 
-    room.made.store.waiting = fail  # type: ignore[method-assign]
+    monkeypatch.setattr(room.made.store, "waiting", fail)
     assert room.browser().get("/console/hive/rules").status_code == 200
 
 
@@ -149,8 +152,6 @@ def test_orders_to_agents_are_marked_with_sentence_and_code(room: Room, monkeypa
 
 
 def test_near_duplicates_are_beside_it_with_what_differs(room: Room) -> None:
-    from commonplace.hive import screening
-
     first = "Set the pool size to ten before the nightly job starts, else it runs out of connections at two o'clock."
     second = first.replace("ten", "twenty")
     room.add(1, first, signature=screening.signature(first))
@@ -211,7 +212,7 @@ def test_a_missed_passage_is_masked_everywhere_and_stands_in_no_record(room: Roo
     one = room.kept(1)
     assert one.content == "[NAME] said:\nask [NAME] before you close the pool of the hall."
     assert (one.tags, one.redactions, one.intact) == (("[NAME]", "pool"), {"NAME": 3}, True)
-    assert "Rosalind" not in repr((room.audit.records, room.made.store.audit))
+    assert "Rosalind" not in repr((room.audit.records, room.made.store.audit.records))
 
 
 @pytest.mark.parametrize("passage", ["", "Rosamund"])
@@ -248,7 +249,7 @@ def test_every_action_is_on_record_without_its_text(room: Room) -> None:
     room.browser().post(pending(1), {"action": "reject", "reason": "Known already", "more": "see the wiki"})
     (record,) = room.audit.records
     assert record.details == {"page": "hive/pending/{id}", "action": "reject"}
-    (made,) = room.made.store.audit
+    (made,) = room.made.store.audit.records
     assert (made.event, "see the wiki" in repr(made)) == ("hive.reject", False)
 
 
@@ -280,7 +281,7 @@ def test_a_feed_can_be_searched(room: Room) -> None:
 
 def test_an_item_says_where_it_comes_from_and_what_it_is_worth(room: Room) -> None:
     one = room.add(1, status="approved", decided_by="rule:a1b2", decided_at="2026-11-02T08:00:00.000000Z")
-    room.made.store.counted[one.id] = Counts(helpful=3, not_helpful=1, retrieved=7)
+    room.made.store.counts[one.id] = Counts(helpful=3, not_helpful=1, retrieved=7)
     told = text(room.browser(BOB).get(item_page(1)).text)
     assert "1 November 2026, 08:00 UTC, by agent:gardener" in told
     assert "2 November 2026, 08:00 UTC, by rule:a1b2" in told
@@ -308,7 +309,7 @@ def test_an_item_whose_text_was_changed_says_so(room: Room) -> None:
 def test_looking_at_an_item_counts_as_no_retrieval(room: Room) -> None:
     one = room.add(1, status="approved")
     room.browser().get(item_page(1))
-    assert one.id not in room.made.store.counted
+    assert one.id not in room.made.store.counts
 
 
 def test_an_item_is_published_and_withdrawn_by_reviewers_alone(room: Room) -> None:
@@ -351,7 +352,7 @@ def test_an_item_is_deleted_by_whoever_is_sure(room: Room) -> None:
     assert room.browser().post(item_page(1), {"action": "delete"}).status_code == 422
     answer = room.browser().post(item_page(1), {"action": "delete", "sure": "yes"})
     assert answer.headers["location"] == "/console/hive/items?done=deleted"
-    assert room.made.store.kept == {}
+    assert room.made.kept() == {}
 
 
 def test_rules_are_added_and_removed(room: Room) -> None:
@@ -396,6 +397,7 @@ def test_rules_that_somebody_else_changed_are_shown_before_they_are_changed(room
 def test_figures_say_what_was_given_and_taken(room: Room) -> None:
     room.add(1, status="approved", is_public=True)
     room.add(2)
+    room.made.store.contributed["default"] = 2
     told = text(room.browser().get("/console/hive/figures").text)
     assert "Contributed2: 1 approved, 0 rejected, 1 waits, the oldest for" in told
     assert "your agents fetched items of others 0 times" in told

@@ -39,8 +39,8 @@ class Items:
     def pages(self) -> list[ConsolePage]:
         hive = self.desk.hive
         act: dict[str, tuple[Callable[[Author, ItemId], object], str]] = {
-            "publish": (partial(hive.publish, is_public=True), "shared"),
-            "withdraw": (partial(hive.publish, is_public=False), "withdrawn"),
+            "publish": (lambda author, id: hive.publish(author, id, is_public=True), "shared"),
+            "withdraw": (lambda author, id: hive.publish(author, id, is_public=False), "withdrawn"),
         }
         return [
             ConsolePage(path=PATH, title="Contributed", show=self.show_feed, need=READER, messages=MESSAGES),
@@ -117,6 +117,9 @@ class Items:
     async def _delete(self, visit: Visit) -> Done | View:
         if visit.value("sure") != "yes":
             return await self._view(visit, InvalidInput("Nothing was deleted.", hint="Tick that you are sure first."))
-        delete = partial(self.desk.hive.delete, reviewer=True)
-        told = await attempted(partial(self._view, visit), delete, who(visit), item_id(visit))
+
+        def delete() -> None:
+            self.desk.hive.delete(who(visit), item_id(visit), reviewer=True)
+
+        told = await attempted(partial(self._view, visit), delete)
         return told if isinstance(told, View) else Done("deleted", path=PATH)

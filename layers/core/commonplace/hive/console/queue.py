@@ -74,13 +74,14 @@ class Queue:
     desk: Desk
 
     def pages(self) -> list[ConsolePage]:
-        decide = {
-            "approve": (self.desk.reviews.approve, "approved"),
-            "publish": (partial(self.desk.reviews.approve, public=True), "published"),
+        reviews = self.desk.reviews
+        decide: dict[str, tuple[Decision, str]] = {
+            "approve": (lambda author, id: reviews.approve(author, id, public=False), "approved"),
+            "publish": (lambda author, id: reviews.approve(author, id, public=True), "published"),
         }
-        stay = {
-            "flag": (partial(self.desk.reviews.flag, sensitive=True), "flagged"),
-            "unflag": (partial(self.desk.reviews.flag, sensitive=False), "unflagged"),
+        stay: dict[str, tuple[Decision, str]] = {
+            "flag": (lambda author, id: reviews.flag(author, id, sensitive=True), "flagged"),
+            "unflag": (lambda author, id: reviews.flag(author, id, sensitive=False), "unflagged"),
         }
         return [
             ConsolePage(
