@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from commonplace.hive.index_source import StoredItems, record_id
 from commonplace.hive.model import Asked, Contribution, Counts, ItemId, SearchAnswer
 from commonplace.hive.ports import ContributionStore
-from commonplace.hive.search import NOTHING_IN_CATEGORY, NOTHING_KNOWN, READ_TOGETHER, HiveSearch
+from commonplace.hive.search import NOTHING_IN_CATEGORY, NOTHING_KNOWN, HiveSearch
 from commonplace.kernel.errors import Unavailable
 from commonplace.search.indexer import Indexer, Message
 from commonplace.search.model import Engine, Tombstone
@@ -196,7 +196,7 @@ def test_relevance_is_from_0_to_1_with_four_decimals(hive: Hive) -> None:
 
 @pytest.mark.parametrize("limit", [1, 7, 50])
 def test_all_pages_together_show_every_item_once(hive: Hive, limit: int) -> None:
-    many = READ_TOGETHER + 13
+    many = 120
     hive.add(*(item("acme", f"hv_{at:03}", f"The gateway of {spelt(at)} throttles.") for at in range(many)))
     hive.items.counted = {ItemId(f"hv_{at:03}"): Counts(helpful=at % 5, not_helpful=at % 3) for at in range(many)}
 
@@ -270,13 +270,12 @@ STEPS = st.lists(
 
 
 @settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(BEGUN, STEPS, st.booleans())
+@given(BEGUN, STEPS)
 def test_whatever_the_index_says_late_nobody_is_shown_what_is_not_theirs(
     engine: Engine,
     provider: FakeEmbeddings,
     begun: list[tuple[str, str, bool]],
     steps: list[tuple[str, int, str, bool]],
-    caught_up: bool,
 ) -> None:
     hive, example = Hive(engine, provider), next(EXAMPLES)
     made = [item(owner, f"hv_{example}_{at}", text, is_public=public) for at, (owner, text, public) in enumerate(begun)]
@@ -286,9 +285,14 @@ def test_whatever_the_index_says_late_nobody_is_shown_what_is_not_theirs(
         _take(hive, one.id, step, moment)
         if heard or step == "index":
             hive.index(one.id, owner=one.organisation)
-    for one in made if caught_up else ():
+    _check(hive, caught_up=False)
+    for one in made:
         hive.index(one.id, owner=one.organisation)
+    _check(hive, caught_up=True)
+    engine.write((), [Tombstone(record_id(one.organisation, one.id), FOR_EVER) for one in made])
 
+
+def _check(hive: Hive, *, caught_up: bool) -> None:
     for organisation in (*ORGANISATIONS, "nobody"):
         for moment in TIMES:
             shown = [hive.items.kept[ItemId(one)] for one in hive.walk(organisation, limit=3, now=moment)]
@@ -299,7 +303,6 @@ def test_whatever_the_index_says_late_nobody_is_shown_what_is_not_theirs(
                 assert {one.content for one in shown} == {one.content for one in allowed}
                 own = {one.content for one in allowed if one.organisation == organisation}
                 assert all(one.organisation == organisation or one.content not in own for one in shown)
-    engine.write((), [Tombstone(record_id(one.organisation, one.id), FOR_EVER) for one in made])
 
 
 def _take(hive: Hive, id: str, step: str, moment: str) -> None:

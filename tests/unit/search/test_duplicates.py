@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.search.model import RecordId
-from commonplace.search.near_duplicates import FEWEST_WORDS, NEAR, collapse, differing_bits, fingerprint
+from commonplace.search.near_duplicates import FEW, FEWEST_WORDS, NEAR, collapse, differing_bits, fingerprint
 from commonplace.search.text import plain
 from tests.unit.search.records import record
 
@@ -102,6 +102,7 @@ def test_collapsing_keeps_the_best_of_each_kind_and_loses_nothing(
 
     whole = collapse(ranking, marks, len(ranking), always_shown=SHOWN)
     cut = collapse(ranking, marks, size, always_shown=SHOWN)
+    assert collapse(ranking, marks, FEW + 1, always_shown=SHOWN) == whole
 
     hidden = [name for others in whole.duplicates.values() for name in others]
     kept = [name for name, _ in whole.ranking]

@@ -22,6 +22,7 @@ from commonplace.search.fusion import RELEVANCE_SHARE, Fusion
 from commonplace.search.model import EmbeddingProvider, Engine, QueryVector, RecordId, SearchRequest
 from commonplace.search.query import NOTHING, Query
 from commonplace.search.rerank import blend
+from commonplace.search.source import batches
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +32,8 @@ DEPTH = 2 * CANDIDATES_PER_LEG
 NEAR_TIE = 0.1
 """How much relevance the best quality makes up for."""
 
-READ_TOGETHER = 40
+READ_AHEAD = 16
+"""Items that are read beyond a page: so many may have to be compared with its last one."""
 
 ORGANISATIONS_REMEMBERED, QUERIES_REMEMBERED = 16, 128
 """As in the memory: nobody's answer, nor the time it takes, depends on queries of another organisation."""
@@ -150,8 +152,7 @@ class HiveSearch:
         """
         placed: list[Placed] = []
         gone = 0
-        for start in range(0, len(groups), READ_TOGETHER):
-            some = groups[start : start + READ_TOGETHER]
+        for some in batches(groups, wanted + READ_AHEAD):
             if len(placed) >= wanted and -placed[wanted - 1].order[0] > some[0].relevance:
                 break
             addresses = [address(record) for group in some for record in group.records]

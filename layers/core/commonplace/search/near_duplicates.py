@@ -24,6 +24,9 @@ in the samples no pair in fewer than 20. One changed word in a hundred leaves 95
 10 %.
 """
 
+FEW = 100
+"""Records of a ranking that are compared one by one; of more of them all pairs at once."""
+
 # The bits of a byte, 32 bits apart, so that a sum of them counts each bit by itself.
 _SPREAD = tuple(sum((value >> bit & 1) << (32 * bit) for bit in range(8)) for value in range(256))
 _LANE = (1 << 32) - 1
@@ -83,12 +86,15 @@ def collapse(
     kept: list[tuple[RecordId, float]] = []
     seen: list[tuple[int, RecordId]] = []
     others: dict[RecordId, list[RecordId]] = {}
+    compared = _resembling(ranking, marks) if size > FEW else marks
     for record, score in ranking:
         if len(kept) == size:
             break
         mark = int(marks[record], 16) if record in marks else None
         best = (
-            None if mark is None else next((kind for other, kind in seen if (mark ^ other).bit_count() <= NEAR), None)
+            None
+            if mark is None or record not in compared
+            else next((kind for other, kind in seen if (mark ^ other).bit_count() <= NEAR), None)
         )
         if best is not None and score <= always_shown:
             others.setdefault(best, []).append(record)
@@ -97,3 +103,13 @@ def collapse(
         if mark is not None and best is None:
             seen.append((mark, record))
     return Collapsed(kept, {record: tuple(found) for record, found in others.items()})
+
+
+def _resembling(ranking: Sequence[tuple[RecordId, float]], marks: Mapping[RecordId, str]) -> set[RecordId]:
+    """The records that are near any before them."""
+    import numpy
+
+    ids = [record for record, _ in ranking if record in marks]
+    values = numpy.array([int(marks[record], 16) for record in ids], dtype=numpy.uint64)
+    near = numpy.tril(numpy.bitwise_count(values[:, None] ^ values) <= NEAR, -1)
+    return {ids[place] for place in numpy.flatnonzero(near.any(axis=1))}

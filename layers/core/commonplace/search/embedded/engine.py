@@ -5,6 +5,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime
 from math import isfinite
 from pathlib import Path
@@ -266,7 +267,12 @@ class EmbeddedEngine:
     def _mask(
         self, database: sqlite3.Connection, snapshot: Snapshot, conditions: Conditions
     ) -> "numpy.ndarray[Any, Any]":
-        return snapshot.mask(conditions.filters, lambda: queries.allowed(database, conditions))
+        # A search asks for another moment each time, and few records do not hold at it: the rest is known.
+        lasting = Conditions(replace(conditions.filters, valid_at=None))
+        mask = snapshot.mask(lasting.filters, lambda: queries.allowed(database, lasting))
+        if conditions.filters.valid_at is None:
+            return mask
+        return snapshot.without(mask, queries.outside(database, conditions.filters.valid_at))
 
     def _by_vector(self, snapshot: Snapshot, vector: QueryVector | None) -> Scores | None:
         """None where the vector is of another model than the index."""

@@ -84,6 +84,12 @@ def allowed(database: sqlite3.Connection, conditions: Conditions) -> Iterator[in
     return (row for (row,) in database.execute(query, conditions.parameters))
 
 
+def outside(database: sqlite3.Connection, moment: str) -> Iterator[int]:
+    """Rows of the records that do not hold yet, or any more."""
+    query = "SELECT rowid FROM records WHERE valid_from > :at UNION SELECT rowid FROM records WHERE valid_until <= :at"
+    return (row for (row,) in database.execute(query, {"at": moment}))
+
+
 def named(database: sqlite3.Connection, query: Query, conditions: Conditions) -> list[LegHit]:
     """The records that the query names, best grade first."""
     keys = {f"k{place}": key for place, key in enumerate(query_keys(query))}

@@ -180,6 +180,17 @@ class Snapshot:
             mask[self._places(numpy.fromiter(allowed(), numpy.int64))] = True
         return mask
 
+    def without(self, mask: "Array", rows: Iterable[int]) -> "Array":
+        """The mask, but for the records in these rows."""
+        import numpy
+
+        left_out = self._places(numpy.fromiter(rows, numpy.int64))
+        if not len(left_out):
+            return mask
+        kept: Array = mask.copy()
+        kept[left_out] = False
+        return kept
+
     def fits(self, vector: Vector) -> bool:
         """Whether a vector can be compared with those of the chunks."""
         return not self._chunks.embedded.any() or len(vector) == self._chunks.vectors.shape[1]

@@ -45,6 +45,8 @@ CREATE TABLE records (
 );
 CREATE INDEX live_records ON records (id, fingerprint) WHERE deleted = 0;
 CREATE INDEX records_by_write ON records (written);
+CREATE INDEX records_by_beginning ON records (valid_from) WHERE valid_from IS NOT NULL;
+CREATE INDEX records_by_end ON records (valid_until) WHERE valid_until IS NOT NULL;
 CREATE TABLE writes (number INTEGER PRIMARY KEY, token TEXT NOT NULL);
 CREATE TABLE record_tags (tag TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (tag, record)) WITHOUT ROWID;
 CREATE INDEX record_tags_by_record ON record_tags (record);
