@@ -1,0 +1,316 @@
+"""The redaction whole: rules, secrets, patterns and a detector over all fields, until nothing is found any more.
+
+A pass finds, masks, looks for each value that it masked in every other field, and judges the fields joined. The next
+pass reads what came of it. What a pass leaves unchanged is the result, so redacting that again changes nothing.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, combinations
+from typing import Any
+
+from commonplace.kernel.errors import InvalidInput
+from commonplace.redaction.model import KINDS, Kind, Policy, Redacted, Span
+from commonplace.redaction.ports import Detector, Survived
+from commonplace.redaction.rules import EXPLAINED, find_in_address, find_personal
+from commonplace.redaction.secret_rules import find_secrets
+from commonplace.redaction.structure import read_structure
+from commonplace.redaction.verbatim import Value, find_in_pieces, find_values, values_of
+from commonplace.redaction.views import OPAQUE, PLACEHOLDER, View, view_of
+from commonplace.redaction.vocabulary import TECHNICAL
+
+MAX_CHARACTERS = 100_000
+MOST_PASSES = 8
+EDGE = 160
+"""Characters at the end of a field that are read together with the beginning of another."""
+
+_WORTH_JOINING = re.compile(r"[@:=]|\d\D{0,9}\d|[\w-]{16}")
+_PRECEDENCE = ("secret", "pattern", "rule", "comprehend", "model")
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A field as a pass reads it. Positions of spans are the text's own."""
+
+    text: str
+    whole: View
+    prose: View
+    """Without code."""
+    sentences: View
+    """Without code and addresses."""
+    addresses: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def read(cls, text: str) -> "_Field":
+        structure = read_structure(text)
+        whole = view_of(text)
+        prose = whole.without(structure.code)
+        return cls(text, whole, prose, prose.without(structure.addresses), structure.addresses)
+
+
+class Pipeline:
+    """A `Redactor`. Without a detector, names and streets are found where a rule can tell them."""
+
+    def __init__(self, detector: Detector | None = None) -> None:
+        self._detector = detector
+
+    def redact(self, fields: Mapping[str, str], policy: Policy) -> Redacted:
+        """The fields by the same names. Raises Survived, InvalidInput and Unavailable, none of which quotes a text."""
+        if sum(map(len, fields.values())) > MAX_CHARACTERS:
+            raise InvalidInput(
+                f"The texts are longer than {MAX_CHARACTERS} characters together.", hint="Shorten them, or split them."
+            )
+        judge = _Judge(policy, self._detector)
+        texts = list(fields.values())
+        for _ in range(MOST_PASSES):
+            masked = judge.mask(texts)
+            if masked == texts:
+                return _result(dict(zip(fields, texts, strict=True)))
+            texts = masked
+        raise Survived("Personal data or a secret is left after all has been tried.", hint="Take it out by hand.")
+
+
+class _Judge:
+    """What is found under one policy, over the passes of one call."""
+
+    def __init__(self, policy: Policy, detector: Detector | None) -> None:
+        self._policy = policy
+        self._patterns = [_compiled(index, pattern) for index, pattern in enumerate(policy.patterns, 1)]
+        self._allowed = [
+            re.compile(rf"(?<![^\W_]){re.escape(text.strip())}(?![^\W_])", re.IGNORECASE)
+            for text in policy.allowed
+            if text.strip()
+        ]
+        self._detector = detector
+        self._known: dict[str, list[Span]] = {}
+        self._values: dict[tuple[str, bool], Value] = {}
+
+    def mask(self, texts: Sequence[str]) -> list[str]:
+        """The texts after one pass."""
+        fields = [_Field.read(text) for text in texts]
+        found = [self._by_rule(field) for field in fields]
+        for field, spans, more in zip(fields, found, self._by_model(fields, found), strict=True):
+            spans.extend(more)
+            for span in spans:
+                self._remember(field, span)
+        for field, spans in zip(fields, found, strict=True):
+            spans.extend(self._written(field.whole, find_values(field.whole, field.prose, self._values.values())))
+        masked = [_masked(text, spans) for text, spans in zip(texts, found, strict=True)]
+        return masked if masked != list(texts) else self._mask_pieces(fields)
+
+    def _by_rule(self, field: _Field) -> list[Span]:
+        keep = self._policy.keep_public_identities
+        spans = list(self._written(field.whole, find_secrets(field.whole.text)))
+        spans += self._written(field.whole, self._by_pattern(field.whole.text))
+        spans += self._written(field.sentences, find_personal(field.sentences.text, keep_public_identities=keep))
+        for start, end in field.addresses:
+            first, last = field.prose.position(start), field.prose.position(end)
+            address = field.prose.text[first:last]
+            moved = (replace(each, start=each.start + first, end=each.end + first) for each in find_in_address(address))
+            spans += self._written(field.prose, moved)
+        return self._not_allowed(field.text, spans)
+
+    def _by_pattern(self, text: str) -> Iterator[Span]:
+        for pattern in self._patterns:
+            for found in pattern.finditer(text):
+                if found.end() > found.start():
+                    yield Span(found.start(), found.end(), "REDACTED", "pattern", label="pattern")
+
+    def _by_model(self, fields: Sequence[_Field], found: Sequence[Sequence[Span]]) -> list[list[Span]]:
+        """What the detector finds in prose, where rules and the structure explain nothing."""
+        if self._detector is None:
+            return [[] for _ in fields]
+        views = [_readable(field, spans) for field, spans in zip(fields, found, strict=True)]
+        new = sorted({view.text for view in views} - self._known.keys())
+        if new:
+            self._known.update(zip(new, self._detector.detect(new), strict=True))
+        results = []
+        for field, view in zip(fields, views, strict=True):
+            spans = [
+                span
+                for span in self._known[view.text]
+                if not _is_technical(view.text, span) and any(map(str.isalnum, view.text[span.start : span.end]))
+            ]
+            results.append(self._not_allowed(field.text, list(self._written(view, spans))))
+        return results
+
+    def _written(self, view: View, spans: Iterable[Span]) -> Iterator[Span]:
+        """The spans of a view where they stand in the text as it was written, without what is opaque at their ends."""
+        for span in spans:
+            text = view.text[span.start : span.end]
+            start = span.start + len(text) - len(text.lstrip(OPAQUE + " \t\n"))
+            end = span.end - (len(text) - len(text.rstrip(OPAQUE + " \t\n")))
+            if end > start:
+                first, last = view.original(start, end)
+                yield replace(span, start=first, end=last)
+
+    def _not_allowed(self, text: str, spans: list[Span]) -> list[Span]:
+        allowed = [found.span() for form in self._allowed for found in form.finditer(text)]
+        return [
+            span
+            for span in spans
+            if span.origin == "secret" or not any(start <= span.start and span.end <= end for start, end in allowed)
+        ]
+
+    def _remember(self, field: _Field, span: Span) -> None:
+        start, end = field.whole.position(span.start), field.whole.position(span.end)
+        if span.origin == "pattern":
+            return
+        for value in values_of(field.whole.text, replace(span, start=start, end=end)):
+            self._values[value.key, value.in_code] = value
+
+    def _mask_pieces(self, fields: Sequence[_Field]) -> list[str]:
+        """The texts without what shows only when fields are read together, in their order."""
+        found: list[list[Span]] = [[] for _ in fields]
+        for index, span in find_in_pieces([field.whole for field in fields], self._values.values()):
+            found[index] += self._written(fields[index].whole, [span])
+        full = [index for index, field in enumerate(fields) if field.text.strip()]
+        for first, second in combinations(full, 2):
+            edges = fields[first].whole.text.rstrip()[-60:], fields[second].whole.text.lstrip()[:60]
+            if _WORTH_JOINING.search("".join(edges)):
+                self._judge_joined(fields, (first, second), "", found)
+                self._judge_joined(fields, (first, second), " ", found)
+        if not any(found):
+            self._judge_joined(fields, full, "", found)
+            self._judge_joined(fields, full, " ", found)
+        return [_masked(field.text, spans) for field, spans in zip(fields, found, strict=True)]
+
+    def _judge_joined(self, fields: Sequence[_Field], indexes: Sequence[int], by: str, found: list[list[Span]]) -> None:
+        keep = self._policy.keep_public_identities
+        for of in ("whole", "prose"):
+            views = [_edges(getattr(fields[index], of)) for index in indexes]
+            text = by.join(view.text for view in views)
+            ends = list(accumulate(len(view.text) + len(by) for view in views))
+            starts = [0, *ends[:-1]]
+            if of == "whole":
+                spans = [*find_secrets(text), *self._by_pattern(text)]
+            else:
+                spans = list(find_personal(text, keep_public_identities=keep))
+            for span in spans:
+                pieces = [
+                    (index, view, max(span.start, start) - start, min(span.end, start + len(view.text)) - start)
+                    for index, view, start in zip(indexes, views, starts, strict=True)
+                    if span.start < start + len(view.text) and span.end > start
+                ]
+                if len(pieces) > 1:
+                    for index, view, start, end in pieces:
+                        found[index] += self._written(view, [replace(span, start=start, end=end)])
+
+
+def _edges(view: View) -> View:
+    """A long text's beginning and end, with something opaque between them."""
+    if len(view.text) <= 2 * EDGE + 1:
+        return view
+    size = len(view.text)
+    starts = view.starts or range(size)
+    ends = view.ends or range(1, size + 1)
+    return View(
+        view.text[:EDGE] + OPAQUE + view.text[-EDGE:],
+        [*starts[:EDGE], starts[EDGE], *starts[size - EDGE :]],
+        [*ends[:EDGE], ends[EDGE], *ends[size - EDGE :]],
+    )
+
+
+def _readable(field: _Field, spans: Iterable[Span]) -> View:
+    """Prose as a model reads it: what is explained already is one sign, however long it was."""
+    known = [(span.start, span.end) for span in spans if span.kind != "NAME"]
+    known += [
+        field.sentences.original(*found.span()) for form in EXPLAINED for found in form.finditer(field.sentences.text)
+    ]
+    view = field.sentences.without(known)
+    if OPAQUE not in view.text:
+        return view
+    text: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for found in re.finditer(rf"({OPAQUE})+|[^{OPAQUE}]+", view.text):
+        if found[1]:
+            first, last = view.original(*found.span())
+            text.append(OPAQUE)
+            starts.append(first)
+            ends.append(last)
+        else:
+            text.append(found[0])
+            places = [view.original(place, place + 1) for place in range(*found.span())]
+            starts += [start for start, _ in places]
+            ends += [end for _, end in places]
+    return View("".join(text), starts, ends)
+
+
+def _is_technical(text: str, span: Span) -> bool:
+    """Whether what is taken for a person's name is a product, or a method that is called after one."""
+    words = re.findall(r"[^\W_]+", text[span.start : span.end].casefold())
+    return span.kind == "NAME" and all(word in TECHNICAL or len(word) < 2 for word in words)
+
+
+def _compiled(index: int, pattern: str) -> Any:
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = 1 << 20
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as error:
+        told = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else str(error)
+        raise InvalidInput(
+            f"Pattern {index} is no regular expression: {told}.",
+            hint="Patterns are written as RE2 reads them: without look-around and back-references.",
+        ) from None
+
+
+def _masked(text: str, spans: Iterable[Span]) -> str:
+    """The text with a placeholder for each stretch; those that overlap, and parts of one name or address, share one."""
+    kept = [found.span() for found in PLACEHOLDER.finditer(text)]
+    groups: list[tuple[int, int, list[Span]]] = []
+    for span in sorted(piece for each in spans for piece in _around(each, kept)):
+        if groups and (span.start < groups[-1][1] or _continues(text, groups[-1], span)):
+            start, end, members = groups[-1]
+            groups[-1] = (start, max(end, span.end), [*members, span])
+        else:
+            groups.append((span.start, span.end, [span]))
+    pieces, done = [], 0
+    for start, end, members in groups:
+        pieces += [text[done:start], f"[{_kind(members)}]"]
+        done = end
+    return "".join((*pieces, text[done:]))
+
+
+def _around(span: Span, kept: Iterable[tuple[int, int]]) -> Iterator[Span]:
+    """The span without placeholders in it."""
+    start = span.start
+    for first, last in kept:
+        if first < span.end and last > start:
+            if first > start:
+                yield replace(span, start=start, end=first)
+            start = max(start, last)
+    if span.end > start:
+        yield replace(span, start=start)
+
+
+def _continues(text: str, group: tuple[int, int, list[Span]], span: Span) -> bool:
+    return (
+        span.kind in ("NAME", "LOCATION")
+        and all(each.kind == span.kind for each in group[2])
+        and re.fullmatch(r"[ ,]{0,2}|,\n", text[group[1] : span.start]) is not None
+        and not (span.kind == "NAME" and "," in text[group[1] : span.start])
+    )
+
+
+def _kind(members: Sequence[Span]) -> Kind:
+    return min(members, key=lambda span: (_PRECEDENCE.index(span.origin), span.start - span.end, -span.score)).kind
+
+
+def _result(fields: Mapping[str, str]) -> Redacted:
+    counts: dict[Kind, int] = dict.fromkeys(KINDS, 0)
+    shares = {}
+    for name, text in fields.items():
+        for found in PLACEHOLDER.finditer(text):
+            counts[_BY_TEXT[found[0]]] += 1
+        words = text.split()
+        shares[name] = sum(PLACEHOLDER.search(word) is not None for word in words) / len(words) if words else 0.0
+    return Redacted(fields=fields, counts={kind: count for kind, count in counts.items() if count}, shares=shares)
+
+
+_BY_TEXT: Mapping[str, Kind] = {f"[{kind}]": kind for kind in KINDS}
