@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from starlette.concurrency import run_in_threadpool
 
 from commonplace.hive.model import CATEGORIES, Category, ItemId
+from commonplace.hive.passages import pieces
 from commonplace.hive.review import Reviews
 from commonplace.hive.service import Hive
 from commonplace.identity.authorization import Need
@@ -57,6 +58,7 @@ class Desk:
             "reviewer": visit.may(REVIEWER),
             "categories": CATEGORIES,
             "words": words,
+            "plain": plain,
             "when": datetime.fromisoformat,
             "ago": self.ago,
             "attribution": lambda organisation: self.names.get(organisation, organisation),
@@ -85,6 +87,11 @@ def item_id(visit: Visit) -> ItemId:
 def words(code: str) -> str:
     """`bug_fix` as people read it."""
     return code.replace("_", " ")
+
+
+def plain(text: str) -> str:
+    """With what is not seen written out."""
+    return "".join(piece.text for piece in pieces(text))
 
 
 def chosen_category(text: str) -> Category | None:

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 
 from commonplace.hive.console.desk import MESSAGES, REVIEWER, Desk, attempted, chosen_category, item_id, who
 from commonplace.hive.model import Category, Contribution, ItemId, Page
-from commonplace.hive.passages import difference, pieces
+from commonplace.hive.passages import Change, Piece, difference, pieces
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import CommonplaceError, InvalidInput
 from commonplace.redaction.model import KINDS, Kind
@@ -136,7 +136,7 @@ class Queue:
             "review": review,
             "one": contribution,
             "pieces": list(pieces(contribution.content, review.marks)),
-            "near": [(near, difference(near.contribution.content, contribution.content)) for near in review.near],
+            "near": [(near, _changes(near.contribution, contribution)) for near in review.near],
             "next": await run_in_threadpool(self._beside, author, chosen, id),
             "previous": await run_in_threadpool(partial(self._beside, author, chosen, id, newest_first=True)),
             "reasons": REASONS,
@@ -201,3 +201,7 @@ class Queue:
         if page.after and not newest_first:
             return Place(PATH, {**chosen.query, "after": page.after})
         return None
+
+
+def _changes(old: Contribution, new: Contribution) -> list[tuple[Change, list[Piece]]]:
+    return [(change, list(pieces(change.text))) for change in difference(old.content, new.content)]

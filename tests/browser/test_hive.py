@@ -1,0 +1,202 @@
+"""The review of contributions in a real browser: by keys, without scripts, by two people at once."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from commonplace.hive.console.desk import Desk, plain
+from commonplace.hive.console.pages import hive_pages
+from commonplace.hive.model import Mark
+from tests.browser.hosting import hosted
+from tests.browser.test_console import judged
+from tests.browser.visiting import SECONDS, Visit, visiting
+from tests.browser.wallet import Wallet, fresh_key
+from tests.fakes.authority import standing
+from tests.fakes.authorization_server import AuthorizationServer
+from tests.unit.hive.test_console import Room, item_page, pending
+
+
+@pytest.fixture
+def room() -> Room:
+    made = Room()
+    for number in range(1, 6):
+        made.add(number)
+    return made
+
+
+@pytest.fixture
+def server(room: Room) -> Iterator[AuthorizationServer]:
+    made = room.made
+    desk = Desk(made.hive, made.reviews, made.names, made.clock)
+    with hosted(console=lambda _: [hive_pages(desk)]) as running:
+        yield running
+
+
+@pytest.fixture
+def wallet(server: AuthorizationServer) -> Wallet:
+    """Of a reviewer."""
+    made = Wallet(fresh_key())
+    server.standings.held[made.account] = standing("vibecoder")
+    return made
+
+
+@pytest.fixture
+def visit(browser: Browser, server: AuthorizationServer, wallet: Wallet) -> Iterator[Visit]:
+    with visiting(browser, wallet, at=[server.settings.issuer]) as visitor:
+        visitor.go(f"{server.settings.issuer}/console/hive")
+        visitor.sign_in()
+        visitor.heading("Contributions that wait")
+        yield visitor
+        visitor.check()
+
+
+def opened(visit: Visit, number: int) -> None:
+    """The contribution is shown, and the keys work."""
+    visit.page.wait_for_url(f"**{pending(number)}*", timeout=SECONDS * 1_000)
+    expect(visit.page.get_by_text("Keys ?")).to_be_visible()
+
+
+def test_a_queue_is_gone_through_by_keys(visit: Visit, room: Room) -> None:
+    keys = visit.page.keyboard
+    expect(visit.page.get_by_text("Keys ?")).to_be_visible()
+    for key in ("j", "j", "k", "Enter"):
+        keys.press(key)
+    opened(visit, 1)
+    keys.press("f")
+    visit.told("Flagged for a second look.")
+    keys.press("j")
+    opened(visit, 2)
+    keys.press("k")
+    opened(visit, 1)
+    keys.press("a")
+    opened(visit, 2)
+    visit.told("Approved.")
+    keys.press("p")
+    opened(visit, 3)
+    visit.told("Approved and published.")
+    for key in ("r", "ArrowDown", "Enter"):
+        keys.press(key)
+    opened(visit, 4)
+    visit.told("Rejected; its text is gone.")
+    done = [(room.kept(number).status, room.kept(number).is_public, room.kept(number).sensitive) for number in (1, 2)]
+    assert done == [("approved", False, True), ("approved", True, False)]
+    assert (room.kept(3).status, room.kept(3).reason) == ("rejected", "Known already")
+    assert [room.kept(number).status for number in (4, 5)] == ["pending", "pending"]
+
+
+def test_what_is_selected_is_masked(visit: Visit, room: Room, server: AuthorizationServer) -> None:
+    visit.go(f"{server.settings.issuer}{pending(1)}")
+    opened(visit, 1)
+    visit.page.evaluate("""() => {
+      const node = document.getElementById("text").firstChild, start = node.data.indexOf("pool");
+      getSelection().setBaseAndExtent(node, start, node, start + 4);
+    }""")
+    visit.page.keyboard.press("m")
+    expect(visit.page.get_by_label("What was missed")).to_have_value("pool")
+    visit.page.get_by_label("In its place").select_option("LOCATION")
+    visit.press("Mask")
+    visit.told("Masked. Read it once more before you decide.")
+    assert room.kept(1).content == "Wait 1 seconds before the [LOCATION] is closed, says [NAME]."
+
+
+def test_keys_rest_in_fields_while_held_and_for_whoever_switches_them_off(
+    visit: Visit, room: Room, server: AuthorizationServer
+) -> None:
+    visit.go(f"{server.settings.issuer}{pending(1)}")
+    opened(visit, 1)
+    keys = visit.page.keyboard
+    visit.page.get_by_label("In your own words").click()
+    keys.type("a pa f r")
+    keys.press("Control+a")
+    keys.press("Escape")
+    keys.press("?")
+    visit.page.get_by_label("Single keys work on this device").uncheck()
+    visit.page.locator("h1").click()
+    keys.press("a")
+    visit.page.reload()
+    opened(visit, 1)
+    keys.press("a")
+    expect(visit.page.get_by_label("Single keys work on this device")).not_to_be_checked()
+    assert room.kept(1).status == "pending"
+
+
+def test_the_queue_needs_no_script(browser: Browser, visit: Visit, room: Room, server: AuthorizationServer) -> None:
+    state = visit.context.storage_state()
+    at = server.settings.issuer
+    with visiting(browser, None, at=[at], java_script_enabled=False, storage_state=state) as plain:
+        plain.go(f"{at}/console/hive")
+        plain.page.get_by_role("link", name="Begin with the first").click()
+        plain.press("Approve and publish")
+        plain.told("Approved and published.")
+        plain.page.get_by_label("What was missed").fill("pool")
+        plain.press("Mask")
+        plain.told("Masked. Read it once more before you decide.")
+        plain.page.get_by_label("Too vague to act on").check()
+        plain.page.get_by_role("button", name="Reject").click()
+        plain.told("Rejected; its text is gone.")
+        plain.page.get_by_role("link", name="Next").click()
+        plain.page.get_by_role("button", name="Flag").click()
+        plain.told("Flagged for a second look.")
+        expect(plain.page.get_by_text("Keys ?")).to_be_hidden()
+        plain.check()
+    assert [room.kept(number).status for number in (1, 2, 3)] == ["approved", "rejected", "pending"]
+    assert room.kept(2).reason == "Too vague to act on"
+    assert room.kept(4).sensitive
+
+
+def test_of_two_reviewers_one_decides_and_the_other_is_told_and_goes_on(
+    browser: Browser, visit: Visit, room: Room, server: AuthorizationServer
+) -> None:
+    at = server.settings.issuer
+    other = Wallet(fresh_key())
+    server.standings.held[other.account] = standing("vibecoder")
+    with visiting(browser, other, at=[at]) as second:
+        second.go(f"{at}{pending(1)}")
+        second.sign_in()
+        opened(second, 1)
+        visit.go(f"{at}{pending(1)}")
+        opened(visit, 1)
+        second.page.keyboard.press("a")
+        opened(second, 2)
+        visit.page.get_by_label("Known already").check()
+        visit.page.get_by_role("button", name="Reject").click()
+        expect(visit.page.get_by_role("alert")).to_contain_text("This contribution is approved already, by")
+        visit.page.keyboard.press("j")
+        opened(visit, 2)
+        second.check()
+    assert (room.kept(1).status, room.kept(2).status) == ("approved", "pending")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_pages_of_the_hive_fit_and_are_for_everybody(
+    browser: Browser,
+    server: AuthorizationServer,
+    room: Room,
+    visit: Visit,
+    scheme: str,
+    width: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mark = Mark("override", "It tells agents to forget what they were told.", 0, 4)
+    monkeypatch.setattr("commonplace.hive.screening.orders", lambda text: [mark])
+    text = "Wait\u202e for [NAME] " + "m" * 300
+    room.add(1, text, marks=("override", "tags"), sensitive=True, tags=("pool",), framework="django")
+    room.add(9, text, status="approved", is_public=True, invalid_at="2026-11-20T00:00:00.000000Z")
+    at = server.settings.issuer
+    shape = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
+    state = visit.context.storage_state()
+    with visiting(browser, None, at=[at], bypass_csp=True, storage_state=state, **shape) as looking:
+        for path, title in (
+            ("/console/hive", "Contributions that wait"),
+            (pending(1), "Review: general"),
+            ("/console/hive/items", "Contributed knowledge"),
+            (item_page(9), plain(room.kept(9).title)),
+            ("/console/hive/rules", "Rules for contributions"),
+            ("/console/hive/figures", "Figures of contributions"),
+        ):
+            looking.go(f"{at}{path}")
+            if path == pending(1):
+                looking.page.get_by_text("Keys ?").click()
+            judged(looking, title)
