@@ -14,6 +14,7 @@ BENCHMARKS = {
     "retrieval": "how well a search finds, on our own judged set",
     "memory": "the memory's tools beside a bare message, and seconds until what is added is found",
     "memory_quality": "how well a team's memory is searched, and the tokens of an answer beside those of its files",
+    "pii": "what the redaction finds and wrongly takes, by class: rules, model, both, on two halves of a set",
     "reference": "the product reference: paraphrases, CPU of look-ups, tokens of answers and of prompts",
     "opensearch": "latency of a search on OpenSearch at 300 to 100,000 chunks, beside bare requests to the same node",
     "reindex": "an index of 20,000 documents built anew under writes and searches, every answer judged",
