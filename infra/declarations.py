@@ -9,6 +9,7 @@ from commonplace.capabilities import CAPABILITIES
 from commonplace.identity.settings import AuthSettings, GuardSettings, RotationSettings, SessionSettings
 from commonplace.kernel.capability import PARTS, Part, load
 from commonplace.kernel.configuration import Declaration, Kind, Settings, declaration, read
+from commonplace.redaction.settings import RedactionSettings, RedactSettings
 from commonplace.repository.settings import SyncSettings, WebhookSettings
 from commonplace.search.settings import IndexSettings
 from commonplace.web.mcp.settings import McpSettings
@@ -46,13 +47,14 @@ READS: Mapping[str, tuple[type[Settings], ...]] = {
     "sync-store": (SyncSettings, *settings_of("sources", "steps")),
     "index": (IndexSettings, *settings_of("collection")),
     "index-build": (IndexSettings, *settings_of("collection")),
-    "rest": (RestSettings, SessionSettings, OriginSettings, *required(), *settings_of("routes")),
+    "rest": (RestSettings, SessionSettings, OriginSettings, RedactionSettings, *required(), *settings_of("routes")),
     "site": (SiteSettings, OriginSettings, *settings_of("pages")),
     "site (private)": (SiteSettings, SessionSettings, OriginSettings, *settings_of("pages")),
-    "console": (SiteSettings, SessionSettings, OriginSettings, *settings_of("console")),
-    "mcp": (McpSettings, GuardSettings, OriginSettings, *required(), *settings_of("toolset")),
+    "console": (SiteSettings, SessionSettings, OriginSettings, RedactionSettings, *settings_of("console")),
+    "mcp": (McpSettings, GuardSettings, OriginSettings, RedactionSettings, *required(), *settings_of("toolset")),
     "auth": (AuthSettings, OriginSettings, *required()),
     "rotate": (RotationSettings,),
+    "redact": (RedactSettings,),
     "origin-secret": (OriginRotationSettings,),
 }
 """By function: what it reads from its environment, which the stack sets."""

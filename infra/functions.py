@@ -22,6 +22,7 @@ from infra.declarations import variables
 from infra.providers import MINILM, located
 from infra.requirements import CORE, GROUPS, ONNX
 from infra.wheel_models import MINILM as MINILM_MODEL
+from infra.wheel_models import WheelModel
 
 PACK = "AwsSolutions"
 
@@ -126,9 +127,12 @@ class Platform(Construct):
         found = {each: self._wired.get(each) or self.configuration.told(said) for each, said in variables(name).items()}
         return {name: value for name, value in found.items() if value is not None}
 
-    def layers(self, source: str) -> list[lambda_.ILayerVersion]:
-        """The library, its packages, those of the folder if it has any, and models of one's own where they are used."""
+    def layers(self, source: str, carries: Sequence[WheelModel] = ()) -> list[lambda_.ILayerVersion]:
+        """The library, its packages, those of the folder if it has any, models that are used or that it `carries`."""
         models = self._model_layers() if source in SOURCES_WITH_MODELS else []
+        if carries:
+            code = bundling.models_code(self, [], carries)
+            models = [self._package_layer(ONNX), self._layer(f"{GROUPS[source].capitalize()}Models", code, "A model")]
         sources = (CORE, source) if source in GROUPS else (CORE,)
         return [self._core, *map(self._package_layer, sources), *models]
 
@@ -178,6 +182,7 @@ class PythonFunction(Construct):
         storage_mb: int = 512,
         error_threshold: int = 5,
         snap_start: bool = False,
+        carries: Sequence[WheelModel] = (),
         withheld: str = "",
         reads: str = "",
     ) -> None:
@@ -207,7 +212,7 @@ class PythonFunction(Construct):
             runtime=RUNTIME,
             architecture=PLATFORM,
             code=bundling.handler_code(self, source),
-            layers=platform.layers(source),
+            layers=platform.layers(source, carries),
             handler=handler,
             memory_size=memory_mb,
             timeout=self.timeout,

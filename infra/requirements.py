@@ -26,6 +26,7 @@ GROUPS = {
     "functions/site": "site",
     "functions/console": "console",
     "functions/rotate": "rotate",
+    "functions/redact": "redact",
     ONNX: "onnx",
 }
 """Source folder -> dependency group; `core` goes with every function. The webhook has none of its own."""

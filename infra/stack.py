@@ -33,6 +33,7 @@ from infra.models import OpenAi
 from infra.observability import Observability, Watched
 from infra.opensearch_domain import Domain
 from infra.providers import deployed
+from infra.redaction import Redaction
 from infra.requirements import ROOT
 from infra.search_engine import Collection, EmbeddedIndex, ExistingOpenSearch
 from infra.secrets import Secrets, lock_origin
@@ -60,7 +61,7 @@ class CommonplaceStack(Stack):
         _wire(platform, store=store, state=state, secrets=secrets, identity=identity, front=front)
         sync = Sync(self, "Sync", platform, store=store, state=state, secrets=secrets)
         webhook = Webhook(self, "Webhook", platform, state=state, secrets=secrets, sync=sync)
-        platform.wire(WEBHOOK_FUNCTION=webhook.live.function_arn)
+        redaction = Redaction(self, "Redaction", platform)
         failed = dead_letters(self, "FailedInvocations")
         engine = _engine(self, platform, store, failed)
         index = Index(self, "Index", platform, store=store, state=state, engine=engine)
@@ -69,18 +70,17 @@ class CommonplaceStack(Stack):
         site = site_function(self, platform, **guarded)
         mcp = mcp_function(self, platform, secrets=secrets, **guarded)
         console = console_function(self, platform, webhook=webhook, **guarded)
+        redaction.admit([rest, mcp, console])
         auth = Auth(self, "Auth", platform, state=state, identity=identity)
         signing = Signing(self, "Signing", platform, identity=identity)
         front.rest_of_the_paths("Site", site)
-        front.route("Rest", rest, ANY, *REST_PATHS)
         front.route("Webhook", webhook, POST, WEBHOOK_PATH)
-        front.route("Mcp", mcp, ANY, *MCP_PATHS)
-        front.route("Console", console, ANY, *CONSOLE_PATHS)
-        front.route("Auth", auth, ANY, *AUTH_PATHS)
+        for function, paths in ((rest, REST_PATHS), (mcp, MCP_PATHS), (console, CONSOLE_PATHS), (auth, AUTH_PATHS)):
+            front.route(function.name.capitalize(), function, ANY, *paths)
         lock_origin(configuration, webhook, site, rest, mcp, console, auth)
         self.api = front.api
         Schedules(self, "Schedules", platform, sync=webhook, index=index.function, dead=failed)
-        functions = [webhook, sync.run, sync.store, index.function, site, rest, mcp, console, auth, signing]
+        functions = [webhook, sync.run, sync.store, index.function, site, rest, mcp, console, auth, signing, redaction]
         users_of_models = [index.function, site, rest, mcp, console]
         search: WatchedSearch | None = None
         if not isinstance(engine, EmbeddedIndex):
@@ -141,6 +141,7 @@ class CommonplaceStack(Stack):
             RestFunction=rest.live.function_arn,
             McpFunction=mcp.live.function_arn,
             ConsoleFunction=console.live.function_arn,
+            RedactFunction=redaction.live.function_arn,
             AuthFunction=auth.live.function_arn,
             RotateFunction=signing.live.function_arn,
             Organisation=configuration.organisation,

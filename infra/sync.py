@@ -190,6 +190,7 @@ class Webhook(PythonFunction):
             timeout_seconds=10,
             error_threshold=1,
         )
+        platform.wire(WEBHOOK_FUNCTION=self.live.function_arn)
         self.allow(["secretsmanager:GetSecretValue"], [secrets.github.secret_arn])
         self.allow_items(state.activity, ["GetItem", "PutItem", "UpdateItem"], *run_states(platform.told("webhook")))
         self.allow(["states:StartExecution"], [sync.machine.state_machine_arn])

@@ -66,12 +66,14 @@ def dev(
     from local.dev.laptop import Laptop
     from local.dev.screen import Screen
     from local.dev.session import data_folder, ended_by_signals, search_engine, serve
-    from local.dev.settings import model_environment, site_environment
+    from local.dev.settings import fetch_detector, model_environment, site_environment
 
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     screen = Screen()
     site = (SAMPLE_SITE if repository is None else {}) | site_environment(os.environ)
     told = site | model_environment(os.environ)
+    if not once:
+        fetch_detector()
     try:
         with ended_by_signals(), data_folder(data, passable=engine == "opensearch") as folder:
             free = 0 if once else DEFAULT_PORT

@@ -21,6 +21,7 @@ from commonplace.reference.library import manifest_key
 from commonplace.reference.model import Manifest as CatalogueManifest
 from commonplace.reference.sync.plan import CatalogueReport
 from commonplace.search.source import Collection
+from infra.wheel_models import RAMPART
 from local.cloud.cloud import Cloud
 from local.cloud.template import TemplateError
 from local.deployment import PROJECT, Deployment, outputs_of
@@ -41,6 +42,7 @@ AUTH_FUNCTION = "AuthFunction"
 READERS = ("RestFunction", "SiteFunction", "ConsoleFunction", "McpFunction", AUTH_FUNCTION)
 STORE_FUNCTION = "SyncStoreFunction"
 ROTATE_FUNCTION = "SigningFunction"
+REDACT_FUNCTION = "RedactionFunction"
 SECRET, WRITER_SECRET = "SecretsGithub", "SecretsGithubWriter"
 LIMITS = (
     "RATE_LIMIT_READS",
@@ -110,7 +112,7 @@ class Laptop:
             retry_interval_seconds=retry_seconds,
             on_log=on_log,
             prewarm=True,
-            later=[*READERS, STORE_FUNCTION, ROTATE_FUNCTION],
+            later=[*READERS, STORE_FUNCTION, ROTATE_FUNCTION, REDACT_FUNCTION],
         )
         self._undo = ExitStack()
 
@@ -332,6 +334,7 @@ class Laptop:
             "CIMD_LOOPBACK": "true",
             "LOCAL_ACCOUNTS": LOCAL_ACCOUNTS,
             **dict.fromkeys(LIMITS, "0"),
+            "PII_MODEL_FOLDER": str(RAMPART.folder),
             "MCP_RATE_LIMITS": "{}",
             "REFERENCE_MAX_AGE_SECONDS": "1",
             **catalogue_environment(self.catalogues),

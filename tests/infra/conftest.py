@@ -139,6 +139,8 @@ def prod(synthesized: Callable[..., Template]) -> Template:
         accountRateFactor="2",
         listensPerAccount="1",
         listens="3",
+        piiDetector="comprehend",
+        piiKeepPublicIdentities="false",
         kbDefaultSearchLimit="5",
         kbMinConfidence="0.25",
         kbBatchSize="50",

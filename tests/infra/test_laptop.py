@@ -28,7 +28,19 @@ def test_the_laptop_knows_every_type_reference_and_property_of_the_snapshot(buil
     parts = builders.parts
     assert {function.name for function in parts.functions.values()} == {
         f"commonplace-dev-{name}"
-        for name in ("webhook", "sync-run", "sync-store", "index", "site", "rest", "mcp", "console", "auth", "rotate")
+        for name in (
+            "webhook",
+            "sync-run",
+            "sync-store",
+            "index",
+            "site",
+            "rest",
+            "mcp",
+            "console",
+            "auth",
+            "rotate",
+            "redact",
+        )
     }
     assert {route.key for route in parts.routes} >= {
         "POST /webhooks/github",

@@ -10,6 +10,7 @@ from local.cloud.template import stem
 from tests.infra.templates import Template, as_list, lint_findings, reaches
 
 NO_RESOURCE = {
+    "comprehend:DetectPiiEntities": "Comprehend reads what it is given, which is no resource",
     "xray:PutTelemetryRecords": "X-Ray takes traces for no particular resource",
     "xray:PutTraceSegments": "X-Ray takes traces for no particular resource",
     "xray:GetSamplingRules": "X-Ray's sampling rules are the account's",
@@ -28,7 +29,19 @@ NO_RESOURCE = {
 
 EVERY = ("template", "default", "prod", "opensearch", "large", "serverless", "existing", "identified", "referenced")
 
-ROLES = ("Webhook", "SyncRun", "SyncStore", "Index", "Site", "Rest", "Mcp", "Console", "AuthRole", "Signing")
+ROLES = (
+    "Webhook",
+    "SyncRun",
+    "SyncStore",
+    "Index",
+    "Site",
+    "Rest",
+    "Mcp",
+    "Console",
+    "AuthRole",
+    "Signing",
+    "Redaction",
+)
 
 
 @pytest.mark.parametrize("stage", EVERY)
@@ -210,6 +223,25 @@ def test_the_console_has_what_its_pages_declare_and_records_what_is_done_there(t
     assert not {"s3:PutObject", "s3:DeleteObject"} & wanted, "pages change things through the services' own functions"
 
 
+@pytest.mark.parametrize("stage", ["template", "prod"])
+def test_what_redacts_logs_traces_and_reads_no_data(stage: str, request: pytest.FixtureRequest) -> None:
+    template: Template = request.getfixturevalue(stage)
+    actions = {action for each in template.statements("Redaction") for action in as_list(each["Action"])}
+    chosen = {"comprehend:DetectPiiEntities"} if stage == "prod" else set()
+    assert {action for action in actions if action.partition(":")[0] not in ("logs", "xray")} == chosen
+
+
+def test_who_stores_texts_of_others_may_have_them_redacted(template: Template) -> None:
+    callers = {
+        role
+        for role in ROLES
+        for each in template.statements(role)
+        if "lambda:InvokeFunction" in as_list(each["Action"])
+        and any("RedactionFunctionAlias" in str(one) for one in as_list(each["Resource"]))
+    }
+    assert callers == {"Rest", "Mcp", "Console"}
+
+
 def test_a_guard_reads_grants_and_can_neither_make_nor_widen_one(template: Template) -> None:
     for role in ("Rest", "Mcp"):
         assert _items(template, role, "IdentityTable") == {"grant#*": {"GetItem", "UpdateItem"}, "keys": {"GetItem"}}
@@ -260,8 +292,8 @@ def _nag(template: Template) -> dict[str, Any]:
 
 def test_the_console_reads_reports_and_may_ask_for_a_run_and_for_nothing_else(template: Template) -> None:
     invoking = [each for each in template.statements("Console") if each["Action"] == "lambda:InvokeFunction"]
-    (called,) = (each["Resource"]["Ref"] for each in invoking)
-    assert called.startswith("Webhook")
+    called = {stem(one["Ref"]) for each in invoking for one in as_list(each["Resource"])}
+    assert {name.removesuffix("live") for name in called} == {"WebhookFunctionAlias", "RedactionFunctionAlias"}
     reading = [each for each in template.statements("Console") if each["Action"] == "s3:GetObject"]
     prefixes = {part for each in reading for one in as_list(each["Resource"]) for part in one["Fn::Join"][1][1:]}
     assert prefixes >= {"/metadata/*", "/operations/reports/*", "/operations/history.json*"}

@@ -218,7 +218,7 @@ def test_functions_start_from_snapshots_where_that_is_asked_for(identified: Temp
         for each in identified.properties("AWS::Lambda::Function")
         if each.get("SnapStart") == {"ApplyOn": "PublishedVersions"}
     }
-    assert started == {"site", "rest", "mcp", "console", "auth"}
+    assert started == {"site", "rest", "mcp", "console", "auth", "redact"}
     assert not [each for each in template.properties("AWS::Lambda::Function") if "SnapStart" in each]
 
 
@@ -313,7 +313,19 @@ def test_what_can_go_wrong_has_an_alarm(template: Template) -> None:
     names = {
         alarm["AlarmName"].removeprefix("commonplace-dev-") for alarm in template.properties("AWS::CloudWatch::Alarm")
     }
-    functions = ("webhook", "sync-run", "sync-store", "index", "site", "rest", "mcp", "console", "auth", "rotate")
+    functions = (
+        "webhook",
+        "sync-run",
+        "sync-store",
+        "index",
+        "site",
+        "rest",
+        "mcp",
+        "console",
+        "auth",
+        "rotate",
+        "redact",
+    )
     assert names == {
         *(f"{function}-errors" for function in functions),
         *(f"{function}-throttled" for function in functions),
@@ -486,6 +498,7 @@ def test_outputs_tell_what_an_operator_needs(template: Template) -> None:
         "RecordsTable",
         "RestFunction",
         "RestUrl",
+        "RedactFunction",
         "RotateFunction",
         "RpcSecretArn",
         "SigningSecretArn",

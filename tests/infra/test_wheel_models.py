@@ -81,6 +81,16 @@ def test_what_cannot_be_fetched_leaves_nothing_behind_and_says_what_to_do(
     assert "Until it is, no contribution is taken." in capfd.readouterr().err
 
 
+def test_what_redacts_carries_its_model_unless_comprehend_reads(template: Template, prod: Template) -> None:
+    redact = template.function("redact")
+    assert len(redact["Layers"]) == 5
+    assert template.environment(redact)["PII_MODEL_FOLDER"] == "/opt/models/rampart"
+    asking = prod.function("redact")
+    assert (len(asking["Layers"]), asking["MemorySize"]) == (3, 512)
+    assert prod.environment(asking).items() >= {"PII_DETECTOR": "comprehend"}.items()
+    assert "PII_MODEL_FOLDER" not in prod.environment(asking)
+
+
 def test_the_detector_s_folder_holds_licence_and_attribution(rampart_folder: Path) -> None:
     names = {"model.onnx", "tokenizer.json", "config.json", "commonplace.json", "LICENSE", "NOTICE"}
     assert {file.name for file in rampart_folder.iterdir()} == names

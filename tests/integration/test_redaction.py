@@ -1,0 +1,55 @@
+"""The function `redact` in the laptop cloud: what it answers, what it leaves behind, what it does without its model."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from commonplace.kernel.errors import Unavailable
+from commonplace.redaction.client import LambdaRedactor
+from commonplace.redaction.model import Policy
+from local.cloud.cloud import Cloud
+from local.deployment import PROJECT
+from local.dev.laptop import REDACT_FUNCTION, committed_template
+
+pytestmark = pytest.mark.laptop
+
+NAME, KEY = "Olufemi Adeyemi", "AKIAIOSFODNN7EXAMPL2"
+
+
+@contextmanager
+def cloud_with(model: Path, data: Path) -> Iterator[Cloud]:
+    with Cloud(committed_template(), PROJECT, data, environment={"PII_MODEL_FOLDER": str(model)}) as cloud:
+        yield cloud
+
+
+def redactor(cloud: Cloud) -> LambdaRedactor:
+    """As mcp, rest and console have it."""
+    arns = {cloud.function(f"{caller}Function").variables["REDACT_FUNCTION"] for caller in ("Mcp", "Rest", "Console")}
+    (arn,) = arns
+    assert arn.startswith(cloud.function(REDACT_FUNCTION).arn)
+    return LambdaRedactor(cloud.client("lambda"), arn)
+
+
+def test_a_text_is_stripped_and_nothing_of_it_is_left_in_the_cloud(rampart_folder: Path, tmp_path: Path) -> None:
+    fields = {"content": f"The cache went stale after {NAME} changed it; `key = {KEY}`.", "tags.0": NAME}
+    with cloud_with(rampart_folder, tmp_path) as cloud:
+        client = redactor(cloud)
+        redacted = client.redact(fields, Policy())
+        assert redacted.fields["content"].startswith("The cache went stale after [NAME] changed it;")
+        assert redacted.fields["tags.0"] == "[NAME]"
+        assert redacted.counts == {"NAME": 2, "API_KEY": 1}
+        assert client.invalid_patterns(["a+", "("]).keys() == {"("}
+    kept = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+    assert kept, "the logs and the state of the cloud"
+    assert not [each for each in (NAME, "Adeyemi", KEY) if each.encode() in kept]
+
+
+def test_without_its_model_the_function_does_not_start_and_nothing_is_given(tmp_path: Path) -> None:
+    with cloud_with(tmp_path / "absent", tmp_path / "data") as cloud:
+        with pytest.raises(Unavailable, match="nothing was stored"):
+            redactor(cloud).redact({"content": f"Ask {NAME}."}, Policy())
+        log = cloud.function_logs(REDACT_FUNCTION)
+    assert "absent does not exist" in log
+    assert NAME not in log
