@@ -11,7 +11,8 @@ import typer
 from commonplace.memory.client.client import Planted, as_imports
 from commonplace.memory.entry_files import write
 from commonplace.memory.model import EntryType, Phase, Role
-from local.cli.kb.connection import SEED_SECONDS, DryRun, Place, reached
+from local.access import Place
+from local.cli.kb.connection import SEED_SECONDS, DryRun, reached
 from local.cli.kb.files import entries_of, faults_of, seed_files
 from local.cli.kb.learn import learn, sync_pending, validated
 from local.cli.kb.parse import app as parse

@@ -12,12 +12,11 @@ import typer
 from commonplace.kernel.errors import CommonplaceError, RateLimited, Unavailable
 from commonplace.memory.client.client import FAILURE, MemoryClient
 from commonplace.memory.client.learnings import FILE_NAME, Learnings, learnings_of
+from local.access import Place, Unreachable
 from local.cli.kb.connection import (
     LEARN_LIMITED_SECONDS,
     LEARN_SECONDS,
     DryRun,
-    Place,
-    Unreachable,
     hint_of,
     opened,
     reached,
