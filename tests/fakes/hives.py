@@ -69,7 +69,7 @@ class FakeHive:
             store=self.store,
             redactor=WordRedactor("Rosa", "Luxemburg"),
             search=self.search,
-            limiter=Limiter(_Counters(), lambda: self.clock().timestamp()),
+            limiter=Limiter(Counters(), lambda: self.clock().timestamp()),
             clock=self.clock,
             new_id=self.new_id,
             names=self.names,
@@ -97,7 +97,9 @@ class FakeHive:
             self.reviews.approve(author, ItemId(id), public=public)
 
 
-class _Counters:
+class Counters:
+    """Of rate limits, in this process."""
+
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
 

@@ -16,6 +16,7 @@ from commonplace.hive.model import (
     Category,
     Contribution,
     Counts,
+    Item,
     ItemId,
     Near,
     Page,
@@ -88,6 +89,12 @@ class Reviews:
         if public:
             return self._store.published(limit, after)
         return self._store.approved(author.organisation, limit, after)
+
+    def seen(self, author: Author, page: Page) -> list[Item]:
+        """The items of a page of a feed as the author sees them, with what became of them."""
+        found = self._store.items({one.id: one.organisation for one in page.contributions})
+        there = [found[one.id] for one in page.contributions if one.id in found]
+        return [self._parts.item(author.organisation, *one) for one in there]
 
     def show(self, author: Author, id: ItemId) -> Review:
         """A contribution with what to know before deciding. Raises NotFound."""

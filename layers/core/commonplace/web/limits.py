@@ -11,8 +11,8 @@ from commonplace.kernel.limits import Limiter, Quota, network
 from commonplace.web.middleware import MET, client_address, spend
 from commonplace.web.representations import MAX_ANSWER_BYTES
 
-MAX_REQUEST_BODY_BYTES = 65_536
-"""Nothing here reads a body; clients that send one by habit are tolerated up to this size."""
+MAX_REQUEST_BODY_BYTES = 262_144
+"""20,000 characters of a contribution, were each escaped as JSON escapes what is beyond 16 bits."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ def test_head_and_conditional_requests_have_no_body(ask: Ask, event: Callable[..
 
 @both_payloads
 def test_request_body_over_the_limit_is_413(ask: Ask, event: Callable[..., dict[str, Any]]) -> None:
-    answer = ask(event("/api/v1/entries", method="POST") | {"body": "x" * 70_000})
+    answer = ask(event("/api/v1/entries", method="POST") | {"body": "x" * 262_145})
     assert answer["statusCode"] == 413
     assert json.loads(answer["body"])["error"]["code"] == "TOO_LARGE"
 

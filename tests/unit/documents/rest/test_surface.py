@@ -32,7 +32,7 @@ def test_preflight_is_answered_for_every_address(client: TestClient) -> None:
     answer = client.options("/api/v1/entries", headers={"origin": "https://example.com"})
     assert answer.status_code == 204
     assert answer.headers["access-control-allow-origin"] == "*"
-    assert answer.headers["access-control-allow-methods"] == "GET, HEAD, OPTIONS"
+    assert answer.headers["access-control-allow-methods"] == "GET, HEAD, POST, PUT, DELETE, OPTIONS"
     assert answer.headers["access-control-max-age"] == "86400"
 
 
@@ -93,7 +93,7 @@ def test_list_with_huge_summaries_is_cut_and_goes_on_on_the_next_page(world: Wor
 
 
 def test_request_with_a_large_body_is_413(client: TestClient) -> None:
-    answer = client.request("GET", "/api/v1/entries", content=b"x" * 70_000)
+    answer = client.request("GET", "/api/v1/entries", content=b"x" * 262_145)
     assert (answer.status_code, answer.json()["error"]["code"]) == (413, "TOO_LARGE")
 
 

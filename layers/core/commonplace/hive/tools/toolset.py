@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from commonplace.hive.settings import HiveSettings
 from commonplace.hive.tools import contributions, prompts, search
 from commonplace.hive.tools.services import HiveServices
+from commonplace.kernel.deferred import deferred
 from commonplace.web.mcp.declaration import Toolset
 from commonplace.web.mcp.skill import load
+
+if TYPE_CHECKING:
+    from commonplace.hive.service import Hive
+    from commonplace.web.mcp.context import ToolsetContext
 
 FOLDER = Path(__file__).parent / "skills" / "contributed-knowledge"
 
@@ -33,3 +40,16 @@ def hive_toolset(using: HiveServices) -> Toolset:
         prompts=prompts.prompts(using),
         skills=(SKILL,),
     )
+
+
+def toolset(context: ToolsetContext) -> Toolset | None:
+    """As a deployment serves it; None without a table of records. The first call loads stores, index and models."""
+    if HiveSettings.where_contributed(context.environ) is None:
+        return None
+
+    def hive() -> Hive:
+        from commonplace.hive import composition
+
+        return composition.services(context.environ, context.settings, context.objects).hive
+
+    return hive_toolset(HiveServices(hive=deferred(hive)))

@@ -69,7 +69,7 @@ ERRORS: dict[int, ErrorExample] = {
     ),
     404: ("Nothing answers to this name.", error_body("NOT_FOUND", "There is nothing at this address.")),
     413: (
-        "The answer would exceed 5 MB, or the request's body 64 KB.",
+        "The answer would exceed 5 MB, or the request's body 256 KB.",
         error_body("TOO_LARGE", "This answer would be too large.", sizeBytes=5_200_000, maxBytes=4_600_000),
     ),
     422: (

@@ -7,13 +7,15 @@ from typing import Any, cast
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
 from starlette.types import Scope
 
 from commonplace.kernel.errors import BadRequest, CommonplaceError, InvalidInput, MethodNotAllowed, NotFound, TooLarge
 from commonplace.web.middleware import error_headers
 from commonplace.web.representations import JSON, NO_STORE
 
-ALLOWED_METHODS = "GET, HEAD, OPTIONS"
+METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS")
+"""Of all addresses together."""
 
 
 def envelope(error: CommonplaceError, headers: Mapping[str, str] | None = None) -> Response:
@@ -32,8 +34,9 @@ def render(scope: Scope, error: Exception) -> Response:
             hint = "/api/v1/openapi.json describes every parameter."
             return envelope(InvalidInput(message, fields=fields, hint=hint))
         case HTTPException(status_code=405):
-            message = f"{scope['method']} is not possible here. This interface is for reading."
-            return envelope(MethodNotAllowed(message, allowed=ALLOWED_METHODS.split(", ")), {"allow": ALLOWED_METHODS})
+            allowed = _allowed(scope)
+            message = f"{scope['method']} is not possible at this address, {', '.join(allowed)} is."
+            return envelope(MethodNotAllowed(message, allowed=allowed), {"allow": ", ".join(allowed)})
         case HTTPException(status_code=404):
             hint = "/api/v1/openapi.json lists every address, /docs shows them to people."
             return envelope(NotFound("There is nothing at this address.", hint=hint))
@@ -42,6 +45,17 @@ def render(scope: Scope, error: Exception) -> Response:
         case HTTPException():
             return envelope(BadRequest("The request cannot be read."))
     return envelope(cast(CommonplaceError, error))
+
+
+def _allowed(scope: Scope) -> list[str]:
+    """The methods of every route that answers at this path."""
+    routes = scope["app"].routes
+
+    def takes(method: str) -> bool:
+        asked = {**scope, "method": method}
+        return any(route.matches(asked)[0] is Match.FULL for route in routes)
+
+    return [method for method in METHODS if method == "OPTIONS" or takes("GET" if method == "HEAD" else method)]
 
 
 def _field(told: Mapping[str, Any]) -> dict[str, Any]:

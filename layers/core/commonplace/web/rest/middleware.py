@@ -10,7 +10,7 @@ from commonplace.web.limits import Limits, Sizes
 from commonplace.web.middleware import CORS, Errors, HeadAsGet, RateLimits, SecurityHeaders
 from commonplace.web.representations import API, NO_STORE
 from commonplace.web.rest.declaration import Routes
-from commonplace.web.rest.errors import ALLOWED_METHODS, render
+from commonplace.web.rest.errors import METHODS, render
 
 CACHEABLE = "public, max-age=300, stale-while-revalidate=3600"
 """Of every answer that says nothing else (seed 000, section 8.1)."""
@@ -47,13 +47,13 @@ def layers(limits: Limits, private: Middleware | None = None) -> list[Middleware
         Middleware(
             CORS,
             allow_origins="*",
-            allow_methods=ALLOWED_METHODS.split(", "),
+            allow_methods=METHODS,
             allow_headers=["*", "Authorization"],
             expose_headers=EXPOSED,
             max_age=86_400,
         ),
         Middleware(RateLimits, count=limits.spend_address, render=render),
-        Middleware(Errors, render=render, quoted=True),
+        Middleware(Errors, render=render),
         *([private] if private else []),
         Middleware(Sizes),
     ]
