@@ -40,7 +40,7 @@ Endpoint = Annotated[
 ]
 Bucket = Annotated[str | None, typer.Option(help="With --endpoint: the bucket of the store.")]
 Index = Annotated[str | None, typer.Option(help="With --endpoint: what the names of the indexes begin with.")]
-Whose = Annotated[str, typer.Option(help="Whose index: that of the documents, of the memory, or of the reference.")]
+Whose = Annotated[str, typer.Option(help="Whose index: documents, memory, reference or contributions.")]
 
 app = commands("Build the search index anew beside the one that answers, check it, and let it take over.")
 

@@ -272,21 +272,21 @@ class Laptop:
             self.cloud.invoke(INDEX_FUNCTION, {"source": "commonplace.operator", "collection": "reference"})
 
     def remembers(self) -> bool:
-        """Whether there is anything in the memory."""
+        """Whether there is anything in the memory, or in the hive."""
         table = self.cloud.table("StateRecords")
         return bool(self.cloud.client("dynamodb").scan(TableName=table, Limit=1, Select="COUNT")["Count"])
 
-    def look_after_memory(self) -> None:
-        """Has its index compared with what is remembered, and work that was left gone on with. Returns at once.
+    def look_after_records(self) -> None:
+        """Has the indexes of memory and hive compared with what is kept, and work that was left gone on with.
 
-        What a former start had queued is gone, and it may have ended in the middle of an import.
+        Returns at once. What a former start had queued is gone, and it may have ended in the middle of an import.
         """
-        event = {"source": "commonplace.operator", "collection": "memory"}
-        self.cloud.client("lambda").invoke(
-            FunctionName=self.cloud.function(INDEX_FUNCTION).name,
-            InvocationType="Event",
-            Payload=json.dumps(event).encode(),
-        )
+        for collection in ("memory", "contributions"):
+            self.cloud.client("lambda").invoke(
+                FunctionName=self.cloud.function(INDEX_FUNCTION).name,
+                InvocationType="Event",
+                Payload=json.dumps({"source": "commonplace.operator", "collection": collection}).encode(),
+            )
 
     def logs(self) -> str:
         """Everything the functions have written since the start."""

@@ -186,7 +186,7 @@ def serve(
         if once:
             return not outcome.faults
         if remembers:
-            laptop.look_after_memory()
+            laptop.look_after_records()
         laptop.welcome_readers()
         screen.addresses(laptop.url, laptop.mcp_url, outcome)
         screen.say(laptop.asked_of_chains)

@@ -59,7 +59,7 @@ def test_what_was_not_indexed_before_the_end_is_indexed_after_the_start(tmp_path
         second.wait()
         assert second.remembers()
         assert not index.exists(), "a restart announces nothing by itself"
-        second.look_after_memory()
+        second.look_after_records()
         second.wait()
         assert index.exists()
         told = second.outputs()

@@ -4,7 +4,7 @@ from commonplace.kernel.capability import Alarm, Capability, Function, Items, Me
 
 CALLERS: tuple[Function, ...] = ("mcp", "rest", "console")
 RECORDS, PUBLISHED, NAMED = "*#hive#*", "public#hive*", "organisations"
-ITEMS, PENDING, MODEL = "*#hive#items", "*#hive#pending", "public#hive#deployment"
+ITEMS, COUNTS, PENDING, MODEL = "*#hive#items", "*#hive#counts", "*#hive#pending", "public#hive#deployment"
 AUDIT, VECTORS = "hive#*", "*#vectors"
 
 CALLS = (
@@ -20,7 +20,8 @@ CALLS = (
 """Contributions in all their states, and the record of who did what."""
 
 INDEXED = (
-    Items(("index", "index-build"), "records", ("GetItem", "BatchGetItem", "Query"), (ITEMS,)),
+    Items(("index", "index-build"), "records", ("BatchGetItem", "Query"), (ITEMS,)),
+    Items(("index", "index-build"), "records", ("BatchGetItem",), (COUNTS,)),
     Items(("index", "index-build"), "records", ("Query",), (PENDING, NAMED)),
     Items(("index",), "records", ("GetItem", "PutItem"), (MODEL,)),
     Items(("index", "index-build"), "cache", ("BatchGetItem", "BatchWriteItem"), (VECTORS,)),
@@ -39,12 +40,15 @@ HIVE = Capability(
         tiers={"read": "member", "write": "member", "admin": "vibecoder"},
         kinds=("contributions",),
     ),
+    collection="commonplace.hive.collection:collection",
+    indexed_as="contributions",
     access=(*CALLS, *INDEXED),
     indexed_records=("#hive#items",),
     metrics=(
         Metric(name="HiveContributions", title="Contributions, by what became of them", dimensions=("Outcome",)),
         Metric(name="HiveRetrievals", title="Items fetched"),
         Metric(name="HiveQueueAgeDays", title="Age of the oldest pending contribution, in days"),
+        Metric(name="HiveModelChanges", title="Looks at the hive that found another embedding model than was kept"),
     ),
     alarms=(
         Alarm(
@@ -57,4 +61,5 @@ HIVE = Capability(
             runbook="hive-queue.md",
         ),
     ),
+    settings={"collection": ["commonplace.hive.settings:HiveTables"]},
 )

@@ -18,11 +18,21 @@ def _names(given: str) -> Mapping[str, str] | None:
     return names if valid else None
 
 
-class HiveSettings(Activity, Organisation):
-    """Where contributions are, and how many are taken."""
+class HiveTables(Activity):
+    """Where contributions are."""
 
     records_table: str = setting(text("the name of the table that holds what is contributed"), "RECORDS_TABLE")
     cache_table: str = setting(text("the name of the table that remembers vectors"), "CACHE_TABLE")
+
+    @classmethod
+    def where_contributed(cls, environ: Mapping[str, str]) -> Self | None:
+        """None for a deployment without RECORDS_TABLE."""
+        return cls.from_environ(environ) if environ.get("RECORDS_TABLE", "").strip() else None
+
+
+class HiveSettings(HiveTables, Organisation):
+    """What organisations are called."""
+
     names: Mapping[str, str] = setting(
         Kind('a JSON object of public names by organisation, such as {"acme": "Acme DAO"}', _names, compact=True),
         "ORGANISATION_NAMES",
@@ -31,11 +41,6 @@ class HiveSettings(Activity, Organisation):
     )
     """Public names of organisations, `{"acme": "Acme DAO"}`: what an item of public knowledge is attributed to. An
     organisation without one is shown by its key."""
-
-    @classmethod
-    def where_contributed(cls, environ: Mapping[str, str]) -> Self | None:
-        """None for a deployment without RECORDS_TABLE."""
-        return cls.from_environ(environ) if environ.get("RECORDS_TABLE", "").strip() else None
 
 
 class HiveServiceSettings(HiveSettings, Limited):
