@@ -1,6 +1,6 @@
 """What a redaction found of a set, and what it took that is none.
 
-A mark is found when all of its characters are masked. A masked stretch is wrong when it touches no mark of personal
+A mark is found when all of its letters and digits are masked. A masked stretch is wrong when it touches no mark of personal
 data; one that touches what is kept on purpose is neither right nor wrong. Intervals are Wilson's, 95 %.
 """
 
@@ -99,8 +99,9 @@ def _add(result: Score, case: Case, masked: Sequence[Masked]) -> None:
     hidden = {place for each in masked for place in range(each.start, each.end)}
     for mark in case.wanted:
         result.wanted[mark.name] += 1
-        covered = sum(place in hidden for place in range(mark.start, mark.end))
-        if covered == mark.end - mark.start:
+        places = [place for place in range(mark.start, mark.end) if case.text[place].isalnum()]
+        covered = sum(place in hidden for place in places)
+        if covered == len(places):
             result.found[mark.name] += 1
             touching = {each.kind for each in masked if mark.overlaps(each.start, each.end)}
             result.other_kind += mark.kind not in touching
