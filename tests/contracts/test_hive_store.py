@@ -1,7 +1,8 @@
 """What every store of the hive does: DynamoDB and the fake that stands for it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,10 +20,13 @@ from commonplace.hive.model import (
     content_hash,
 )
 from commonplace.hive.ports import ContributionStore, Decided, SameText
+from commonplace.hive.records import places
 from commonplace.hive.store import DynamoContributions
 from commonplace.kernel.audit import AuditLog, AuditRecord
 from commonplace.kernel.audit_store import HIVE, DynamoAudit
 from commonplace.kernel.errors import NotFound, Unavailable
+from commonplace.kernel.items import key
+from commonplace.kernel.table import Table
 from tests.aws_fixture import TABLE
 from tests.dynamodb_fixture import dump, new_table
 from tests.fakes.failing import CANCELED, Failing, refusal
@@ -619,6 +623,35 @@ def test_a_foreign_id_and_an_unknown_one_take_the_same_reads(dynamodb: "DynamoDB
         over(seen, records, TABLE, Clock(START)).hive.visible("acme", ids(name))
         reads.append(seen.reads)
     assert reads == [[("batch_get_item", 2)] * 2] * 5
+
+
+def test_a_long_queue_takes_no_more_requests_than_a_short_one(dynamodb: "DynamoDBClient") -> None:
+    records = new_table(dynamodb, "records")
+    stores = over(dynamodb, records, TABLE, Clock(START))
+    many = [a_contribution(f"{number:04}", account=f"{number % 3:032x}") for number in range(250)]
+    table = Table(dynamodb, records)
+    table.write_many([table.put(key(*where), item) for one in many for where, item in places(one).items()])
+    seen = Seen(dynamodb)
+    hive = over(seen, records, TABLE, Clock(START)).hive
+
+    def reads(ask: Callable[[], Any]) -> list[str]:
+        seen.reads.clear()
+        ask()
+        return [name for name, _ in seen.reads]
+
+    middle = many[100]
+    assert reads(lambda: hive.pending("acme", 100)) == ["query"]
+    assert reads(lambda: hive.pending("acme", 100, middle.id)) == ["query"]
+    assert reads(lambda: hive.waiting("acme")) == ["query"]
+    assert reads(lambda: hive.stats("acme")) == ["query"] * 2
+    assert reads(lambda: hive.get("acme", middle.id)) == ["batch_get_item"]
+    assert reads(lambda: list(islice(hive.of_account("acme", middle.account, None, None), 20))) == [
+        "query",
+        "batch_get_item",
+    ]
+    writes = seen.writes
+    assert reads(lambda: approve(replace(stores, hive=hive), middle)) == []
+    assert seen.writes == writes + 1
 
 
 @pytest.mark.usefixtures("by_words")

@@ -1,17 +1,17 @@
 from typing import TYPE_CHECKING
 
 from commonplace.kernel.audit import AuditRecord
-from commonplace.kernel.audit_store import AUDIT, DENIED, MEMORY, DynamoAudit, audit_writes
+from commonplace.kernel.audit_store import AUDIT, DENIED, HIVE, MEMORY, DynamoAudit, audit_writes
 from commonplace.kernel.table import Table
 from tests.aws_fixture import TABLE
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-KINDS = (AUDIT, DENIED, MEMORY)
+KINDS = (AUDIT, DENIED, MEMORY, HIVE)
 
 
-def test_what_guards_refuse_and_who_changed_the_memory_stand_apart_from_every_other_record(
+def test_what_guards_refuse_and_who_changed_memory_and_hive_stand_apart_from_every_other_record(
     dynamodb: "DynamoDBClient",
 ) -> None:
     for kind in KINDS:

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from commonplace.kernel.objects import ObjectStore
     from commonplace.search.settings import RetrievalSettings
 
+COUNT_SECONDS = 0.5
+"""How long a call waits until it is counted."""
+
 READERS = 8
 """Bands of a signature that are asked for at the same time."""
 
@@ -53,10 +56,10 @@ def services(environ: Mapping[str, str], settings: RetrievalSettings, objects: O
     told, redaction = HiveServiceSettings.from_environ(environ), RedactionSettings.from_environ(environ)
     settings = settings.collection("contributions")
     client = aws.dynamodb(read_timeout_seconds=5)
-    store = DynamoContributions(client, told.records_table, told.activity_table, parallel=Threads(READERS))
+    hasty = aws.dynamodb(read_timeout_seconds=COUNT_SECONDS, connect_timeout_seconds=COUNT_SECONDS, attempts=1)
+    store = DynamoContributions(client, told.records_table, told.activity_table, hasty=hasty, parallel=Threads(READERS))
     models = providers.embedding_providers(settings)
     engine = providers.search_engine(settings, objects, next(iter(models), None), read_only=True, fresh=True)
-    counters = DynamoCounters(aws.dynamodb(read_timeout_seconds=0.5, attempts=1), told.activity_table)
     deployment = DeploymentConfiguration(client, told.records_table, lambda: stamp(now()))
 
     def kept() -> tuple[str, bool]:
@@ -69,7 +72,7 @@ def services(environ: Mapping[str, str], settings: RetrievalSettings, objects: O
         redactor=strip,
         invalid_patterns=strip.invalid_patterns,
         search=HiveSearch(engine, models, store, told.names),
-        limiter=Limiter(counters, time.time, secret=told.counter_secret),
+        limiter=Limiter(DynamoCounters(hasty, told.activity_table), time.time, secret=told.counter_secret),
         clock=now,
         new_id=new_id,
         names=told.names,

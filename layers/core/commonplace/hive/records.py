@@ -10,12 +10,13 @@ import secrets
 from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from commonplace.hive import screening
 from commonplace.hive.model import Contribution, Counts, Status
 from commonplace.identity.roles import is_organisation
 from commonplace.kernel.environment import PUBLIC
-from commonplace.kernel.items import Item, encode, key
+from commonplace.kernel.items import Item, decoded, encode, key
 from commonplace.kernel.table import Table, Write
 
 POINTERS = f"{PUBLIC}#hive"
@@ -66,6 +67,12 @@ def places(one: Contribution | None) -> dict[Where, Item]:
         found[f"{POINTERS}#hashes", f"{one.content_hash}#{id}"] = belongs
         found |= {(f"{POINTERS}#near#{band}", id): belongs | {"signature": one.signature} for band in bands}
     return found
+
+
+def contribution_of(organisation: str, item: Mapping[str, Any] | None) -> Contribution | None:
+    """None for an item that is not there, that is no contribution, or that is not this organisation's."""
+    one = decoded(Contribution, item)
+    return one if one is not None and one.organisation == organisation else None
 
 
 def figures(one: Contribution | None) -> Counter[str]:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from heapq import nlargest
 from itertools import islice
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 from commonplace.hive import screening
 from commonplace.hive.model import (
@@ -31,7 +32,7 @@ from commonplace.hive.model import (
     Status,
 )
 from commonplace.hive.ports import Decided, SameText, unknown
-from commonplace.hive.records import POINTERS, ROOMS, ContributionTable, epoch, is_id, room
+from commonplace.hive.records import POINTERS, ROOMS, ContributionTable, contribution_of, epoch, is_id, room
 from commonplace.kernel.audit import Lost
 from commonplace.kernel.audit_store import HIVE, audit_writes
 from commonplace.kernel.errors import Unavailable
@@ -67,12 +68,17 @@ class DynamoContributions:
         records: str,
         activity: str,
         *,
+        hasty: DynamoDBClient | None = None,
         parallel: Parallel | None = None,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """`clock` gives epoch seconds; `parallel` asks for the bands of a signature."""
+        """`clock` gives epoch seconds.
+
+        `hasty` is a client that gives up soon, for what is only counted; `parallel` asks for the bands of a signature.
+        """
         self._table = ContributionTable(client, records, attempts=ATTEMPTS, sleep=sleep)
+        self._counted = ContributionTable(hasty or client, records, attempts=ATTEMPTS, sleep=sleep)
         self._activity = activity
         self._parallel = parallel or Parallel()
         self._clock = clock
@@ -114,7 +120,7 @@ class DynamoContributions:
         read = {(item["pk"], item["sk"]): item for item in self._table.get_many(keys)}
         found: dict[ItemId, tuple[Contribution, Counts]] = {}
         for owner, id in known:
-            one = _contribution(owner, read.get((room(owner, "items"), id)))
+            one = contribution_of(owner, read.get((room(owner, "items"), id)))
             if one is not None:
                 found[id] = one, decoded(Counts, read.get((room(owner, "counts"), id))) or Counts()
         return found
@@ -161,7 +167,8 @@ class DynamoContributions:
         return [found[id] for id in best if id in found and found[id].status != "rejected"]
 
     def replace(self, contribution: Contribution, was: Contribution, audit: AuditRecord) -> None:
-        if _identity(contribution) != _identity(was) or contribution.revision <= was.revision:
+        same = replace(was, organisation=contribution.organisation, id=contribution.id, account=contribution.account)
+        if same != was or contribution.revision <= was.revision:
             raise ValueError("a contribution keeps its id, and its revision grows")
         for _ in range(ROUNDS):
             try:
@@ -325,7 +332,7 @@ class DynamoContributions:
         found: dict[ItemId, Contribution] = {}
         for _ in range(1 if status else 2):
             for item in self._table.get_many([key(pk, id) for id in missing for pk in rooms]):
-                one = _contribution(organisation, item)
+                one = contribution_of(organisation, item)
                 expired = item.get("expiresAt", self._clock() + 1) <= self._clock()
                 if one and not expired and (one.id not in found or found[one.id].revision < one.revision):
                     found[one.id] = one
@@ -334,7 +341,7 @@ class DynamoContributions:
 
     def _page(self, organisation: str, name: str, limit: int, after: ItemId | None, *, newest: bool) -> Page:
         items, then = self._read(room(organisation, name), limit, after, newest=newest)
-        read = (_contribution(organisation, item) for item in items)
+        read = (contribution_of(organisation, item) for item in items)
         return Page(tuple(one for one in read if one), then)
 
     def _read(self, pk: str, limit: int, after: ItemId | None, *, newest: bool) -> tuple[list[Item], ItemId | None]:
@@ -366,12 +373,12 @@ class DynamoContributions:
             raise _contended()
 
     def _count(self, writes: Sequence[Write]) -> None:
+        self._parallel.map(self._counted_once, writes)
+
+    def _counted_once(self, write: Write) -> None:
         """Whoever is counted does not fail for it."""
-        for write in writes:
-            try:
-                self._table.write(write)
-            except Unavailable:
-                return
+        with suppress(Unavailable):
+            self._counted.write(write)
 
     def _name(self, organisation: str) -> None:
         """Notes that there is this organisation: apart, for all who add at once would be in each other's way."""
@@ -382,16 +389,6 @@ class DynamoContributions:
 
     def _write(self, writes: Sequence[Write], audit: AuditRecord) -> None:
         self._table.transact([*writes, *audit_writes(self._activity, [audit], HIVE)])
-
-
-def _identity(one: Contribution) -> tuple[str, ItemId, str]:
-    return one.organisation, one.id, one.account
-
-
-def _contribution(organisation: str, item: Mapping[str, Any] | None) -> Contribution | None:
-    """None for an item that is not there, that is no contribution, or that is not this organisation's."""
-    one = decoded(Contribution, item)
-    return one if one is not None and one.organisation == organisation else None
 
 
 def _contended() -> Unavailable:
