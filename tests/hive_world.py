@@ -10,17 +10,19 @@ from typing import Any
 
 from ulid import ULID
 
+from commonplace.hive.deployment import DeploymentConfiguration
 from commonplace.hive.index_source import StoredItems
 from commonplace.hive.model import Contributed, Draft, ItemId
 from commonplace.hive.review import Reviews
 from commonplace.hive.search import HiveSearch
-from commonplace.hive.service import Hive, Parts
+from commonplace.hive.service import Hive, Parts, stamp
 from commonplace.hive.store import DynamoContributions
 from commonplace.kernel.audit import Author
 from commonplace.kernel.limits import Limiter
 from commonplace.redaction.model import Span
 from commonplace.redaction.ports import Redactor
 from commonplace.search.embedded.engine import EmbeddedEngine
+from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.indexer import Indexer, Message
 from commonplace.search.model import Engine
 from commonplace.search.store import DynamoVectorCaches
@@ -70,9 +72,11 @@ class World:
         )
         self.store = DynamoContributions(self.client, self.records, self.activity)
         self.caches = DynamoVectorCaches(self.client, self.cache)
+        self.deployment = DeploymentConfiguration(self.client, self.records, lambda: stamp(self.clock()))
         self._indexer = Indexer(StoredItems(self.store), self.engine, self.model, lambda of: self.caches.of(of or "-"))
         # Who asks an index that is not there yet remembers for two seconds that there is none.
         self._indexer.reconcile()
+        self.deployment.compare(model_fingerprint(self.model), self.engine.model())
 
     def parts(self) -> Parts:
         """As one of many functions has them."""
@@ -85,8 +89,13 @@ class World:
             clock=self.clock,
             new_id=lambda: ItemId(f"hv_{ULID()}"),
             names={},
+            kept_model=self._kept,
             per_hour=self.per_hour,
         )
+
+    def _kept(self) -> tuple[str, bool]:
+        kept = self.deployment.read()
+        return (kept.model, kept.changed) if kept else ("", False)
 
     def clock(self) -> datetime:
         """A second later each time it is asked."""
