@@ -37,20 +37,20 @@ class Record:
     version: int
     content_type: str
     document_id: str
-    title: str
-    description: str | None
-    path: str
-    url: str | None
-    source_url: str | None
-    group: str | None
-    release: str | None
-    status: str | None
-    tags: tuple[str, ...]
-    aliases: tuple[str, ...]
-    date: str | None
-    updated_at: str | None
     body: str
     chunks: tuple[Chunk, ...]
+    title: str = ""
+    description: str | None = None
+    path: str = ""
+    url: str | None = None
+    source_url: str | None = None
+    group: str | None = None
+    release: str | None = None
+    status: str | None = None
+    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    date: str | None = None
+    updated_at: str | None = None
     fingerprint: str | None = None
     """16 hex digits that near-duplicates nearly share (`search.near_duplicates`); None for a text too short for one."""
     organisation: str | None = None
