@@ -66,13 +66,14 @@ def find_phones(text: str) -> Iterator[Span]:
             yield Span(*found.span(1 if found[0].startswith("tel") else 0), "PHONE", "rule", label="phone")
     checked = 0
     for found in _CANDIDATE.finditer(text):
-        value = found[0]
+        start = found.start() + (found[0].startswith("(") and ")" not in found[0])
+        value = text[start : found.end()]
         if _NOT_BEFORE.search(text, max(0, found.start() - 24), found.start()) and not value.startswith("+"):
             continue
         checked += 1
         called = _CALL.search(text, max(0, found.start() - 48), found.start()) is not None
         if checked > MOST_CHECKED or _is_phone(value, called):
-            yield Span(*found.span(), "PHONE", "rule", 1.0 if value.startswith("+") else 0.9, "phone")
+            yield Span(start, found.end(), "PHONE", "rule", 1.0 if value.startswith("+") else 0.9, "phone")
 
 
 def _is_phone(value: str, called: bool) -> bool:

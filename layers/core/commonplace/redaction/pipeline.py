@@ -18,14 +18,13 @@ from commonplace.redaction.secret_rules import find_secrets
 from commonplace.redaction.structure import read_structure
 from commonplace.redaction.verbatim import Value, find_in_pieces, find_values, values_of
 from commonplace.redaction.views import OPAQUE, PLACEHOLDER, View, view_of
-from commonplace.redaction.vocabulary import TECHNICAL
+from commonplace.redaction.vocabulary import ALSO_WORDS, COMMON, TECHNICAL
 
 MAX_CHARACTERS = 100_000
 MOST_PASSES = 8
 EDGE = 160
 """Characters at the end of a field that are read together with the beginning of another."""
 
-_WORTH_JOINING = re.compile(r"[@:=]|\d\D{0,9}\d|[\w-]{16}")
 _PRECEDENCE = ("secret", "pattern", "rule", "comprehend", "model")
 
 
@@ -130,7 +129,9 @@ class _Judge:
             spans = [
                 span
                 for span in self._known[view.text]
-                if not _is_technical(view.text, span) and any(map(str.isalnum, view.text[span.start : span.end]))
+                if not _is_technical(view.text, span)
+                and any(map(str.isalnum, view.text[span.start : span.end]))
+                and not (span.origin == "model" and span.kind in ("EMAIL", "PHONE"))
             ]
             results.append(self._not_allowed(field.text, list(self._written(view, spans))))
         return results
@@ -168,7 +169,7 @@ class _Judge:
         full = [index for index, field in enumerate(fields) if field.text.strip()]
         for first, second in combinations(full, 2):
             edges = fields[first].whole.text.rstrip()[-60:], fields[second].whole.text.lstrip()[:60]
-            if _WORTH_JOINING.search("".join(edges)):
+            if _may_be_one(*edges):
                 self._judge_joined(fields, (first, second), "", found)
                 self._judge_joined(fields, (first, second), " ", found)
         if not any(found):
@@ -212,6 +213,12 @@ def _edges(view: View) -> View:
     )
 
 
+def _may_be_one(end: str, beginning: str) -> bool:
+    """Whether the end of one field and the beginning of another can be pieces of something that rules know."""
+    word = end.rpartition(" ")[2] + re.split(r"\s", beginning, maxsplit=1)[0]
+    return bool(re.search(r"[@:=.\d]|.{16}", word) or re.search(r"@|\d\D{0,9}\d", end + beginning))
+
+
 def _readable(field: _Field, spans: Iterable[Span]) -> View:
     """Prose as a model reads it: what is explained already is one sign, however long it was."""
     known = [(span.start, span.end) for span in spans if span.kind != "NAME"]
@@ -239,9 +246,12 @@ def _readable(field: _Field, spans: Iterable[Span]) -> View:
 
 
 def _is_technical(text: str, span: Span) -> bool:
-    """Whether what is taken for a person's name is a product, or a method that is called after one."""
+    """Whether what is taken for a name is a product, or a method that is called after somebody."""
     words = re.findall(r"[^\W_]+", text[span.start : span.end].casefold())
-    return span.kind == "NAME" and all(word in TECHNICAL or len(word) < 2 for word in words)
+    return all(
+        word in TECHNICAL or (word in COMMON and word not in ALSO_WORDS) or len(word) < 2 or word.isdigit()
+        for word in words
+    )
 
 
 def _compiled(index: int, pattern: str) -> Any:

@@ -19,13 +19,17 @@ _REST = (
     rf"(?:,?[ ](?:Apt|Apartment|Suite|Ste|Unit|Floor|Flat|Room|Bldg|Building|#)\.?[ ]?#?\w{{1,6}})?"
     rf"(?:,[ \n](?:{_WORD}[ ]?){{1,3}})?"
     rf"(?:,?[ \n](?:{_STATES}|NSW|VIC|QLD|ON|QC|BC|AB)\b)?"
-    rf"(?:,?[ \n](?:\d{{5}}(?:-\d{{4}})?\b|[A-Z]{{1,2}}\d[A-Z\d]?[ ]\d[A-Z]{{2}}\b|[A-Z]\d[A-Z][ ]?\d[A-Z]\d\b"
+    rf"(?:,?[ \n](?:\d{{5,6}}(?:-\d{{4}})?\b|[A-Z]{{1,2}}\d[A-Z\d]?[ ]\d[A-Z]{{2}}\b|[A-Z]\d[A-Z][ ]?\d[A-Z]\d\b"
     rf"|\d{{4}}\b(?=[.,;\n]|$)))?"
 )
+_TOWN = rf"[{_UPPER}][\w'’-]{{0,24}}(?:[ ][{_UPPER}][\w'’-]{{0,24}}){{0,2}}"
+_POSTAL_CODE = (
+    r"(?:[A-Z]{1,2}-)?(?:\d{4}-\d{3}|\d{2}-\d{3}|\d{3}[ ]\d{2}|\d{4,6}(?:[ ][A-Z]{2})?|[A-Z]\d[A-Z][ ]?\d[A-Z]\d)(?!\w)"
+)
 _REST_CONTINENT = (
-    rf"(?:,[ ]?\d{{1,3}}[ºª°]?[ ]?\w{{0,3}}(?=,))?(?:,?[ \n](?:[A-Z]{{1,2}}-)?\d{{2}}(?:\d{{2,3}}|-\d{{3}}"
-    rf"|\d[ ]\d{{2}})(?:[ ][A-Z]{{2}})?[ ]{_WORD}(?:[ ]{_WORD}){{0,2}}"
-    rf"|,[ ]{_WORD}(?:[ ]{_WORD}){{0,2}})?"
+    r"(?:,[ ](?i:apt|apto|appt|bât|esc|étage|floor|piso|interno|int|suite|unit|flat|lgh)\.?[ ]?\w{1,5}"
+    r"|,[ ]?\d{1,3}[ºª°][ ]?\w{0,6})?"
+    rf"(?:,?[ \n]{_POSTAL_CODE}[ ]{_TOWN}|,[ ]{_TOWN}(?:,?[ ]{_POSTAL_CODE})?)?"
 )
 _STREETS = (
     r"Street|St|Avenue|Ave|Av|Road|Rd|Boulevard|Blvd|Lane|Ln|Parkway|Pkwy|Highway|Hwy|Terrace|Crescent|Cres|Mews|Quay"
@@ -43,6 +47,8 @@ _PARTICLES = (
 )
 _NAME = rf"(?:(?:{_PARTICLES})[ ]?){{0,2}}{_WORD}(?:(?:[ ](?:{_PARTICLES}))?[ ]?{_WORD}){{0,4}}"
 
+_FLAT = r"(?:(?:Flat|Apt|Apartment|Unit|Suite|Room|House|No\.?)[ ]#?\w{1,5},?[ ])?"
+
 _FORMS = tuple(
     re.compile(form)
     for form in (
@@ -52,6 +58,8 @@ _FORMS = tuple(
         rf"(?<![\w.,#$-]){_NUMBER}[ ]\d{{1,3}}(?:st|nd|rd|th)[ ](?:{_STREETS}|{_ALSO_OTHER_WORDS})\b\.?{_REST}",
         rf"(?<![\w.,#$-])(?!(?:19"
         rf"|20)\d\d[ ]){_NUMBER}[ ](?:(?!(?:{_NO_STREET})[ ]){_WORD}[ ]){{1,3}}(?:{_ALSO_OTHER_WORDS})\b\.?{_REST}",
+        rf"(?<![\w.,#$-])(?:Jalan|Jl\.|Lorong|Đường|Phố|Thanon"
+        rf"|Soi)[ ](?:{_WORD}[ ]){{1,3}}(?:[Nn]o\.?[ ]?)?{_NUMBER}{_REST_CONTINENT}",
         # Hauptstraße 5, 10115 Berlin; Kerkstraat 12; Storgatan 3
         rf"(?<![\w-])(?:{_WORD}[ ]){{0,2}}{_WORD}?(?:[Ss]tra(?:ße|sse)|[Ss]tr\.|gasse|[Aa]llee|platz|damm|ufer|weg"
         rf"|straat|laan|gracht|kade|singel"

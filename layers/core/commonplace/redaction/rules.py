@@ -1,6 +1,6 @@
-"""What has a form of its own in prose: addresses of mail and machines, handles, names that are introduced as such.
+"""What has a form of its own in prose: addresses of mail and machines, handles.
 
-Numbers, telephones and places have modules of their own. `find_personal` is all of them together.
+Names, numbers, telephones and places have modules of their own. `find_personal` is all of them together.
 """
 
 import ipaddress
@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from commonplace.redaction.model import Kind, Span
+from commonplace.redaction.names import find_names
 from commonplace.redaction.numbers import find_numbers
 from commonplace.redaction.phones import find_phones
 from commonplace.redaction.places import find_places
@@ -52,6 +53,14 @@ _ABOUT_VERSIONS = re.compile(
 )
 _PUBLIC_MACHINES = words("8.8.8.8 8.8.4.4 1.1.1.1 1.0.0.1 9.9.9.9 169.254.169.254 255.255.255.255 0.0.0.0 1.2.3.4")
 
+_FOR_DOCUMENTS = tuple(
+    map(ipaddress.ip_network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32", "3fff::/20"))
+)
+_ABOUT_DOCUMENTS = re.compile(
+    r"documentation|\bdocs\b|reserved|rfc ?(?:5737|3849)|test-net|e\.g\."
+    r"|for example",
+    re.IGNORECASE,
+)
 _MAC = re.compile(
     r"(?<![\w:.-])(?:[0-9A-Fa-f]{2}([:-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}"
     r"|[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4})(?![\w:-]|\.\w)"
@@ -91,35 +100,6 @@ _REMOTE = re.compile(
     r"\b(?:ssh|scp|rsync|sftp|mosh|ssh-copy-id)\b[^\n@]{0,80}?\s(?P<value>[A-Za-z][\w.-]{1,31})@(?=[\w.-])"
 )
 
-_CAPITALISED = r"[^\W\d_a-z][^\W\d_]{0,24}(?:['’-][^\W\d_]{1,24}){0,2}"
-_PART = rf"(?:{_CAPITALISED}|[^\W\d_a-z]\.)"
-_PERSON = (
-    rf"{_PART}(?:[ ](?:(?:van|von|der|den|de|da|dos|del|della|di|bin|ibn|al|el|la|le|ter|ten)[ ]){{0,2}}{_PART}){{0,3}}"
-)
-_INTRODUCED = tuple(
-    re.compile(form, re.MULTILINE)
-    for form in (
-        rf"(?:\b[Mm]y (?:full |first |last )?name(?:'s| is)|\b[Mm]ein Name ist|\b[Ii]ch heiße|\b[Jj]e m['’]appelle"
-        rf"|\b[Mm]e llamo|\b[Mm]i chiamo|\b[Mm]i nombre es"
-        rf"|\b[Mm]eu nome é|\b[Ii]k heet|\b[Mm]ijn naam is|\b[Jj]eg heter|\b[Jj]ag heter|\b[Nn]azywam się"
-        rf"|\b[Mm]am na imię|\b[Bb]enim adım|\b[Aa]dım|[Мм]еня зовут"
-        rf"|\b(?:full|first|last|customer|employee|patient|contact|client) name(?: is|:)) (?P<value>{_PERSON})",
-        rf"(?<![\w.])(?:Mr|Mrs|Ms|Mx|Miss|Dr|Prof|Professor|Sir|Dame|Herr|Frau|Señora?|Sra?|Dra?|Mme|Mlle|Monsieur"
-        rf"|Madame|Signora?|Sig|Doña|Pan|Pani|Ing)\.?[ ](?:(?:Dr|Prof|med|hc|Ing)\.?[ ]){{0,3}}{_PERSON}",
-        rf"^(?:Dear|Hi|Hello|Hey|Liebe[r]?|Hallo|Querid[oa]|Estimad[oa]|Cher|Chère|Bonjour|Caro|Cara"
-        rf"|Beste)[ ](?P<value>{_PART}(?:[ ]{_PART})?)[,!]?$",
-        rf"(?i:^(?:(?:kind|best|warm)(?: regards| wishes)?|regards|cheers|thanks|sincerely|yours"
-        rf"|mit freundlichen grüßen|viele grüße|saludos|cordialement"
-        rf"|best,?)),?[ ]*\n\n?[ ]*(?:[-–—~][ ]?)?(?P<value>{_PERSON})[ ]*$",
-        rf"(?i:\b(?:co-authored-by|signed-off-by|reviewed-by|reported-by|tested-by|acked-by|suggested-by|helped-by"
-        rf"|author|committer)):[ ]{{0,3}}(?P<value>{_PERSON})(?=[ ]*(?:<|\ufffc|$))",
-        rf"(?<![\w.])(?P<value>{_PART}(?:[ ]{_PART}){{1,2}})[ ]{{1,2}}[<(](?=[^\s<>@]{{1,64}}@|\ufffc)",
-        r"(?P<value>[А-ЯЁ][а-яё]{1,20}[ ][А-ЯЁ][а-яё]{2,20}(?:вич|вна|ична))(?:[ ][А-ЯЁ][а-яё]{2,25})?",
-        r"(?P<value>[\u4e00-\u9fff\u3040-\u30ff]{2,8})(?=さん(?![\u3040-\u309f]{3})|様|先生|女士|氏は)|(?:我叫|我的名字是"
-        r"|姓名[:：])(?P<also>[\u4e00-\u9fff]{2,4})",
-    )
-)
-
 _WALLET = re.compile(r"(?<![\w])0x[0-9a-fA-F]{40}(?!\w)")
 _BITCOIN = re.compile(r"(?<![\w])(?:bc1[02-9ac-hj-np-z]{25,87}|[13][1-9A-HJ-NP-Za-km-z]{25,34})(?!\w)")
 _ENS = re.compile(r"(?<![\w@.-])(?:[^\W_](?:[\w-]{0,60}[^\W_])?\.){1,4}eth(?![\w-]|\.\w)", re.IGNORECASE)
@@ -149,7 +129,7 @@ def find_personal(text: str, *, keep_public_identities: bool) -> Iterator[Span]:
     yield from _emails(text)
     yield from _machines(text)
     yield from _accounts(text)
-    yield from _names(text)
+    yield from find_names(text)
     yield from find_numbers(text)
     yield from find_phones(text)
     yield from find_places(text)
@@ -200,7 +180,7 @@ def _machines(text: str) -> Iterator[Span]:
             yield Span(found.start(), end, "IP_ADDRESS", "rule", label="ip")
     if text.count(":") > 1:
         for found in _IPV6.finditer(text):
-            if _is_ipv6(found[0]):
+            if _is_ipv6(text, found):
                 yield _span(found, "IP_ADDRESS", "ip")
         yield from (_span(found, "REDACTED", "mac") for found in _MAC.finditer(text))
     elif text.count("-") > 4 or text.count(".") > 1:
@@ -222,20 +202,34 @@ def _is_machine(text: str, found: re.Match[str]) -> bool:
         if network and address.is_private and network.network.network_address == address and int(after[1:]) < 32:
             return False
     before = text[max(0, found.start() - 40) : found.start()]
-    if _ABOUT_VERSIONS.search(before):
+    if _ABOUT_VERSIONS.search(before) or _is_for_documents(text, found, address):
         return False
     if after or _ABOUT_MACHINES.search(before) or any(int(octet) > 99 for octet in octets):
         return True
     return sum(int(octet) < 10 for octet in octets) < 2 or octets[0] == "10"
 
 
-def _is_ipv6(text: str) -> bool:
-    value = text.split("%", maxsplit=1)[0].split("/", maxsplit=1)[0]
+def _is_for_documents(text: str, found: re.Match[str], address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    """Whether nobody has this address (RFC 5737, RFC 3849), and the text says so: in a log it stands for somebody's."""
+    if not any(address in network for network in _FOR_DOCUMENTS if network.version == address.version):
+        return False
+    return _ABOUT_DOCUMENTS.search(text, max(0, found.start() - 120), found.start()) is not None
+
+
+def _is_ipv6(text: str, found: re.Match[str]) -> bool:
+    value = found[0].partition("%")[0].partition("/")[0]
     try:
         address = ipaddress.IPv6Address(value)
     except ValueError:
         return False
-    return not address.is_loopback and not address.is_unspecified and len(value) > 4 and any(map(str.isdigit, value))
+    if address.is_loopback or address.is_unspecified or len(value) < 5 or not any(map(str.isdigit, value)):
+        return False
+    # Serial numbers and fingerprints are eight pairs, or more.
+    return not re.fullmatch(
+        r"(?:[0-9A-Fa-f]{2}:){7}"
+        r"[0-9A-Fa-f]{2}",
+        value,
+    ) and not _is_for_documents(text, found, address)
 
 
 def _accounts(text: str) -> Iterator[Span]:
@@ -261,18 +255,3 @@ def _accounts(text: str) -> Iterator[Span]:
                 or re.search(r"[:=@][ \t\"'`*@]*$", text[: found.start("value")][-6:])
             ):
                 yield _span(found, "USERNAME", label)
-
-
-def _names(text: str) -> Iterator[Span]:
-    for form in _INTRODUCED:
-        for found in form.finditer(text):
-            span = _span(found, "NAME", "name")
-            said = text[span.start : span.end].casefold().split()
-            if not all(word in TECHNICAL or word in _NOT_NAMES for word in said):
-                yield span
-
-
-_NOT_NAMES = words(
-    "dr dr. prof. mr mr. ms ms. mrs teams word excel office all team everyone folks there world world!"
-    " claude copilot the a an this that it i you we they he she api url id user users null none true false"
-)

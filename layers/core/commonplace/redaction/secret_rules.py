@@ -106,6 +106,7 @@ _CREDENTIALS = re.compile(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{1,20})://(?P<value>(?P<user>[^\s:@/?#\"'<>`]{0,128}):(?P<password>"
     r"[^\s@/\"'<>`]{1,256}|[^\s@\"'<>`]{1,256}(?=@[\w.-]{3,}[:/])))@"
 )
+_PRIVATE_HOST = re.compile(r"(?:[\w-]{1,63}\.){1,8}(?:internal|corp|local|lan|intranet|private|localdomain)(?![\w.-])")
 _TOKEN_AS_USER = re.compile(r"https?://(?P<value>[A-Za-z0-9_-]{20,})@")
 _IN_QUERY = re.compile(
     r"(?i:[?&#;](?:access_?token|refresh_?token|id_?token|token|api_?key|apikey|key|secret|client_secret|password"
@@ -245,7 +246,9 @@ def _in_addresses(text: str) -> Iterator[Span]:
             if (found["password"] != found["user"] and not stands_for_one(found["password"])) or _is_random(
                 found["user"]
             ):
-                yield _secret(*found.span("value"), "credentials")
+                # A host of an own network says too much beside them, and is no link that anybody could follow.
+                host = _PRIVATE_HOST.match(text, found.end())
+                yield _secret(found.start("value"), host.end() if host else found.end("value"), "credentials")
         for found in _TOKEN_AS_USER.finditer(text):
             if _is_random(found["value"]):
                 yield _secret(*found.span("value"), "credentials")
