@@ -252,7 +252,7 @@ def test_an_operator_names_the_collection(store: S3ObjectStore, load: Load, entr
     step = handler.handler({**ask, "step": "plan", "input": {"collection": "memory"}}, CONTEXT)
     assert (step["action"], step["collection"]) == ("refused", "memory")
     refused = handler.handler({**ask, "step": "plan", "collection": "people"}, CONTEXT)
-    assert (refused["action"], refused["hint"]) == ("refused", "Collections here: documents, memory.")
+    assert (refused["action"], refused["hint"]) == ("refused", "Collections here: documents, memory, contributions.")
     assert refused["collection"] == "people"
     only = handler.handler({**ask, "collection": "memory"}, CONTEXT)
     assert only.keys() == {"memory"}
@@ -282,7 +282,7 @@ def test_vectors_come_by_themselves_once_the_model_answers(
     handler = load(**TABLES)
     event = {"source": "aws.events", "complete": True}
     nothing = {"indexed": 0, "removed": 0, "unreadable": 0, "incomplete": 0, "remaining": 0, "swept": 0}
-    assert handler.handler(event, CONTEXT) == {"documents": nothing, "memory": nothing}
+    assert handler.handler(event, CONTEXT) == {"documents": nothing, "memory": nothing, "contributions": nothing}
 
     def away(_texts: object, **_told: object) -> None:
         raise Unavailable("The model does not answer.")
@@ -295,6 +295,7 @@ def test_vectors_come_by_themselves_once_the_model_answers(
     assert handler.handler(event, CONTEXT) == {
         "documents": nothing | {"indexed": 1},
         "memory": nothing | {"indexed": 1},
+        "contributions": nothing,
     }
 
 
