@@ -130,7 +130,7 @@ class Base:
         manifest = laptop.manifest()
         stored = [laptop.store.get(entry.key) for entry in manifest.documents] if manifest else []
         self._documents = [Document.model_validate_json(found.body) for found in stored if found]
-        self._paragraphs = [
+        self.paragraphs = [
             part for one in self._documents for part in re.split(r"\n\s*\n", one.content) if len(part) > 80
         ]
         self._words = sorted({word for one in self._documents for word in one.title.split() if word.isalpha()})
@@ -141,7 +141,7 @@ class Base:
         """A few words that follow each other somewhere, none twice."""
         asked: dict[str, None] = {}
         while len(asked) < number:
-            words = re.findall(r"[^\W\d_]{2,}", self._random.choice(self._paragraphs))
+            words = re.findall(r"[^\W\d_]{2,}", self._random.choice(self.paragraphs))
             start = self._random.randrange(max(len(words) - 6, 1))
             asked[" ".join(words[start : start + self._random.randint(2, 6)])] = None
         return list(asked)
@@ -166,7 +166,7 @@ class Base:
     def _remixed(self) -> Document:
         like, number = self._random.choice(self._documents), next(self._numbers)
         title = " ".join(self._random.sample(self._words, 4)) + f" {number}"
-        parts = self._random.choices(self._paragraphs, k=max(1, like.content.count("\n\n")))
+        parts = self._random.choices(self.paragraphs, k=max(1, like.content.count("\n\n")))
         name = slug(title)
         told = {"id": name, "title": title, "path": f"remixed/{name}.md", "aliases": [], "content": "\n\n".join(parts)}
         return like.model_copy(update=told)
