@@ -186,12 +186,14 @@ def patch_answers() -> None:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether the value is a text, a number, a truth value or a list of them, in the form that it is sent in."""
+    """Whether the value is a text, a number, a truth value, or a list or map of them, in the form that it is sent in."""
     if type(value) is not dict or len(value) != 1:
         return False
     ((kind, held),) = value.items()
     if kind == "L":
-        return type(held) is list and all(is_plain(one) for one in held)
+        return type(held) is list and all(map(is_plain, held))
+    if kind == "M":
+        return type(held) is dict and all(map(is_plain, held.values()))
     return kind in _PLAIN and type(held) is _PLAIN[kind]
 
 

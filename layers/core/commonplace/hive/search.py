@@ -32,7 +32,7 @@ DEPTH = 2 * CANDIDATES_PER_LEG
 NEAR_TIE = 0.1
 """How much relevance the best quality makes up for."""
 
-READ_AHEAD = 16
+READ_AHEAD = 12
 """Items that are read beyond a page: so many may have to be compared with its last one."""
 
 ORGANISATIONS_REMEMBERED, QUERIES_REMEMBERED = 16, 128
