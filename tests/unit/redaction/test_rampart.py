@@ -44,6 +44,12 @@ def test_names_side_by_side_are_one_span() -> None:
     assert found(text, *parts) == ["Anne-Marie D'Arcy", "J. Doe"]
 
 
+def test_initials_and_what_is_hyphenated_belong_to_the_name_beside_them() -> None:
+    assert found("ask J. R. Doe now", ("Doe", "name", 0.9)) == ["J. R. Doe"]
+    assert found("ask Seo Min-ji now", ("Seo", "name", 0.9), ("Min", "name", 0.9)) == ["Seo Min-ji"]
+    assert found("Use it. Doe left", ("Doe", "name", 0.9)) == ["Doe"]
+
+
 @pytest.mark.parametrize(
     ("word", "score", "counts"),
     [("Anne", 0.75, True), ("Anne", 0.65, False), ("anne", 0.95, True), ("anne", 0.85, False), ("X", 0.99, False)],

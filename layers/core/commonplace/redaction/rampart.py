@@ -52,6 +52,9 @@ _JOINTS: Mapping[str, re.Pattern[str]] = {
 """What may lie between two words of one thing; in an address a short word too, such as `No.`"""
 _REGION = re.compile(r"(?:,?[ \t]+(?:[A-Z]{2,3}\b|(?=\w*\d)[\w-]{2,10}\b)){1,3}")
 """What ends an address and is read as something else: `WV 45334`."""
+_INITIALS = re.compile(r"(?:\b[^\W\d_]\.[ \t]?){1,3}$")
+_HYPHENATED = re.compile(r"(?:[-'’‑][^\W\d_]+)+")
+"""What belongs to a name beside it, whatever the model takes it for: `J. R. Doe`, `Min-ji`."""
 _IDENTIFIER = re.compile(r"[a-z][A-Z]{2}|[\d_/\\=<>(){}]")
 
 
@@ -123,6 +126,11 @@ def _judged(text: str, run: _Run) -> Span | None:
     if run.words[0].group == "name":
         run = _capitalised(text, run)
     start, end = run.words[0].start, run.words[-1].end
+    if run.words[0].group == "name":
+        if initials := _INITIALS.search(text, max(0, start - 12), start):
+            start = initials.start()
+        if hyphenated := _HYPHENATED.match(text, end):
+            end = hyphenated.end()
     if run.words[0].group == "address" and (region := _REGION.match(text, end)):
         end = region.end()
     found, digits = text[start:end], sum(map(str.isdigit, text[start:end]))
@@ -169,8 +177,7 @@ class Rampart:
     def detect(self, texts: Sequence[str]) -> list[list[Span]]:
         """The spans of each text. Raises Unavailable."""
         places = [(index, start, end) for index, text in enumerate(texts) for start, end in windows(text)]
-        # Python strings may hold lone surrogates, and UTF-8 may not; the length stays.
-        pieces = [texts[index][start:end].encode("utf-8", "replace").decode() for index, start, end in places]
+        pieces = [_readable(texts[index][start:end]) for index, start, end in places]
         encodings, owners = [], []
         for place, encoding in zip(places, self._graph.encode_texts(pieces, overlap=OVERLAP), strict=True):
             for each in (encoding, *encoding.overflowing):
@@ -207,6 +214,11 @@ class Rampart:
             best = max(likely, key=lambda part: likely[part])
             if best in PARTS.values() and likely[best] >= POSSIBLE:
                 yield Word(offset + start, offset + end, best, likely[best])
+
+
+def _readable(text: str) -> str:
+    """As long as it was. What stands for something left out reads best as a comma; lone surrogates are no UTF-8."""
+    return text.replace("\ufffc", ",").encode("utf-8", "replace").decode()
 
 
 def _columns(path: Path) -> list[str]:
