@@ -186,7 +186,7 @@ def patch_answers() -> None:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether the value is a text, a number, a truth value, or a list or map of them, in the form that it is sent in."""
+    """Whether the value is a text, number or truth value, or a list or map of them, in the form that it is sent in."""
     if type(value) is not dict or len(value) != 1:
         return False
     ((kind, held),) = value.items()

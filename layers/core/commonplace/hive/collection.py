@@ -98,11 +98,11 @@ class Upkeep:
         return self.operations.take(messages)
 
     def reconcile(self, enough: Enough = never) -> Report:
-        """Compares the index with the store, and says for how long the oldest contribution waits."""
+        """Says for how long the oldest contribution waits, and compares the index with the store."""
+        count("HiveQueueAgeDays", self._queue_age_days())
         self._compare_model()
         report = self.operations.reconcile(enough)
         self._compare_model()  # an index in one file is of the new model now
-        count("HiveQueueAgeDays", self._queue_age_days())
         return report
 
     def finish(self, enough: Enough = never) -> Report | None:
