@@ -1,0 +1,354 @@
+"""Review what agents contribute, make rules for it, fill it from files, write it out."""
+
+import json
+import secrets
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from commonplace.hive.model import Category
+from local.access import Place
+from local.cli.hive.connection import LONGEST_WAIT_SECONDS, HiveServer, Refused, opened
+from local.cli.hive.files import Entry, entries_of
+from local.errors import CommandError
+from local.files import write_whole
+from local.options import grouped
+from local.terminal import AsJson, clean, commands, counted, print_json, show
+
+READ, WRITE, ADMIN = "hive:read", "hive:write", "hive:admin"
+MAX_SHOWN_REFUSALS = 20
+EXPORTED = (
+    *("id", "content", "category", "confidence", "framework", "language", "version", "tags"),
+    *("contributedAt", "validAt", "invalidAt", "isPublic", "orgAttribution", "agent"),
+)
+
+Id = Annotated[str, typer.Argument(help="As `pending` shows it.")]
+OfCategory = Annotated[Category | None, typer.Option("--category", help="Only of this category.")]
+Marked = Annotated[bool, typer.Option("--marked", help="Only what gives orders to agents.")]
+Flagged = Annotated[bool, typer.Option("--flagged", help="Only what was flagged for a second look.")]
+
+app = commands("Review what agents contribute, make rules for it, fill it from files, write it out.")
+rules_app = commands("See and change what is approved, masked or kept without a person.")
+app.add_typer(rules_app, name="rules")
+
+
+@app.command()
+@grouped
+def pending(
+    *,
+    category: OfCategory = None,
+    marked: Marked = False,
+    flagged: Flagged = False,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="How many.")] = 20,
+    as_json: AsJson = False,
+    place: Place,
+) -> None:
+    """List what waits for review, the oldest first."""
+    from local.cli.hive.screen import ago
+
+    with opened(place, ADMIN) as server:
+        page = server.get("pending", category=category, marked=marked, sensitive=flagged, limit=limit)
+    if as_json:
+        print_json(page)
+        return
+    rows = page["contributions"]
+    show(
+        (
+            {
+                "id": one["id"],
+                "category": one["category"],
+                "from": one["agent"],
+                "age": ago(one["contributedAt"]),
+                "note": " ".join([*one["marks"], *(["flagged"] if one["sensitive"] else [])]),
+                "text": one["title"],
+            }
+            for one in rows
+        ),
+        nothing="Nothing of the kind waits." if category or marked or flagged else "Nothing waits.",
+    )
+    if rows:
+        typer.echo(f"{len(rows):,} of {page['waiting']:,} that wait. Review them: commonplace hive review", err=True)
+
+
+@app.command("show")
+@grouped
+def show_one(id: Id, *, as_json: AsJson = False, place: Place) -> None:
+    """Show a contribution: what was taken out, what is marked, what resembles it."""
+    with opened(place, ADMIN) as server:
+        sheet = server.get(f"pending/{id}")
+    if as_json:
+        print_json(sheet)
+        return
+    from rich.console import Console
+
+    from local.cli.hive.screen import sheet_of
+
+    Console(highlight=False).print(sheet_of(sheet, id))
+    one = sheet["contribution"]
+    if one["status"] != "pending":
+        why = f" ({one['reason']})" if one["reason"] else ""
+        typer.echo(clean(f"It is {one['status']}, by {one['decidedBy']}{why}."))
+
+
+@app.command()
+@grouped
+def approve(
+    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="As `pending` shows them.")],
+    *,
+    public: Annotated[bool, typer.Option("--public", help="And publish them for every organisation.")] = False,
+    place: Place,
+) -> None:
+    """Approve contributions: agents find them from now on."""
+    _each(place, ids, lambda server, id: server.post(f"pending/{id}/approve", public=public), "approved")
+
+
+@app.command()
+@grouped
+def reject(
+    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="As `pending` shows them.")],
+    *,
+    reason: Annotated[str, typer.Option(help="Whoever contributed it is told.")],
+    place: Place,
+) -> None:
+    """Reject contributions. Their text is taken away for good."""
+    _each(place, ids, lambda server, id: server.post(f"pending/{id}/reject", reason=reason), "rejected")
+
+
+def _each(place: Place, ids: Sequence[str], decide: Callable[[HiveServer, str], Any], what: str) -> None:
+    """What cannot be decided does not keep the others from it; then it ends with 1."""
+    refused = 0
+    with opened(place, ADMIN) as server:
+        for id in ids:
+            try:
+                decide(server, id)
+            except Refused as error:
+                refused += 1
+                typer.echo(f"{id}: {error.message} {error.hint}".strip(), err=True)
+            else:
+                typer.echo(f"{id}: {what}.")
+    if refused:
+        raise typer.Exit(1)
+
+
+@app.command()
+@grouped
+def review(*, category: OfCategory = None, marked: Marked = False, flagged: Flagged = False, place: Place) -> None:
+    """Go through the queue on this terminal, one key for each decision."""
+    from rich.console import Console
+
+    from local.cli.hive.review import Review, key, line
+
+    with opened(place, ADMIN) as server:
+        Review(server, Console(highlight=False), key, line).run(category=category, marked=marked, sensitive=flagged)
+
+
+@app.command()
+@grouped
+def stats(*, as_json: AsJson = False, place: Place) -> None:
+    """Say what was contributed and retrieved, what waits, and who has how much waiting."""
+    from local.cli.hive.screen import ago
+
+    with opened(place, ADMIN) as server:
+        told = server.get("stats")
+    if as_json:
+        print_json(told)
+        return
+    oldest = f", the oldest for {ago(told['oldestPending'])}" if told["oldestPending"] else ""
+    lines = [
+        f"contributed {told['contributed']:,}: {told['approved']:,} approved, {told['rejected']:,} rejected, "
+        f"{told['pending']:,} waiting{oldest}",
+        f"published {told['published']:,}",
+        f"served {told['served']:,} times, retrieved from others {told['retrieved']:,} times",
+        f"model {told['model'] or 'none yet'}{' (another one is configured)' if told['modelChanged'] else ''}",
+        *(f"  {name}: {number:,}" for name, number in sorted(told["byCategory"].items(), key=lambda pair: -pair[1])),
+        *(f"  {one['agent']}: {one['pending']:,} waiting, {one['refused']:,} refused" for one in told["contributors"]),
+    ]
+    for line in lines:
+        typer.echo(clean(line))
+
+
+@app.command()
+@grouped
+def seed(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="JSON Lines, a YAML list, or Markdown.")],
+    *,
+    category: Annotated[Category, typer.Option(help="Of what names none itself.")] = "general",
+    skip: Annotated[int, typer.Option(min=0, help="Leave out as many from the beginning.")] = 0,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait where the server says that it is too much.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only read the files.")] = False,
+    as_json: AsJson = False,
+    place: Place,
+) -> None:
+    """Contribute what files hold: stripped and queued like everything else. A text is kept once."""
+    entries = [entry for file in files for entry in entries_of(file, category)][skip:]
+    if dry_run:
+        typer.echo(f"{counted(len(entries), 'contribution', 'contributions')} would be sent. Nothing was.")
+        return
+    sent = Seeding(len(entries), skip)
+    try:
+        with opened(place, WRITE) as server:
+            sent.run(server, entries, wait=wait)
+    finally:
+        sent.tell(as_json)
+    if sent.refused:
+        raise typer.Exit(1)
+
+
+class Seeding:
+    """What becomes of the entries of files."""
+
+    def __init__(self, total: int, skipped: int) -> None:
+        self.total, self.skipped, self.done = total, skipped, 0
+        self.counts: Counter[str] = Counter()
+        self.refused: list[tuple[str, str]] = []
+
+    def run(self, server: HiveServer, entries: Sequence[Entry], *, wait: bool) -> None:
+        from time import sleep
+
+        from local.cli.kb import progress
+
+        with progress("Contributing") as told:
+            for entry in entries:
+                while True:
+                    try:
+                        answer = server.post("contributions", **entry.body)
+                    except Refused as error:
+                        if error.wait_seconds is not None and wait:
+                            sleep(max(error.wait_seconds, LONGEST_WAIT_SECONDS))
+                            continue
+                        if error.status not in (400, 413, 422):
+                            again = f"Run it again with --skip {self.skipped + self.done}, or with --wait."
+                            raise CommandError(error.message, f"{error.hint} {again}".strip()) from error
+                        self.refused.append((entry.where, error.message))
+                    else:
+                        self._count(answer)
+                    break
+                self.done += 1
+                told(self.done, self.total)
+
+    def _count(self, answer: Mapping[str, Any]) -> None:
+        from commonplace.hive.tools.contributions import THERE_ALREADY, WAITS_ALREADY
+
+        duplicate = answer["message"] in (THERE_ALREADY, WAITS_ALREADY)
+        self.counts["known already" if duplicate else answer["status"]] += 1
+
+    def tell(self, as_json: bool) -> None:
+        if as_json:
+            refused = [{"entry": where, "error": why} for where, why in self.refused]
+            print_json({"total": self.total, "done": self.done, **self.counts, "refused": refused})
+            return
+        parts = [f"{number:,} {what}" for what, number in sorted(self.counts.items(), reverse=True)]
+        parts += [f"{len(self.refused):,} refused"] if self.refused else []
+        typer.echo(f"{self.done:,} of {self.total:,}: {', '.join(parts) or 'none sent'}.")
+        for where, why in self.refused[:MAX_SHOWN_REFUSALS]:
+            typer.echo(clean(f"{where}: {why}"))
+        if (more := len(self.refused) - MAX_SHOWN_REFUSALS) > 0:
+            typer.echo(f"And {more:,} more.")
+
+
+@app.command()
+@grouped
+def export(
+    *,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="The file; default: print it.")] = None,
+    feed: Annotated[Literal["own", "public"], typer.Option(help="Your organisation's items, or public ones.")] = "own",
+    place: Place,
+) -> None:
+    """Write every item as JSON Lines that `hive seed` takes."""
+    with opened(place, ADMIN) as server:
+        lines = [
+            json.dumps({name: one[name] for name in EXPORTED if one.get(name) not in (None, [])}, ensure_ascii=False)
+            for one in server.pages("items", "items", feed=feed)
+        ]
+    text = "".join(f"{line}\n" for line in lines)
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    write_whole(output, text)
+    typer.echo(f"{output}: {counted(len(lines), 'item', 'items')}.", err=True)
+
+
+@rules_app.command("list")
+@grouped
+def list_rules(*, as_json: AsJson = False, place: Place) -> None:
+    """Show the rules of the organisation."""
+    with opened(place, ADMIN) as server:
+        rules = server.get("rules")
+    if as_json:
+        print_json(rules)
+        return
+    rows = [
+        {
+            "approve": one["id"],
+            "category": one["category"] or "every",
+            "from": one["agent"] or "everybody",
+            "confidence": f"{one['minConfidence']:g} or more",
+        }
+        for one in rules["approvals"]
+    ]
+    show(rows, nothing="No rule approves anything: every contribution waits for a person.")
+    for title, name in (("masked besides", "patterns"), ("never masked", "allowed")):
+        for text in rules[name]:
+            typer.echo(f"{title}: {clean(text)}")
+
+
+@rules_app.command()
+@grouped
+def add(
+    *,
+    category: OfCategory = None,
+    agent: Annotated[str | None, typer.Option("--from", help="Contributor, such as agent:gardener.")] = None,
+    confidence: Annotated[float, typer.Option(min=0, max=1, help="At least.")] = 0.0,
+    place: Place,
+) -> None:
+    """Approve what comes of a category, from a contributor, or both, without a person."""
+    if not (category or agent):
+        raise CommandError("A rule names a category, a contributor or both.", "Give --category or --from.")
+    rule = {"id": secrets.token_hex(4), "category": category, "agent": agent, "minConfidence": confidence}
+    _change(place, lambda rules: rules["approvals"].append(rule), f"Added: {rule['id']}.")
+
+
+@rules_app.command()
+@grouped
+def remove(
+    rule: Annotated[str, typer.Argument(help="A rule's id, a pattern, or a text, as `list` shows it.")], *, place: Place
+) -> None:
+    """Take away a rule, a pattern, or a text that was never masked."""
+
+    def change(rules: dict[str, Any]) -> None:
+        before = [len(rules[name]) for name in ("approvals", "patterns", "allowed")]
+        rules["approvals"] = [one for one in rules["approvals"] if one["id"] != rule]
+        for name in ("patterns", "allowed"):
+            rules[name] = [one for one in rules[name] if one != rule]
+        if before == [len(rules[name]) for name in ("approvals", "patterns", "allowed")]:
+            raise CommandError(f"There is no rule {rule[:100]}.", "See: commonplace hive rules list")
+
+    _change(place, change, "Removed.")
+
+
+@rules_app.command()
+@grouped
+def pattern(
+    expression: Annotated[str, typer.Argument(help="A regular expression (RE2), such as PROJ-[0-9]+")], *, place: Place
+) -> None:
+    """Mask besides what a regular expression matches."""
+    _change(place, lambda rules: rules["patterns"].append(expression), "Added.")
+
+
+@rules_app.command()
+@grouped
+def allow(text: Annotated[str, typer.Argument(help="Such as the name of a product.")], *, place: Place) -> None:
+    """Never mask a text. A secret is masked all the same."""
+    _change(place, lambda rules: rules["allowed"].append(text), "Added.")
+
+
+def _change(place: Place, change: Callable[[dict[str, Any]], object], told: str) -> None:
+    """Of the rules as they are now; the server refuses when somebody else was faster."""
+    with opened(place, ADMIN) as server:
+        rules = server.get("rules")
+        change(rules)
+        server.put("rules", **{name: rules[name] for name in ("revision", "approvals", "patterns", "allowed")})
+    typer.echo(f"{told} It holds for contributions that come from now on.")

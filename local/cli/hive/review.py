@@ -1,0 +1,184 @@
+"""The review on a terminal: one contribution after the other, one key for each decision."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import typer
+from rich.console import Console
+
+from commonplace.redaction.model import KINDS
+from local.cli.hive.connection import HiveServer, Refused
+from local.cli.hive.screen import sheet_of
+from local.errors import CommandError
+
+REASONS = (
+    "Of no use to others",
+    "Known already",
+    "Wrong, or out of date",
+    "Too vague to act on",
+    "Still says who or where",
+    "Gives orders to agents",
+)
+KEYS = "a approve · p approve and publish · r reject · f flag · m mask · j next · k back · ? help · q quit"
+HELP = (
+    "a approves it for your organisation, p for everybody at once. r takes its text away for good and asks why. "
+    "f asks another reviewer for a second look. m puts a placeholder where a passage stands. "
+    "j leaves it in the queue. A decision cannot be taken back: an approved item can be withdrawn, invalidated or "
+    "deleted in the console; what is rejected is gone."
+)
+ENDS = ("q", "\x03", "\x04", "\x1b")
+NOT_FOUND, CONFLICT, INVALID = 404, 409, 422
+
+
+@dataclass
+class Review:
+    """`keys` reads one key, `line` a line of text. `marked` and so on are those of the queue's filter."""
+
+    server: HiveServer
+    console: Console
+    keys: Callable[[], str]
+    line: Callable[[str], str]
+    decided: dict[str, int] = field(default_factory=dict)
+
+    def run(self, **chosen: Any) -> None:
+        """Until the queue or the reviewer is through. The next contribution is read while one is looked at."""
+        first = self.server.get("pending", limit=1, **chosen)
+        waiting = int(first["waiting"])
+        ids = self._ids(**chosen)
+        seen: list[str] = []
+        with ThreadPoolExecutor(1) as reader:
+            following = self._read(reader, ids)
+            at = 0
+            while True:
+                if at == len(seen):
+                    if following is None:
+                        break
+                    id, reading = following
+                    seen.append(id)
+                    following = self._read(reader, ids)
+                else:
+                    reading = reader.submit(self.server.get, f"pending/{seen[at]}")
+                step = self._one(seen[at], reading, f"{at + 1} of {max(waiting, at + 1):,}")
+                if step is None:
+                    break
+                at = max(0, at + step)
+        self._summary(done=following is None and at >= len(seen))
+
+    def _ids(self, **chosen: Any) -> Iterator[str]:
+        """Contributions that are decided meanwhile leave the queue, and none after them is skipped for it."""
+        return (str(one["id"]) for one in self.server.pages("pending", "contributions", **chosen))
+
+    def _read(self, reader: ThreadPoolExecutor, ids: Iterator[str]) -> "tuple[str, Future[dict[str, Any]]] | None":
+        id = next(ids, None)
+        return None if id is None else (id, reader.submit(self.server.get, f"pending/{id}"))
+
+    def _one(self, id: str, reading: "Future[dict[str, Any]]", progress: str) -> int | None:
+        """How far to go from here; None ends the review."""
+        try:
+            sheet = reading.result()
+        except Refused as refused:
+            if refused.status != NOT_FOUND:
+                raise
+            self._say(f"{id} is deleted.")
+            return 1
+        one = sheet["contribution"]
+        self.console.print(sheet_of(sheet, f"{progress} · {id}"))
+        if one["status"] != "pending":
+            self._say(f"It is {one['status']} already, by {one['decidedBy']}.")
+        self._say(KEYS, "dim")
+        while True:
+            key = self.keys()
+            if key in ENDS:
+                return None
+            if key in ("j", "k"):
+                return 1 if key == "j" else -1
+            if key == "?":
+                self._say(HELP)
+                continue
+            try:
+                step = self._act(key, id, one)
+            except Refused as refused:
+                if refused.status not in (NOT_FOUND, CONFLICT, INVALID):
+                    raise
+                self._say(f"{refused.message} {refused.hint}".strip(), "yellow")
+                gone = refused.status == NOT_FOUND or bool(refused.details.get("status"))
+                step = 1 if gone else None
+            if step is not None:
+                return step
+
+    def _act(self, key: str, id: str, one: dict[str, Any]) -> int | None:
+        """What a key does; None stays with this contribution for another key."""
+        match key:
+            case "a" | "p":
+                self.server.post(f"pending/{id}/approve", public=key == "p")
+                return self._done("published" if key == "p" else "approved")
+            case "r":
+                reason = self._reason()
+                if reason is None:
+                    self._say("Not rejected.")
+                    return None
+                self.server.post(f"pending/{id}/reject", reason=reason)
+                return self._done("rejected")
+            case "f":
+                changed = self.server.post(f"pending/{id}/flag", sensitive=not one["sensitive"])
+                one["sensitive"] = changed["sensitive"]
+                self._say("Flagged for a second look." if one["sensitive"] else "The flag is taken off.")
+                return None
+            case "m":
+                return self._mask(id)
+        return None
+
+    def _mask(self, id: str) -> int | None:
+        passage = self.line("Passage, as it is written (empty leaves it)")
+        if not passage.strip():
+            return None
+        kind = self.line(f"In its place ({', '.join(KINDS)})").strip().upper() or "REDACTED"
+        if kind not in KINDS:
+            self._say("There is no such placeholder; nothing was masked.", "yellow")
+            return None
+        self.server.post(f"pending/{id}/mask", passage=passage, kind=kind)
+        self._say("Masked. Read it once more.")
+        return 0
+
+    def _reason(self) -> str | None:
+        for number, reason in enumerate(REASONS, start=1):
+            self._say(f"  {number} {reason}")
+        self._say("  0 in your own words; any other key leaves it", "dim")
+        key = self.keys()
+        if key == "0":
+            return self.line("Why (the contributor is told)").strip() or None
+        return REASONS[int(key) - 1] if key.isdecimal() and 0 < int(key) <= len(REASONS) else None
+
+    def _done(self, what: str) -> int:
+        self.decided[what] = self.decided.get(what, 0) + 1
+        self._say(f"{what.capitalize()}.", "green")
+        return 1
+
+    def _say(self, text: str, style: str = "") -> None:
+        self.console.print(text, style=style or None, markup=False, highlight=False)
+
+    def _summary(self, *, done: bool) -> None:
+        told = ", ".join(f"{number:,} {what}" for what, number in self.decided.items()) or "nothing decided"
+        self._say(f"{'The queue is through' if done else 'Stopped'}: {told}.")
+
+
+def key() -> str:
+    """One key of the terminal. Raises CommandError where there is none."""
+    try:
+        return typer.getchar()
+    except KeyboardInterrupt:
+        return "\x03"
+    except OSError as error:
+        hint = "Decide one by one instead: commonplace hive approve ID, commonplace hive reject ID --reason ..."
+        raise CommandError("The review takes a terminal.", hint) from error
+
+
+def line(question: str) -> str:
+    """Empty for whoever leaves the question with Ctrl-C."""
+    try:
+        answer: str = typer.prompt(question, default="", show_default=False)
+    except typer.Abort:
+        return ""
+    return answer
