@@ -7,6 +7,7 @@ import ipaddress
 import re
 from collections.abc import Iterator
 
+from commonplace.redaction.given_names import find_given_names
 from commonplace.redaction.model import Kind, Span
 from commonplace.redaction.names import find_names
 from commonplace.redaction.numbers import find_numbers
@@ -130,6 +131,7 @@ def find_personal(text: str, *, keep_public_identities: bool) -> Iterator[Span]:
     yield from _machines(text)
     yield from _accounts(text)
     yield from find_names(text)
+    yield from find_given_names(text)
     yield from find_numbers(text)
     yield from find_phones(text)
     yield from find_places(text)
