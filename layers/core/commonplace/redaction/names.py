@@ -195,6 +195,7 @@ def _is_common(word: str, *, introduced: bool) -> bool:
 
 
 _ALSO_GIVEN = words(
-    "ada julia ruby jasmine ivy hugo luna claude dante jackson jordan graham travis merlin cassandra pascal patricia church"
+    "ada julia ruby jasmine ivy hugo luna claude dante jackson jordan graham travis merlin cassandra pascal patricia"
+    " church"
 )
 _TITLES = words("dr prof mr mrs ms sir san de y e la le el av te don pan")

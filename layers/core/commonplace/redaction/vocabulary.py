@@ -161,7 +161,8 @@ COMMON = words(
     virtual visual wait want warning warnings was watch way we web website wednesday week weekly weeks welcome
     well went were west western what when where whether which while who whole whose why wiki will window windows
     with within without word words work worker workers workflow working workspace world worth would write
-    writing wrong xml year years yes yet you your zero zone somebody anybody nobody everybody mailgun success criterion aadhaar lärdom wniosek tanulság verzió der die das den dem des ein eine einer eines einem
+    writing wrong xml year years yes yet you your zero zone somebody anybody nobody everybody mailgun success
+    criterion aadhaar lärdom wniosek tanulság verzió der die das den dem des ein eine einer eines einem
     einen und oder aber wenn weil dass für mit von bei nach vor seit über unter zwischen auf aus im zu zum zur
     wir ich sie er es ihr uns nicht kein keine alle jede jeder jedes diese dieser dieses bitte neue neuer neues
     hinweis lehre aufgabe datei fehler lösung ursache ergebnis beispiel el la los las un una unos unas y o pero
