@@ -88,5 +88,6 @@ def test_a_change_of_the_model_is_seen_and_taken_over_by_the_next_generation(
     assert (now.model, now.changed, now.before) == (model_fingerprint(NEW), False, model_fingerprint(OLD))
     engine = OpenSearchEngine(opensearch, opensearch_settings.collection(COLLECTION).opensearch_index, NEW)
     assert dict(engine.versions()) == {"acme/hv_1": 1}
-    found = HiveSearch(engine, [NEW], store, {}).similar("acme", "The gateway throttles.", 5)
-    assert found == [("hv_1", pytest.approx(1.0, abs=1e-3))]
+    ((found, cosine),) = HiveSearch(engine, [NEW], store, {}).similar("acme", "The gateway throttles.", 5)
+    assert found == "hv_1"
+    assert cosine == pytest.approx(1.0, abs=1e-3)
