@@ -8,7 +8,7 @@ import io
 import json
 import logging
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,9 +27,10 @@ from commonplace.kernel import telemetry
 from commonplace.kernel.errors import CommonplaceError, Unavailable
 from commonplace.redaction.client import LambdaRedactor
 from commonplace.redaction.function import RedactFunction
-from commonplace.redaction.model import Policy
+from commonplace.redaction.model import Policy, Span
 from commonplace.redaction.pipeline import Pipeline
 from commonplace.redaction.ports import Detector, Survived
+from commonplace.redaction.rampart import Rampart
 from commonplace.search.embedded.published import PublishedEngine
 from local.cloud import moto_patches
 from tests.canaries import Canaries
@@ -194,6 +195,19 @@ class InProcessLambda:
             told = {"errorMessage": str(error), "errorType": type(error).__name__}
             return {"FunctionError": "Unhandled", "Payload": io.BytesIO(json.dumps(told).encode())}
         return {"Payload": io.BytesIO(json.dumps(answer).encode())}
+
+
+class Watched:
+    """A detector that fails when told to."""
+
+    def __init__(self, detector: Detector) -> None:
+        self._detector = detector
+        self.failing: Exception | None = None
+
+    def detect(self, texts: Sequence[str]) -> list[list[Span]]:
+        if self.failing:
+            raise self.failing
+        return self._detector.detect(texts)
 
 
 class Faulty:
@@ -488,6 +502,22 @@ def test_most_of_what_is_planted_is_recognised() -> None:
     found = recognised(Names())
     missed = sorted({one.name for one in PLANTED} - {one.name for one in found})
     assert len(missed) <= len(PLANTED) // 50, missed
+
+
+@pytest.mark.real
+def test_no_raw_text_is_anywhere_with_the_model(
+    dynamodb_client: Any, tmp_path_factory: pytest.TempPathFactory, rampart_folder: Path
+) -> None:
+    model = Rampart(rampart_folder)
+    found = recognised(model)
+    names = [one for one in found if one.values and one.values[0] in NAMES and one.name.endswith("in prose")]
+    assert {value for one in names for value in one.values} == set(NAMES)
+
+    class Here(Secrecy):
+        drafts = found
+
+    Here.make = staticmethod(lambda: deployment(dynamodb_client, tmp_path_factory.mktemp("index"), Watched(model)))
+    run_state_machine_as_test(Here, settings=settings(EXAMPLES, max_examples=examples(1, soak=20)))
 
 
 def test_no_raw_text_is_anywhere(dynamodb_client: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
