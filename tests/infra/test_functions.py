@@ -6,6 +6,7 @@ import pytest
 
 from commonplace.capabilities import served_toolsets
 from commonplace.documents.settings import ConsoleSettings, DocumentsSettings
+from commonplace.hive.settings import HiveServiceSettings
 from commonplace.identity.name_cache import RememberedNames
 from commonplace.identity.role_cache import RememberedHats
 from commonplace.identity.settings import AuthSettings, GuardSettings, RotationSettings, SessionSettings
@@ -62,6 +63,7 @@ FUNCTIONS = {
         RestSettings,
         SessionSettings,
         RedactionSettings,
+        HiveServiceSettings,
         ToolsetSettings,
     ),
     "mcp": (
@@ -72,6 +74,7 @@ FUNCTIONS = {
         McpSettings,
         GuardSettings,
         RedactionSettings,
+        HiveServiceSettings,
         MemoryToolSettings,
         CatalogueSettings,
     ),

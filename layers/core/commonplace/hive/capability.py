@@ -2,6 +2,7 @@
 
 from commonplace.kernel.capability import Alarm, Capability, Function, Items, Metric, Scopes
 
+SETTINGS = ("commonplace.hive.settings:HiveServiceSettings",)
 CALLERS: tuple[Function, ...] = ("mcp", "rest", "console")
 RECORDS, PUBLISHED, NAMED = "*#hive#*", "public#hive*", "organisations"
 ITEMS, COUNTS, PENDING, MODEL = "*#hive#items", "*#hive#counts", "*#hive#pending", "public#hive#deployment"
@@ -40,6 +41,8 @@ HIVE = Capability(
         tiers={"read": "member", "write": "member", "admin": "vibecoder"},
         kinds=("contributions",),
     ),
+    toolset="commonplace.hive.tools.toolset:toolset",
+    routes="commonplace.hive.rest.routes:routes",
     collection="commonplace.hive.collection:collection",
     indexed_as="contributions",
     access=(*CALLS, *INDEXED),
@@ -61,5 +64,9 @@ HIVE = Capability(
             runbook="hive-queue.md",
         ),
     ),
-    settings={"collection": ["commonplace.hive.settings:HiveTables"]},
+    settings={
+        "toolset": SETTINGS,
+        "routes": SETTINGS,
+        "collection": ["commonplace.hive.settings:HiveTables"],
+    },
 )

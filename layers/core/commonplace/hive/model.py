@@ -54,6 +54,9 @@ REJECTED = (
 )
 QUEUED = "Knowledge contribution queued for review."
 """Both in the words of seed 004."""
+AT_ONCE = "Approved at once, by a rule of your organisation: search_knowledge finds it."
+WAITS_ALREADY = "The same text was contributed before, and waits for review under this id. Nothing was added."
+THERE_ALREADY = "The same text is known already, under this id. Nothing was added."
 
 
 def content_hash(content: str) -> str:
@@ -182,6 +185,17 @@ class Contributed:
     status: Status
     category: Category
     duplicate: bool = False
+
+    @property
+    def told(self) -> Literal["queued", "approved"]:
+        """The status as agents are told it (seed 004)."""
+        return "queued" if self.status == "pending" else "approved"
+
+    @property
+    def message(self) -> str:
+        if self.told == "queued":
+            return WAITS_ALREADY if self.duplicate else QUEUED
+        return THERE_ALREADY if self.duplicate else AT_ONCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,16 @@ from typing import Any
 
 import pytest
 
-from commonplace.hive.model import CATEGORIES, REJECTED, AutoApproval, ItemId, Rules
+from commonplace.hive.model import (
+    AT_ONCE,
+    CATEGORIES,
+    REJECTED,
+    THERE_ALREADY,
+    WAITS_ALREADY,
+    AutoApproval,
+    ItemId,
+    Rules,
+)
 from commonplace.hive.tools import contributions
 from commonplace.identity.principals import author
 from tests.fakes.hives import FakeHive
@@ -38,18 +47,18 @@ def test_the_same_text_has_the_id_that_it_had(here: Agent) -> None:
     first = here.add(LOCKS)
     again = here.data("add_knowledge", content=LOCKS, category="general")
     assert (again["contribution_id"], again["status"]) == (first, "queued")
-    assert again["message"] == contributions.WAITS_ALREADY
+    assert again["message"] == WAITS_ALREADY
     here.world.approve(author(REVIEWER.principal, ""), first)
     again = here.data("add_knowledge", content=LOCKS, category="bug_fix")
     assert (again["contribution_id"], again["status"]) == (first, "approved")
-    assert again["message"] == contributions.THERE_ALREADY
+    assert again["message"] == THERE_ALREADY
 
 
 def test_what_a_rule_approves_is_said_to_be_approved(here: Agent) -> None:
     reviewer = author(REVIEWER.principal, "")
     here.world.reviews.change_rules(reviewer, Rules(approvals=(AutoApproval(id="r1", category="tooling"),)))
     told = here.data("add_knowledge", content=LOCKS, category="tooling")
-    assert (told["status"], told["message"]) == ("approved", contributions.AT_ONCE)
+    assert (told["status"], told["message"]) == ("approved", AT_ONCE)
 
 
 def test_a_text_that_is_mostly_personal_is_refused_in_the_seeds_words(here: Agent) -> None:

@@ -29,7 +29,6 @@ from commonplace.hive.rest.services import (
     private,
     using,
 )
-from commonplace.hive.tools.contributions import message_of
 from commonplace.kernel.errors import InvalidInput
 from commonplace.web.rest.documentation import TOKEN_MUST_COME
 
@@ -63,9 +62,9 @@ async def contribute(
     added = using(request).hive.contribute(caller.author, draft(**dict(body)))
     answer = models.Contributed(
         contribution_id=added.id,
-        status="queued" if added.status == "pending" else "approved",
+        status=added.told,
         category=added.category,
-        message=message_of(added),
+        message=added.message,
     )
     return private(answer)
 

@@ -16,9 +16,7 @@ from commonplace.hive.model import (
     MAX_RUN_CHARACTERS,
     MAX_TAGS,
     MIN_CONTENT,
-    QUEUED,
     Category,
-    Contributed,
     Contribution,
     ItemId,
     Listing,
@@ -45,10 +43,6 @@ from commonplace.web.mcp.rendering import compact
 LIST = "list_knowledge"
 HEAD_TOKENS = 200
 """For what is said of a list as a whole, and for notes of the frame."""
-
-AT_ONCE = "Approved at once, by a rule of your organisation: search_knowledge finds it."
-WAITS_ALREADY = "The same text was contributed before, and waits for review under this id. Nothing was added."
-THERE_ALREADY = "The same text is known already, under this id. Nothing was added."
 
 
 class AddArguments(HiveArguments):
@@ -212,18 +206,11 @@ def add_knowledge(using: HiveServices, call: Call, asked: AddArguments) -> Answe
     added = using.hive.contribute(author_of(call), draft(**dict(asked)))
     data = AddedKnowledge(
         contribution_id=added.id,
-        status="queued" if added.status == "pending" else "approved",
+        status=added.told,
         category=added.category,
-        message=message_of(added),
+        message=added.message,
     )
     return Answer(f"{data.message}\nid `{data.contribution_id}`, {data.category}, {data.status}", data)
-
-
-def message_of(added: Contributed) -> str:
-    """What became of a contribution, in a sentence."""
-    if added.status == "pending":
-        return WAITS_ALREADY if added.duplicate else QUEUED
-    return THERE_ALREADY if added.duplicate else AT_ONCE
 
 
 def list_knowledge(using: HiveServices, call: Call, asked: ListArguments) -> Answer:
