@@ -67,6 +67,6 @@ HIVE = Capability(
     settings={
         "toolset": SETTINGS,
         "routes": SETTINGS,
-        "collection": ["commonplace.hive.settings:HiveTables"],
+        "collection": ["commonplace.hive.settings:HiveIndexSettings"],
     },
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from commonplace.hive.deployment import NO_MODEL, DeploymentConfiguration
 from commonplace.hive.index_source import StoredItems, of_item
 from commonplace.hive.service import stamp
-from commonplace.hive.settings import HiveTables
+from commonplace.hive.settings import HiveIndexSettings
 from commonplace.hive.store import DynamoContributions
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.telemetry import count
@@ -33,7 +33,7 @@ COLLECTION = "contributions"
 
 def collection(context: IndexContext) -> Upkeep | None:
     """None for a deployment without a table of records. Changes of the hive are not announced."""
-    told = HiveTables.where_contributed(context.environ)
+    told = HiveIndexSettings.where_contributed(context.environ)
     if told is None:
         return None
     settings, note = context.settings.collection(COLLECTION), context.note(COLLECTION)

@@ -22,12 +22,17 @@ class HiveTables(Activity):
     """Where contributions are."""
 
     records_table: str = setting(text("the name of the table that holds what is contributed"), "RECORDS_TABLE")
-    cache_table: str = setting(text("the name of the table that remembers vectors"), "CACHE_TABLE")
 
     @classmethod
     def where_contributed(cls, environ: Mapping[str, str]) -> Self | None:
         """None for a deployment without RECORDS_TABLE."""
         return cls.from_environ(environ) if environ.get("RECORDS_TABLE", "").strip() else None
+
+
+class HiveIndexSettings(HiveTables):
+    """Of functions that make vectors of items."""
+
+    cache_table: str = setting(text("the name of the table that remembers vectors"), "CACHE_TABLE")
 
 
 class HiveSettings(HiveTables, Organisation):
