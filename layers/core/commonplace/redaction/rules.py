@@ -90,6 +90,11 @@ _HOME = re.compile(
     r"|(?<![\w/])~(?=[a-z][\w-]{2,30}/))(?P<value>[A-Za-z0-9_][\w.@+-]{0,62}?)(?=[\\/\s\"'`,;:)\]>]|\.?$|\. )",
     re.MULTILINE,
 )
+_PROFILE = re.compile(
+    r"(?i:^(?:https?://)?(?:[\w-]{1,20}\.)?(?:linkedin\.com/in|t\.me|instagram\.com|facebook\.com|twitter\.com|x\.com"
+    r"|tiktok\.com|medium\.com|threads\.net|mastodon\.social)/)@?(?P<value>[\w.%-]{2,60})(?=[/?#]?$|/$)"
+)
+"""A person's page, and nothing below it."""
 _ACCOUNT = re.compile(
     r"(?i:(?<![\w.-])(?:user[ _-]?name|login|log-in|nick(?:name)?|handle|account name|userid|user[ _]id"
     r"|benutzer(?:name)?|usuario|utilisateur|telegram|discord|skype|github user|twitter|slack handle)"
@@ -152,6 +157,8 @@ def find_in_address(address: str) -> Iterator[Span]:
         for found in _HOME.finditer(address)
         if found["value"].casefold() not in ACCOUNTS
     )
+    if (found := _PROFILE.match(address)) and found["value"].casefold() not in ACCOUNTS:
+        yield _span(found, "USERNAME", "profile")
     if address.startswith("tel:"):
         yield from find_phones(address)
 
