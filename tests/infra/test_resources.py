@@ -5,9 +5,11 @@ from typing import Any, get_args
 import pytest
 
 from commonplace.documents.content.keys import CONTENT_PREFIX
+from commonplace.hive.model import Draft
 from commonplace.identity.settings import AuthSettings, GuardSettings
 from commonplace.identity.telemetry import Event, Outcome
 from commonplace.identity.telemetry import record as record_event
+from commonplace.kernel.audit import Author
 from commonplace.memory.model import Asked
 from commonplace.memory.tools.search import note_query
 from commonplace.reference.library import REFERENCE_PREFIX, catalogue_key, manifest_key
@@ -16,6 +18,7 @@ from infra.front import REST_PATHS
 from infra.identity import AUTH_PATHS, CONSOLE_PATHS
 from local.cloud.event_sources import Pipe, parse_filter, parse_template
 from local.cloud.template import stem
+from tests.fakes.hives import FakeHive
 from tests.fakes.metrics import NAMESPACE, Counted, Metrics
 from tests.infra.templates import Template
 
@@ -398,6 +401,8 @@ def test_the_dashboard_searches_for_what_is_counted(template: Template, metrics:
     record(call())
     record_event("signin")
     note_query(Asked(query="a secret", phase="dev"), fallback=False)
+    draft = Draft(content="The gateway throttles after a minute.", category="bug_fix")
+    FakeHive().hive.contribute(Author(organisation="acme", account="a" * 32), draft)
     counted = {(each.metric, *each.dimensions) for each in metrics.counted()}
     (dashboard,) = template.properties("AWS::CloudWatch::Dashboard")
     searched = re.findall(r"SEARCH\('{([^}]*)} MetricName=\W+(\w+)", json.dumps(dashboard["DashboardBody"]))

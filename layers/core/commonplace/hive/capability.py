@@ -60,7 +60,7 @@ HIVE = Capability(
             metric="HiveQueueAgeDays",
             statistic="Maximum",
             threshold=7,
-            minutes=60,
+            minutes=24 * 60,  # as rarely as `indexReconcileHours` may be, its age is counted
             runbook="hive-queue.md",
         ),
     ),
