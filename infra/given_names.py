@@ -8,6 +8,7 @@ import importlib
 import pkgutil
 import re
 import sys
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -44,7 +45,7 @@ def main(given: Sequence[str]) -> int:
     kept = sorted(
         name for name in languages.keys() - ordinary - PLACES if len(name) > (2 if languages[name] > 1 else 4)
     )
-    FILE.write_text(HEADER + "\n".join(kept) + "\n", encoding="utf-8")
+    FILE.write_text(HEADER + textwrap.fill(" ".join(kept), 120) + "\n", encoding="utf-8")
     return 0
 
 

@@ -102,7 +102,7 @@ def folded(name: str) -> str:
 @cache
 def given_names() -> frozenset[str]:
     """Folded."""
-    return frozenset(FILE.read_text(encoding="utf-8").splitlines()[1:])
+    return frozenset(FILE.read_text(encoding="utf-8").partition("\n")[2].split())
 
 
 def find_given_names(text: str) -> Iterator[Span]:
