@@ -124,6 +124,11 @@ def test_name_that_is_a_word_too_is_masked_where_it_is_written_as_a_name() -> No
     assert left["content"] == "Ask [NAME]. It will work, says [NAME]."
 
 
+def test_single_name_is_masked_in_prose_alone() -> None:
+    left = redact("Paket asks. `paket install`", redactor=Pipeline(KnownNames("Paket")))
+    assert left["content"] == "[NAME] asks. `paket install`"
+
+
 def test_pieces_of_a_known_value_are_masked() -> None:
     left = redact({"content": "Ask jane.roe@example.org", "a": "jane.roe", "b": "x", "c": "example.org"})
     assert "jane.roe" not in left["a"] and left["b"] == "x" and "example" not in left["c"]

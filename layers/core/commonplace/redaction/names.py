@@ -93,13 +93,11 @@ _ALONE = tuple(
 _IN_FULL = tuple(
     re.compile(form, re.MULTILINE)
     for form in (
-        rf"(?:\d{{4}}-\d\d-\d\d|\d\d:\d\d|\d\.|\[[x ]\]|(?:[Cc]opyright|©"
+        rf"(?:\d{{4}}-\d\d-\d\d|\d\d:\d\d|(?:[Cc]opyright|©"
         rf"|\([Cc]\))[ ]\d{{4}}(?:-\d{{4}})?,?(?:[ ]by)?|[Oo]urs is|[Mm]ine is)"
         rf"[ ](?P<value>{_FULL})(?!\w)",
         rf"(?<![\w.@/-])(?P<value>{_FULL})(?:['’]s|,? (?:{_DOES}))(?!\w)",
         rf"(?i:(?<![\w-])(?:{_WITH})) (?P<value>{_FULL})(?!\w)",
-        rf"(?:^|\|)[ ]?(?:[*>-][ ])?(?:\*\*)?(?P<value>{_FULL})(?:\*\*)?[ ]?(?=\||$|:|,|;|\(| –| —)",
-        rf"[,;|(—–][ ](?P<value>{_FULL})(?=[ ]?[,;|)(]|\.?$)",
     )
 )
 """Where two or more words are one."""
@@ -123,7 +121,7 @@ _INTRODUCED = tuple(
         rf"|best,?)),?[ ]*\n\n?[ ]*(?:[-–—~][ ]?)?(?P<value>{_PERSON})[ ]*$",
         rf"(?i:\b(?:co-authored-by|signed-off-by|reviewed-by|reported-by|tested-by|acked-by|suggested-by|helped-by"
         rf"|author|committer)):[ ]{{0,3}}(?P<value>{_PERSON})(?=[ ]*(?:<|\ufffc|$))",
-        rf"(?<![\w.])(?P<value>{_PART}(?:[ ]{_PART}){{1,2}})[ ]{{1,2}}[<(](?=[^\s<>@]{{1,64}}@|\ufffc)",
+        rf"(?<![\w.])(?P<value>{_PART}(?:[ ]{_PART}){{1,2}})[ ]{{1,2}}[<(](?=[^\s<>@]{{1,64}}@)",
         r"(?P<value>[А-ЯЁ][а-яё]{1,20}[ ][А-ЯЁ][а-яё]{2,20}(?:вич|вна|ична))(?:[ ][А-ЯЁ][а-яё]{2,25})?",
         r"(?P<value>[\u4e00-\u9fff\u3040-\u30ff]{2,8})(?=さん(?![\u3040-\u309f]{3})|様|先生|女士|氏は)|(?:我叫|我的名字是"
         r"|姓名[:：])(?P<also>[\u4e00-\u9fff]{2,4})",
@@ -191,9 +189,12 @@ def _is_common(word: str, *, introduced: bool) -> bool:
     bare = re.sub(r"['’]s\Z|[.,:;]+\Z", "", word).casefold()
     if bare in COMMON or bare in TECHNICAL:
         return bare not in _TITLES and bare not in _ALSO_GIVEN
-    return not introduced and len(bare) < 6 and word.isupper() and not re.fullmatch(r"[^\W\d_]\.", word)
+    if introduced or re.fullmatch(r"[^\W\d_]\.", word):
+        return False
+    return (len(bare) < 6 and re.sub(r"['’]s\Z", "", word).isupper()) or _CAMEL.match(word) is not None
 
 
+_CAMEL = re.compile(r"(?!(?:Mac|Mc|De|Di|La|Le|Van|Fitz|Al|El)[A-Z])[^\W\d_a-z][a-z]+[A-Z]|[A-Z]{2,}[a-z]")
 _ALSO_GIVEN = words(
     "ada julia ruby jasmine ivy hugo luna claude dante jackson jordan graham travis merlin cassandra pascal patricia"
     " church"

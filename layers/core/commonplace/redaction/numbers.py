@@ -155,10 +155,15 @@ def find_numbers(text: str) -> Iterator[Span]:
 def _iban_end(text: str) -> int:
     """Where the IBAN that begins here ends; words may follow it. 0 if it is none."""
     ends = [found.end() for found in re.finditer(r"[A-Za-z0-9]", text)]
+    letters = re.sub(r"[ -]", "", text).upper()
     for length in range(min(34, len(ends)), 14, -1):
         end = ends[length - 1]
-        if text[end : end + 1].isalnum():
+        if text[end : end + 1].isalnum() or int(_in_digits(letters[4:length] + letters[:4])) % 97 != 1:
             continue
         if _module("iban").is_valid(text[:end]):
             return end
     return 0
+
+
+def _in_digits(letters: str) -> str:
+    return "".join(str(int(letter, 36)) for letter in letters)

@@ -246,8 +246,11 @@ def _readable(field: _Field, spans: Iterable[Span]) -> View:
 
 
 def _is_technical(text: str, span: Span) -> bool:
-    """Whether what is taken for a name is a product, or a method that is called after somebody."""
-    words = re.findall(r"[^\W_]+", text[span.start : span.end].casefold())
+    """Whether what is taken for a name is a product, an acronym, or a method that is called after somebody."""
+    said = text[span.start : span.end]
+    if re.fullmatch(r"[A-Z\d]{2,6}|(?!Mac|Mc|De|Di|La|Le|Van)[A-Z][a-z]*[A-Z]\w*", said):
+        return True
+    words = re.findall(r"[^\W_]+", said.casefold())
     return all(
         word in TECHNICAL or (word in COMMON and word not in ALSO_WORDS) or len(word) < 2 or word.isdigit()
         for word in words

@@ -17,7 +17,7 @@ _STATES = (
 _REST = (
     rf"(?:[ ][NSEW]{{1,2}}\b)?"
     rf"(?:,?[ ](?:Apt|Apartment|Suite|Ste|Unit|Floor|Flat|Room|Bldg|Building|#)\.?[ ]?#?\w{{1,6}})?"
-    rf"(?:,[ \n](?:{_WORD}[ ]?){{1,3}})?"
+    rf"(?:,[ \n]{_WORD}(?:[ ]{_WORD}){{0,2}})?"
     rf"(?:,?[ \n](?:{_STATES}|NSW|VIC|QLD|ON|QC|BC|AB)\b)?"
     rf"(?:,?[ \n](?:\d{{5,6}}(?:-\d{{4}})?\b|[A-Z]{{1,2}}\d[A-Z\d]?[ ]\d[A-Z]{{2}}\b|[A-Z]\d[A-Z][ ]?\d[A-Z]\d\b"
     rf"|\d{{4}}\b(?=[.,;\n]|$)))?"
@@ -53,9 +53,9 @@ _FORMS = tuple(
     re.compile(form)
     for form in (
         # 221B Baker Street, Apt 4, Springfield, IL 62704
-        rf"(?<![\w.,#$-]){_NUMBER}[ ](?:[NSEW]{{1,2}}\.?[ ]|North |South |East "
+        rf"(?<![\w.,#$-]){_FLAT}{_NUMBER}[ ](?:[NSEW]{{1,2}}\.?[ ]|North |South |East "
         rf"|West )?(?:{_WORD}[ ]){{1,4}}(?:{_STREETS})\b\.?{_REST}",
-        rf"(?<![\w.,#$-]){_NUMBER}[ ]\d{{1,3}}(?:st|nd|rd|th)[ ](?:{_STREETS}|{_ALSO_OTHER_WORDS})\b\.?{_REST}",
+        rf"(?<![\w.,#$-]){_FLAT}{_NUMBER}[ ]\d{{1,3}}(?:st|nd|rd|th)[ ](?:{_STREETS}|{_ALSO_OTHER_WORDS})\b\.?{_REST}",
         rf"(?<![\w.,#$-])(?!(?:19"
         rf"|20)\d\d[ ]){_NUMBER}[ ](?:(?!(?:{_NO_STREET})[ ]){_WORD}[ ]){{1,3}}(?:{_ALSO_OTHER_WORDS})\b\.?{_REST}",
         rf"(?<![\w.,#$-])(?:Jalan|Jl\.|Lorong|Đường|Phố|Thanon"
@@ -67,7 +67,7 @@ _FORMS = tuple(
         rf"(?<![\w-])(?:Am|An der|Im|Unter den|Auf dem|Zum|Zur|Alter|Neuer|Kleine"
         rf"|Große)[ ]{_WORD}(?:[ ]{_WORD})?[ ]{_NUMBER},[ ]\d{{5}}[ ]{_WORD}",
         # 12 rue de la Paix, 75002 Paris
-        rf"(?<![\w.,#$-]){_NUMBER}(?:[ ]?(?:bis|ter|quater))?,?[ ](?i:rue|avenue|boulevard|bd|place|chemin|allée"
+        rf"(?<![\w.,#$-]){_FLAT}{_NUMBER}(?:[ ]?(?:bis|ter|quater))?,?[ ](?i:rue|avenue|boulevard|bd|place|chemin|allée"
         rf"|quai|impasse|cours|route|passage|square)"
         rf"[ ]{_NAME}{_REST_CONTINENT}",
         # Calle de Alcalá 45, 28014 Madrid; Via Roma 12; Rua Augusta, 1500; ul. Marszałkowska 10

@@ -114,6 +114,7 @@ EXPLAINED = tuple(
     re.compile(form)
     for form in (
         r"(?<!\w)0x[0-9A-Fa-f]{2,}(?!\w)",
+        r"(?<![^\n>\s])(?:`{3,}|~{3,})[^\n]{0,80}",
         r"(?<!\w)[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}(?!\w)",
         r"(?<![\w])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,128}(?!\w)",
         r"(?<![\w.])[vV]?\d{1,20}(?:[.:/_-]\d{1,20}){1,9}(?:[-+.]?(?:alpha|beta|rc|dev|post|a|b|pre"
@@ -208,7 +209,7 @@ def _is_machine(text: str, found: re.Match[str]) -> bool:
         return False
     if after.startswith("/"):
         network = ipaddress.ip_interface(value + after) if int(after[1:]) <= 32 else None
-        if network and address.is_private and network.network.network_address == address and int(after[1:]) < 32:
+        if network and not address.is_global and network.network.network_address == address and int(after[1:]) < 32:
             return False
     before = text[max(0, found.start() - 40) : found.start()]
     if _ABOUT_VERSIONS.search(before) or _is_for_documents(text, found, address):
@@ -260,7 +261,7 @@ def _accounts(text: str) -> Iterator[Span]:
                 continue
             if (
                 form is not _ACCOUNT
-                or re.search(r"[\d._#-]", word)
+                or re.search(r"[\d._#]", word)
                 or re.search(r"[:=@][ \t\"'`*@]*$", text[: found.start("value")][-6:])
             ):
                 yield _span(found, "USERNAME", label)

@@ -135,13 +135,14 @@ _HEADER = re.compile(
     r"(?i:\b(?:proxy-)?authorization[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"'`]?(?:bearer|basic|token|apikey|key|digest"
     r"|aws4-hmac-sha256)[ \t]+|\bbearer[ \t]+|\bx-(?:api-key|auth-token|access-token|amz-security-token"
     r"|functions-key)[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"'`]?"
-    r"|(?<![\w-])(?:-u|--user|-p|--password|--token|--api-key"
-    r"|--secret)(?:[ =])[\"']?(?:[\w.-]{1,64}:)?)(?P<value>[^\s\"'`,;<>(){}|\ufffc]{6,4000})"
+    r"|(?<![\w-])(?:(?:-u|--user)[ =][\"']?[\w.@-]{1,64}:|(?:-p|--password|--token|--api-key|--secret)[ =][\"']?))"
+    r"(?P<value>[^\s\"'`,;<>(){}|\ufffc]{6,4000})"
 )
 _COMMAND = re.compile(
     r"\bmysql\b[^\n]{0,80}?\s-p(?P<value>[^\s\"'`\ufffc-][^\s\"'`\ufffc]{3,64})"
     r"|\bsshpass\s+-p\s*[\"']?(?P<also>[^\s\"'`\ufffc]{4,64})|\bPGPASSWORD=[\"']?(?P<third>[^\s\"'`\ufffc]{4,64})"
 )
+_SIGNED = re.compile(r"\bjwt\.(?:en|de)code\([^\n]{0,200}?,\s{0,9}[\"'](?P<value>[^\s\"'\ufffc]{6,512})[\"']")
 _PASSWORD_AND = re.compile(
     r"(?i:\b(?:log ?in|sign ?in|credentials?|creds|user(?:name)?)\b)[^\n]{0,40}?(?:(?<=\s)"
     r"|(?<=[:=\"'`(]))(?P<user>[\w.@+-]{2,64})[ ]?/[ ]?(?P<value>(?=[^\s/]*[\d!@#$%^&*])[^\s/\"'`,;\ufffc]{6,64})"
@@ -270,7 +271,7 @@ def _assigned(text: str) -> Iterator[Span]:
             _is_random(value) or (found[0].startswith("-") and any(map(str.isdigit, value)) and len(value) > 7)
         ):
             yield _secret(found.start("value"), found.start("value") + len(value), "header")
-    for form in (_COMMAND, _PASSWORD_AND):
+    for form in (_COMMAND, _PASSWORD_AND, _SIGNED):
         for found in form.finditer(text):
             group = next(one for one in ("value", "also", "third") if one in form.groupindex and found[one])
             if not stands_for_one(found[group]):

@@ -58,7 +58,9 @@ def values_of(text: str, span: Span) -> Iterator[Value]:
         return
     if span.kind == "NAME":
         is_word = len(words) == 1 and words[0].casefold() in ALSO_WORDS
-        yield Value(key, span.kind, _as_words(words, flags=0 if is_word else re.IGNORECASE))
+        # One word that is only taken for a name may be a product's as well, whose commands stand in code.
+        in_code = len(words) > 1 or (span.label == "name" and span.score >= 1)
+        yield Value(key, span.kind, _as_words(words, flags=0 if is_word else re.IGNORECASE), in_code)
         if len(words) > 1:
             for word in words:
                 if len(word) >= SHORTEST and word.casefold() not in ALSO_WORDS | TECHNICAL:

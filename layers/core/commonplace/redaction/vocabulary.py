@@ -162,18 +162,20 @@ COMMON = words(
     well went were west western what when where whether which while who whole whose why wiki will window windows
     with within without word words work worker workers workflow working workspace world worth would write
     writing wrong xml year years yes yet you your zero zone somebody anybody nobody everybody mailgun success
-    criterion aadhaar lärdom wniosek tanulság verzió der die das den dem des ein eine einer eines einem
-    einen und oder aber wenn weil dass für mit von bei nach vor seit über unter zwischen auf aus im zu zum zur
-    wir ich sie er es ihr uns nicht kein keine alle jede jeder jedes diese dieser dieses bitte neue neuer neues
-    hinweis lehre aufgabe datei fehler lösung ursache ergebnis beispiel el la los las un una unos unas y o pero
-    si cuando porque que para por con sin sobre entre desde hasta este esta estos estas nota ejemplo le les une
-    du et ou mais quand parce pour avec sans sur depuis ce cette ces nous vous il elle erreur exemple lo gli uno
-    e ma se quando perché senza su tra fra questo questa errore esempio os um uma mas com sem de het een en maar
+    criterion aadhaar lärdom wniosek tanulság verzió der die das den dem des ein eine einer eines einem einen
+    und oder aber wenn weil dass für mit von bei nach vor seit über unter zwischen auf aus im zu zum zur wir ich
+    sie er es ihr uns nicht kein keine alle jede jeder jedes diese dieser dieses bitte neue neuer neues hinweis
+    lehre aufgabe datei fehler lösung ursache ergebnis beispiel el la los las un una unos unas y o pero si
+    cuando porque que para por con sin sobre entre desde hasta este esta estos estas nota ejemplo le les une du
+    et ou mais quand parce pour avec sans sur depuis ce cette ces nous vous il elle erreur exemple lo gli uno e
+    ma se quando perché senza su tra fra questo questa errore esempio os um uma mas com sem de het een en maar
     als omdat voor met zonder tussen deze dit w z na nie się że jest dla po od przy lub ale och eller men om för
     med utan att det ett som inte på av till är london paris berlin rome madrid tokyo york francisco angeles
     america american europe european asia africa african ireland germany france italy spain india indian japan
     japanese chinese virginia oregon ohio california frankfurt stockholm mumbai singapore sydney seoul paulo
-    canada mexico brazil kingdom bay valley street
+    canada mexico brazil kingdom bay valley street ping installs download downloads optional supplemental
+    contributing factors affairs roslyn hetzner hellman tailscale deployed tracker ids loss kubernetes herrings
+    red navigator probe steel hybrid powershell
     """
 )
 """Words that begin sentences, headings and names of products, and small words: none of them is a name's part."""
