@@ -87,6 +87,7 @@ FUNCTIONS = {
         SessionSettings,
         ConsoleSettings,
         RedactionSettings,
+        HiveServiceSettings,
     ),
     "auth": ("functions/auth", "handler.handler", 1769, 29, AuthSettings, ToolsetSettings),
     "rotate": ("functions/rotate", "handler.handler", 512, 30, RotationSettings),

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from commonplace.hive.model import Category
+from commonplace.hive.model import THERE_ALREADY, WAITS_ALREADY, Category
 from local.access import Place
 from local.cli.hive.connection import LONGEST_WAIT_SECONDS, HiveServer, Refused, opened
 from local.cli.hive.files import Entry, entries_of
@@ -230,8 +230,6 @@ class Seeding:
                 told(self.done, self.total)
 
     def _count(self, answer: Mapping[str, Any]) -> None:
-        from commonplace.hive.tools.contributions import THERE_ALREADY, WAITS_ALREADY
-
         duplicate = answer["message"] in (THERE_ALREADY, WAITS_ALREADY)
         self.counts["known already" if duplicate else answer["status"]] += 1
 

@@ -43,6 +43,7 @@ HIVE = Capability(
     ),
     toolset="commonplace.hive.tools.toolset:toolset",
     routes="commonplace.hive.rest.routes:routes",
+    console="commonplace.hive.console.pages:pages",
     collection="commonplace.hive.collection:collection",
     indexed_as="contributions",
     access=(*CALLS, *INDEXED),
@@ -67,6 +68,7 @@ HIVE = Capability(
     settings={
         "toolset": SETTINGS,
         "routes": SETTINGS,
+        "console": SETTINGS,
         "collection": ["commonplace.hive.settings:HiveIndexSettings"],
     },
 )
