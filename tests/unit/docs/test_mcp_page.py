@@ -8,6 +8,8 @@ import pytest
 
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
+from commonplace.hive.tools.services import HiveServices
+from commonplace.hive.tools.toolset import hive_toolset
 from commonplace.identity.principals import TIERS
 from commonplace.memory.tools.services import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
@@ -24,6 +26,7 @@ from tests.unit.docs.pages import ROOT, first_cells, rows, section
 
 PAGE = ROOT / "docs" / "mcp.md"
 MEMORY_PAGE = ROOT / "docs" / "memory.md"
+HIVE_PAGE = ROOT / "docs" / "hive.md"
 
 
 def declared() -> Toolset:
@@ -39,6 +42,11 @@ def remembering() -> Toolset:
 def referring() -> Toolset:
     nothing: Any = None
     return reference_toolset(ReferenceServices(reference=nothing))
+
+
+def contributing() -> Toolset:
+    nothing: Any = None
+    return hive_toolset(HiveServices(hive=nothing))
 
 
 MEMORY_TABLE = {row[0].strip("`"): row[1:] for row in rows(section(MEMORY_PAGE, "Tools")) if row[0].startswith("`kb_")}
@@ -60,6 +68,12 @@ def test_the_page_of_the_memory_lists_its_tools_with_scope_and_class() -> None:
     told = {name: (scope.strip("`"), cost) for name, (_, scope, cost) in MEMORY_TABLE.items()}
     assert told == {tool.name: (f"memory:{tool.level}", tool.cost) for tool in remembering().tools}
     assert {tool.tier for tool in remembering().tools} == {"member"}
+
+
+def test_the_page_of_the_hive_lists_its_tools_with_scope_and_class() -> None:
+    told = {name.strip("`"): (scope.strip("`"), cost) for name, _, scope, cost in rows(section(HIVE_PAGE, "Tools"))}
+    assert told == {tool.name: (f"hive:{tool.level}", tool.cost) for tool in contributing().tools}
+    assert {tool.name for tool in contributing().tools if tool.tier == "vibecoder"} == {"publish_knowledge"}
 
 
 def test_the_page_lists_the_tools_of_the_reference_with_scope_and_class() -> None:
@@ -86,7 +100,7 @@ def test_every_tier_is_named() -> None:
 
 def test_the_page_lists_every_resource_and_prompt() -> None:
     text, known = PAGE.read_text(encoding="utf-8"), set[str]()
-    for toolset in (declared(), remembering(), referring()):
+    for toolset in (declared(), remembering(), referring(), contributing()):
         known |= {f"skill://{skill.name}/SKILL.md" for skill in toolset.skills}
         known |= {each.uri for each in toolset.resources} | {each.uri_template for each in toolset.templates}
         assert all(f"`{prompt.name}`" in text for prompt in toolset.prompts)

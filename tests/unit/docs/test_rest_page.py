@@ -5,16 +5,28 @@ from functools import cache
 from typing import Any
 
 import pytest
+from fastapi.routing import APIRoute
 
 from commonplace.documents.content.library import Library
+from commonplace.hive.rest import reviewers
+from commonplace.hive.rest.routes import hive_routes
+from commonplace.hive.rest.services import HiveRest
+from commonplace.hive.service import TooSensitive
 from commonplace.kernel import errors
 from commonplace.kernel.limits import Limiter
+from commonplace.web.rest.app import create_app
 from commonplace.web.rest.declaration import Site
 from commonplace.web.rest.middleware import CACHEABLE
 from tests.rest_app import rest_app
 from tests.unit.docs.pages import ROOT, first_cells, rows, section
 
 PAGE = ROOT / "docs" / "rest-api.md"
+REVIEWING = {
+    f"{method} /api/v1{route.path}"
+    for route in reviewers.router.routes
+    if isinstance(route, APIRoute)
+    for method in route.methods
+}
 
 
 class Nothing:
@@ -32,6 +44,13 @@ def described() -> dict[str, Any]:
     return document
 
 
+@cache
+def hive() -> dict[str, Any]:
+    nothing: Any = Nothing()
+    app = create_app([hive_routes(HiveRest(nothing, nothing))], Site(), Limiter(nothing, clock=lambda: 0.0))
+    return {path: methods for path, methods in app.openapi()["paths"].items() if path.startswith("/api/v1/hive/")}
+
+
 def parameters(path: str) -> set[str]:
     return {item["name"] for item in described()["paths"][path]["get"].get("parameters", []) if item["in"] == "query"}
 
@@ -39,6 +58,28 @@ def parameters(path: str) -> set[str]:
 def test_the_page_lists_every_address_and_no_other() -> None:
     paths = {f"{method.upper()} {path}" for path, methods in described()["paths"].items() for method in methods}
     assert set(first_cells(PAGE, "Addresses")) == paths
+
+
+def test_the_page_lists_every_address_of_the_hive_with_its_scope() -> None:
+    told = {
+        row[0].strip("`"): row[1].strip("`")
+        for row in rows(section(PAGE, "Contributed knowledge"))
+        if " /api" in row[0]
+    }
+    there = {f"{method.upper()} {path}" for path, methods in hive().items() for method in methods}
+    assert set(told) == there
+    assert {address for address, scope in told.items() if scope == "hive:admin"} == REVIEWING
+
+
+def test_every_parameter_of_the_hive_is_named() -> None:
+    text = " ".join(token.content for token in section(PAGE, "Contributed knowledge"))
+    for methods in hive().values():
+        for operation in methods.values():
+            for one in operation.get("parameters", ()):
+                assert one["in"] == "path" or f"`{one['name']}`" in text or one["name"] == "feed"
+    limit = next(one for one in hive()["/api/v1/hive/search"]["get"]["parameters"] if one["name"] == "limit")
+    row = next(row for row in rows(section(PAGE, "Contributed knowledge")) if row[0] == "`limit`")
+    assert row[1:] == [str(limit["schema"]["default"]), f"{limit['schema']['minimum']} to {limit['schema']['maximum']}"]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +105,7 @@ def test_the_documented_bounds_of_a_list_are_the_real_ones() -> None:
 
 def test_every_error_code_is_listed_with_its_status() -> None:
     classes: list[type[errors.CommonplaceError]] = [errors.CommonplaceError, errors.MethodNotAllowed]
-    classes += errors.CommonplaceError.__subclasses__()
+    classes += [*errors.CommonplaceError.__subclasses__(), TooSensitive]
     listed = {(row[1].strip("`"), int(row[0])) for row in rows(section(PAGE, "Errors")) if row[1].isupper()}
     ours = {(each.code, each.status) for each in classes if each.__module__.startswith("commonplace.")}
     assert listed == ours

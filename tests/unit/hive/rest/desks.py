@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import httpx
 from fastapi import FastAPI
 from httpx2 import Response
 from starlette.testclient import TestClient
 
+from commonplace.hive.client import HiveClient
 from commonplace.hive.rest.routes import hive_routes
 from commonplace.hive.rest.services import HiveRest
 from commonplace.identity.resources import Resources
@@ -84,3 +86,16 @@ class Desk:
 
     def reviewer(self, organisation: str = "acme") -> Somebody:
         return self.somebody(f"reviewer-{organisation}", "hive:admin", organisation=organisation, tier="vibecoder")
+
+
+def client_of(desk: Desk, token: str | None) -> HiveClient:
+    """The client over the real application, without a socket."""
+
+    def forward(request: httpx.Request) -> httpx.Response:
+        told = desk.client.request(
+            request.method, request.url.raw_path.decode(), headers=dict(request.headers), content=request.read()
+        )
+        kept = {name: value for name, value in told.headers.items() if name != "content-encoding"}
+        return httpx.Response(told.status_code, headers=kept, content=told.content)
+
+    return HiveClient(ISSUER, token or "", transport=httpx.MockTransport(forward))

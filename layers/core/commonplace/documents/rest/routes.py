@@ -23,7 +23,7 @@ DESCRIPTION = """\
 The published knowledge of one organisation, for web sites, feeds, static builds and AI agents to read.
 
 Everything here comes from Markdown files in a Git repository whose authors have marked them as published. A push to
-the repository shows here within seconds. Nothing can be written here, and nobody has to sign in to read.
+the repository shows here within seconds. No document can be written here, and nobody has to sign in to read one.
 
 * **A document** has a type and an id: `/entries/{contentType}/{id}`. Both last: a document that is moved or renamed
   keeps answering to the name it had; the answer's `Content-Location` says the present one.
