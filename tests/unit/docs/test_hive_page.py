@@ -46,7 +46,8 @@ def test_the_retriever_gives_documents_of_langchain(here: Desk) -> None:
     names: dict[str, Any] = {}
     exec(PYTHON[2], names)
     client = client_of(here, here.somebody("reader").token)
-    exec(PYTHON[3], names | {"HiveClient": lambda *_: client, "token": "t"}, found := {})
+    found: dict[str, Any] = {}
+    exec(PYTHON[3], names | {"HiveClient": lambda *_: client, "token": "t"}, found)
     documents = found["documents"]
     assert {one.page_content for one in documents} >= {LOCKS}
     assert all(one.metadata["orgAttribution"] == "Acme DAO" and one.id.startswith("hv_") for one in documents)

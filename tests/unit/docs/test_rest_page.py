@@ -25,7 +25,7 @@ REVIEWING = {
     f"{method} /api/v1{route.path}"
     for route in reviewers.router.routes
     if isinstance(route, APIRoute)
-    for method in route.methods
+    for method in route.methods or ()
 }
 
 

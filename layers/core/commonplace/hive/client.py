@@ -51,14 +51,13 @@ class HiveClient:
         """`outcome`: solved or did_not_help."""
         return self._call("POST", f"/items/{id}/outcomes", json={"outcome": outcome, "runId": run_id})
 
-    def _call(self, method: str, path: str, **sent: Any) -> dict[str, Any]:
-        given = {
-            where: {name: one for name, one in values.items() if one is not None} for where, values in sent.items()
-        }
-        answer = self._http.request(method, path, **given)
+    def _call(self, method: str, path: str, *, params: Any = None, json: Any = None) -> dict[str, Any]:
+        query = {name: one for name, one in (params or {}).items() if one is not None}
+        body = None if json is None else {name: one for name, one in json.items() if one is not None}
+        answer = self._http.request(method, path, params=query, json=body)
         if answer.is_success:
-            body: dict[str, Any] = answer.json()
-            return body
+            told: dict[str, Any] = answer.json()
+            return told
         try:
             error = answer.json()["error"]
             details = error["details"]
