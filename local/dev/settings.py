@@ -27,7 +27,7 @@ ENDPOINTS = "IdentityRpc"
 _URL = re.compile(r"https?://[^\s/,=]+(?:/\S*)?")
 _ALLOWED = re.compile(r"(0x[0-9a-fA-F]{40})=(\w+)")
 
-MEMORY = ("KB_DEFAULT_SEARCH_LIMIT", "KB_MIN_CONFIDENCE", "KB_BATCH_SIZE", "KB_FUSION")
+MEMORY = ("KB_DEFAULT_SEARCH_LIMIT", "KB_MIN_CONFIDENCE", "KB_BATCH_SIZE", "KB_FUSION", "KB_REDACTION")
 OPENAI = ("KB_EMBEDDING_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL")
 HERE = ("local", "none", MINILM.name, "onnx", "openai")
 """Models that work without an AWS account."""

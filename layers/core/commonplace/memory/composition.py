@@ -11,14 +11,20 @@ from typing import TYPE_CHECKING
 
 from commonplace.kernel import aws
 from commonplace.memory.job_store import DynamoJobs, DynamoQueryCounts
+from commonplace.memory.screening import Screening
 from commonplace.memory.search import SEED_FUSION, MemorySearch
 from commonplace.memory.service import Memory
 from commonplace.memory.store import DynamoEntries
+from commonplace.redaction.client import redactor
+from commonplace.redaction.model import Policy
+from commonplace.redaction.settings import RedactionSettings
 from commonplace.search import providers
 from commonplace.search.fusion import Fusion
 from commonplace.search.store import DynamoVectorCaches
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mypy_boto3_dynamodb import DynamoDBClient
 
     from commonplace.kernel.objects import ObjectStore
@@ -56,6 +62,13 @@ def memory(told: MemoryToolSettings, settings: RetrievalSettings, objects: Objec
         new_id=new_id,
         batch=told.batch,
     )
+
+
+def screening(told: MemoryToolSettings, environ: Mapping[str, str]) -> Screening:
+    """Raises SettingsError where there is no function that redacts."""
+    redaction = RedactionSettings.from_environ(environ)
+    policy = Policy(keep_public_identities=redaction.keep_public_identities)
+    return Screening(redactor(redaction), "mask" if told.redaction == "mask" else "refuse", policy)
 
 
 def _hasty() -> DynamoDBClient:

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from typing import Self
+from typing import Literal, Self
 
-from commonplace.kernel.configuration import Kind, setting, text, whole
+from commonplace.kernel.configuration import Kind, one_of, setting, text, whole
 from commonplace.kernel.settings import Activity, Organisation
 from commonplace.memory.model import DEFAULT_LIMIT, DEFAULT_MIN_CONFIDENCE, MAX_LIMIT
 from commonplace.search.settings import FUSION, Batch
@@ -46,3 +46,9 @@ class MemoryToolSettings(MemorySettings):
     fusion: str | None = setting(FUSION, "KB_FUSION", key="kbFusion", default=None, shown="`rrf:0.3,0.7`")
     """How words and meaning are weighed in the memory, as `fusion` does for documents. With the model `local`,
     `min-max:0.5,0.5` finds [measurably more](memory-quality.md)."""
+    redaction: Literal["off", "mask", "refuse"] = setting(
+        one_of("off", "mask", "refuse"), "KB_REDACTION", key="kbRedaction", default="off"
+    )
+    """What becomes of personal data and secrets in content and tags that `kb_add` and `kb_update` are given: `mask`
+    puts placeholders in their place, `refuse` refuses the entry, `off` keeps it as it is, see
+    [memory](memory.md#personal-data)."""

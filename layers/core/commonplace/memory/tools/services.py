@@ -15,6 +15,7 @@ from commonplace.memory.model import DEFAULT_LIMIT, DEFAULT_MIN_CONFIDENCE
 from commonplace.web.mcp.declaration import Arguments, Call, Output, Part
 
 if TYPE_CHECKING:
+    from commonplace.memory.screening import Screening
     from commonplace.memory.service import Memory
 
 WORK_SECONDS = 15.0
@@ -28,6 +29,8 @@ class MemoryServices:
     """Entries that a search gives which asks for no number of them."""
     min_confidence: float = DEFAULT_MIN_CONFIDENCE
     """Of a search that asks for none."""
+    screening: Screening | None = None
+    """What takes personal data out of entries, where a deployment wants that."""
     monotonic: Callable[[], float] = time.monotonic
     """Seconds, from any moment on."""
 

@@ -13,6 +13,7 @@ from commonplace.web.mcp.declaration import Toolset
 from commonplace.web.mcp.skill import load
 
 if TYPE_CHECKING:
+    from commonplace.memory.screening import Screening
     from commonplace.memory.service import Memory
     from commonplace.web.mcp.context import ToolsetContext
 
@@ -60,6 +61,16 @@ def toolset(context: ToolsetContext) -> Toolset | None:
 
         return composition.memory(told, context.settings, context.objects)
 
+    def screening() -> Screening:
+        from commonplace.memory import composition
+
+        return composition.screening(told, context.environ)
+
     return memory_toolset(
-        MemoryServices(memory=deferred(memory), default_limit=told.default_limit, min_confidence=told.min_confidence)
+        MemoryServices(
+            memory=deferred(memory),
+            default_limit=told.default_limit,
+            min_confidence=told.min_confidence,
+            screening=None if told.redaction == "off" else deferred(screening),
+        )
     )

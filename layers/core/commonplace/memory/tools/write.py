@@ -112,6 +112,8 @@ def kb_add(using: MemoryServices, call: Call, asked: AddArguments) -> Answer:
     fields = dict(asked)
     key = validation.idempotency_key(fields.pop("idempotency_key"))
     new = validation.new_entry(**fields)
+    if using.screening:
+        new = using.screening.new(new)
     added = using.memory.add(author_of(call), new, idempotency_key=key)
     nearest = [NearEntry(id=one.id, similarity=round(one.similarity, 4), excerpt=one.excerpt) for one in added.nearest]
     data = AddedEntry(
@@ -129,6 +131,8 @@ def kb_update(using: MemoryServices, call: Call, asked: UpdateArguments) -> Answ
     id = validation.entry_id(fields.pop("id"))
     expected = validation.expected_version(fields.pop("expected_version"))
     changes = validation.changes(**fields)
+    if using.screening:
+        changes = using.screening.changes(changes)
     updated = using.memory.update(author_of(call), id, changes, expected_version=expected)
     data = UpdatedEntry(success=True, re_embedded=updated.re_embedded, version=updated.entry.version)
     anew = " Its content is new, so its vectors are made anew." if data.re_embedded else ""
