@@ -275,7 +275,7 @@ class Reviews:
 def already_decided(contribution: Contribution) -> Conflict:
     """Tells one reviewer of another's decision."""
     return Conflict(
-        f"This contribution is {contribution.status} already, by {contribution.decided_by}.",
+        f"This contribution is {contribution.status} already, by {contribution.decided_by or 'somebody'}.",
         hint="Go on with the next; commonplace hive pending lists what waits.",
         status=contribution.status,
         decidedBy=contribution.decided_by,

@@ -184,13 +184,14 @@ def author(principal: Principal, address: str) -> Author:
             hint="Ask whoever runs this deployment for a role of your organisation.",
         )
     subject = principal.subject or ""
+    nobody = principal.display_name if principal.account is None else None
     return Author(
         organisation=principal.organisation,
         account=principal.account or "",
         client=principal.client or "",
         grant=principal.grant or "",
         network=network(address),
-        name=subject if subject.startswith("agent:") else principal.member or "",
+        name=subject if subject.startswith("agent:") else principal.member or nobody or "",
     )
 
 
