@@ -6,7 +6,7 @@ from typing import Literal
 
 from commonplace.kernel.errors import InvalidInput
 from commonplace.memory.model import Changes, NewEntry
-from commonplace.redaction.model import Policy
+from commonplace.redaction.model import Kind, Policy
 from commonplace.redaction.ports import Redactor
 
 
@@ -41,7 +41,7 @@ class Screening:
         return redacted.fields.get("content"), tags and kept
 
 
-def _refusal(counts: Mapping[str, int]) -> InvalidInput:
+def _refusal(counts: Mapping[Kind, int]) -> InvalidInput:
     found = ", ".join(f"{number} {kind}" for kind, number in counts.items())
     return InvalidInput(
         f"The entry has personal data or secrets in it ({found}), so it was not stored.",
