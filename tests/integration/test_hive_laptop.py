@@ -35,7 +35,7 @@ def talk(dev: Dev, question: Callable[[Callable[..., Awaitable[Any]]], Awaitable
 
             async def call(name: str, **arguments: Any) -> Any:
                 result = await client.call_tool(name, arguments)
-                assert not result.is_error, result.content[0].text
+                assert not result.is_error, result.content
                 return result.structured_content
 
             await question(call)
