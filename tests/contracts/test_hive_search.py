@@ -195,15 +195,20 @@ def test_relevance_is_from_0_to_1_with_four_decimals(hive: Hive) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 7, 50])
-def test_all_pages_together_show_every_item_once(hive: Hive, limit: int) -> None:
+def test_all_pages_together_show_every_item_once_in_the_order_of_all_of_them(hive: Hive, limit: int) -> None:
     many = 120
-    hive.add(*(item("acme", f"hv_{at:03}", f"The gateway of {spelt(at)} throttles.") for at in range(many)))
-    hive.items.counted = {ItemId(f"hv_{at:03}"): Counts(helpful=at % 5, not_helpful=at % 3) for at in range(many)}
+    for at in range(many):
+        # The longer a text, the less one word of it says: relevance falls little by little.
+        text = "The gateway throttles " + " ".join(spelt(1_000 * at + word) for word in range(at))
+        hive.items.put(item("acme", f"hv_{at:03}", text, confidence=1.0 if at % 10 == 9 else 0.0))
+        hive.items.counted[ItemId(f"hv_{at:03}")] = Counts(helpful=90)
+    hive.index(*hive.items.kept)
 
     walked = hive.walk("acme", limit=limit)
 
     assert len(walked) == len(set(walked)) == many
-    assert walked == hive.walk("acme", limit=50)
+    assert walked == hive.ids("acme", limit=2 * many)
+    assert walked != sorted(walked)
 
 
 def test_a_page_reads_no_more_of_the_store_than_its_order_needs(hive: Hive) -> None:
