@@ -11,7 +11,10 @@ from commonplace.redaction.client import LambdaRedactor
 from commonplace.redaction.model import Policy
 from local.cloud.cloud import Cloud
 from local.deployment import PROJECT
-from local.dev.laptop import REDACT_FUNCTION, committed_template
+from local.dev.laptop import REDACT_FUNCTION, Laptop, committed_template
+from local.dev.source import clone
+from tests.integration.memory_laptops import agent
+from tests.integration.running_dev import garden
 
 pytestmark = pytest.mark.laptop
 
@@ -41,9 +44,26 @@ def test_a_text_is_stripped_and_nothing_of_it_is_left_in_the_cloud(rampart_folde
         assert redacted.fields["tags.0"] == "[NAME]"
         assert redacted.counts == {"NAME": 2, "API_KEY": 1}
         assert client.invalid_patterns(["a+", "("]).keys() == {"("}
-    kept = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
-    assert kept, "the logs and the state of the cloud"
-    assert not [each for each in (NAME, "Adeyemi", KEY) if each.encode() in kept]
+    assert not told_in(tmp_path)
+
+
+def told_in(folder: Path) -> list[str]:
+    """What of the canaries stands in the files there: logs, state, index."""
+    kept = b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
+    assert kept
+    return [each for each in (NAME, "Adeyemi", KEY) if each.encode() in kept]
+
+
+def test_what_an_agent_adds_to_the_memory_is_kept_masked_and_nowhere_else(rampart_folder: Path, tmp_path: Path) -> None:
+    source, told = clone(garden(tmp_path / "garden").folder, None), {"MCP_ASSUMED_TIER": "member"}
+    fact = {"content": f"Ask {NAME} for `{KEY}`.", "entry_type": "fact", "roles": ["dev"], "tags": ["keys"]}
+    with Laptop(source, tmp_path / "data", environment={**told, "KB_REDACTION": "mask"}) as laptop:
+        with agent(laptop) as server:
+            server.call("kb_add", fact)
+            (entry,) = server.call("kb_list", {})["entries"]
+        laptop.wait()
+    assert (entry["content"], entry["tags"]) == ("Ask [NAME] for `[API_KEY]`.", ["keys"])
+    assert not told_in(tmp_path / "data")
 
 
 def test_without_its_model_the_function_does_not_start_and_nothing_is_given(tmp_path: Path) -> None:
