@@ -192,7 +192,7 @@ def test_counters_state_of_runs_changes_and_records_are_apart(template: Template
         "slots#listens": {"GetItem", "PutItem"},
     }
     assert items("AuthRole") == {"counter#*": {"UpdateItem"}, "audit#*": {"PutItem"}}
-    notes = {f"index#{name}": {"GetItem", "PutItem", "DeleteItem"} for name in ("documents", "memory")}
+    notes = {f"index#{name}": {"GetItem", "PutItem", "DeleteItem"} for name in ("documents", "memory", "contributions")}
     upkeep = notes | {"memory#*": {"PutItem"}}
     assert items("IndexRole") == upkeep | {"change#*": {"PutItem"}}
     for role in ("Webhook", "SyncRun"):
