@@ -240,3 +240,15 @@ def test_near_duplicates_at_once_are_all_queued(world: World) -> None:
     texts = [f"{TEXT} Seen by team number {number}." for number in range(RIVALS)]
     at_once([partial(world.contribute, agent(number), text) for number, text in enumerate(texts)])
     assert sorted(one.content for one in queue(world)) == sorted(texts)
+
+
+def test_many_texts_of_one_agent_at_once_are_all_queued_and_counted(world: World) -> None:
+    texts = [f"Learned as number {number} of many, all at the same moment." for number in range(CALLERS)]
+    at_once([partial(world.contribute, ACME, text) for text in texts])
+    assert sorted(one.content for one in queue(world)) == sorted(texts)
+    stats = world.store.stats("acme")
+    assert (stats.pending, stats.contributed, [one.pending for one in stats.contributors]) == (
+        CALLERS,
+        CALLERS,
+        [CALLERS],
+    )
