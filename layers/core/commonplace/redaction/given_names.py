@@ -195,9 +195,9 @@ def _stands_as_name(text: str, group: list[_Token], index: int) -> bool:
         return True
     following = re.match(r"(?:,| and| und| y| et) ([^\W\d_a-z][^\W\d_]+)", text[end : end + 30])
     return (
-        bool(following)
+        following is not None
         and folded(following[1]) in _GIVEN_WORDS | given_names()
-        and bool(_DID.match(text, end + following.end()))
+        and _DID.match(text, end + following.end()) is not None
     )
 
 
