@@ -351,6 +351,7 @@ class Stats:
     pending: int
     approved: int
     rejected: int
+    """Ever, but for those that were deleted; their records go after 180 days."""
     contributed: int
     """All that were ever queued."""
     published: int
