@@ -226,6 +226,11 @@ def test_texts_that_are_too_long_are_refused_without_being_quoted() -> None:
     assert "jane" not in str(refused.value)
 
 
+def test_character_that_stands_for_a_sentence_costs_no_more_than_others() -> None:
+    text = "\ufdfa" * 20_000
+    assert redact(text) == {"content": text}
+
+
 def test_nothing_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     redact({name.replace(",", ""): f"It is {value}" for name, value in EVERY.items()})

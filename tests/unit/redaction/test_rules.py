@@ -123,4 +123,4 @@ def test_time_grows_with_the_text_alone(unit: str) -> None:
         return time.process_time() - began
 
     # Quadratic time would be sixteen times as much; what is small is noise.
-    assert spent(20_000) < max(0.4, 10 * spent(5_000))
+    assert spent(12_000) < max(0.4, 10 * spent(3_000))

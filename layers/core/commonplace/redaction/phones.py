@@ -20,6 +20,8 @@ REGIONS = sorted(
         "IL AE SA SG MY TH VN ID PH PK HK TW"
     )
 )
+WITHOUT_TRUNK = sorted(words("ES IT PT PL NO DK CZ GR MX CO CL IN CN RU UA TR BR CA"))
+"""Where people write a number in national form without a 0 or the like before it."""
 MOST_CHECKED = 600
 """Candidates of one text that are looked up; what comes after them is taken for a number, lists of digits included."""
 
@@ -99,8 +101,8 @@ def _is_phone(value: str, called: bool) -> bool:
     if all(len(group) == 3 for group in groups[1:]) and len(groups[0]) <= 3 and "(" not in value:
         return False
     return any(
-        _valid(value, region) and PhoneNumberMatcher(value, region, leniency=Leniency.STRICT_GROUPING).has_next()
-        for region in REGIONS
+        _valid(value, region) and PhoneNumberMatcher(value, region, leniency=Leniency.EXACT_GROUPING).has_next()
+        for region in WITHOUT_TRUNK
     )
 
 

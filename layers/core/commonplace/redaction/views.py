@@ -95,7 +95,9 @@ def _resolved(text: str, found: re.Match[str]) -> list[tuple[str, int, int]]:
         case "\\":
             return []
     cuts = [*(one.start() for one in _CLUSTER.finditer(found[0])), len(found[0])]
-    return [(folded(found[0][a:b]), start + a, start + b) for a, b in pairwise(cuts)]
+    parts = ((found[0][a:b], start + a, start + b) for a, b in pairwise(cuts))
+    # Some characters stand for whole sentences, and no datum is written with those.
+    return [(shown if len(shown := folded(part)) <= 4 * len(part) else part, a, b) for part, a, b in parts]
 
 
 def folded(text: str) -> str:
