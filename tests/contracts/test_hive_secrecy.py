@@ -159,7 +159,7 @@ REFUSED = (
     {"content": in_prose(SECRETS["aws"])["content"], "tags": [SECRETS["jwt"]]},
     {"content": in_prose(SECRETS["aws"])["content"], "tags": {SECRETS["vault"]: PERSONAL["iban"]}},
     {"content": in_prose(SECRETS["aws"])["content"], "run_id": SECRETS["jwt"] * 9},
-    {"content": in_prose(SECRETS["aws"])["content"], PERSONAL["email"]: SECRETS["stripe"]},
+    {"content": in_prose(SECRETS["aws"])["content"], "owner": SECRETS["stripe"]},
     {"content": [SECRETS["aws"], PERSONAL["email"]]},
     {"content": f"{in_prose(SECRETS['aws'])['content']} \ud800"},
     {"content": f"{in_prose(PERSONAL['email'])['content']} \x00"},
