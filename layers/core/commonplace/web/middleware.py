@@ -138,8 +138,10 @@ class CORS(CORSMiddleware):
         allow_origins: Sequence[str] = (),
         allow_origin_regex: str | None = None,
         refuse_others: bool = False,
+        allowed: Callable[[Scope], Sequence[str]] | None = None,
     ) -> None:
-        """With `refuse_others`, requests of other origins raise HTTPException 403 before anything is done for them."""
+        """With `refuse_others`, requests of other origins raise HTTPException 403 before anything is done for them.
+        `allowed` says which methods an address takes, where that differs."""
         super().__init__(
             app,
             allow_origins=allow_origins,
@@ -152,6 +154,7 @@ class CORS(CORSMiddleware):
         named = ", ".join(name for name in allow_headers if name != "*")
         self.preflight_headers |= {"Allow": ", ".join(allow_methods), "Access-Control-Allow-Headers": named}
         self._refuse_others = refuse_others
+        self._allowed = allowed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -162,7 +165,10 @@ class CORS(CORSMiddleware):
         if self._refuse_others and origin and not self.is_allowed_origin(origin):
             raise HTTPException(403, "Pages of this origin may not call this server.")
         if scope["method"] == "OPTIONS":
-            await self.preflight_response(headers)(scope, receive, send)
+            answer = self.preflight_response(headers)
+            if self._allowed is not None:
+                answer.headers["allow"] = ", ".join(self._allowed(scope))
+            await answer(scope, receive, send)
         else:
             await self.simple_response(scope, receive, send, headers)
 

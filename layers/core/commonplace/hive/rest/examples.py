@@ -13,6 +13,7 @@ AT = "2026-11-23T08:00:00.000000Z"
 CURSOR = "c8ad1f2bZGVtbw"
 
 REFUSALS: dict[int, ErrorExample] = {
+    400: ("The body cannot be read.", error_body("BAD_REQUEST", "The request cannot be read.")),
     403: (
         "The token lacks a scope, which `WWW-Authenticate` names, or the account a role.",
         error_body("FORBIDDEN", "This takes the scope hive:write.", hint="Ask for it, and come again."),
@@ -183,6 +184,7 @@ NEW_RULES: dict[str, Any] = {
 
 
 def told(example: Answer, description: str, *errors: int, sensitive: bool = False) -> Responses:
-    """Of an endpoint that takes a token."""
+    """Of an endpoint that takes a token, and a body where 413 is among its errors."""
+    errors = (*errors, 400) if 413 in errors else errors
     refusals = REFUSALS | ({422: TOO_SENSITIVE} if sensitive else {})
     return answers(example, 401, 403, *errors, description=description, conditional=False, refusals=refusals)

@@ -34,9 +34,9 @@ def render(scope: Scope, error: Exception) -> Response:
             hint = "/api/v1/openapi.json describes every parameter."
             return envelope(InvalidInput(message, fields=fields, hint=hint))
         case HTTPException(status_code=405):
-            allowed = _allowed(scope)
-            message = f"{scope['method']} is not possible at this address, {', '.join(allowed)} is."
-            return envelope(MethodNotAllowed(message, allowed=allowed), {"allow": ", ".join(allowed)})
+            methods = allowed(scope)
+            message = f"{scope['method']} is not possible at this address, {', '.join(methods)} is."
+            return envelope(MethodNotAllowed(message, allowed=methods), {"allow": ", ".join(methods)})
         case HTTPException(status_code=404):
             hint = "/api/v1/openapi.json lists every address, /docs shows them to people."
             return envelope(NotFound("There is nothing at this address.", hint=hint))
@@ -47,7 +47,7 @@ def render(scope: Scope, error: Exception) -> Response:
     return envelope(cast(CommonplaceError, error))
 
 
-def _allowed(scope: Scope) -> list[str]:
+def allowed(scope: Scope) -> list[str]:
     """The methods of every route that answers at this path."""
     routes = scope["app"].routes
 

@@ -10,7 +10,7 @@ from commonplace.web.limits import Limits, Sizes
 from commonplace.web.middleware import CORS, Errors, HeadAsGet, RateLimits, SecurityHeaders
 from commonplace.web.representations import API, NO_STORE
 from commonplace.web.rest.declaration import Routes
-from commonplace.web.rest.errors import METHODS, render
+from commonplace.web.rest.errors import METHODS, allowed, render
 
 CACHEABLE = "public, max-age=300, stale-while-revalidate=3600"
 """Of every answer that says nothing else (seed 000, section 8.1)."""
@@ -51,6 +51,7 @@ def layers(limits: Limits, private: Middleware | None = None) -> list[Middleware
             allow_headers=["*", "Authorization"],
             expose_headers=EXPOSED,
             max_age=86_400,
+            allowed=allowed,
         ),
         Middleware(RateLimits, count=limits.spend_address, render=render),
         Middleware(Errors, render=render),
