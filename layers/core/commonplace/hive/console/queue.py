@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import gather
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -114,12 +115,12 @@ class Queue:
         chosen, author = Filter.of(visit), who(visit)
         after = ItemId(visit.request.query_params["after"]) if visit.request.query_params.get("after") else None
 
-        def read() -> tuple[Page, Contribution | None, int]:
-            page = self._page(author, chosen, SHOWN, after)
-            first = page if after is None and not chosen.query else self.desk.reviews.pending(author, 1)
-            return page, next(iter(first.contributions), None), self.desk.reviews.waiting(author)
-
-        page, oldest, waiting = await run_in_threadpool(read)
+        page, first, waiting = await gather(
+            run_in_threadpool(self._page, author, chosen, SHOWN, after),
+            run_in_threadpool(self.desk.reviews.pending, author, 1),
+            run_in_threadpool(self.desk.reviews.waiting, author),
+        )
+        oldest = next(iter(first.contributions), None)
         more = Place(PATH, {**chosen.query, "after": page.after}) if page.after else None
         values = {"page": page, "oldest": oldest, "waiting": waiting, "chosen": chosen, "more": more, "after": after}
         return View("hive_queue.html", {**self.desk.common(visit), **values})
@@ -129,7 +130,11 @@ class Queue:
 
     async def _view(self, visit: Visit, problem: CommonplaceError | None) -> View:
         chosen, author, id = Filter.of(visit), who(visit), item_id(visit)
-        review = await run_in_threadpool(self.desk.reviews.show, author, id)
+        review, following, previous = await gather(
+            run_in_threadpool(self.desk.reviews.show, author, id),
+            run_in_threadpool(self._beside, author, chosen, id),
+            run_in_threadpool(partial(self._beside, author, chosen, id, newest_first=True)),
+        )
         contribution = review.contribution
         values = {
             **self.desk.common(visit),
@@ -137,8 +142,8 @@ class Queue:
             "one": contribution,
             "pieces": list(pieces(contribution.content, review.marks)),
             "near": [(near, _changes(near.contribution, contribution)) for near in review.near],
-            "next": await run_in_threadpool(self._beside, author, chosen, id),
-            "previous": await run_in_threadpool(partial(self._beside, author, chosen, id, newest_first=True)),
+            "next": following,
+            "previous": previous,
             "reasons": REASONS,
             "kinds": KINDS,
             "problem": problem,
