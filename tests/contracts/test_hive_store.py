@@ -188,6 +188,18 @@ def test_an_odd_id_is_nobodys(stores: Stores, id: str) -> None:
     assert not stores.hive.delete("acme", ItemId(id), told())
 
 
+@pytest.mark.parametrize("id", ODD_IDS)
+def test_a_page_after_what_is_no_id_is_the_first(stores: Stores, id: str) -> None:
+    waiting, item = a_contribution("waiting"), an_item(stores, "item", public=True)
+    add(stores, waiting)
+    after = ItemId(id)
+    assert stores.hive.pending("acme", 1, after).contributions == (waiting,)
+    assert stores.hive.pending("acme", 1, after, newest_first=True).contributions == (waiting,)
+    assert stores.hive.approved("acme", 1, after).contributions == (item,)
+    assert stores.hive.published(1, after).contributions == (item,)
+    assert list(stores.hive.of_account("acme", item.account, None, after)) == [waiting, item]
+
+
 @pytest.mark.parametrize("organisation", ["", "public", "a#b", "Acme", "a/b", "x" * 65])
 def test_what_names_no_organisation_has_no_hive(stores: Stores, organisation: str) -> None:
     with pytest.raises(ValueError, match="hive"):

@@ -23,6 +23,7 @@ from commonplace.hive.model import (
     Status,
 )
 from commonplace.hive.ports import Decided, SameText, unknown
+from commonplace.hive.records import is_id
 from commonplace.identity.roles import is_organisation
 from commonplace.kernel.audit import AuditRecord
 from commonplace.kernel.errors import Unavailable
@@ -106,6 +107,7 @@ class MemoryContributions:
             if newest_first:
                 return _page(_newest(self._with(organisation, "pending"), after), limit)
             waiting = sorted(self._with(organisation, "pending"), key=lambda one: one.id)
+            after = _known(after)
             return _page([one for one in waiting if after is None or one.id > after], limit)
 
     def approved(self, organisation: str, limit: int, after: ItemId | None = None) -> Page:
@@ -271,9 +273,15 @@ class MemoryContributions:
 
 
 def _newest(found: Sequence[Contribution], after: ItemId | None) -> list[Contribution]:
+    after = _known(after)
     before = [one for one in found if after is None or one.id < after]
     return sorted(before, key=lambda one: one.id, reverse=True)
 
 
 def _page(found: Sequence[Contribution], limit: int) -> Page:
     return Page(tuple(found[:limit]), found[limit - 1].id if len(found) > limit else None)
+
+
+def _known(after: ItemId | None) -> ItemId | None:
+    """What is no id is no place in a list."""
+    return after if after and is_id(after) else None

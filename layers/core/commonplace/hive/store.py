@@ -146,7 +146,7 @@ class DynamoContributions:
     def of_account(
         self, organisation: str, account: str, status: Status | None, after: ItemId | None
     ) -> Iterator[Contribution]:
-        condition, values = ("sk < :after", {"after": after}) if after else ("", {})
+        condition, values = ("sk < :after", {"after": after}) if after and is_id(after) else ("", {})
         mine = room(organisation, f"mine#{account}")
         pointers = self._table.query(mine, condition, values, ScanIndexForward=False, Limit=MINE_TOGETHER)
         while ids := [ItemId(item["sk"]) for item in islice(pointers, MINE_TOGETHER)]:
@@ -345,8 +345,9 @@ class DynamoContributions:
         return Page(tuple(one for one in read if one), then)
 
     def _read(self, pk: str, limit: int, after: ItemId | None, *, newest: bool) -> tuple[list[Item], ItemId | None]:
-        """So many items of a partition, and the last one's id where there are more."""
-        condition, values = (f"sk {'<' if newest else '>'} :after", {"after": after}) if after else ("", {})
+        """So many items of a partition, and the last one's id where there are more; after what is no id, the first."""
+        known = after is not None and is_id(after)
+        condition, values = (f"sk {'<' if newest else '>'} :after", {"after": after}) if known else ("", {})
         read = self._table.query(pk, condition, values, ScanIndexForward=not newest, Limit=limit + 1)
         items = list(islice(read, limit + 1))
         return items[:limit], ItemId(items[limit - 1]["sk"]) if len(items) > limit else None
