@@ -13,7 +13,7 @@ from commonplace.redaction.model import Policy, Redacted
 from commonplace.redaction.ports import Survived
 from commonplace.redaction.rampart import Rampart
 
-PUBLISHED = {"tuned": (0.97, 0.96, 0.97), "held": (0.95, 0.98, 0.90)}
+PUBLISHED = {"tuned": (0.980, 0.966, 0.984), "held": (0.965, 0.983, 0.919)}
 """By half: recall of everything, recall of names, precision, of rules and model together."""
 MARGIN = 0.015
 
