@@ -320,7 +320,7 @@ class Errors:
                 logger.error(
                     "request failed",
                     exc_info=self._quoted,
-                    extra={"path": scope.get("path", "")} | ({} if self._quoted else _place(error)),
+                    extra={"path": scope.get("path", "")} | ({} if self._quoted else place(error)),
                 )
             if started:
                 raise
@@ -347,7 +347,7 @@ def error_headers(error: CommonplaceError, scheme: str | None = None) -> dict[st
     return headers
 
 
-def _place(error: BaseException) -> dict[str, str]:
+def place(error: BaseException) -> dict[str, str]:
     """A defect for the log without its text."""
     frames = traceback.extract_tb(error.__traceback__)[-8:]
     where = " < ".join(f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in reversed(frames))

@@ -1,5 +1,6 @@
 """`add_knowledge`, `list_knowledge`, `delete_knowledge`, `publish_knowledge`, `report_outcome` (seed 004)."""
 
+import logging
 from typing import Any
 
 import pytest
@@ -235,3 +236,11 @@ def test_a_flood_is_told_when_to_come_back() -> None:
 
 def test_an_account_without_an_organisation_has_no_hive(here: Agent) -> None:
     assert here.other(somebody(None)).error("search_knowledge", query="locks")[0] == "FORBIDDEN"
+
+
+def test_nothing_of_what_was_sent_is_logged_when_code_breaks(here: Agent, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    code, text = here.error("add_knowledge", content="Boom, says the canary-4711.", category="bug_fix")
+    assert code == "INTERNAL_ERROR"
+    assert "a tool failed" in caplog.text
+    assert "canary-4711" not in text + caplog.text + repr([vars(record) for record in caplog.records])

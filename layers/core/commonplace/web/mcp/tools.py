@@ -26,6 +26,7 @@ from commonplace.web.mcp.declaration import Answer, Call, Tool
 from commonplace.web.mcp.offer import Offer
 from commonplace.web.mcp.replies import Reply
 from commonplace.web.mcp.surface import Surface
+from commonplace.web.middleware import place
 
 logger = logging.getLogger(__name__)
 
@@ -90,8 +91,10 @@ class Calls:
             return _failed(rendering.refusal(error), error.code)
         except MCPError:
             raise
-        except Exception:
-            logger.exception("a tool failed", extra={"tool": params.name})
+        except Exception as error:
+            # The text of a defect may repeat what was to be written, before anything was taken out of it.
+            said = {} if tool.read_only else place(error)
+            logger.error("a tool failed", exc_info=tool.read_only, extra={"tool": params.name} | said)
             return _failed(rendering.failure(rendering.GENERIC, {"code": "INTERNAL_ERROR"}), "INTERNAL_ERROR")
 
     async def _run(self, name: str, tool: Tool, call: Call, arguments: Any) -> Any:
