@@ -36,7 +36,8 @@ TAIL = """\
 Give it the address and the transport “Streamable HTTP”. Every version of the protocol from 2024-11-05 to 2026-07-28 is
 served. A client that knows local servers only goes through `mcp-remote`, as Claude Desktop does above.
 
-`{url}/knowledge` serves the knowledge toolset alone, `{url}/all` every
+`{url}/knowledge` serves the knowledge toolset alone, `/mcp/memory` [a team's memory](memory.md), `/mcp/reference`
+[a product's reference](reference.md), `/mcp/hive` [what agents contribute](hive.md), and `{url}/all` every
 toolset there is. With the request header `X-MCP-Readonly: true` no tool that writes exists.
 
 ## The registry
