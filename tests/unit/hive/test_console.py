@@ -3,7 +3,7 @@
 import html
 import re
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -13,6 +13,8 @@ from commonplace.hive.console.pages import hive_pages
 from commonplace.hive.model import AutoApproval, Contribution, Counts, ItemId, Mark, Rules
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Unavailable
+from commonplace.site.console.pages import pages as home_pages
+from commonplace.web.pages.context import PageContext
 from tests.console_app import Browser, Deployment
 from tests.fakes.authority import ALICE, BOB, Accounts, standing
 from tests.fakes.hive_items import item
@@ -33,7 +35,7 @@ class Room:
     def __post_init__(self) -> None:
         desk = Desk(self.made.hive, self.made.reviews, self.made.names, self.made.clock)
         self.deployment = Deployment(
-            lambda _: [hive_pages(desk)],
+            lambda _: [home_pages(cast(PageContext, None)), hive_pages(desk)],
             standings=Accounts({ALICE: standing("vibecoder"), CAROL: standing("vibecoder"), BOB: standing("member")}),
             audit=self.audit,
         )
@@ -401,3 +403,9 @@ def test_figures_say_what_was_given_and_taken(room: Room) -> None:
     told = text(room.browser().get("/console/hive/figures").text)
     assert "Contributed2: 1 approved, 0 rejected, 1 waits, the oldest for" in told
     assert "your agents fetched items of others 0 times" in told
+
+
+def test_the_home_of_the_console_says_how_much_waits(room: Room) -> None:
+    room.add(1)
+    assert "Review: 1 waits for you" in text(room.browser().get("/console").text)
+    assert "waits" not in room.browser(BOB).get("/console").text
