@@ -25,18 +25,23 @@ _PERSON = rf"{_PART}(?:{_BETWEEN}{_PART}){{0,3}}"
 _FULL = rf"{_PART}(?:{_BETWEEN}{_PART}){{1,3}}(?:[ ][^\W\d_a-z](?![\w.]))?"
 
 _SAYS = (
-    r"said|says|say|asked|asks|noticed|thinks|thought|suggested|suggests|prefers|preferred|confirmed|confirms"
-    r"|explained|explains|told|mentioned"
-    r"|mentions|recommends|recommended|joined|agreed|agrees|bisected|silenced|reviewed|reviews|disagreed|remembers"
-    r"|remembered|argued|proposed"
-    r"|proposes|volunteered|investigated|debugged|wants|wanted|wrote|was paged|is on leave|is on call|is away"
-    r"|is out|knows|knew|discovered|realised|realized"
-    r"|spotted|complained|insisted|insists|signed off|stands in|took over|showed|taught|pointed out|pairs|paired"
-    r"|objected|promised|hopes|believes"
-    r"|fand|schrieb|sagt|sagte|bemerkte|meinte|descubrió|dijo|escribió|propuso|a trouvé|a écrit|a dit|ha trovato"
-    r"|ha scritto|disse|escreveu|vette észre"
-    r"|napisał|napisała|zauważył|zauważyła|phát hiện|hittade|skrev|sade"
+    r"said|says|asked|asks|noticed|thinks|thought|told|insists|insisted|hopes|believes|believed|promised"
+    r"|complained|joined|agreed|agrees|disagreed|remembers|remembered|volunteered|wrote|was paged|is on leave"
+    r"|is on call|is away|took over|stands in|signed off|pointed out|points out|bisected|silenced|debugged"
+    r"|argued|argues|objected|realised|realized|knew|wants to|wanted to|fand|schrieb|sagt|sagte|bemerkte"
+    r"|meinte|descubrió|dijo|escribió|propuso|a trouvé|a écrit|a dit|ha trovato|ha scritto|disse|escreveu"
+    r"|vette észre|napisał|napisała|zauważył|zauważyła|phát hiện|hittade|skrev|sade"
 )
+"""What only people do."""
+_DOES = (
+    r"found|fixed|tested|reviewed|suggested|proposed|prefers|preferred|confirmed|explained|mentioned"
+    r"|recommended|recommends|spotted|discovered|investigated|showed|taught|saw|rewrote|rebuilt|reported"
+    r"|measured|traced|compared|owns|owned|maintains|maintained|led|leads|helped|checked|looked|deleted|merged"
+    r"|reverted|approved|rejected|migrated|refactored|documented|implemented|knows|works on|worked on|keeps"
+    r"|lives|lived|moved to|left|sửa|javította|poprawił|poprawiła"
+)
+"""What people do, and programs sometimes."""
+
 _ROLES = (
     r"owners?|authors?|reviewers?|managers?|contacts?|customers?|clients?|assignees?|leads?|tech lead|team lead"
     r"|on[ -]call|names?|holders?|persons?|responsible|approvers?|maintainers?"
@@ -50,18 +55,23 @@ _ROLES = (
     r"|recipient|sender|from|to|cc|attn|signed"
 )
 _TOLD = (
-    r"ask|asked|thanks to|thanks|thank|credit|credits to|ping|pinged|told|tell|cc|met|meet|kudos to|props to"
-    r"|h/t|hat tip to|talk to|talked to|spoke to|spoke with|email|e-mail|emailed|message|dear|hi|hello|hey|merci à"
-    r"|gracias a|grazie a|dank an|danke"
+    r"[Aa]sk|[Aa]sked|[Tt]hanks to|[Tt]hanks|[Tt]hank|[Cc]redits? to|[Pp]ing|[Pp]inged|[Tt]old|[Tt]ell|cc|CC"
+    r"|[Mm]et|[Kk]udos to|[Pp]rops to|h/t|[Tt]alk(?:ed)? to|[Ss]poke (?:to|with)|[Ee]mailed|[Dd]ear|[Hh]i"
+    r"|[Hh]ello|[Hh]ey|[Mm]erci à|[Gg]racias a|[Gg]razie a|[Dd]ank an|[Dd]anke"
 )
+_BY = (
+    r"by|belongs to|inherited from|contact|[Ff]ragen Sie|[Rr]ückfragen an|von|door|przez|av|until"
+    r"|before (?:him|her|them)"
+)
+
 _ALONE = tuple(
     re.compile(form, re.MULTILINE)
     for form in (
         rf"(?<![\w.@/-])(?P<value>{_PERSON})(?:['’]s (?:patch|fix|runbook|script|notes?|laptop|team|idea|suggestion"
         rf"|branch|check|change|PR|advice|machine|account|phone|email|desk)|,? (?:{_SAYS}))(?!\w)",
-        rf"(?i:(?<![\w-])(?:{_TOLD})),? (?P<value>{_PERSON})",
+        rf"(?<![\w-])(?:{_TOLD}),? (?P<value>{_PERSON})",
         rf"(?i:(?:^|[|(*_>-] ?|, |; |\. )(?:[a-z]{{1,12}} )?(?:{_ROLES})\b)(?:\*\*|__)?[ ]?[:=|](?:\*\*"
-        rf"|__)?[ ]{{1,3}}(?P<value>{_PERSON})",
+        rf"|__)?[ ]{{1,3}}(?P<value>{_FULL}|{_PERSON}(?=[ ]*(?:$|[,;.(|<&]|and\b)))",
         rf"(?<![\w.@/-])(?P<value>{_PERSON}),?[ ][(]?[ ]?(?=\+\d|[\w.+-]{{1,64}}@\w|\(\d{{3}}\) )",
         rf"(?:customer|client|colleague|user|manager|engineer|developer|director|holder|named|called|person:"
         rf"|customer \(|name is|teammate|designer|analyst|supervisor|lawyer|doctor|nurse"

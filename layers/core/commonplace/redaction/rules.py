@@ -83,6 +83,9 @@ _NO_HOST = re.compile(
 _HANDLE = re.compile(
     r"(?<![\w@/.:`\"'=-])@(?P<value>[A-Za-z0-9_][\w-]{1,38}(?:\.[\w-]{1,30}){0,2})(?!\w|/|\(|@|-\w|\.\w)"
 )
+_CITED = re.compile(r"[a-z-]+(?:19|20)\d\d[a-z]\w*")
+"""The key of a publication, as Pandoc cites it."""
+_FILE = re.compile(r"\.(?:py|rs|ts|tsx|js|jsx|go|rb|java|cs|cpp|hpp|sh|md|json|ya?ml|toml|html|css|sql)\Z")
 _MENTION = re.compile(r"<@!?(?P<value>[UW][A-Z0-9]{7,11})(?:\|[^>\n]{1,60})?>")
 _HOME = re.compile(
     r"(?:(?<![\w.~-])/(?:home|Users|export/home|var/home)/|\b[A-Za-z]:(?:\\{1,2}|/)(?:Users"
@@ -251,13 +254,14 @@ def _accounts(text: str) -> Iterator[Span]:
                 and word not in TECHNICAL
                 and not word.isdigit()
                 and len(word) > 2
+                and not _CITED.fullmatch(word)
             ):
                 yield Span(found.start(), found.end(), "USERNAME", "rule", label="handle")
         yield from (_span(found, "USERNAME", "handle") for found in _MENTION.finditer(text))
     for form, label in ((_HOME, "home"), (_REMOTE, "account"), (_ACCOUNT, "account")):
         for found in form.finditer(text):
             word = found["value"].casefold()
-            if word in ACCOUNTS or word in ANNOTATIONS:
+            if word in ACCOUNTS or word in ANNOTATIONS or _FILE.search(word):
                 continue
             if (
                 form is not _ACCOUNT

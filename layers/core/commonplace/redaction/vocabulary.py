@@ -54,26 +54,28 @@ ACCOUNTS = words(
 
 TECHNICAL = words(
     """
-    ada airflow alloy amazon ansible apache apollo argo astro athena aurora aws axios azure babel bash bazel
-    bellman bernoulli bloom boole boto bourne byzantine caddy cal cassandra celery chai chebyshev chef church
-    claude clojure cloudflare codex cohere consul copilot coq cosmos cron curry cursor cypress dagger dante dask
-    datadog debian dijkstra django docker duckdb elastic elixir ember erlang euclid euler express fastapi
-    fastify fibonacci firebase flask fleet flink fluentd flux fourier galois gatsby gauss gemini gherkin ghost
-    git github gitlab godot goedel google gradle grafana graham groovy gunicorn hadoop hamming harbor hashicorp
-    haskell hats helm heroku hertz hibernate hilbert hoare hopper hudson huffman hugo hypothesis istio ivy
-    jaccard jackson jaeger jaro jasmine java jekyll jenkins jest jetty jinja jira jordan josefin julia jupyter
-    kafka kahn kalman karma keras kerberos keycloak kibana knuth kotlin kruskal kubernetes lagrange lambda
-    lamport langchain laplace laravel lerna lerp levenshtein lighthouse linux llama loki lua lucene luhn luna
-    mailgun mandelbrot manhattan markov maven mercator mercurial merkle merlin mistral mocha mojo mongo mongodb
+    ada airflow alloy amazon ansible apache apollo argo arrhenius astro athena aurora aws axios azure babel bash
+    bazel bellman bernoulli bloom boole boto bourne byzantine caddy cal cassandra cauchy celery celsius chai
+    chebyshev chef church claude clojure cloudflare codex cohere consul copilot coq cosmos cron curry cursor
+    cypress dagger dante dask datadog debian diffie dijkstra django docker duckdb elastic elixir ember erlang
+    euclid euler express faraday fastapi fastify feldman fibonacci firebase flask fleet flink fluentd flux
+    fourier galois gatsby gauss gemini gherkin ghost git github gitlab godot goedel gompertz google gradle
+    grafana graham groovy gunicorn hadoop hamming harbor hashicorp haskell hats hausdorff hellman helm heroku
+    hertz hibernate hilbert hoare hopper hudson huffman hugo hypothesis istio ivy jaccard jackson jaeger jaro
+    jasmine java jekyll jenkins jest jetty jinja jira jordan josefin julia jupyter kafka kahn kalman karma
+    kelvin keras kerberos keycloak kibana knuth kotlin kruskal kubernetes lagrange lambda lamport langchain
+    laplace laravel lerna lerp levenshtein lighthouse linux llama loki lua lucene luhn luna mailgun makeham
+    mandelbrot manhattan mar markov maven mercator mercurial merkle merlin mistral mocha mojo mongo mongodb
     monte moore morse mozilla mustache naur neo neon neptune nest nestor netlify newton next nginx nim nix node
-    noether nomad notion numpy nyquist ocaml olap oracle pandas parsel pascal patricia paxos perl phoenix pinia
-    playwright poetry poisson polly polygon postgres postman prettier prim prisma prometheus pulsar puppet
-    pydantic pytest python quarkus rabin rails ray react redis remix renovate rhino riemann ruby ruff rust
-    safari sage sagemaker salesforce sass scala scikit selenium sentinel sentry sequoia shamir shannon shopify
-    sidekiq silo slack snowflake solr sonar spark sphinx spring sqlalchemy stripe sumo supabase svelte swagger
-    swift sybil symfony tailwind tauri tekton tempo tensorflow terraform thanos thrift titan tokio tomcat
-    tornado traefik travis trino turing twilio typescript ubuntu uniswap unix uvicorn vagrant valkey vault venn
-    vercel vite vitess vue weaviate webpack whisper winkler xcode yaml yarn zephyr zeus zig zipkin zod zookeeper
+    noether nomad notion numpy nyquist ocaml ohm olap oracle paillier pandas parsel pascal patricia paxos
+    pedersen perl phoenix pinia playwright poetry poisson polly polygon postgres postman prettier prim prisma
+    prometheus pulsar puppet pydantic pytest python quarkus rabin rails ray react redis remix renovate rhino
+    riemann ruby ruff rust safari sage sagemaker salesforce sass scala schnorr scikit selenium sentinel sentry
+    sequoia shamir shannon shopify sidekiq silo slack snowflake solr sonar spark sphinx spring sqlalchemy stripe
+    sumo supabase svelte swagger swift sybil symfony tailwind tauri tekton tempo tensorflow terraform tesla
+    thanos thrift titan tokio tomcat tornado traefik travis trino turing twilio typescript ubuntu uniswap unix
+    uvicorn vagrant valkey vault venn vercel vite vitess volt vue weaviate webpack weibull whisper winkler xcode
+    yaml yarn zephyr zeus zig zipkin zod zookeeper
     """
 )
 """Products, languages and people after whom methods are called. Alone they are nobody's name here."""
@@ -175,7 +177,9 @@ COMMON = words(
     japanese chinese virginia oregon ohio california frankfurt stockholm mumbai singapore sydney seoul paulo
     canada mexico brazil kingdom bay valley street ping installs download downloads optional supplemental
     contributing factors affairs roslyn hetzner hellman tailscale deployed tracker ids loss kubernetes herrings
-    red navigator probe steel hybrid powershell
+    red navigator probe steel hybrid powershell legend crate ambiguous reuse bus naive brill keystone invariants
+    bundling signing fee distribution lookup advertising simplified portal fund membership holders copyright
+    vision designs analyzes self-hosted channel-specific
     """
 )
 """Words that begin sentences, headings and names of products, and small words: none of them is a name's part."""
