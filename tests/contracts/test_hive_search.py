@@ -107,6 +107,13 @@ def test_what_nobody_knows_is_asked_for(hive: Hive) -> None:
     assert (answer.results, answer.total, answer.next_offset, answer.hint) == ((), 0, None, NOTHING_KNOWN)
 
 
+@pytest.mark.parametrize("query", ["", " ", "\u200b", "???", "the", '"', "AND", "x" * 1_000, "\x00", "\ud800", "🦀"])
+def test_any_text_is_a_query(hive: Hive, query: str) -> None:
+    hive.add(item("acme", "hv_1", "The gateway throttles."))
+
+    assert set(hive.ids("acme", query)) <= {"hv_1"}
+
+
 def test_tags_framework_and_category_are_searched_too(hive: Hive) -> None:
     hive.add(
         item("acme", "hv_1", "Pin the resolver before the upgrade.", framework="django", tags=("packaging",)),
