@@ -1,6 +1,6 @@
 """What agents do with the hive, over the store that keeps the adapter's contract."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -249,6 +249,35 @@ def test_no_rule_approves_what_resembles_something(world: FakeHive) -> None:
     assert second.status == "pending"
     assert world.kept()[second.id].near == (first.id,)
     assert contribute(world, "Vectors of two models cannot be compared with each other.").status == "approved"
+
+
+class Meaning:
+    """A search that knows what is similar, or is away."""
+
+    def __init__(self, *similar: tuple[ItemId, float], away: bool = False) -> None:
+        self._similar, self._away = similar, away
+
+    def search(self, *_: Any) -> Any:
+        raise AssertionError
+
+    def similar(self, organisation: str, text: str, limit: int) -> Sequence[tuple[ItemId, float]]:
+        if self._away:
+            raise Unavailable("The index does not answer.")
+        return self._similar[:limit]
+
+
+def test_no_rule_approves_what_means_the_same_as_an_item(world: FakeHive) -> None:
+    item, foreign = an_item(world), an_item(world, by=FOREIGN)
+    ruled(world, AutoApproval(id="r1", category="bug_fix"))
+
+    def status(text: str, search: Meaning) -> tuple[str, tuple[ItemId, ...]]:
+        told = Hive(replace(world.parts, search=search)).contribute(OTTER, Draft(content=text, category="bug_fix"))
+        return told.status, world.kept()[told.id].near
+
+    assert status("Spread the retries.", Meaning((item, 0.9))) == ("pending", (item,))
+    assert status("Pauses should differ.", Meaning((item, 0.89))) == ("approved", ())
+    assert status("Pauses must differ.", Meaning((foreign, 0.99))) == ("approved", ())
+    assert status("Wait at random.", Meaning(away=True)) == ("pending", ())
 
 
 def test_no_rule_approves_what_gives_orders(world: FakeHive, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,6 +52,8 @@ OF_AN_ORGANISATION = 10
 """How many times an agent's limit an organisation has."""
 NEAR = 0.8
 """Similarity of words from which on a text is a near duplicate."""
+NEAR_MEANING = 0.9
+"""Cosine from which on it is one by its meaning: no rule approves it."""
 NEAREST = 5
 
 
@@ -124,7 +126,7 @@ class Hive:
         contribution = self._contribution(author, draft, redacted)
         approval = approving(rules, contribution)
         if approval is not None:
-            contribution = decided(contribution, self._parts.now(), f"rule:{approval.id}")
+            contribution = self._approved(contribution, approval)
         record = author.record(
             "hive.contribute", self._parts.clock().timestamp(), id=contribution.id, category=contribution.category
         )
@@ -298,6 +300,18 @@ class Hive:
         near = [one for one in self._store.near(organisation, signature) if one.content_hash != hashed]
         found = sorted(((screening.similarity(signature, one.signature), one.id) for one in near), reverse=True)
         return tuple(id for similarity, id in found if similarity >= NEAR)[:NEAREST]
+
+    def _approved(self, contribution: Contribution, approval: AutoApproval) -> Contribution:
+        """By a rule, unless something means the same, or that cannot be told just now: then a person looks at it."""
+        organisation = contribution.organisation
+        try:
+            similar = self._parts.search.similar(organisation, contribution.content, NEAREST)
+        except Unavailable:
+            return contribution
+        near = [id for id, cosine in similar if cosine >= NEAR_MEANING]
+        if near and (seen := self._store.visible(organisation, near)):
+            return replace(contribution, near=tuple(seen))
+        return decided(contribution, self._parts.now(), f"rule:{approval.id}")
 
 
 def approving(rules: Rules, contribution: Contribution) -> AutoApproval | None:
