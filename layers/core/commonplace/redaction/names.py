@@ -76,7 +76,7 @@ _ALONE = tuple(
         rf"(?:customer|client|colleague|user|manager|engineer|developer|director|holder|named|called|person:"
         rf"|customer \(|name is|teammate|designer|analyst|supervisor|lawyer|doctor|nurse"
         rf"|intern)[ ]?\(?(?P<value>{_PERSON})(?=[),.;:]|[ ](?:{_SAYS})|$)",
-        rf"^>[ ]?(?:[*-][ ])?(?P<value>{_PERSON}): ",
+        rf"^>[ ]?(?:[*-][ ])?(?P<value>{_FULL}): ",
         rf"(?<!\w)(?:[Rr]esponsabile|[Ss]upplente|[Aa]nsprechpartner(?:in)?|[Rr]esponsable|[Mm]anager|[Kk]undin"
         rf"|[Kk]unde|[Cc]liente"
         rf"|[Tt]eammate|[Cc]oworker)[ ](?P<value>{_PERSON})(?=[.,;)\n]|$)",

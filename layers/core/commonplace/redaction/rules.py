@@ -58,8 +58,8 @@ _FOR_DOCUMENTS = tuple(
     map(ipaddress.ip_network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32", "3fff::/20"))
 )
 _ABOUT_DOCUMENTS = re.compile(
-    r"documentation|\bdocs\b|reserved|rfc ?(?:5737|3849)|test-net|e\.g\."
-    r"|for example",
+    r"\b(?:for|of|in) (?:the )?(?:documentation|docs)\b|documentation (?:range|network|prefix)"
+    r"|rfc ?(?:5737|3849)|test-net",
     re.IGNORECASE,
 )
 _MAC = re.compile(
