@@ -44,8 +44,8 @@ class Review:
 
     def run(self, **chosen: Any) -> None:
         """Until the queue or the reviewer is through. The next contribution is read while one is looked at."""
-        first = self.server.get("pending", limit=1, **chosen)
-        waiting = int(first["waiting"])
+        waiting = int(self.server.get("pending", limit=1)["waiting"])
+        of_all = "" if any(chosen.values()) else f" of {waiting:,}"  # nobody has counted what a filter leaves
         ids = self._ids(**chosen)
         seen: list[str] = []
         with ThreadPoolExecutor(1) as reader:
@@ -60,7 +60,7 @@ class Review:
                     following = self._read(reader, ids)
                 else:
                     reading = reader.submit(self.server.get, f"pending/{seen[at]}")
-                step = self._one(seen[at], reading, f"{at + 1} of {max(waiting, at + 1):,}")
+                step = self._one(seen[at], reading, f"{at + 1:,}{of_all}")
                 if step is None:
                     break
                 at = max(0, at + step)

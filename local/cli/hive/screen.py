@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.panel import Panel
 from rich.text import Text
 
@@ -32,7 +33,7 @@ def sheet_of(sheet: Mapping[str, Any], title: str = "") -> RenderableType:
     for near in sheet["near"]:
         head = f"{near['similarity']:.0%} alike by {near['by']}, {near['status']}: "
         parts.append(Text.assemble((head, "yellow"), text_of(near["title"]), (f"  {near['id']}", "dim")))
-        parts.append(Text.assemble("    ", *_changes(near["content"], one["content"])))
+        parts.append(Padding(Text.assemble(*_changes(near["content"], one["content"])), (0, 0, 0, 4)))
     return Group(*parts)
 
 

@@ -135,6 +135,14 @@ def test_a_review_tells_of_others_decisions_and_goes_on(place: Place, monkeypatc
     assert [place.kept(id).status for id in (ids[0], ids[2])] == ["rejected", "approved"]
 
 
+def test_a_part_of_the_queue_is_gone_through_alone(place: Place) -> None:
+    contributed(place, LOCKS)
+    (id,) = contributed(place, "What was learned on day one.", category="tooling")
+    done = hive("review", "--category", "tooling", keys="a")
+    assert f" 1 · {id} " in done.stdout
+    assert done.stdout.endswith("The queue is through: 1 approved.\n")
+
+
 def test_an_empty_queue_is_through_at_once(place: Place) -> None:
     assert hive("review").stdout == "The queue is through: nothing decided.\n"
 
