@@ -16,7 +16,7 @@ from pathlib import Path
 from commonplace.redaction.given_names import FILE, folded
 from commonplace.redaction.vocabulary import words
 
-HEADER = "# Given names, from Faker (MIT licence, Copyright (c) 2012 Daniele Faraglia); see infra/given_names.py\n"
+HEADER = "# Given names, from Faker (MIT licence, beside this file); see infra/given_names.py\n"
 PLACES = words(
     """
     america africa asia europa europe china india france paris london berlin york jersey denver sydney angeles
