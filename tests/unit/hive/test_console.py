@@ -217,6 +217,12 @@ def test_a_missed_passage_is_masked_everywhere_and_stands_in_no_record(room: Roo
     assert "Rosalind" not in repr((room.audit.records, room.made.store.audit.records))
 
 
+def test_a_passage_over_two_lines_is_masked_as_a_form_sends_it(room: Room) -> None:
+    room.add(1, "Send it to Rosalind\nof the pool house before you close the hall.")
+    room.browser().post(pending(1), {"action": "mask", "passage": "Rosalind\r\nof the pool house", "kind": "NAME"})
+    assert room.kept(1).content == "Send it to [NAME] before you close the hall."
+
+
 @pytest.mark.parametrize("passage", ["", "Rosamund"])
 def test_a_passage_that_does_not_stand_there_changes_nothing(room: Room, passage: str) -> None:
     was = room.add(1)

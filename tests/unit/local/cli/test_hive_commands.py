@@ -253,6 +253,19 @@ def test_a_limit_stops_an_import_which_says_where_to_go_on(place: Place, tmp_pat
     assert "Run it again with --skip 2, or with --wait." in done.stderr
 
 
+def test_a_redaction_that_does_not_answer_is_waited_for_and_then_said(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(time, "sleep", waits.append)
+    lines = [json.dumps({"content": f"{word} before the pool is closed."}) for word in ("Wait", "Gone")]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    done = hive("seed", "a.jsonl")
+    assert (done.exit_code, done.stdout) == (1, "1 of 2: 1 queued.\n")
+    assert "Run it again with --skip 1, or with --wait." in done.stderr
+    assert len(waits) == 3
+
+
 def test_what_is_exported_is_restored_by_seed(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     object.__setattr__(place.world.parts, "per_hour", 0)
     texts = [f"What was learned on day {number}: water the beds." for number in range(120)]
