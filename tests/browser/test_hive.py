@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
+from commonplace.hive import screening
 from commonplace.hive.console.desk import Desk, plain
 from commonplace.hive.console.pages import hive_pages
 from commonplace.hive.model import Mark
@@ -181,9 +182,15 @@ def test_pages_of_the_hive_fit_and_are_for_everybody(
 ) -> None:
     mark = Mark("override", "It tells agents to forget what they were told.", 0, 4)
     monkeypatch.setattr("commonplace.hive.screening.orders", lambda text: [mark])
-    text = "Wait\u202e for [NAME] " + "m" * 300
-    room.add(1, text, marks=("override", "tags"), sensitive=True, tags=("pool",), framework="django")
-    room.add(9, text, status="approved", is_public=True, invalid_at="2026-11-20T00:00:00.000000Z")
+    text = (
+        "Wait\u202e for [NAME] before the pool of the hall is closed for the night, else the pumps run dry. "
+        + "m" * 300
+    )
+    alike = {"signature": screening.signature(text)}
+    room.add(
+        1, f"{text} So it is.", **alike, marks=("override", "tags"), sensitive=True, tags=("pool",), framework="django"
+    )
+    room.add(9, text, **alike, status="approved", is_public=True, invalid_at="2026-11-20T00:00:00.000000Z")
     at = server.settings.issuer
     shape = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
     state = visit.context.storage_state()
@@ -199,4 +206,5 @@ def test_pages_of_the_hive_fit_and_are_for_everybody(
             looking.go(f"{at}{path}")
             if path == pending(1):
                 looking.page.get_by_text("Keys ?").click()
+                expect(looking.page.get_by_text("What resembles it")).to_be_visible()
             judged(looking, title)
