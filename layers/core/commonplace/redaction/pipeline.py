@@ -5,10 +5,10 @@ pass reads what came of it. What a pass leaves unchanged is the result, so redac
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, combinations
-from typing import Any
+from typing import Any, Literal
 
 from commonplace.kernel.errors import InvalidInput
 from commonplace.redaction.model import KINDS, Kind, Policy, Redacted, Span
@@ -175,28 +175,58 @@ class _Judge:
         if not any(found):
             self._judge_joined(fields, full, "", found)
             self._judge_joined(fields, full, " ", found)
+            if len(full) > 1:
+                self._judge_views(fields, full, " ", kind="sentences", find=self._detect, found=found)
         return [_masked(field.text, spans) for field, spans in zip(fields, found, strict=True)]
 
     def _judge_joined(self, fields: Sequence[_Field], indexes: Sequence[int], by: str, found: list[list[Span]]) -> None:
+        """Adds what shows in these fields when they are read one after the other, and in none of them alone."""
         keep = self._policy.keep_public_identities
-        for of in ("whole", "prose"):
-            views = [_edges(getattr(fields[index], of)) for index in indexes]
-            text = by.join(view.text for view in views)
-            ends = list(accumulate(len(view.text) + len(by) for view in views))
-            starts = [0, *ends[:-1]]
-            if of == "whole":
-                spans = [*find_secrets(text), *self._by_pattern(text)]
-            else:
-                spans = list(find_personal(text, keep_public_identities=keep))
-            for span in spans:
-                pieces = [
-                    (index, view, max(span.start, start) - start, min(span.end, start + len(view.text)) - start)
-                    for index, view, start in zip(indexes, views, starts, strict=True)
-                    if span.start < start + len(view.text) and span.end > start
-                ]
-                if len(pieces) > 1:
-                    for index, view, start, end in pieces:
-                        found[index] += self._written(view, [replace(span, start=start, end=end)])
+
+        def secrets(text: str) -> Iterable[Span]:
+            return (*find_secrets(text), *self._by_pattern(text))
+
+        def personal(text: str) -> Iterable[Span]:
+            return find_personal(text, keep_public_identities=keep)
+
+        self._judge_views(fields, indexes, by, kind="whole", find=secrets, found=found)
+        self._judge_views(fields, indexes, by, kind="prose", find=personal, found=found)
+
+    def _judge_views(
+        self,
+        fields: Sequence[_Field],
+        indexes: Sequence[int],
+        by: str,
+        *,
+        kind: Literal["whole", "prose", "sentences"],
+        find: Callable[[str], Iterable[Span]],
+        found: list[list[Span]],
+    ) -> None:
+        views = [_edges(getattr(fields[index], kind)) for index in indexes]
+        starts = [0, *accumulate(len(view.text) + len(by) for view in views)]
+        for span in find(by.join(view.text for view in views)):
+            pieces = [
+                (
+                    index,
+                    replace(span, start=max(span.start, start) - start, end=min(span.end - start, len(view.text))),
+                    view,
+                )
+                for index, view, start in zip(indexes, views, starts, strict=False)
+                if span.start < start + len(view.text) and span.end > start
+            ]
+            written = [(index, list(self._written(view, [piece]))) for index, piece, view in pieces]
+            kept = all(self._not_allowed(fields[index].text, spans) == spans for index, spans in written)
+            if len(pieces) > 1 and kept:
+                for index, spans in written:
+                    found[index] += spans
+
+    def _detect(self, text: str) -> list[Span]:
+        """What the detector says of a text, which it reads once."""
+        if self._detector is None:
+            return []
+        if text not in self._known:
+            self._known[text] = self._detector.detect([text])[0]
+        return [span for span in self._known[text] if span.kind == "NAME" and not _is_technical(text, span)]
 
 
 def _edges(view: View) -> View:
@@ -216,7 +246,9 @@ def _edges(view: View) -> View:
 def _may_be_one(end: str, beginning: str) -> bool:
     """Whether the end of one field and the beginning of another can be pieces of something that rules know."""
     word = end.rpartition(" ")[2] + re.split(r"\s", beginning, maxsplit=1)[0]
-    return bool(re.search(r"[@:=.\d]|.{16}", word) or re.search(r"@|\d\D{0,9}\d", end + beginning))
+    if end[-1:].isalpha() and beginning[:1].isupper() and end.rpartition(" ")[2][:1].isupper():
+        return True
+    return bool(re.search(r"[@:=.\d()\[\]]|.{16}", word) or re.search(r"@|\d\D{0,9}\d", end + beginning))
 
 
 def _readable(field: _Field, spans: Iterable[Span]) -> View:
