@@ -9,7 +9,7 @@ export UV_PROJECT_ENVIRONMENT := .venv
 # Some images forbid Python to keep what it has compiled; then each of hundreds of processes compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help dev setup setup-all test test-fast soak lint types contracts unit integration conformance browser lighthouse infra bench bench-retrieval bench-memory bench-pii bench-reference acceptance synth docs snapshot requirements cdk deploy format clean
+.PHONY: help dev setup setup-all test test-fast soak lint types contracts unit integration conformance browser lighthouse infra bench bench-hive bench-retrieval bench-memory bench-pii bench-reference acceptance synth docs snapshot requirements cdk deploy format clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -78,6 +78,9 @@ bench-memory: setup-all ## Measure how well a team's memory is searched, and the
 
 bench-pii: setup-all ## Measure what the redaction of contributions finds: make bench-pii ARGS=--misses
 	@$(RUN) python -m bench.pii $(ARGS)
+
+bench-hive: setup-all ## Measure the hive: a search beside one of documents, and a queue of 5,000
+	@$(RUN) python -m bench hive hive_queue
 
 bench-reference: setup-all ## Measure how well, how fast and at what cost the product reference answers
 	@$(RUN) python -m bench.reference $(ARGS)

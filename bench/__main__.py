@@ -12,6 +12,7 @@ BENCHMARKS = {
     "freshness": "seconds from a push until its text is served and found",
     "search": "a search by REST and by MCP beside the bare queries of the index, at 272, 2,720 and 30,000 documents",
     "hive": "a search of contributions beside one of documents, at 300 and 3,000 contributions",
+    "hive_queue": "a queue of 5,000 contributions: a page, one shown, approved, rejected; contributing meanwhile",
     "retrieval": "how well a search finds, on our own judged set",
     "memory": "the memory's tools beside a bare message, and seconds until what is added is found",
     "memory_quality": "how well a team's memory is searched, and the tokens of an answer beside those of its files",
