@@ -63,6 +63,7 @@ class Hive:
             if time.monotonic() > end:
                 raise RuntimeError(f"not all of {size} contributions are indexed")
             self._laptop.cloud.invoke(INDEX_FUNCTION, EVERYTHING)
+        self._laptop.wait(INDEXED_SECONDS)  # messages of each of them are still under way
 
     def _contribution(self, number: int) -> Contribution:
         parts = " ".join(self._random.choices(self._paragraphs, k=3)).split()
