@@ -154,6 +154,13 @@ def test_texts_at_the_bounds_are_taken(world: FakeHive) -> None:
     assert len(world.kept()) == 2
 
 
+@pytest.mark.parametrize("changes", [{"content": f"{TEXT} \ud800"}, {"tags": ("\udfff",)}, {"run_id": "a\ud83d"}])
+def test_half_a_character_is_refused_in_every_field(world: FakeHive, changes: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match="half a character"):
+        contribute(world, **changes)
+    assert world.kept() == {}
+
+
 def test_what_is_too_short_once_it_is_stripped_is_not_kept(world: FakeHive) -> None:
     class Shortening(WordRedactor):
         def redact(self, fields: Mapping[str, str], policy: Policy) -> Redacted:

@@ -6,6 +6,7 @@ what was sent is in the memory of this process alone.
 
 import hashlib
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -48,6 +49,8 @@ from commonplace.redaction.ports import Redactor
 logger = logging.getLogger(__name__)
 
 HOUR = 3_600
+_HALF_A_CHARACTER = re.compile("[\ud800-\udfff]")
+"""JSON may hold one; no store and no model takes it."""
 OF_AN_ORGANISATION = 10
 """How many times an agent's limit an organisation has."""
 NEAR = 0.8
@@ -375,6 +378,10 @@ def _check_size(draft: Draft) -> None:
     if len(draft.content) > MAX_CONTENT:
         raise InvalidInput(
             f"A contribution has at most {MAX_CONTENT:,} characters.", hint="Contribute its parts one by one."
+        )
+    if any(_HALF_A_CHARACTER.search(text) for text in _fields(draft).values()):
+        raise InvalidInput(
+            "A text holds half a character (a lone surrogate).", hint="Send whole characters, as UTF-8 has them."
         )
 
 
