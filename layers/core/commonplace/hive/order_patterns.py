@@ -31,7 +31,7 @@ _PRIVATE = (
 )
 _CARGO = (
     r"(?:conversation|history|chat|prompt|context|secret|api_?-?key|token|password|credential|env|"
-    r"cookie|user_?-?(?:data|input|message|query|email)|memory|leak|exfil)\w*"
+    r"cookie|user_?-?(?:data|input|message|query|email)|memory|leak|exfil|summary|answer)\w*"
 )
 
 RULES: tuple[tuple[str, str], ...] = (
@@ -120,12 +120,14 @@ RULES: tuple[tuple[str, str], ...] = (
     ),
     (
         "override",
-        r"\b(?:ignorera|glom|bortse fran) (?:\S+ ){0,3}?(?:tidigare|foregaende|ovanstaende) (?:\S+ )?(?:instruktioner|"
+        r"\b(?:ignorera|glom|bortse fran) (?:\S+ ){0,3}?(?:tidigare|foregaende|"
+        r"ovanstaende) (?:\S+ )?(?:instruktioner|"
         r"regler|anvisningar)",
     ),
     (
         "override",
-        r"\b(?:onceki|yukaridaki|tum|butun) (?:\S+ ){0,3}?(?:talimat|kural|komut|yonerge)\w* (?:\S+ ){0,2}?(?:yok say|"
+        r"\b(?:onceki|yukaridaki|tum|butun) (?:\S+ ){0,3}?(?:talimat|kural|komut|"
+        r"yonerge)\w* (?:\S+ ){0,2}?(?:yok say|"
         r"unut|gormezden gel|dikkate alma)",
     ),
     (
@@ -139,12 +141,14 @@ RULES: tuple[tuple[str, str], ...] = (
     ),
     (
         "override",
-        r"(?:忽略|无视|忘记|忘掉|不要理会|無視|忽視)[^。\n]{0,12}(?:之前|以上|上面|先前|前面|此前|所有)[^。\n]{0,8}(?:指令|指示|提示|规则|命令|要求|"
+        r"(?:忽略|无视|忘记|忘掉|不要理会|無視|忽視)[^。\n]{0,12}(?:之前|以上|上面|先前|前面|此前|"
+        r"所有)[^。\n]{0,8}(?:指令|指示|提示|规则|命令|要求|"
         r"規則)",
     ),
     (
         "override",
-        r"(?:前|以前|上記|これまで|先)の?[^。\n]{0,8}(?:指示|命令|プロンプト|ルール|指令)[^。\n]{0,8}(?:無視|忘れ|従わない)",
+        r"(?:前|以前|上記|これまで|先)の?[^。\n]{0,8}(?:指示|命令|プロンプト|ルール|指令)[^。\n]{0,8}(?:無視|"
+        r"忘れ|従わない)",
     ),
     (
         "override",
@@ -300,7 +304,7 @@ RULES: tuple[tuple[str, str], ...] = (
     (
         "exfiltration",
         r"!?\[[^\]\n]{0,120}\]\(\s*<?(?:https?:)?//[^)\s]{0,300}?[?&/=#.-](?:[^)\s]{0,60}?)(?:\{{?|"
-        rf"\$\{{?|<|\[|%7b|%24)\s*{_CARGO}",
+        rf"\$\{{?|<|\[|%7b|%24)\s*(?:\w{{0,20}}[_.-])?{_CARGO}",
     ),
     (
         "exfiltration",
@@ -318,7 +322,8 @@ RULES: tuple[tuple[str, str], ...] = (
         rf"{_SAID}(?:send|post|upload|forward|e-?mail|exfiltrate|transmit|deliver|submit|leak|copy|paste|"
         r"append|attach|include|encode|transfer|collect|gather|pass)\b[^.\n]{0,60}?\b(?:the |your |all |"
         rf"any |every |user's |full |entire |whole |current |this |their )+[^.\n]{{0,30}}?{_PRIVATE}"
-        r"[^\n]{0,60}?\b(?:to|into|via|onto|through)\b[^\n]{0,40}?(?:https?:|hxxp|www\.|\[email\]|\S+@\S+\.\w+|(?:this|"
+        r"[^\n]{0,60}?\b(?:to|into|via|onto|through)\b[^\n]{0,40}?(?:https?:|hxxp|www\.|\[email\]|\S+@\S+\.\w+|"
+        r"(?:this|"
         r"the following|that|my|our) (?:url|address|server|endpoint|webhook|link|e-?mail|site|image)|(?:the|"
         r"a|an) (?:url|image|link|query string|webhook|external|remote|attacker)\b)",
     ),
@@ -339,7 +344,8 @@ RULES: tuple[tuple[str, str], ...] = (
     (
         "exfiltration",
         r"\b(?:curl|wget|nc|ncat|invoke-webrequest|iwr|fetch)\b[^\n]{0,200}?(?:(?:@|cat |<\s?|\$\()[^\n]{0,40}?"
-        r"(?:\.env\b|id_(?:rsa|ed25519)|\.aws/credentials|\.ssh/|/etc/(?:passwd|shadow)|\.netrc|\.npmrc|\.kube/config)"
+        r"(?:\.env\b|id_(?:rsa|ed25519)|\.aws/credentials|\.ssh/|/etc/(?:passwd|shadow)|\.netrc|\.npmrc|"
+        r"\.kube/config)"
         r"|\$\((?:env|printenv|set)\b|`(?:env|printenv)`)",
     ),
     (
@@ -359,7 +365,8 @@ RULES: tuple[tuple[str, str], ...] = (
     (
         "prompt-leak",
         r"\b(?:reveal|print|show|repeat|output|display|tell me|give me|leak|write(?: out| down)?|summari[sz]e|"
-        r"reproduce|dump|recite|share|paste|return|include|translate|state|list|quote|post|copy)\b[^.\n]{0,30}?\byour "
+        r"reproduce|dump|recite|share|paste|return|include|translate|state|list|quote|post|"
+        r"copy)\b[^.\n]{0,30}?\byour "
         r"(?:\w+ ){0,3}?(?:prompt|system message|(?:initial|hidden|original|system|secret|full|exact|"
         r"own|internal|complete|previous|current)(?: \w+)? ?(?:instructions?|rules|guidelines|directives|"
         r"prompt|message)|instructions)\b",
@@ -420,6 +427,178 @@ RULES: tuple[tuple[str, str], ...] = (
         r"\b(?:decode|decipher|decrypt|unscramble|un-?base64|base64[- ]decode|rot-?13)\b[^.\n]{0,80}?\b(?:and|"
         r"then|,)\s*(?:then )?(?:follow|obey|carry out|comply with|do (?:what|as)|act on|(?:execute|perform|"
         r"run) (?:it|them|what|the (?:result|instructions?|commands?|steps)))\b",
+    ),
+    (
+        "override",
+        r"\b(?:superseded|overruled|overridden|replaced|cancelled|voided) by (?:this|the present)"
+        r" (?:page|note|document|text|item|entry|file|message|instruction)\b",
+    ),
+    (
+        "override",
+        r"\b(?:ignore|disregard|forget|set aside|override|discard)\s+(?:what(?:ever)?|anything|everything)"
+        r"\s+(?:\S+\s+){0,3}?(?:developer|operator|owner|system|creator|vendor|admin\w*|company)"
+        r"s?\s+(?:\S+\s+){0,2}?(?:told|said|instructed|configured|ordered|gave|wants?|wrote)\b",
+    ),
+    (
+        "override",
+        r"\b(?:old|former|previous|prior|original|earlier|initial) (?:system )?(?:prompt|instructions?|"
+        r"directions|orders|directives|guidelines) (?:is|are|was|were|has|have|had)? ?(?:been |now )"
+        r"?(?:history|gone|dead|over\b|expired|ended|lapsed|cancelled|withdrawn|lifted)",
+    ),
+    (
+        "override",
+        r"\b(?:vergiss|vergessen sie|vergesst) alles,? (?:was|vorher|bisher)|\b(?:olvida|olvide|"
+        r"ignora) (?:todo lo|tu (?:configuracion|prompt|entrenamiento|programacion))|\boublie[zr]? tout ce|"
+        r"comme si (?:les|tes|vos) (?:\S+ ){1,4}?n'existai(?:en)?t pas|\b(?:esqueca|ignore) tudo (?:o que|"
+        r"antes|acima)|\b(?:dimentica|ignora) tutto (?:quello|cio|quanto)|забудь(?:те)? (?:все|всё)"
+        r",? что|忘(?:记|掉)(?:一切|之前的一切)|これまでのことは?(?:すべて)?忘れ",
+    ),
+    (
+        "role-change",
+        r"\byou (?:now |from now on )?(?:work for|belong to|serve|answer to|report to|obey) (?:me\b|"
+        r"us\b|only|a new|another|nobody|the author)|\bwork for me now\b",
+    ),
+    (
+        "role-change",
+        r"\b(?:lift|remove|drop|waive|suspend|disable)s? (?:all |any |every )?(?:of )?(?:the |your )"
+        r"?(?:restrictions|limits|limitations|filters|safeguards|guardrails)(?: \S+){0,2}? (?:on|"
+        r"for|from) you\b|\byou have no (?:rules|limits|restrictions|filters|guidelines)\b",
+    ),
+    (
+        "role-change",
+        r"(?:以后|从现在起|从现在开始|现在)你(?:就)?是[^。\n]{0,16}(?:没有|不受)[^。\n]{0,6}(?:限制|约束)|"
+        r"\b(?:actua como|"
+        r"eres ahora|ahora eres|a partir de ahora eres)[^.\n]{0,50}\b(?:sin (?:limites|restricciones|"
+        r"filtros)|root)|\b(?:agis comme|tu es (?:maintenant|desormais)|vous etes (?:maintenant|"
+        r"desormais))[^.\n]{0,50}\bsans (?:limite|restriction|filtre|regle)s?|\b(?:du bist (?:jetzt|"
+        r"nun|ab jetzt)|handle als)[^.\n]{0,50}\bohne (?:einschrankung|grenze|regel|filter)\w*|\b(?:voce agora"
+        r" e|aja como)[^.\n]{0,50}\bsem (?:limites|restricoes|filtros)|(?:отныне ты|теперь ты)[^.\n]{0,40}без "
+        r"(?:ограничени|правил|фильтр)\w*",
+    ),
+    (
+        "tool-call",
+        r"\b(?:use|with|through) your (?:shell|bash|terminal|browser|e-?mail|file|http|web|code|"
+        r"python|payment)\w*(?: (?:tool|access|function|execution))? (?:to |and )?(?:run|execute|"
+        r"open|send|fetch|download|delete|post|call|pay|transfer)\b",
+    ),
+    (
+        "tool-call",
+        r"\b(?:user|owner|operator|human|admin\w*|customer|team|reviewer) (?:has |have |had )?(?:already |"
+        r"pre-?)(?:approved|authori[sz]ed|agreed|consented|granted|allowed|signed off)\b",
+    ),
+    (
+        "secrecy",
+        r"\bsay nothing (?:of|about) (?:it|this|that|these)\b|(?:不要|别|勿)(?:告诉|通知|提醒)(?:用户|使用者|人类)"
+        r"|ユーザー?には?(?:言わ|知らせ|伝え|報告し)ない|(?:не говори|не сообщай)\w* (?:об этом )?пользовател|"
+        r"사용자에게 (?:말하지|"
+        r"알리지)|\bno (?:le )?(?:digas|menciones|cuentes)[^.\n]{0,20} (?:al usuario|a nadie)|\bne (?:le )"
+        r"?(?:dis|dites|mentionne\w*)[^.\n]{0,20} (?:a l'utilisateur|a personne)|\bsag(?:e|en sie)"
+        r"? (?:es |das |davon )?(?:dem (?:nutzer|benutzer|anwender)|niemandem) nichts?|\bnao (?:diga|"
+        r"conte|mencione)[^.\n]{0,20} ao usuario",
+    ),
+    (
+        "exfiltration",
+        r"\b(?:hand(?: over)?|give|surrender|provide|deliver|post|forward|send)\s+(?:the|your|their|"
+        r"all|any|every)\s+(?:\w+ )?(?:session cookies?|cookies?|credentials|session tokens?|access tokens?|"
+        r"api keys?|private keys?|ssh keys?|passwords|scratchpad|context window|conversation)\s+to\b",
+    ),
+    (
+        "exfiltration",
+        r"\bvalues? of \W?\w*(?:key|token|secret|password)\w*\b[^.\n]{0,60}\b(?:url|link|image|alt text|"
+        r"query|address|webhook)\b",
+    ),
+    (
+        "exfiltration",
+        r"(?:~/\.ssh|id_(?:rsa|ed25519)|\.env\b|\.aws/credentials|/etc/passwd|\.netrc)[^\n]{0,80}\b(?:in|"
+        r"into|to|with) your (?:next |final )?(?:answer|reply|response|message)\b",
+    ),
+    (
+        "prompt-leak",
+        r"(?:システム ?プロンプト|系统提示|系統提示|시스템 프롬프트|системн\w+ (?:промпт|подсказк)|"
+        r"system-?prompt|prompt (?:du )"
+        r"?systeme|prompt (?:de|do|del) sistema|instrucciones del sistema)\w*[^.。\n]{0,20}(?:表示|"
+        r"出力|教え|输出|显示|打印|告诉|출력|보여|полностью|ausgeben|anzeigen|aus\b)|(?:输出|显示|打印|показ\w+|"
+        r"выведи|"
+        r"раскрой|muestra\w*|imprime|revela|affiche\w*|montre\w*|revele\w*|zeige?|gib|mostre|exiba|"
+        r"mostra|stampa)[^.。\n]{0,20}(?:系统提示|系統提示|системн\w+ (?:промпт|подсказк)|system-?prompt|"
+        r"prompt (?:du )?systeme|prompt (?:de|do|del|di) sistema|instrucciones del sistema|istruzioni di siste"
+        r"ma)",
+    ),
+    (
+        "prompt-leak",
+        r"\b(?:quote|include|post|reply with|print|send|show|dump|paste|append|reveal|output)\b[^.\n]{0,40}?\b"
+        r"(?:your|the agent's|the model's) (?:\w+ )?(?:scratchpad|context window|chain[- ]of[- ]thought|"
+        r"hidden reasoning|reasoning trace|internal notes|developer message)",
+    ),
+    (
+        "addressed",
+        r"(?:^|[.!?\n]\s{0,3})(?:ai |llm |coding )?(?:agents|assistants|models|llms|bots|chatbots)"
+        r" (?:that |who )?(?:(?:are )?(?:retriev|read|process|see)\w*) (?:this|these)"
+        r"\b|\bnot a document but\b|\b(?:command|order)s? (?:to|for) you\b(?:,|:|\.| the (?:ai|agent|"
+        r"assistant|model))",
+    ),
+    (
+        "manipulation",
+        r"\b(?:rate|report|mark|vote|rank|score)\b[^.\n]{0,30}\b(?:every|all|each|any) (?:of the )"
+        r"?(?:other |competing )?(?:contribution|item|entr|result|answer)\w*[^.\n]{0,40}\b(?:did_not_help|"
+        r"did not help|unhelpful|down|lower|below|spam|solved)\b",
+    ),
+    (
+        "override",
+        r"\b(?:outrank|trump|overrid|overrul|supersed|regardless of|no matter|even if|despite|contrary to|"
+        r"above|more important than)\w*\s+(?:\S+\s+){0,2}?your\s+(?:own\s+|usual\s+|safety\s+|system\s+|"
+        r"normal\s+)?(?:rules|guidelines|instructions|polic(?:y|ies)|prompt|training|restrictions|"
+        r"safeguards|guardrails)\b",
+    ),
+    (
+        "override",
+        r"\byour (?:guidelines|instructions|safety \w+|restrictions|training|guardrails|rules) (?:do(?:es)"
+        r"? not|don't|no longer|cannot|must not) (?:apply|count|matter|hold|bind|prevent)\b|\b(?:text|"
+        r"content|everything|instructions?) above as (?:obsolete|void|deleted|cancelled|a test|irrelevant)"
+        r"\b|\byour only (?:job|task|goal|purpose|duty)\b",
+    ),
+    (
+        "override",
+        r"\b(?:ignore|disregard|refuse|override)\s+(?:the |what the |your )?(?:user|human|operator|"
+        r"person)(?:'s)? (?:requests?|questions?|wishes|instructions?|orders|query|asks|wants)\s*(?:,|"
+        r";|\.|\band\b|\binstead\b)|\b(?:ignora|dimentica) (?:tutte )?le (?:regole|istruzioni) di prima|"
+        r"\bantworte ab (?:sofort|jetzt) (?:nur|immer)",
+    ),
+    (
+        "role-change",
+        r"\b(?:stop|cease) (?:being helpful|helping|assisting|obeying|serving) (?:to )?(?:the|your|"
+        r"me|them|users?)\b|\byou are no longer (?:claude|chatgpt|gpt|gemini|copilot|an? (?:\w+ )"
+        r"?(?:assistant|ai|agent|model)|bound|restricted|limited by)|\bsystem override\b|\ball (?:tools|"
+        r"permissions|capabilities) are (?:now )?(?:unlocked|granted|unrestricted)",
+    ),
+    (
+        "role-change",
+        r"\b(?:respond|answer|reply) only (?:with|in|by)\b[^\n]{0,60}\b(?:from (?:here|now) on|whatever (?:is|"
+        r"you|they|the)|no matter (?:what|who)|regardless)\b",
+    ),
+    (
+        "secrecy",
+        r"\btell (?:nobody|no one|no-one)\b|\bif (?:you are |you're )?asked\b[^.\n]{0,60}\b(?:deny|"
+        r"lie|say no|pretend|do not admit|don't admit|claim)\b|\berwahne (?:diese|die|den|das|dies)"
+        r"\w* (?:\w+ )?nicht\b",
+    ),
+    (
+        "prompt-leak",
+        r"\b(?:hidden|secret|initial|first) (?:text|prompt|instructions?|message|words) you (?:were|"
+        r"have been) (?:given|shown|told)\b|\bat the (?:start|beginning|top) of (?:this|your|the)"
+        r" (?:chat|conversation|context)\b[^.\n]{0,40}\b(?:verbatim|reveal|print|show)",
+    ),
+    (
+        "exfiltration",
+        r"\b(?:send|post|upload|forward|e-?mail|copy|paste|transmit)\b[^.\n]{0,40}?\b(?:tokens?|"
+        r"keys?|credentials|secrets|variables|messages|turns)\b[^.\n]{0,20}\b(?:in|of|from) (?:your|"
+        r"this|the) (?:environment|context|conversation|chat|session|memory)\b",
+    ),
+    (
+        "addressed",
+        r"\b(?:every|each|any|all) (?:ai |llm |coding )?(?:assistants?|llms?|language models?|chatbots?)"
+        r" (?:must|should|has to|have to|needs to|is required to|are required to) (?:copy|post|forward|"
+        r"reveal|obey|send|include|add|append|say|answer)\b",
     ),
 )
 """Codes of marks, and what is marked with them; matched in any case."""

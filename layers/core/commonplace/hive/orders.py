@@ -107,7 +107,8 @@ def _written(text: str) -> Iterator[_Found]:
     for run in _SPELT.finditer(plain):
         joined = re.sub(r"\W|_", "", run[0])
         if re.search(
-            r"(?i)ignore(?:all|any|the|previous|your|prior)|disregard|previousinstructions|systemprompt", joined
+            r"(?i)^(?:ignore|disregard|forget|override|bypass)$|ignore(?:all|any|the|previous|your|prior)|disregard|previousinstructions|systemprompt",
+            joined,
         ):
             yield places[run.start()], places[run.end() - 1] + 1, "disguise"
             yield places[run.start()], places[run.end() - 1] + 1, "override"
