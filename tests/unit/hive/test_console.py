@@ -415,3 +415,25 @@ def test_the_home_of_the_console_says_how_much_waits(room: Room) -> None:
     room.add(1)
     assert "Review: 1 waits for you" in text(room.browser().get("/console").text)
     assert "waits" not in room.browser(BOB).get("/console").text
+
+
+ATTACKS = (
+    "<script src=//evil.test/x></script><img src=x onerror=alert(1)> routes come in order, the first one wins.",
+    "</p></main><form action=//evil.test><input name=csrf></form> routes come in order, the first one wins.",
+    "![x](https://evil.test/?q=1) [click](javascript:alert(1)) <https://evil.test> routes come in order.",
+    '{{ 7 * 7 }} {% raw %} " autofocus onfocus=alert(1) x=" \' routes come in order, the first one wins.',
+)
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize("status", ["pending", "approved"])
+def test_what_is_contributed_makes_no_element_of_a_page(room: Room, attack: str, status: Any) -> None:
+    told = {"tags": (attack[:64],), "framework": attack[:100], "language": attack[:100], "version": attack[:100]}
+    room.add(1, attack, status=status, **told)
+    browser = room.browser()
+    pages = ["/console/hive", pending(1)] if status == "pending" else ["/console/hive/items", item_page(1)]
+    for page in pages:
+        body = browser.get(page).text
+        elements = re.findall(r"<[^>]*>", body)
+        assert not [one for one in elements if "evil.test" in one or "javascript:" in one or "alert" in one], page
+    assert any(part in text(body) for part in ("evil.test", "{{ 7 * 7 }}"))
