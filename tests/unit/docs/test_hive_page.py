@@ -65,8 +65,8 @@ def test_the_quality_that_the_page_explains_is_the_real_one() -> None:
     assert re.findall(r"every (\d+)(?: days)? for `(\w+)`", TEXT) == [
         (str(days), category) for category, days in HALF_LIFE_DAYS.items()
     ]
-    assert NEAR_TIE == 0.1
-    assert "at most a tenth" in TEXT
+    assert NEAR_TIE == 0.05
+    assert "at most a twentieth" in TEXT
 
 
 def test_the_defaults_on_the_page_are_the_real_ones() -> None:
