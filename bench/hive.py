@@ -89,6 +89,7 @@ def main(given: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.hive", description=__doc__)
     parser.add_argument("clone", nargs="?", type=Path, help="a clone to measure on; without it, a made-up one")
     parser.add_argument("--sizes", default=SIZES, help="contributions, rising, with commas")
+    parser.add_argument("--documents", default=2_720, type=int, help="documents beside the most contributions, at last")
     options = parser.parse_args(given)
     rows: list[table.Row] = []
     with tempfile.TemporaryDirectory(prefix="commonplace-bench-") as name:
@@ -98,8 +99,10 @@ def main(given: Sequence[str]) -> int:
             laptop.wait(RUN_SECONDS)
             base = Base(laptop)
             hive = Hive(laptop, base.paragraphs)
-            for size in map(int, options.sizes.split(",")):
+            sizes = [(int(size), base.size) for size in options.sizes.split(",")]
+            for size, documents in [*sizes, (sizes[-1][0], options.documents)]:
                 hive.grow(size)
+                base.grow(documents)
                 rows.append(_measured(laptop, base, hive))
                 print("\n".join(table.lines(rows[-1:])), flush=True)
     title = f"A search of contributions beside one of documents over {corpus.label}, by MCP, in ms"
