@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -67,7 +68,7 @@ def test_hostile_texts_are_served_inside_their_block(agent: Agent) -> None:
 
 def test_what_is_served_stays_inside_its_block(agent: Agent) -> None:
     for number, text in enumerate(BREAKING):
-        labels = dict.fromkeys(("framework", "language", "version"), text[:100])
+        labels: dict[str, Any] = dict.fromkeys(("framework", "language", "version"), text[:100])
         id = agent.share(text, tags=[text[:64], f"{number}{text[-60:]}"], **labels)
         shown = [
             agent.result("search_knowledge", id=id),
