@@ -30,7 +30,7 @@ def sources(*given: dict[str, Any]) -> tuple[CatalogueSource, ...]:
 @pytest.mark.parametrize("text", ["", "  "])
 def test_without_the_variable_there_is_no_catalogue_and_no_toolset(text: str) -> None:
     assert catalogue_sources({"CATALOGUES": text}) == ()
-    assert served_toolsets({"CATALOGUES": text}) == ("knowledge", "memory")
+    assert served_toolsets({"CATALOGUES": text}) == ("knowledge", "memory", "hive")
 
 
 def test_a_catalogue_is_in_the_repository_of_the_knowledge_base_unless_it_says_otherwise() -> None:

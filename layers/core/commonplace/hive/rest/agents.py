@@ -149,7 +149,7 @@ async def contributions(
     listing = Listing(status=status, category=category, limit=limit, after=after_of(cursor, question))
     page = using(request).hive.list(caller.author, listing)
     answer = models.OwnContributions(
-        contributions=[models.OwnContribution.made(one) for one in page.contributions],
+        contributions=[models.OwnContribution.model_validate(one) for one in page.contributions],
         next_cursor=cursor_of(page.after, question),
     )
     return private(answer)

@@ -21,17 +21,13 @@ from commonplace.hive.model import (
     MIN_CONTENT,
     AutoApproval,
     Category,
-    Contribution,
     Counts,
     Found,
     Item,
-    Mark,
     Near,
     Outcome,
-    Quality,
     Review,
     Rules,
-    Stats,
     Status,
 )
 from commonplace.redaction.model import Kind
@@ -143,15 +139,6 @@ class QualityNumbers(Answer):
     confidence: float
     score: float
 
-    @classmethod
-    def made(cls, quality: Quality) -> "QualityNumbers":
-        return cls(
-            outcomes=quality.outcomes,
-            freshness=quality.freshness,
-            confidence=quality.confidence,
-            score=quality.score,
-        )
-
 
 class Summary(Answer):
     id: str = Field(description=AN_ID)
@@ -223,7 +210,7 @@ class KnowledgeItem(Answer):
             valid_at=one.valid_at,
             invalid_at=one.invalid_at,
             expired_at=one.expired_at,
-            quality=QualityNumbers.made(item.quality),
+            quality=QualityNumbers.model_validate(item.quality),
             helpful_count=item.counts.helpful,
             not_helpful_count=item.counts.not_helpful,
             is_public=one.is_public,
@@ -248,20 +235,6 @@ class OwnContribution(Answer):
     is_public: bool
     invalid_at: str | None
     reason: str | None = Field(description="Why it was rejected, or is not valid any more.")
-
-    @classmethod
-    def made(cls, one: Contribution) -> "OwnContribution":
-        return cls(
-            id=one.id,
-            title=one.title,
-            category=one.category,
-            status=one.status,
-            confidence=one.confidence,
-            contributed_at=one.contributed_at,
-            is_public=one.is_public,
-            invalid_at=one.invalid_at,
-            reason=one.reason,
-        )
 
 
 class OwnContributions(Answer):
@@ -317,35 +290,6 @@ class Reviewed(Answer):
     is_public: bool
     revision: int
 
-    @classmethod
-    def made(cls, one: Contribution) -> "Reviewed":
-        return cls(
-            id=one.id,
-            status=one.status,
-            title=one.title,
-            content=one.content,
-            category=one.category,
-            confidence=one.confidence,
-            framework=one.framework,
-            language=one.language,
-            version=one.version,
-            tags=list(one.tags),
-            run_id=one.run_id,
-            agent=one.agent,
-            contributed_at=one.contributed_at,
-            valid_at=one.valid_at,
-            invalid_at=one.invalid_at,
-            redactions=dict(one.redactions),
-            marks=list(one.marks),
-            near=list(one.near),
-            sensitive=one.sensitive,
-            decided_at=one.decided_at,
-            decided_by=one.decided_by,
-            reason=one.reason,
-            is_public=one.is_public,
-            revision=one.revision,
-        )
-
 
 class Queue(Answer):
     contributions: list[Reviewed]
@@ -358,10 +302,6 @@ class MarkedPassage(Answer):
     sentence: str
     start: int = Field(description="First character of the content.")
     end: int
-
-    @classmethod
-    def made(cls, mark: Mark) -> "MarkedPassage":
-        return cls(code=mark.code, sentence=mark.sentence, start=mark.start, end=mark.end)
 
 
 class NearContribution(Answer):
@@ -403,10 +343,10 @@ class ReviewSheet(Answer):
         counts = review.item.counts if review.item else Counts()
         organisation = review.contribution.organisation
         return cls(
-            contribution=Reviewed.made(review.contribution),
-            marks=[MarkedPassage.made(mark) for mark in review.marks],
+            contribution=Reviewed.model_validate(review.contribution),
+            marks=[MarkedPassage.model_validate(mark) for mark in review.marks],
             near=[NearContribution.made(near, organisation) for near in review.near],
-            quality=QualityNumbers.made(review.item.quality) if review.item else None,
+            quality=QualityNumbers.model_validate(review.item.quality) if review.item else None,
             helpful_count=counts.helpful,
             not_helpful_count=counts.not_helpful,
             retrieval_count=counts.retrieved,
@@ -425,16 +365,6 @@ class RulesAnswer(Answer):
     approvals: list[RuleAnswer]
     patterns: list[str]
     allowed: list[str]
-
-    @classmethod
-    def made(cls, rules: Rules) -> "RulesAnswer":
-        approvals = [
-            RuleAnswer(id=one.id, category=one.category, agent=one.agent, min_confidence=one.min_confidence)
-            for one in rules.approvals
-        ]
-        return cls(
-            revision=rules.revision, approvals=approvals, patterns=list(rules.patterns), allowed=list(rules.allowed)
-        )
 
 
 class ContributorAnswer(Answer):
@@ -456,23 +386,3 @@ class StatsAnswer(Answer):
     contributors: list[ContributorAnswer]
     model: str = Field(description="Whose vectors are searched, as kept at the first start.")
     model_changed: bool = Field(description="Another one is configured than was kept.")
-
-    @classmethod
-    def made(cls, stats: Stats) -> "StatsAnswer":
-        return cls(
-            pending=stats.pending,
-            approved=stats.approved,
-            rejected=stats.rejected,
-            contributed=stats.contributed,
-            published=stats.published,
-            retrieved=stats.retrieved,
-            served=stats.served,
-            oldest_pending=stats.oldest_pending,
-            by_category=dict(stats.by_category),
-            contributors=[
-                ContributorAnswer(agent=one.agent, pending=one.pending, refused=one.refused)
-                for one in stats.contributors
-            ],
-            model=stats.model,
-            model_changed=stats.model_changed,
-        )

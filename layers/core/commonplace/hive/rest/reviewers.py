@@ -52,7 +52,7 @@ async def pending(
         newest_first=order == "newest",
     )
     answer = models.Queue(
-        contributions=[models.Reviewed.made(one) for one in page.contributions],
+        contributions=[models.Reviewed.model_validate(one) for one in page.contributions],
         next_cursor=cursor_of(page.after, question),
         waiting=reviews.waiting(caller.author),
     )
@@ -87,7 +87,9 @@ async def approve(
     body: Annotated[models.Approval, Body(examples=[{"public": False}])],
 ) -> Response:
     """Your organisation finds it from now on; everybody, with `public`."""
-    return private(models.Reviewed.made(using(request).reviews.approve(caller.author, item_id(id), public=body.public)))
+    return private(
+        models.Reviewed.model_validate(using(request).reviews.approve(caller.author, item_id(id), public=body.public))
+    )
 
 
 @router.post(
@@ -105,7 +107,9 @@ async def reject(
     body: Annotated[models.Rejection, Body(examples=[{"reason": "It is in the manual."}])],
 ) -> Response:
     """Takes its text away, and keeps the reason for whoever contributed it."""
-    return private(models.Reviewed.made(using(request).reviews.reject(caller.author, item_id(id), body.reason)))
+    return private(
+        models.Reviewed.model_validate(using(request).reviews.reject(caller.author, item_id(id), body.reason))
+    )
 
 
 @router.post(
@@ -121,7 +125,9 @@ async def flag(
 ) -> Response:
     """Says that another reviewer should look, or that one has."""
     return private(
-        models.Reviewed.made(using(request).reviews.flag(caller.author, item_id(id), sensitive=body.sensitive))
+        models.Reviewed.model_validate(
+            using(request).reviews.flag(caller.author, item_id(id), sensitive=body.sensitive)
+        )
     )
 
 
@@ -141,7 +147,7 @@ async def mask(
 ) -> Response:
     """Puts a placeholder in the place of a passage, in every field."""
     masked = using(request).reviews.mask(caller.author, item_id(id), body.passage, body.kind)
-    return private(models.Reviewed.made(masked))
+    return private(models.Reviewed.model_validate(masked))
 
 
 @router.get(
@@ -208,7 +214,7 @@ async def invalidate(
     """From then on it is found only "as of" before."""
     end = None if body.invalid_at is None else moment(body.invalid_at, "invalidAt")
     return private(
-        models.Reviewed.made(using(request).reviews.invalidate(caller.author, item_id(id), end, body.reason))
+        models.Reviewed.model_validate(using(request).reviews.invalidate(caller.author, item_id(id), end, body.reason))
     )
 
 
@@ -222,7 +228,7 @@ async def invalidate(
 )
 async def rules(request: Request, caller: Reviewer) -> Response:
     """Rules of approval, patterns that are masked besides, and texts that are never masked."""
-    return private(models.RulesAnswer.made(using(request).reviews.rules(caller.author)))
+    return private(models.RulesAnswer.model_validate(using(request).reviews.rules(caller.author)))
 
 
 @router.put(
@@ -237,7 +243,7 @@ async def put_rules(
     request: Request, caller: Reviewer, body: Annotated[models.NewRules, Body(examples=[examples.NEW_RULES])]
 ) -> Response:
     """Replaces all rules, if nobody has changed them since the `revision` that you read."""
-    return private(models.RulesAnswer.made(using(request).reviews.change_rules(caller.author, body.rules())))
+    return private(models.RulesAnswer.model_validate(using(request).reviews.change_rules(caller.author, body.rules())))
 
 
 @router.get(
@@ -250,4 +256,4 @@ async def put_rules(
 )
 async def stats(request: Request, caller: Reviewer) -> Response:
     """What was contributed, what waits, what was fetched by whom, and who floods the queue."""
-    return private(models.StatsAnswer.made(using(request).reviews.stats(caller.author)))
+    return private(models.StatsAnswer.model_validate(using(request).reviews.stats(caller.author)))
