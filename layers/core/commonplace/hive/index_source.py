@@ -7,12 +7,10 @@ import logging
 import re
 from collections.abc import Iterable
 from hashlib import sha256
-from typing import Literal
-
-from pydantic import BaseModel, Field
 
 from commonplace.hive.model import Contribution, ItemId
 from commonplace.hive.ports import ContributionStore
+from commonplace.kernel.events import ChangedRecord
 from commonplace.search.chunks import chunk_body
 from commonplace.search.near_duplicates import fingerprint
 from commonplace.search.records import Chunk, Record, RecordId
@@ -69,20 +67,11 @@ def _same(text: str) -> str:
     return sha256(" ".join(text.split()).casefold().encode()).hexdigest()[:16]
 
 
-class _Body(BaseModel):
-    table: Literal["records"]
-    pk: str = Field(max_length=200)
-    sk: str = Field(min_length=1, max_length=200)
-
-
 def of_item(body: str) -> RecordId | None:
     """The record that a message is about; None for a message of anything else. Never raises."""
-    try:
-        told = _Body.model_validate_json(body)
-    except ValueError:
-        return None
-    found = _PARTITION.fullmatch(told.pk)
-    return record_id(found[1], ItemId(told.sk)) if found else None
+    told = ChangedRecord.of(body)
+    found = _PARTITION.fullmatch(told.pk) if told else None
+    return record_id(found[1], ItemId(told.sk)) if told and found else None
 
 
 class StoredItems:

@@ -1,5 +1,9 @@
-"""S3's notifications as they arrive through SQS. They only say where to look: what is there is read anew."""
+"""Events as they arrive through SQS: notifications of S3, and changed items of the table of records.
 
+They only say where to look: what is there is read anew.
+"""
+
+from typing import Literal
 from urllib.parse import unquote_plus
 
 from pydantic import BaseModel, Field
@@ -37,3 +41,19 @@ def keys_of(body: str) -> tuple[str, ...]:
             return ()
         raise ValueError("the message is no notification of S3")
     return tuple(unquote_plus(record.s3.object.key) for record in notification.records)
+
+
+class ChangedRecord(BaseModel):
+    """An item of the table of records that was written, or is gone."""
+
+    table: Literal["records"]
+    pk: str = Field(max_length=200)
+    sk: str = Field(min_length=1, max_length=200)
+
+    @classmethod
+    def of(cls, body: str) -> "ChangedRecord | None":
+        """None for a message of anything else."""
+        try:
+            return cls.model_validate_json(body)
+        except ValueError:
+            return None

@@ -7,10 +7,8 @@ import logging
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
 
-from pydantic import BaseModel, Field
-
+from commonplace.kernel.events import ChangedRecord
 from commonplace.memory.model import Entry, EntryId
 from commonplace.memory.ports import EntryStore
 from commonplace.search.chunks import chunk_body
@@ -69,23 +67,15 @@ class JobEvent:
     id: str
 
 
-class _Body(BaseModel):
-    table: Literal["records"]
-    pk: str = Field(max_length=200)
-    sk: str = Field(min_length=1, max_length=200)
-
-
 def is_of_memory(body: str) -> bool:
     """Whether a message is one of these, and neither a notification of the bucket nor of another room."""
-    try:
-        return "#memory#" in _Body.model_validate_json(body).pk
-    except ValueError:
-        return False
+    told = ChangedRecord.of(body)
+    return told is not None and "#memory#" in told.pk
 
 
 def event_of(body: str) -> EntryEvent | JobEvent:
     """The event in a message. Raises ValueError for one of another form."""
-    told = _Body.model_validate_json(body)
+    told = ChangedRecord.model_validate_json(body)
     if _ORGANISATION.fullmatch(organisation := told.pk.removesuffix(ENTRIES)):
         return EntryEvent(organisation, EntryId(told.sk))
     if _ORGANISATION.fullmatch(organisation := told.pk.removesuffix(JOBS)):
