@@ -38,7 +38,7 @@ def test_a_catalogue_is_in_the_repository_of_the_knowledge_base_unless_it_says_o
         CatalogueSource("helios", "example/kb", "main", "docs/reference"),
         CatalogueSource("api", "a/b", "main", ""),
     )
-    assert served_toolsets({"CATALOGUES": "[]"}) == ("knowledge", "memory", "reference")
+    assert served_toolsets({"CATALOGUES": "[]"}) == ("knowledge", "memory", "reference", "hive")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.search.model import RecordId
-from commonplace.search.near_duplicates import FEW, FEWEST_WORDS, NEAR, collapse, differing_bits, fingerprint
+from commonplace.search.near_duplicates import FEW, FEWEST_WORDS, NEAR, collapse, fingerprint
 from commonplace.search.text import plain
 from tests.unit.search.records import record
 
@@ -30,6 +30,10 @@ def bits(one: str, other: str) -> int:
     assert first is not None
     assert second is not None
     return differing_bits(first, second)
+
+
+def differing_bits(one: str, other: str) -> int:
+    return (int(one, 16) ^ int(other, 16)).bit_count()
 
 
 def edited(text: str, share: float, chance: random.Random) -> str:

@@ -33,14 +33,6 @@ _SAYS = (
     r"|vette észre|napisał|napisała|zauważył|zauważyła|phát hiện|hittade|skrev|sade"
 )
 """What only people do."""
-_DOES = (
-    r"found|fixed|tested|reviewed|suggested|proposed|prefers|preferred|confirmed|explained|mentioned"
-    r"|recommended|recommends|spotted|discovered|investigated|showed|taught|saw|rewrote|rebuilt|reported"
-    r"|measured|traced|compared|owns|owned|maintains|maintained|led|leads|helped|checked|looked|deleted|merged"
-    r"|reverted|approved|rejected|migrated|refactored|documented|implemented|knows|works on|worked on|keeps"
-    r"|lives|lived|moved to|left|sửa|javította|poprawił|poprawiła"
-)
-"""What people do, and programs sometimes."""
 
 _ROLES = (
     r"owners?|authors?|reviewers?|managers?|contacts?|customers?|clients?|assignees?|leads?|tech lead|team lead"
@@ -58,10 +50,6 @@ _TOLD = (
     r"[Aa]sk|[Aa]sked|[Tt]hanks to|[Tt]hanks|[Tt]hank|[Cc]redits? to|[Pp]ing|[Pp]inged|[Tt]old|[Tt]ell|cc|CC"
     r"|[Mm]et|[Kk]udos to|[Pp]rops to|h/t|[Tt]alk(?:ed)? to|[Ss]poke (?:to|with)|[Ee]mailed|[Dd]ear|[Hh]i"
     r"|[Hh]ello|[Hh]ey|[Mm]erci à|[Gg]racias a|[Gg]razie a|[Dd]ank an|[Dd]anke"
-)
-_BY = (
-    r"by|belongs to|inherited from|contact|[Ff]ragen Sie|[Rr]ückfragen an|von|door|przez|av|until"
-    r"|before (?:him|her|them)"
 )
 
 _ALONE = tuple(

@@ -52,11 +52,6 @@ def fingerprint(text: str) -> str | None:
     return f"{value:016x}"
 
 
-def differing_bits(one: str, other: str) -> int:
-    """In how many bits two fingerprints differ."""
-    return (int(one, 16) ^ int(other, 16)).bit_count()
-
-
 @dataclass(frozen=True, slots=True)
 class Collapsed:
     """A ranking in which each near-duplicate stands for itself or is named by the best of its kind."""

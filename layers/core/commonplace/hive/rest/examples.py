@@ -10,7 +10,6 @@ from commonplace.web.rest.models import Answer
 ID = "hv_01JDXYZ8K4QW7M2N6P9R3T4VBC"
 TEXT = "Lock rows in one order, or two transactions wait for each other: sort the ids before SELECT FOR UPDATE."
 AT = "2026-11-23T08:00:00.000000Z"
-CURSOR = "c8ad1f2bZGVtbw"
 
 REFUSALS: dict[int, ErrorExample] = {
     400: ("The body cannot be read.", error_body("BAD_REQUEST", "The request cannot be read.")),
