@@ -337,6 +337,14 @@ def test_a_full_queue_takes_nothing_until_it_is_reviewed(world: FakeHive) -> Non
     contribute(world, "Learned number three.")
 
 
+def test_a_reviewer_fills_the_hive_without_the_limits_of_an_hour_and_never_beyond_the_queue(world: FakeHive) -> None:
+    world.hive = Hive(replace(world.parts, per_hour=1, max_pending=20))
+    for number in range(20):
+        world.hive.contribute(REVIEWER, Draft(content=f"Lesson number {number}.", category="general"), reviewer=True)
+    with pytest.raises(RateLimited, match="wait for review"):
+        world.hive.contribute(REVIEWER, Draft(content="Lesson number 20.", category="general"), reviewer=True)
+
+
 def test_no_limit_is_no_limit(world: FakeHive) -> None:
     world.hive = Hive(replace(world.parts, per_hour=0))
     for number in range(100):

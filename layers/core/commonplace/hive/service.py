@@ -117,13 +117,15 @@ class Hive:
         self._parts = parts
         self._store = parts.store
 
-    def contribute(self, author: Author, draft: Draft) -> Contributed:
+    def contribute(self, author: Author, draft: Draft, *, reviewer: bool = False) -> Contributed:
         """Puts what remains of a draft into quarantine, or says who has the same text.
+
+        A reviewer fills the hive with what there is already: the limits of an hour are for others.
 
         Raises TooSensitive, InvalidInput, RateLimited; then nothing is stored.
         """
         _check_size(draft)
-        self._admit(author)
+        self._admit(author, counted=not reviewer)
         rules = self._store.rules(author.organisation)
         redacted = self._strip(draft, rules)
         contribution = self._contribution(author, draft, redacted)
@@ -230,7 +232,7 @@ class Hive:
             raise unknown(id)
         return found
 
-    def _admit(self, author: Author) -> None:
+    def _admit(self, author: Author, *, counted: bool) -> None:
         """Raises RateLimited."""
         parts = self._parts
         agents = Quota("hive-agent", parts.per_hour, HOUR)
@@ -239,7 +241,7 @@ class Hive:
             (agents, f"{author.organisation}|{author.account}", "This agent"),
             (organisations, author.organisation, "Your organisation"),
         ):
-            allowance = parts.limiter.take(quota, whose)
+            allowance = parts.limiter.take(quota, whose) if counted else None
             if allowance is not None and not allowance.allowed:
                 raise self._refused(
                     author,

@@ -59,7 +59,7 @@ async def contribute(
 
     The same text is kept once: sent again, it has the id that it had.
     """
-    added = using(request).hive.contribute(caller.author, draft(**dict(body)))
+    added = using(request).hive.contribute(caller.author, draft(**dict(body)), reviewer=is_reviewer(caller))
     answer = models.Contributed(
         contribution_id=added.id,
         status=added.told,
