@@ -6,7 +6,7 @@ SETTINGS = ("commonplace.hive.settings:HiveServiceSettings",)
 CALLERS: tuple[Function, ...] = ("mcp", "rest", "console")
 RECORDS, PUBLISHED, NAMED = "*#hive#*", "public#hive*", "organisations"
 ITEMS, COUNTS, PENDING, MODEL = "*#hive#items", "*#hive#counts", "*#hive#pending", "public#hive#deployment"
-AUDIT, VECTORS = "hive#*", "*#vectors"
+AUDIT = "hive#*"
 
 CALLS = (
     Items(
@@ -25,7 +25,6 @@ INDEXED = (
     Items(("index", "index-build"), "records", ("BatchGetItem",), (COUNTS,)),
     Items(("index", "index-build"), "records", ("Query",), (PENDING, NAMED)),
     Items(("index",), "records", ("GetItem", "PutItem"), (MODEL,)),
-    Items(("index", "index-build"), "cache", ("BatchGetItem", "BatchWriteItem"), (VECTORS,)),
 )
 """What is approved, how long the queue has waited, and the model that was kept at the first start."""
 
@@ -69,6 +68,6 @@ HIVE = Capability(
         "toolset": SETTINGS,
         "routes": SETTINGS,
         "console": SETTINGS,
-        "collection": ["commonplace.hive.settings:HiveIndexSettings"],
+        "collection": ["commonplace.hive.settings:HiveTables"],
     },
 )

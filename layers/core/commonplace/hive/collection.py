@@ -10,20 +10,18 @@ from typing import TYPE_CHECKING
 from commonplace.hive.deployment import NO_MODEL, DeploymentConfiguration
 from commonplace.hive.index_source import StoredItems, of_item
 from commonplace.hive.service import stamp
-from commonplace.hive.settings import HiveIndexSettings
+from commonplace.hive.settings import HiveTables
 from commonplace.hive.store import DynamoContributions
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.telemetry import count
 from commonplace.search import providers
 from commonplace.search.collections import collection_operations
-from commonplace.search.embeddings import model_fingerprint
+from commonplace.search.embeddings import model_fingerprint, no_memories
 from commonplace.search.indexer import Enough, Message, Note, Report, complete, never, nobody_waits
-from commonplace.search.store import DynamoVectorCaches
 
 if TYPE_CHECKING:
-    from commonplace.hive.ports import ContributionStore, VectorCaches
+    from commonplace.hive.ports import ContributionStore
     from commonplace.search.collections import IndexContext
-    from commonplace.search.model import VectorMemories
     from commonplace.search.operations import Operations
 
 logger = logging.getLogger(__name__)
@@ -32,8 +30,11 @@ COLLECTION = "contributions"
 
 
 def collection(context: IndexContext) -> Upkeep | None:
-    """None for a deployment without a table of records. Changes of the hive are not announced."""
-    told = HiveIndexSettings.where_contributed(context.environ)
+    """None for a deployment without a table of records. Changes of the hive are not announced.
+
+    No cache remembers vectors of contributions: what is deleted is to leave nothing behind.
+    """
+    told = HiveTables.where_contributed(context.environ)
     if told is None:
         return None
     settings, note = context.settings.collection(COLLECTION), context.note(COLLECTION)
@@ -46,7 +47,7 @@ def collection(context: IndexContext) -> Upkeep | None:
         StoredItems(store),
         context.models,
         engine,
-        memories=vectors_of(DynamoVectorCaches(client, told.cache_table)),
+        memories=no_memories,
         waiting=note.put if note else nobody_waits,
     )
     model = context.models[0]
@@ -57,11 +58,6 @@ def collection(context: IndexContext) -> Upkeep | None:
         model_fingerprint(model) if model else NO_MODEL,
         note=note,
     )
-
-
-def vectors_of(caches: VectorCaches) -> VectorMemories:
-    """Each organisation's vectors are remembered in its own cache alone."""
-    return lambda organisation: caches.of(organisation) if organisation else None
 
 
 class Upkeep:

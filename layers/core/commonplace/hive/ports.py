@@ -18,7 +18,6 @@ from commonplace.hive.model import (
 )
 from commonplace.kernel.audit import AuditRecord
 from commonplace.kernel.errors import NotFound
-from commonplace.search.model import VectorMemory
 
 
 class Decided(Exception):
@@ -147,12 +146,6 @@ class Search(Protocol):
     def similar(self, organisation: str, text: str, limit: int) -> Sequence[tuple[ItemId, float]]:
         """Own items and public ones of similar meaning, the nearest first, with their cosine."""
         ...
-
-
-class VectorCaches(Protocol):
-    """The vectors computed before, of each organisation apart."""
-
-    def of(self, organisation: str) -> VectorMemory: ...
 
 
 def unknown(id: str) -> NotFound:

@@ -29,12 +29,6 @@ class HiveTables(Activity):
         return cls.from_environ(environ) if environ.get("RECORDS_TABLE", "").strip() else None
 
 
-class HiveIndexSettings(HiveTables):
-    """Of functions that make vectors of items."""
-
-    cache_table: str = setting(text("the name of the table that remembers vectors"), "CACHE_TABLE")
-
-
 class HiveSettings(HiveTables, Organisation):
     """What organisations are called."""
 
