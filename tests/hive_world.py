@@ -70,7 +70,7 @@ class World:
         self.records, self.activity, self.cache = (
             new_table(self.client, kind) for kind in ("records", "activity", "cache")
         )
-        self.store = DynamoContributions(self.client, self.records, self.activity)
+        self.store = DynamoContributions(self.client, self.records, self.activity, clock=START.timestamp)
         self.caches = DynamoVectorCaches(self.client, self.cache)
         self.deployment = DeploymentConfiguration(self.client, self.records, lambda: stamp(self.clock()))
         self._indexer = Indexer(StoredItems(self.store), self.engine, self.model, lambda of: self.caches.of(of or "-"))
@@ -80,7 +80,7 @@ class World:
 
     def parts(self) -> Parts:
         """As one of many functions has them."""
-        store = DynamoContributions(self.client, self.records, self.activity)
+        store = DynamoContributions(self.client, self.records, self.activity, clock=START.timestamp)
         return Parts(
             store=store,
             redactor=self.redactor,

@@ -50,13 +50,13 @@ class Team:
 
     def __post_init__(self) -> None:
         self._ticks = itertools.count()
-        self.entries = DynamoEntries(self.client, self.records, self.activity)
-        self.jobs = DynamoJobs(self.client, self.records, self.activity)
+        self.entries = DynamoEntries(self.client, self.records, self.activity, clock=START.timestamp)
+        self.jobs = DynamoJobs(self.client, self.records, self.activity, clock=START.timestamp)
         self.counts = DynamoQueryCounts(self.client, self.records)
         self.audit = DynamoAudit(self.client, self.activity, MEMORY)
 
     def service(self) -> Memory:
-        entries = DynamoEntries(self.client, self.records, self.activity)
+        entries = DynamoEntries(self.client, self.records, self.activity, clock=START.timestamp)
         return Memory(
             store=entries,
             jobs=self.jobs,

@@ -56,7 +56,7 @@ class World:
         self.records, self.activity, self.cache = (
             new_table(self.client, kind) for kind in ("records", "activity", "cache")
         )
-        self.store = DynamoEntries(self.client, self.records, self.activity)
+        self.store = DynamoEntries(self.client, self.records, self.activity, clock=START.timestamp)
         self.caches = DynamoVectorCaches(self.client, self.cache)
         self._indexer = Indexer(
             StoredEntries(self.store), self.engine, self.model, lambda of: self.caches.of(of or "-")
@@ -66,10 +66,10 @@ class World:
 
     def memory(self) -> Memory:
         """As one of many functions has it."""
-        store = DynamoEntries(self.client, self.records, self.activity)
+        store = DynamoEntries(self.client, self.records, self.activity, clock=START.timestamp)
         return Memory(
             store=store,
-            jobs=DynamoJobs(self.client, self.records, self.activity),
+            jobs=DynamoJobs(self.client, self.records, self.activity, clock=START.timestamp),
             counts=DynamoQueryCounts(self.client, self.records),
             caches=self.caches,
             search=MemorySearch(self.engine, [self.model], store),
