@@ -100,7 +100,8 @@ def test_nobody_decides_before_the_script_is_there_that_sends_it(visit: Visit, c
 
     visit.go(client.url())
     visit.page.route("**/auth/assets/decision.js", hold)
-    visit.sign_in()
+    with visit.page.expect_request("**/auth/assets/decision.js"):
+        visit.sign_in()
     visit.heading(ASKED)
     for name in ("Allow", "Decline", "Not you? Sign out"):
         expect(visit.page.get_by_role("button", name=name)).to_be_disabled()
