@@ -242,15 +242,26 @@ def test_a_file_that_cannot_be_read_is_named_and_nothing_is_sent(
     assert place.world.kept() == {}
 
 
-def test_a_limit_stops_an_import_which_says_where_to_go_on(place: Place, tmp_path: Path) -> None:
+def test_a_limit_stops_an_import_which_says_where_to_go_on(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     object.__setattr__(place.world.parts, "per_hour", 2)
     lines = [json.dumps({"content": f"What was learned on day {number}."}) for number in range(3)]
     (tmp_path / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    place.become(monkeypatch, reviewer=False)
     done = hive("seed", "a.jsonl")
     assert done.exit_code == 1
     assert done.stdout == "2 of 3: 2 queued.\n"
     assert "has contributed 2 times within the hour." in done.stderr
     assert "Run it again with --skip 2, or with --wait." in done.stderr
+
+
+def test_a_reviewer_fills_the_hive_without_that_limit(place: Place, tmp_path: Path) -> None:
+    object.__setattr__(place.world.parts, "per_hour", 2)
+    lines = [json.dumps({"content": f"What was learned on day {number}."}) for number in range(3)]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    assert hive("seed", "a.jsonl").exit_code == 0
+    assert len(place.world.kept()) == 3
 
 
 def test_a_redaction_that_does_not_answer_is_waited_for_and_then_said(
