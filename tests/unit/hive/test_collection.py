@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 
-ENVIRON = {"RECORDS_TABLE": "activity", "ACTIVITY_TABLE": "activity", "CACHE_TABLE": "activity"}
+ENVIRON = {"RECORDS_TABLE": "activity", "ACTIVITY_TABLE": "activity"}
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 AUTHOR = Author(organisation="acme", account="account-of-acme")
 OLD, NEW = FakeEmbeddings("1"), FakeEmbeddings("2")
@@ -116,6 +116,19 @@ def test_items_come_into_the_index_and_leave_it_as_the_store_has_them(make: Make
     store.delete("acme", one.id, AUTHOR.record("hive.delete", NOW.timestamp()))
     assert function(event("hv_1"), None) == {"batchItemFailures": []}
     assert dict(upkeep.operations.indexers[0].engine.versions()) == {}
+
+
+def test_no_table_remembers_the_vectors_of_what_was_indexed(
+    make: Make, store: DynamoContributions, dynamodb: "DynamoDBClient"
+) -> None:
+    upkeep = make(OLD)
+    add(store, item("acme", "hv_1", "The gateway throttles."))
+    before = {item["pk"]["S"] for item in dynamodb.scan(TableName="activity")["Items"]}
+    IndexFunction([upkeep])(event("hv_1"), None)
+
+    assert list(upkeep.operations.indexers[0].engine.incomplete()) == []
+    after = {item["pk"]["S"] for item in dynamodb.scan(TableName="activity")["Items"]}
+    assert after - before == {"public#hive#deployment"}
 
 
 def test_what_no_message_told_of_is_found_by_the_comparison(make: Make, store: DynamoContributions) -> None:
