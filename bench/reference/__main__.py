@@ -4,11 +4,13 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from bench import table
 from bench.mcp_servers import logging_as_on_lambda
 from bench.reference import costs, quality, served
 from bench.reference.judged import catalogue
+from bench.reference.real import run as real
 from bench.retrieval.engines import Missing, embedding_model
 from bench.table import Row
 from commonplace.reference.ports import Meaning
@@ -22,6 +24,8 @@ def main(given: Sequence[str]) -> int:
     """1 when a look-up takes longer, or an answer says more, than is allowed."""
     options = arguments(given)
     provider = model(options.embeddings)
+    if options.real:
+        return real.run(options.real, provider, told=options.all, only=options.products)
     rows: list[Row] = []
     faults: list[str] = []
     for part in options.only.split(","):
@@ -38,6 +42,9 @@ def arguments(given: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.reference", description=__doc__)
     parser.add_argument("--embeddings", default="local", help="a model: local, openai, onnx:/FOLDER, none")
     parser.add_argument("--only", default=",".join(PARTS), help=f"parts, with commas: {', '.join(PARTS)}")
+    parser.add_argument("--real", type=Path, metavar="FOLDER", help="measure real products, whose material is there")
+    parser.add_argument("--products", nargs="+", default=(), metavar="NAME", help="of the real products, only these")
+    parser.add_argument("--all", action="store_true", help="of the real products, tell also what is not right")
     return parser.parse_args(given)
 
 

@@ -1,0 +1,86 @@
+"""Real products: what the generators make of them, beside the products themselves; and questions of their users."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench import table
+from bench.mcp_servers import Handler, logging_as_on_lambda, ours
+from bench.reference import costs
+from bench.reference.quality import Fixed
+from bench.reference.real import asked, measured
+from bench.reference.real.products import CommonplaceError, Made, Product, made, products
+from bench.retrieval import engines
+from bench.table import Row
+from commonplace.reference.index_source import record_of
+from commonplace.reference.model import Catalogue
+from commonplace.reference.search import VectorMeaning
+from commonplace.reference.service import Reference
+from commonplace.reference.tools.services import ReferenceServices
+from commonplace.reference.tools.toolset import reference_toolset
+from commonplace.search.model import EmbeddingProvider
+
+TITLE = "The product reference on real products"
+
+
+def run(folder: Path, provider: EmbeddingProvider | None, *, told: bool, only: Sequence[str] = ()) -> int:
+    """Prints both tables. `told`: also what is not as it should be. 1 where no product is there, or one is refused."""
+    rows: list[Row] = []
+    outcomes: list[asked.Outcome] = []
+    refused = 0
+    with logging_as_on_lambda():
+        for product in products(folder):
+            if only and product.name not in only:
+                continue
+            try:
+                one = made(product)
+            except CommonplaceError as error:
+                print(f"{product.name}: no catalogue. {error.message}")
+                refused += 1
+                continue
+            figures, answered = _one(product, one, provider)
+            rows.append(figures.row(product, one))
+            outcomes += answered
+            print(f"{product.name}: {product.version}", flush=True)
+            if told:
+                print("\n".join(f"  {line}" for line in measured.faults(figures)))
+                print("\n".join(f"  error: {line}" for line in one.errors[:4]))
+    if not rows:
+        print(f"There is no material in {folder}: see bench/reference/README.md.")
+        return 1
+    print(f"\n{TITLE}\n" + "\n".join(table.lines(rows)))
+    summed = list(asked.rows(outcomes))
+    print("\nQuestions of users, by kind and half\n" + "\n".join(table.lines(summed)))
+    if told:
+        bad = (one for one in outcomes if not one.good)
+        print("\n".join(f"{one.verdict}: {one.question.of}: {one.question.text} -> {one.said}" for one in bad))
+    print(f"\nWritten to {table.keep('reference_real', TITLE, [*rows, *summed])}")
+    return 1 if refused else 0
+
+
+def _one(
+    product: Product, one: Made, provider: EmbeddingProvider | None
+) -> tuple[measured.Figures, list[asked.Outcome]]:
+    with _serving(one.catalogue, provider) as handler:
+
+        def call(tool: str, arguments: object) -> dict[str, object]:
+            return costs.call(handler, tool, arguments)  # type: ignore[arg-type]
+
+        return measured.measured(product, one, call), list(asked.answered(product, call))
+
+
+@contextmanager
+def _serving(catalogue: Catalogue, provider: EmbeddingProvider | None) -> Iterator[Handler]:
+    """The toolset of a deployment that has this catalogue alone, behind the frame of every MCP call."""
+    shelf = Fixed((catalogue,))
+    if provider is None:
+        yield _toolset(Reference(shelf))
+        return
+    records = [record_of(catalogue, placed) for placed in catalogue.entries]
+    embedded = engines.embedded_records(records, provider, lambda *_: None)
+    with engines.embedded_engine(embedded, provider) as engine:
+        yield _toolset(Reference(shelf, VectorMeaning(engine, [provider])))
+
+
+def _toolset(reference: Reference) -> Handler:
+    return ours(reference_toolset(ReferenceServices(reference=reference, keeps_gaps=False)))

@@ -1,0 +1,162 @@
+"""How real products are measured: the checks that are not the generators, and the verdicts on answers."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.reference.real import asked, console, programs
+from bench.reference.real.asked import Question, questions
+from bench.reference.real.documents import Outside, operations
+from bench.reference.real.products import Product, made
+from commonplace.search.text import fold
+
+CONSOLE = """
+addOutput('error', 'Usage: desk pools get <id> [--json]');
+<td className="command-name">pools get &lt;id&gt;</td>
+<td className="command-desc">Shows one pool</td>
+<td className="command-name">pools drop &lt;id&gt;</td>
+<td className="command-desc">Drops a pool</td>
+<td className="command-name">pools drop --filter="..." [--confirm]</td>
+<td className="command-desc">Drops many</td>
+"""
+PAGE = """Usage: tide count add [OPTIONS] <POOL>
+       tide count add --from FILE
+
+Adds a count.
+
+Options:
+  -n, --number <N>   How many; see also --pool
+      --dry-run      Nothing is written
+"""
+
+
+def documents_in(folder: Path, body: Mapping[str, Any]) -> Path:
+    """A document whose one operation stands in another file, as that of many files has it."""
+    (folder / "parts").mkdir()
+    (folder / "parts" / "add.json").write_text(json.dumps(body))
+    whole = {
+        "openapi": "3.1.0",
+        "info": {"title": "Desk", "version": "1"},
+        "servers": [{"url": "https://desk.example/api/v1"}],
+        "paths": {"/pools/{id}": {"post": {"$ref": "parts/add.json"}}},
+    }
+    file = folder / "desk.json"
+    file.write_text(json.dumps(whole))
+    return file
+
+
+def test_a_document_is_resolved_through_its_files_with_nested_required_fields(tmp_path: Path) -> None:
+    place = {
+        "type": "object",
+        "required": ["lat", "id"],
+        "properties": {"lat": {}, "long": {}, "id": {"readOnly": True}},
+    }
+    schema = {
+        "allOf": [{"required": ["place"], "properties": {"place": place}}],
+        "properties": {"note": {"required": ["by"], "properties": {"by": {}}}},
+    }
+    parameter = {"in": "path", "name": "id", "required": True}
+    body = {"content": {"application/json": {"schema": schema}}, "required": True}
+    file = documents_in(tmp_path, {"summary": "Add a pool", "parameters": [parameter], "requestBody": body})
+    (found,) = operations(file)
+    assert (found.name, found.written) == ("POST /api/v1/pools/{id}", "POST /pools/{id}")
+    assert found.parameters == {"id"}
+    assert found.body == {"place", "lat"}
+    assert found.fields == {"place", "note"}
+
+
+def test_a_reference_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
+    file = documents_in(tmp_path, {"requestBody": {"$ref": "../../outside.json"}})
+    (tmp_path.parent / "outside.json").write_text("{}")
+    with pytest.raises(Exception, match=r"outside\.json") as told:
+        operations(file)
+    assert isinstance(told.value, Outside) or isinstance(told.value.__cause__, Outside)
+
+
+def test_a_console_is_what_its_help_and_its_usages_say(tmp_path: Path) -> None:
+    source = tmp_path / "Console.tsx"
+    source.write_text(CONSOLE)
+    found = console.truths(source, "desk")
+    assert found["pools get"].ways == ["pools get <id>", "desk pools get <id> [--json]"]
+    assert found["pools drop"].said == ["Drops a pool", "Drops many"]
+    drop = found["pools drop"]
+    assert console.agrees("desk pools drop <id>", "pools drop", "desk", drop)
+    assert not console.agrees('desk pools drop --filter="..." [--confirm]', "pools drop", "desk", drop)
+    assert not console.agrees('desk pools drop --filter="name:x', "pools drop", "desk", drop)
+
+
+def test_a_page_of_help_tells_its_usages_required_arguments_and_flags() -> None:
+    page = programs.Page(("tide", "count", "add"), PAGE)
+    assert page.own == ("tide count add [OPTIONS] <POOL>", "tide count add --from FILE")
+    assert programs.required(page.own[0]) == ["<POOL>"]
+    assert page.flags == {"--number", "--dry-run"}
+    assert not page.is_group
+    assert programs.Page(("tide",), "Usage: tide [OPTIONS] <COMMAND>").is_group
+    assert programs.Page(("tide", "c"), PAGE).own == ()
+
+
+def test_the_check_and_the_catalogue_call_an_operation_alike(tmp_path: Path) -> None:
+    file = documents_in(tmp_path, {})
+    whole = json.loads(file.read_text())
+    body = {
+        "required": True,
+        "content": {"application/json": {"schema": {"required": ["name"], "properties": {"name": {}}}}},
+    }
+    whole["paths"] = {"/pools": {"post": {"summary": "Add a pool", "requestBody": body}}}
+    file.write_text(json.dumps(whole))
+    told = {"name": "desk", "kind": "openapi", "title": "Desk", "source": "desk.json"}
+    product = Product(tmp_path, told)
+    (entry,) = made(product).entries
+    assert [one.name for one in product.things] == [entry.called] == ["POST /api/v1/pools"]
+    assert "`name`" in entry.content
+
+
+def test_there_are_200_questions_each_once_and_half_of_every_kind_is_held() -> None:
+    assert len(questions()) >= 200
+    assert len({fold(one.text) for one in questions()}) == len(questions())
+    for kind, number in Counter(one.kind for one in questions()).items():
+        held = sum(one.held for one in questions() if one.kind == kind)
+        assert held == number // 2
+    assert all(one.right for one in questions() if one.kind not in ("made up", "nothing"))
+
+
+def result(*names: str, text: str = "") -> dict[str, Any]:
+    return {"structuredContent": {"results": [{"name": one} for one in names]}, "content": [{"text": text}]}
+
+
+def refusal(text: str) -> dict[str, Any]:
+    return {"isError": True, "content": [{"text": text}]}
+
+
+VERDICTS: Sequence[tuple[asked.Kind, str, dict[str, Any], str]] = [
+    ("paraphrase", "take it back", result("a b", "c", "tide undo"), "right"),
+    ("paraphrase", "take it back", result("a", "b", "c", "tide undo"), "wrong"),
+    ("paraphrase", "take it back", result(), "refused wrongly"),
+    ("typed", "tide undo 3", result("tide undo"), "right"),
+    ("typed", "tide undo 3", result("tide", "tide undo"), "wrong"),
+    ("typed", "tide undo 3", refusal("Did you mean `tide undo`?"), "refused wrongly"),
+    ("misspelt", "tide udno", refusal("Did you mean `tide undo`?"), "refused rightly"),
+    ("misspelt", "tide udno", refusal("Did you mean `tide undo-all`?"), "refused wrongly"),
+    ("made up", "tide unmake", result("tide undo"), "wrong"),
+    ("made up", "tide unmake", refusal("No."), "refused rightly"),
+    ("nothing", "book a table", result(), "refused rightly"),
+]
+
+
+@pytest.mark.parametrize(("kind", "text", "answer", "verdict"), VERDICTS)
+def test_an_answer_is_judged_by_what_was_asked(
+    kind: asked.Kind, text: str, answer: dict[str, Any], verdict: str
+) -> None:
+    assert asked.judged(Question("tide", kind, text, ("tide undo",), held=False), answer).verdict == verdict
+
+
+def test_an_option_that_does_not_exist_has_to_be_said_with_the_nearest_one() -> None:
+    question = Question("tide", "option", "tide undo --yess", ("--yes",), held=False)
+    assert asked.judged(question, result("tide undo", text="`--yes` asks nothing")).verdict == "wrong"
+    assert asked.judged(question, refusal("There is no command “tide undo --yess”.")).verdict == "refused wrongly"
+    said = "tide undo has no such option: `--yess`. Nearest: `--yes`."
+    assert asked.judged(question, result("tide undo", text=said)).verdict == "refused rightly"
