@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from bench import table
@@ -27,6 +28,7 @@ def run(folder: Path, provider: EmbeddingProvider | None, *, told: bool, only: S
     """Prints both tables. `told`: also what is not as it should be. 1 where no product is there, or one is refused."""
     rows: list[Row] = []
     outcomes: list[asked.Outcome] = []
+    together: list[tuple[Product, Made]] = []
     refused = 0
     with logging_as_on_lambda():
         for product in products(folder):
@@ -41,42 +43,49 @@ def run(folder: Path, provider: EmbeddingProvider | None, *, told: bool, only: S
             figures, answered = _one(product, one, provider)
             rows.append(figures.row(product, one))
             outcomes += answered
+            together.append((product, one))
             print(f"{product.name}: {product.version}", flush=True)
             if told:
                 print("\n".join(f"  {line}" for line in measured.faults(figures)))
                 print("\n".join(f"  error: {line}" for line in one.errors[:4]))
+        every = list(_together(together, provider)) if together else []
     if not rows:
         print(f"There is no material in {folder}: see bench/reference/README.md.")
         return 1
     print(f"\n{TITLE}\n" + "\n".join(table.lines(rows)))
     summed = list(asked.rows(outcomes))
     print("\nQuestions of users, by kind and half\n" + "\n".join(table.lines(summed)))
+    mixed = [{**row, "half": f"{row['half']}, one deployment"} for row in asked.rows(every)]
+    print("\nThe same, asked of one deployment that has all of them\n" + "\n".join(table.lines(mixed)))
     if told:
-        bad = (one for one in outcomes if not one.good)
+        bad = [one for one in outcomes if not one.good]
         print("\n".join(f"{one.verdict}: {one.question.of}: {one.question.text} -> {one.said}" for one in bad))
-    print(f"\nWritten to {table.keep('reference_real', TITLE, [*rows, *summed])}")
+    print(f"\nWritten to {table.keep('reference_real', TITLE, [*rows, *summed, *mixed])}")
     return 1 if refused else 0
 
 
 def _one(
     product: Product, one: Made, provider: EmbeddingProvider | None
 ) -> tuple[measured.Figures, list[asked.Outcome]]:
-    with _serving(one.catalogue, provider) as handler:
-
-        def call(tool: str, arguments: object) -> dict[str, object]:
-            return costs.call(handler, tool, arguments)  # type: ignore[arg-type]
-
+    with _serving([one.catalogue], provider) as handler:
+        call = partial(costs.call, handler)
         return measured.measured(product, one, call), list(asked.answered(product, call))
 
 
+def _together(every: Sequence[tuple[Product, Made]], provider: EmbeddingProvider | None) -> Iterator[asked.Outcome]:
+    with _serving([one.catalogue for _, one in every], provider) as handler:
+        for product, _ in every:
+            yield from asked.answered(product, partial(costs.call, handler))
+
+
 @contextmanager
-def _serving(catalogue: Catalogue, provider: EmbeddingProvider | None) -> Iterator[Handler]:
-    """The toolset of a deployment that has this catalogue alone, behind the frame of every MCP call."""
-    shelf = Fixed((catalogue,))
+def _serving(catalogues: Sequence[Catalogue], provider: EmbeddingProvider | None) -> Iterator[Handler]:
+    """The toolset of a deployment that has these catalogues, behind the frame of every MCP call."""
+    shelf = Fixed(tuple(catalogues))
     if provider is None:
         yield _toolset(Reference(shelf))
         return
-    records = [record_of(catalogue, placed) for placed in catalogue.entries]
+    records = [record_of(catalogue, placed) for catalogue in catalogues for placed in catalogue.entries]
     embedded = engines.embedded_records(records, provider, lambda *_: None)
     with engines.embedded_engine(embedded, provider) as engine:
         yield _toolset(Reference(shelf, VectorMeaning(engine, [provider])))
