@@ -158,8 +158,8 @@ def _misspelt(question: Question, names: list[str], text: str) -> Verdict:
 
 def _option(question: Question, names: list[str], text: str) -> Verdict:
     """An option that does not exist is to be said, with the nearest one; the command exists."""
-    made_up = next(word for word in question.text.split() if word.startswith("-") and word not in question.right)
-    said = _NO_OPTION.search(text) is not None and made_up.partition("=")[0] in text
+    made_up = next(word for word in question.text.split() if word.startswith("--")).partition("=")[0]
+    said = _NO_OPTION.search(text) is not None and _is_named(made_up, text)
     if said and any(_is_named(one, text) for one in question.right):
         return "refused rightly"
     return "wrong" if names else "refused wrongly"

@@ -48,6 +48,7 @@ def run(folder: Path, provider: EmbeddingProvider | None, *, told: bool, only: S
             if told:
                 print("\n".join(f"  {line}" for line in measured.faults(figures)))
                 print("\n".join(f"  error: {line}" for line in one.errors[:4]))
+                print("\n".join(f"  no right answer: {line}" for line in asked.unknown(product)))
         every = list(_together(together, provider)) if together else []
     if not rows:
         print(f"There is no material in {folder}: see bench/reference/README.md.")

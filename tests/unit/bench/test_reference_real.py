@@ -158,5 +158,9 @@ def test_an_option_that_does_not_exist_has_to_be_said_with_the_nearest_one() -> 
     question = Question("tide", "option", "tide undo --yess", ("--yes",), held=False)
     assert asked.judged(question, result("tide undo", text="`--yes` asks nothing")).verdict == "wrong"
     assert asked.judged(question, refusal("There is no command “tide undo --yess”.")).verdict == "refused wrongly"
+    longer = Question("tide", "option", "tide undo -f 1 --ye", ("--yes",), held=False)
+    assert (
+        asked.judged(longer, result("tide undo", text="There is no option -f; `--yes` asks nothing")).verdict == "wrong"
+    )
     said = "tide undo has no such option: `--yess`. Nearest: `--yes`."
     assert asked.judged(question, result("tide undo", text=said)).verdict == "refused rightly"
