@@ -17,7 +17,6 @@ from commonplace.hive.model import (
     MAX_TAGS,
     MIN_CONTENT,
     Category,
-    Contribution,
     ItemId,
     Listing,
     Outcome,
@@ -220,7 +219,8 @@ def list_knowledge(using: HiveServices, call: Call, asked: ListArguments) -> Ans
         after = ItemId(str(budgets.resume(asked.cursor, tool=LIST, question=question, version="")))
     listing = Listing(status=asked.status, category=asked.category, limit=asked.limit, after=after)
     page = using.hive.list(author_of(call), listing)
-    rows = fitting(map(_row, page.contributions), _cost, MAX_TOKENS - HEAD_TOKENS)
+    own = (OwnContribution.model_validate(one, from_attributes=True) for one in page.contributions)
+    rows = fitting(own, _cost, MAX_TOKENS - HEAD_TOKENS)
     last = rows[-1].id if len(rows) < len(page.contributions) else page.after
     onward = budgets.handle(last, tool=LIST, question=question, version="") if last is not None else None
     data = OwnContributions(contributions=rows, next_cursor=onward, notice=NOTICE)
@@ -259,20 +259,6 @@ def reported_message(reported: Reported) -> str:
     if not reported.counted:
         return "Recorded, not counted: your organisation reported this of the item today."
     return "Counted."
-
-
-def _row(one: Contribution) -> OwnContribution:
-    return OwnContribution(
-        id=one.id,
-        title=one.title,
-        category=one.category,
-        status=one.status,
-        confidence=one.confidence,
-        contributed_at=one.contributed_at,
-        is_public=one.is_public,
-        invalid_at=one.invalid_at,
-        reason=one.reason,
-    )
 
 
 def _cost(row: OwnContribution) -> int:
