@@ -19,7 +19,7 @@ import httpx
 from bench import table
 from bench.pii.cases import cases
 from bench.table import percentile
-from commonplace.hive import screening
+from commonplace.hive import minhash
 from commonplace.hive.model import CATEGORIES, Contribution, ItemId, content_hash
 from commonplace.hive.records import ContributionTable, places
 from commonplace.kernel.items import key
@@ -54,7 +54,7 @@ def fill(laptop: Laptop, size: int) -> None:
             valid_at=SINCE,
             account="0" * 32,
             agent="agent",
-            signature=screening.signature(content),
+            signature=minhash.signature(content),
         )
         writes += [records.put(key(*where), item) for where, item in places(one).items()]
     if records.write_many(writes):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from commonplace.hive import screening
+from commonplace.hive import minhash
 from commonplace.hive.console.desk import Desk, plain
 from commonplace.hive.console.pages import hive_pages
 from commonplace.hive.model import Mark
@@ -181,12 +181,12 @@ def test_pages_of_the_hive_fit_and_are_for_everybody(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     mark = Mark("override", "It tells agents to forget what they were told.", 0, 4)
-    monkeypatch.setattr("commonplace.hive.screening.orders", lambda text: [mark])
+    monkeypatch.setattr("commonplace.hive.orders.orders", lambda text: [mark])
     text = (
         "Wait\u202e for [NAME] before the pool of the hall is closed for the night, else the pumps run dry. "
         + "m" * 300
     )
-    alike = {"signature": screening.signature(text)}
+    alike = {"signature": minhash.signature(text)}
     room.add(
         1, f"{text} So it is.", **alike, marks=("override", "tags"), sensitive=True, tags=("pool",), framework="django"
     )

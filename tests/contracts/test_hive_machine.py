@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
-from commonplace.hive import screening
+from commonplace.hive import minhash
 from commonplace.hive.model import AutoApproval, Contribution, ItemId, Report, Rules, content_hash
 from commonplace.hive.ports import Decided, SameText
 from commonplace.hive.records import places
@@ -67,7 +67,7 @@ class Stores(RuleBasedStateMachine):
             valid_at=AT,
             account=account,
             agent=f"agent {account[0]}",
-            signature=screening.signature(text),
+            signature=minhash.signature(text),
             decided_at=AT if at_once else None,
             decided_by="rule:r" if at_once else None,
             revision=2 if at_once else 1,
@@ -92,7 +92,7 @@ class Stores(RuleBasedStateMachine):
     @precondition(lambda self: self.ids)
     @rule(number=numbers, text=texts)
     def mask(self, number: int, text: str) -> None:
-        self.change(number, content=text, content_hash=content_hash(text), signature=screening.signature(text))
+        self.change(number, content=text, content_hash=content_hash(text), signature=minhash.signature(text))
 
     @precondition(lambda self: self.ids)
     @rule(number=numbers, public=st.booleans())
@@ -139,7 +139,7 @@ class Stores(RuleBasedStateMachine):
 
     @rule(organisation=organisations, text=texts)
     def near(self, organisation: str, text: str) -> None:
-        signature = screening.signature(text)
+        signature = minhash.signature(text)
         self.both(lambda store, _: {one.id for one in store.near(organisation, signature)})
 
     @rule(days=st.integers(30, 120))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from commonplace.hive import screening
+from commonplace.hive import minhash
 from commonplace.hive.model import (
     AutoApproval,
     Contribution,
@@ -75,8 +75,8 @@ def stores(request: pytest.FixtureRequest) -> Stores:
 @pytest.fixture
 def by_words(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Signatures that can be read: words, each of which is a band."""
-    monkeypatch.setattr(screening, "bands", lambda signature: tuple(signature.split("-")) if signature else ())
-    monkeypatch.setattr(screening, "similarity", lambda one, other: len({*one.split("-")} & {*other.split("-")}) / 10)
+    monkeypatch.setattr(minhash, "bands", lambda signature: tuple(signature.split("-")) if signature else ())
+    monkeypatch.setattr(minhash, "similarity", lambda one, other: len({*one.split("-")} & {*other.split("-")}) / 10)
     yield
 
 

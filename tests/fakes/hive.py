@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 
-from commonplace.hive import screening
+from commonplace.hive import minhash
 from commonplace.hive.model import (
     CATEGORIES,
     Contribution,
@@ -129,12 +129,12 @@ class MemoryContributions:
 
     def near(self, organisation: str, signature: str) -> Sequence[Contribution]:
         with self.answering():
-            bands = set(screening.bands(signature))
+            bands = set(minhash.bands(signature))
             own = self._of(organisation).values()
             foreign = [one for owner, kept in self.kept.items() if owner != organisation for one in kept.values()]
             seen = [*own, *(one for one in foreign if one.is_public)]
-            met = [one for one in seen if one.status != "rejected" and bands & set(screening.bands(one.signature))]
-            return sorted(met, key=lambda one: (screening.similarity(signature, one.signature), one.id), reverse=True)
+            met = [one for one in seen if one.status != "rejected" and bands & set(minhash.bands(one.signature))]
+            return sorted(met, key=lambda one: (minhash.similarity(signature, one.signature), one.id), reverse=True)
 
     def replace(self, contribution: Contribution, was: Contribution, audit: AuditRecord) -> None:
         if contribution.id != was.id or contribution.revision <= was.revision:

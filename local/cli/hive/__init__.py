@@ -4,6 +4,7 @@ import json
 import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -47,21 +48,21 @@ def pending(
     place: Place,
 ) -> None:
     """List what waits for review, the oldest first."""
-    from local.cli.hive.screen import ago
+    from commonplace.hive.passages import ago
 
     with opened(place, ADMIN) as server:
         page = server.get("pending", category=category, marked=marked, sensitive=flagged, limit=limit)
     if as_json:
         print_json(page)
         return
-    rows = page["contributions"]
+    rows, now = page["contributions"], datetime.now(UTC)
     show(
         (
             {
                 "id": one["id"],
                 "category": one["category"],
                 "from": one["agent"],
-                "age": ago(one["contributedAt"]),
+                "age": ago(one["contributedAt"], now),
                 "note": " ".join([*one["marks"], *(["flagged"] if one["sensitive"] else [])]),
                 "text": one["title"],
             }
@@ -149,14 +150,14 @@ def review(*, category: OfCategory = None, marked: Marked = False, flagged: Flag
 @grouped
 def stats(*, as_json: AsJson = False, place: Place) -> None:
     """Say what was contributed and retrieved, what waits, and who has how much waiting."""
-    from local.cli.hive.screen import ago
+    from commonplace.hive.passages import ago
 
     with opened(place, ADMIN) as server:
         told = server.get("stats")
     if as_json:
         print_json(told)
         return
-    oldest = f", the oldest for {ago(told['oldestPending'])}" if told["oldestPending"] else ""
+    oldest = f", the oldest for {ago(told['oldestPending'], datetime.now(UTC))}" if told["oldestPending"] else ""
     lines = [
         f"contributed {told['contributed']:,}: {told['approved']:,} approved, {told['rejected']:,} rejected, "
         f"{told['pending']:,} waiting{oldest}",

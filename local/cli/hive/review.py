@@ -8,19 +8,12 @@ from typing import Any
 import typer
 from rich.console import Console
 
+from commonplace.hive.model import REASONS
 from commonplace.redaction.model import KINDS
 from local.cli.hive.connection import HiveServer, Refused
 from local.cli.hive.screen import sheet_of
 from local.errors import CommandError
 
-REASONS = (
-    "Of no use to others",
-    "Known already",
-    "Wrong, or out of date",
-    "Too vague to act on",
-    "Still says who or where",
-    "Gives orders to agents",
-)
 KEYS = "a approve · p approve and publish · r reject · f flag · m mask · j next · k back · ? help · q quit"
 HELP = (
     "a approves it for your organisation, p for everybody at once. r takes its text away for good and asks why. "

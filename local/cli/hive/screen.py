@@ -10,7 +10,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from commonplace.hive.model import Mark
-from commonplace.hive.passages import difference, pieces
+from commonplace.hive.passages import ago, difference, pieces
 from local.terminal import clean
 
 STYLES = {"placeholder": "bold magenta", "hidden": "bold red reverse"}
@@ -51,7 +51,7 @@ def facts_of(one: Mapping[str, Any]) -> list[str]:
     facts = [
         one["category"].replace("_", " "),
         one["agent"] or "an account",
-        f"{ago(one['contributedAt'])} ago",
+        f"{ago(one['contributedAt'], datetime.now(UTC))} ago",
         f"confidence {one['confidence']}",
         f"taken out: {taken}" if taken else "nothing taken out",
         *(f"{name} {one[name]}" for name in ("framework", "language", "version") if one.get(name)),
@@ -59,16 +59,6 @@ def facts_of(one: Mapping[str, Any]) -> list[str]:
         *(["flagged"] if one["sensitive"] else []),
     ]
     return [clean(fact) for fact in facts]
-
-
-def ago(time: str) -> str:
-    """`3 days`, for ISO 8601."""
-    seconds = (datetime.now(UTC) - datetime.fromisoformat(time)).total_seconds()
-    for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
-        if seconds >= size:
-            number = int(seconds // size)
-            return f"{number} {unit}{'' if number == 1 else 's'}"
-    return "less than a minute"
 
 
 def _changes(old: str, new: str) -> list[Text]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.hive.screening import BANDS, bands, signature, similarity
+from commonplace.hive.minhash import BANDS, bands, signature, similarity
 
 LESSON = """\
 When the visibility timeout of a queue is shorter than the handler needs, a message is delivered again while it is still

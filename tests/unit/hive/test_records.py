@@ -6,7 +6,7 @@ from typing import Any, get_args
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from commonplace.hive import screening
+from commonplace.hive import minhash
 from commonplace.hive.model import CATEGORIES, Contribution, ItemId, Status, content_hash
 from commonplace.hive.records import POINTERS, ContributionTable, figures, places
 from commonplace.kernel.environment import ORGANISATION
@@ -37,7 +37,7 @@ def contributions(draw: st.DrawFn, organisation: str = "acme") -> Contribution:
         valid_at=AT,
         account=draw(st.sampled_from(["a" * 32, "b" * 32])),
         agent="otter",
-        signature=screening.signature(content),
+        signature=minhash.signature(content),
         is_public=status == "approved" and draw(st.booleans()),
         decided_at=AT if status != "pending" else None,
         revision=draw(st.integers(1, 3)),
@@ -104,13 +104,13 @@ def test_the_largest_change_fits_into_a_transaction() -> None:
         valid_at=AT,
         account="a" * 32,
         agent="otter",
-        signature=screening.signature(content),
+        signature=minhash.signature(content),
         is_public=True,
         decided_at=AT,
     )
     other = replace(
-        one, content="Other.", content_hash=content_hash("Other."), signature=screening.signature("Other words.")
+        one, content="Other.", content_hash=content_hash("Other."), signature=minhash.signature("Other words.")
     )
-    assert len(screening.bands(one.signature)) > 1
+    assert len(minhash.bands(one.signature)) > 1
     for was, now in ((None, one), (one, None), (one, replace(other, revision=2))):
         assert len(TABLE.changed(was, now)) < MAX_WRITES

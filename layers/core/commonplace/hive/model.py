@@ -54,6 +54,16 @@ REJECTED = (
 )
 QUEUED = "Knowledge contribution queued for review."
 """Both in the words of seed 004."""
+
+REASONS = (
+    "Of no use to others",
+    "Known already",
+    "Wrong, or out of date",
+    "Too vague to act on",
+    "Still says who or where",
+    "Gives orders to agents",
+)
+"""Of a rejection, for reviewers to choose from."""
 AT_ONCE = "Approved at once, by a rule of your organisation: search_knowledge finds it."
 WAITS_ALREADY = "The same text was contributed before, and waits for review under this id. Nothing was added."
 THERE_ALREADY = "The same text is known already, under this id. Nothing was added."
@@ -86,7 +96,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Text that gives orders to agents (`hive.screening`): characters `start` to `end` of the content."""
+    """Text that gives orders to agents (`hive.orders`): characters `start` to `end` of the content."""
 
     code: str
     """Stable: `override`, `hidden-text`, `exfiltration`."""
@@ -121,7 +131,7 @@ class Contribution:
     tags: tuple[str, ...] = ()
     run_id: str | None = None
     signature: str = ""
-    """What near duplicates share (`hive.screening`), in hex."""
+    """What near duplicates share (`hive.minhash`), in hex."""
     near: tuple[ItemId, ...] = ()
     """Near duplicates when it came, of its own organisation and of public knowledge."""
     marks: tuple[str, ...] = ()

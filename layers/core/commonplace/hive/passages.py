@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from difflib import SequenceMatcher
 from typing import Literal
 
@@ -20,6 +21,8 @@ CONTEXT_WORDS = 8
 """On either side of what differs."""
 COMPARED_WORDS = 2_000
 """Longer texts are compared line by line."""
+
+UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +102,13 @@ def _context(same: Sequence[str], around: int, *, first: bool, last: bool) -> li
         Change("".join(same[len(same) - tail :]), "same"),
     ]
     return [part for part in parts if part.text]
+
+
+def ago(time: str, now: datetime) -> str:
+    """`3 days`, for ISO 8601."""
+    seconds = (now - datetime.fromisoformat(time)).total_seconds()
+    for size, unit in UNITS:
+        if seconds >= size:
+            number = int(seconds // size)
+            return f"{number} {unit}{'' if number == 1 else 's'}"
+    return "less than a minute"

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from commonplace.hive import screening
+from commonplace.hive import minhash
 from commonplace.hive.model import Contribution, Counts, Status
 from commonplace.identity.roles import is_organisation
 from commonplace.kernel.environment import PUBLIC
@@ -56,7 +56,7 @@ def places(one: Contribution | None) -> dict[Where, Item]:
     }
     if one.status == "rejected":
         return found
-    bands = screening.bands(one.signature)
+    bands = minhash.bands(one.signature)
     found[room(owner, "hashes"), one.content_hash] = {"id": id}
     found |= {(room(owner, f"near#{band}"), id): {"signature": one.signature} for band in bands}
     if one.status == "approved":

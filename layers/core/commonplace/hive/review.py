@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from commonplace.hive import screening
+from commonplace.hive import minhash, orders
 from commonplace.hive.model import (
     CATEGORIES,
     MAX_ALLOWED,
@@ -103,7 +103,7 @@ class Reviews:
         if contribution.status == "approved":
             _, counts = self._store.visible(author.organisation, [id]).get(id, (contribution, Counts()))
             item = self._parts.item(author.organisation, contribution, counts)
-        return Review(contribution, tuple(screening.orders(contribution.content)), self._near(contribution), item)
+        return Review(contribution, tuple(orders.orders(contribution.content)), self._near(contribution), item)
 
     def approve(self, author: Author, id: ItemId, *, public: bool = False) -> Contribution:
         """Makes it an item, published at once if asked for. Raises NotFound, and Conflict when it is decided."""
@@ -170,8 +170,8 @@ class Reviews:
             version=was.version and masked(was.version),
             run_id=was.run_id and masked(was.run_id),
             tags=tuple(dict.fromkeys(map(masked, was.tags))),
-            signature=screening.signature(content),
-            marks=tuple(sorted({mark.code for mark in screening.orders("\n".join(map(masked, fields)))})),
+            signature=minhash.signature(content),
+            marks=tuple(sorted({mark.code for mark in orders.orders("\n".join(map(masked, fields)))})),
             redactions={**was.redactions, kind: was.redactions.get(kind, 0) + found},
             revision=was.revision + 1,
         )
@@ -254,7 +254,7 @@ class Reviews:
             return ()
         found: dict[ItemId, Near] = {}
         for one in self._store.near(contribution.organisation, contribution.signature):
-            similarity = screening.similarity(contribution.signature, one.signature)
+            similarity = minhash.similarity(contribution.signature, one.signature)
             if one.id != contribution.id:
                 found[one.id] = Near(one, round(similarity, 4), "words")
         for one, similarity in self._meant(contribution):

@@ -8,18 +8,18 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
 from typing import NamedTuple
 
 from commonplace.hive.index_source import address
-from commonplace.hive.model import Asked, Contribution, Counts, Found, Item, ItemId, SearchAnswer
+from commonplace.hive.model import Asked, Contribution, Counts, Found, ItemId, SearchAnswer
 from commonplace.hive.ports import ContributionStore
-from commonplace.hive.quality import quality
+from commonplace.hive.quality import item_of, quality
 from commonplace.search.candidates import CANDIDATES_PER_LEG, TOKEN_DEPTH, Ranked, Retrieval, Stopwatch
-from commonplace.search.embeddings import QueryEmbeddings, model_fingerprint
+from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.filters import Filters
 from commonplace.search.fusion import RELEVANCE_SHARE, Fusion
 from commonplace.search.model import EmbeddingProvider, Engine, QueryVector, RecordId, SearchRequest
+from commonplace.search.organisations import Retrievals
 from commonplace.search.query import NOTHING, Query
 from commonplace.search.rerank import blend
 
@@ -34,9 +34,6 @@ NEAR_TIE = 0.05
 LIKELY = 0.965
 """Of the relevance of the last one that is wanted: what is below hardly ever comes before it, so one look at the store
 is enough for 98 of 100 pages."""
-
-ORGANISATIONS_REMEMBERED, QUERIES_REMEMBERED = 16, 128
-"""As in the memory: nobody's answer, nor the time it takes, depends on queries of another organisation."""
 
 NOTHING_KNOWN = (
     "Nothing is known about this yet. When you have solved it, contribute what you learned with add_knowledge."
@@ -81,9 +78,8 @@ class HiveSearch:
         self._embeddings = embeddings
         self._store = store
         self._names = names
-        self._fusion = fusion or Fusion()
+        self._retrievals = Retrievals(engine, embeddings, fusion or Fusion())
         self._clock = clock
-        self._for = lru_cache(maxsize=ORGANISATIONS_REMEMBERED)(self._made_for)
 
     def search(self, organisation: str, asked: Asked, now: str) -> SearchAnswer:
         """A page of the ranking. As long as nothing changes, all pages together show each item once.
@@ -98,7 +94,7 @@ class HiveSearch:
             valid_at=moment,
         )
         query = Query.of(asked.query)
-        retrieval, queries = self._for(organisation)
+        retrieval = self._retrievals.of(organisation)
         watch = Stopwatch(self._clock)
         ranked = retrieval.rank(query, SearchRequest(query.text, filters), DEPTH, watch)
         groups = self._groups(retrieval, ranked, watch)
@@ -110,7 +106,7 @@ class HiveSearch:
             results=tuple(found for _, found in placed[asked.offset : end]),
             total=total,
             next_offset=end if len(placed) > end else None,
-            fallback=self._fell_back(query, ranked, queries),
+            fallback=self._retrievals.fell_back(organisation, query, ranked),
             hint=hint,
         )
 
@@ -124,10 +120,6 @@ class HiveSearch:
         filters = Filters(organisation=organisation, or_public=True)
         found = self._engine.candidates(NOTHING, vector, filters, limit)
         return [(address(hit.id)[1], round(hit.score, 4)) for hit in found.vector]
-
-    def _made_for(self, organisation: str) -> tuple[Retrieval, QueryEmbeddings]:  # noqa: ARG002 - each has its own
-        queries = QueryEmbeddings(self._embeddings, QUERIES_REMEMBERED)
-        return Retrieval(self._engine, queries, self._fusion), queries
 
     def _groups(self, retrieval: Retrieval, ranked: Ranked, watch: Stopwatch) -> list[Group]:
         """By relevance from 0 to 1: the best also by their tokens, what comes after them never above them."""
@@ -186,24 +178,9 @@ class HiveSearch:
         time = datetime.fromisoformat(now)
         # As of midnight: the order is the same on every page of a day.
         steady = quality(contribution, counts, time.replace(hour=0, minute=0, second=0, microsecond=0)).score
-        item = Item(
-            contribution,
-            counts,
-            quality(contribution, counts, time),
-            self._names.get(contribution.organisation, contribution.organisation),
-            own=contribution.organisation == organisation,
-        )
+        item = item_of(organisation, contribution, counts, self._names, time)
         score = relevance * (1 - NEAR_TIE * (1 - steady))
         return Placed((-score, contribution.id), Found(item, round(relevance, 4)))
-
-    def _fell_back(self, query: Query, ranked: Ranked, queries: QueryEmbeddings) -> bool:
-        """Whether only words were compared for want of a vector of the query.
-
-        An index that has no vectors yet is asked without one: whether others have anything in it makes no difference.
-        """
-        if not ranked.by_words or ranked.fused or not self._embeddings:
-            return ranked.by_words
-        return queries.vector(query.text, model_fingerprint(self._embeddings[0])) is None
 
 
 def _is_shown(organisation: str, item: Contribution, moment: str) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from commonplace.hive import quality, screening
+from commonplace.hive import minhash, orders, quality
 from commonplace.hive.model import (
     CATEGORIES,
     DEFAULT_LISTED,
@@ -96,13 +96,7 @@ class Parts:
 
     def item(self, organisation: str, contribution: Contribution, counts: Counts) -> Item:
         """As somebody of this organisation sees it."""
-        return Item(
-            contribution,
-            counts,
-            quality.quality(contribution, counts, self.clock()),
-            self.names.get(contribution.organisation, contribution.organisation),
-            own=contribution.organisation == organisation,
-        )
+        return quality.item_of(organisation, contribution, counts, self.names, self.clock())
 
 
 def stamp(time: datetime) -> str:
@@ -276,7 +270,7 @@ class Hive:
         category = _category(draft.category)
         if len(content) < MIN_CONTENT:
             raise _too_short()
-        signature = screening.signature(content)
+        signature = minhash.signature(content)
         now = self._parts.now()
         return Contribution(
             organisation=author.organisation,
@@ -297,13 +291,13 @@ class Hive:
             run_id=redacted.fields.get("run_id"),
             signature=signature,
             near=self._near(author.organisation, signature, hashed),
-            marks=tuple(sorted({mark.code for mark in screening.orders(screened(redacted))})),
+            marks=tuple(sorted({mark.code for mark in orders.orders(screened(redacted))})),
             redactions={kind: number for kind, number in redacted.counts.items() if number},
         )
 
     def _near(self, organisation: str, signature: str, hashed: str) -> tuple[ItemId, ...]:
         near = [one for one in self._store.near(organisation, signature) if one.content_hash != hashed]
-        found = sorted(((screening.similarity(signature, one.signature), one.id) for one in near), reverse=True)
+        found = sorted(((minhash.similarity(signature, one.signature), one.id) for one in near), reverse=True)
         return tuple(id for similarity, id in found if similarity >= NEAR)[:NEAREST]
 
     def _approved(self, contribution: Contribution, approval: AutoApproval) -> Contribution:

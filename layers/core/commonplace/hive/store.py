@@ -16,7 +16,7 @@ from heapq import nlargest
 from itertools import islice
 from typing import TYPE_CHECKING, get_args
 
-from commonplace.hive import screening
+from commonplace.hive import minhash
 from commonplace.hive.model import (
     CATEGORIES,
     AutoApproval,
@@ -154,13 +154,13 @@ class DynamoContributions:
             yield from (found[id] for id in ids if id in found)
 
     def near(self, organisation: str, signature: str) -> Sequence[Contribution]:
-        bands = screening.bands(signature)
+        bands = minhash.bands(signature)
         partitions = [room(organisation, f"near#{band}") for band in bands]
         partitions += [f"{POINTERS}#near#{band}" for band in bands]
         met = [one for found in self._parallel.map(self._newest, partitions) for one in found]
         owners = {ItemId(item["sk"]): str(item.get("organisation", organisation)) for item in met}
         signatures = {ItemId(item["sk"]): str(item["signature"]) for item in met}
-        best = nlargest(MAX_NEAR, signatures, key=lambda id: (screening.similarity(signature, signatures[id]), id))
+        best = nlargest(MAX_NEAR, signatures, key=lambda id: (minhash.similarity(signature, signatures[id]), id))
         found = self._of_organisation(organisation, [id for id in best if owners[id] == organisation])
         foreign = self.items({id: owners[id] for id in best if owners[id] != organisation})
         found |= {id: one for id, (one, _) in foreign.items() if one.is_public}

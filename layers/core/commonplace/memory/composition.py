@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.kernel import aws
 from commonplace.memory.job_store import DynamoJobs, DynamoQueryCounts
-from commonplace.memory.screening import Screening
+from commonplace.memory.personal_data import EntryRedaction
 from commonplace.memory.search import SEED_FUSION, MemorySearch
 from commonplace.memory.service import Memory
 from commonplace.memory.store import DynamoEntries
@@ -64,11 +64,11 @@ def memory(told: MemoryToolSettings, settings: RetrievalSettings, objects: Objec
     )
 
 
-def screening(told: MemoryToolSettings, environ: Mapping[str, str]) -> Screening:
+def entry_redaction(told: MemoryToolSettings, environ: Mapping[str, str]) -> EntryRedaction:
     """Raises SettingsError where there is no function that redacts."""
     redaction = RedactionSettings.from_environ(environ)
     policy = Policy(keep_public_identities=redaction.keep_public_identities)
-    return Screening(redactor(redaction), "mask" if told.redaction == "mask" else "refuse", policy)
+    return EntryRedaction(redactor(redaction), "mask" if told.redaction == "mask" else "refuse", policy)
 
 
 def _hasty() -> DynamoDBClient:

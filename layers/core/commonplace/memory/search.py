@@ -8,17 +8,16 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
-from functools import lru_cache
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.memory.index_source import record_id
 from commonplace.memory.model import Asked, Card, Entry, EntryId, Found, Listing, Near, Role, SearchAnswer
 from commonplace.memory.ports import EntryStore
-from commonplace.search.candidates import Ranked, Retrieval, Stopwatch
-from commonplace.search.embeddings import QueryEmbeddings, model_fingerprint
+from commonplace.search.candidates import Ranked, Stopwatch
 from commonplace.search.filters import Filters
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import EmbeddingProvider, Engine, QueryVector, RecordId, SearchRequest
+from commonplace.search.organisations import Retrievals
 from commonplace.search.query import NOTHING, Query
 from commonplace.search.snippets import snippet
 
@@ -32,10 +31,6 @@ OVER_FETCH = 3
 EXCERPT_CHARACTERS = 1_600
 """About 400 tokens. A shorter entry is shown whole."""
 NEAR_CHARACTERS = 160
-
-ORGANISATIONS_REMEMBERED, QUERIES_REMEMBERED = 16, 128
-"""Organisations whose last queries' vectors are at hand, and how many of each. Nobody's answer, nor the time it takes,
-depends on queries of another organisation."""
 
 Group = tuple[Entry, float, list[EntryId]]
 """An entry, its score, and the others that it stands for."""
@@ -113,16 +108,14 @@ class MemorySearch:
     ) -> None:
         self._engine = engine
         self._store = store
-        self._embeddings = embeddings
-        self._fusion = fusion
+        self._retrievals = Retrievals(engine, embeddings, fusion)
         self._clock = clock
-        self._for = lru_cache(maxsize=ORGANISATIONS_REMEMBERED)(self._made_for)
 
     def search(self, organisation: str, asked: Asked) -> SearchAnswer:
         """The best entries of this organisation. Raises Unavailable when index or store do not answer."""
         query = Query.of(asked.query)
         request = SearchRequest(query.text, filters(organisation, asked), asked.limit)
-        retrieval, queries = self._for(organisation)
+        retrieval = self._retrievals.of(organisation)
         ranked = retrieval.rank(query, request, OVER_FETCH * asked.limit, Stopwatch(self._clock))
         groups = self._groups(organisation, asked, ranked)[: asked.limit]
         excerpts = self._excerpts(organisation, query, [entry for entry, _, _ in groups], ranked)
@@ -131,7 +124,7 @@ class MemorySearch:
             Found(entry, round(score, 6), excerpts[entry.id], tuple(others))
             for entry, (_, score, others) in zip(entries, groups, strict=True)
         )
-        return SearchAnswer(found, fallback=self._fell_back(query, ranked, queries))
+        return SearchAnswer(found, fallback=self._retrievals.fell_back(organisation, query, ranked))
 
     def nearest(self, organisation: str, vector: QueryVector, limit: int = 3) -> tuple[Near, ...]:
         """Entries of this organisation with a similar text, the most similar first; none in doubt."""
@@ -146,10 +139,6 @@ class MemorySearch:
         return tuple(
             Near(entry.id, round(scores[entry.id], 4), _beginning(entry.content, NEAR_CHARACTERS)) for entry in entries
         )
-
-    def _made_for(self, organisation: str) -> tuple[Retrieval, QueryEmbeddings]:  # noqa: ARG002 - each has its own
-        queries = QueryEmbeddings(self._embeddings, QUERIES_REMEMBERED)
-        return Retrieval(self._engine, queries, self._fusion), queries
 
     def _groups(self, organisation: str, asked: Asked, ranked: Ranked) -> list[Group]:
         """What may be shown, best first: of texts that are the same but for case and spaces, only the best."""
@@ -182,7 +171,7 @@ class MemorySearch:
         """What is shown of each: all of a short one, of a long one the chunk that was found, as the store has it."""
         long = [entry for entry in entries if len(entry.content) > EXCERPT_CHARACTERS]
         wanted = [(record_id(organisation, entry.id), 0.0) for entry in long]
-        shown = self._for(organisation)[0].show(query, ranked, wanted, {}) if wanted else {}
+        shown = self._retrievals.of(organisation).show(query, ranked, wanted, {}) if wanted else {}
         excerpts = {entry.id: entry.content for entry in entries}
         for entry in long:
             found = shown.get(record_id(organisation, entry.id))
@@ -192,16 +181,6 @@ class MemorySearch:
                 _beginning(chunk, EXCERPT_CHARACTERS) if current else snippet(entry.content, query, size=1_000).text
             )
         return excerpts
-
-    def _fell_back(self, query: Query, ranked: Ranked, queries: QueryEmbeddings) -> bool:
-        """Whether only words were compared for want of a vector of the query.
-
-        An index that has no vectors yet is asked without one. Then a vector is asked for all the same: whether others
-        have anything in the index makes no difference.
-        """
-        if not ranked.by_words or ranked.fused or not self._embeddings:
-            return ranked.by_words
-        return queries.vector(query.text, model_fingerprint(self._embeddings[0])) is None
 
 
 def _entry_of(organisation: str, record: RecordId) -> EntryId | None:

@@ -127,7 +127,6 @@ def test_a_large_rebuild_goes_on_by_itself(tmp_path: Path) -> None:
 
 
 def author_of(here: Team) -> Any:
-    from commonplace.memory.tools import services
     from commonplace.web.mcp.declaration import Call
 
-    return services.author_of(Call(here.caller))
+    return Call(here.caller).author

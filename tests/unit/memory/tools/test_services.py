@@ -5,7 +5,7 @@ import pytest
 from commonplace.identity.principals import Principal
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Forbidden
-from commonplace.memory.tools.services import WORK_SECONDS, MemoryServices, author_of
+from commonplace.memory.tools.services import WORK_SECONDS, MemoryServices
 from commonplace.web.mcp.declaration import Call, Caller
 
 
@@ -19,7 +19,7 @@ def test_an_author_is_what_the_token_says_and_where_the_call_comes_from() -> Non
         display_name="Builder",
         tier="member",
     )
-    told = author_of(Call(Caller(principal, "2001:db8::1:2:3:4")))
+    told = Call(Caller(principal, "2001:db8::1:2:3:4")).author
     assert told == Author(
         organisation="acme",
         account="f" * 32,
@@ -32,7 +32,7 @@ def test_an_author_is_what_the_token_says_and_where_the_call_comes_from() -> Non
 
 def test_whoever_is_of_no_organisation_has_no_memory() -> None:
     with pytest.raises(Forbidden) as refused:
-        author_of(Call(Caller(Principal(subject="0xabc", tier="vibecoder"))))
+        _ = Call(Caller(Principal(subject="0xabc", tier="vibecoder"))).author
     assert refused.value.hint
 
 

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 
+from commonplace.hive.access import REVIEWER
 from commonplace.hive.model import CATEGORIES, Category, ItemId
-from commonplace.hive.passages import pieces
+from commonplace.hive.passages import ago, pieces
 from commonplace.hive.review import Reviews
 from commonplace.hive.service import Hive
-from commonplace.identity.authorization import Need
 from commonplace.identity.principals import author
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import CommonplaceError
@@ -21,9 +21,6 @@ from commonplace.web.middleware import client_address
 from commonplace.web.pages.declaration import View, Visit
 
 T = TypeVar("T")
-
-READER = Need("member", "hive:read")
-REVIEWER = Need("vibecoder", "hive:admin")
 
 MESSAGES = {
     "approved": "Approved.",
@@ -39,7 +36,6 @@ MESSAGES = {
     "deleted": "Deleted, and everything that was made of it.",
     "saved": "Saved. It holds for contributions that come from now on.",
 }
-UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +56,10 @@ class Desk:
             "words": words,
             "plain": plain,
             "when": datetime.fromisoformat,
-            "ago": self.ago,
+            "ago": lambda time: ago(time, self.clock()),
             "attribution": lambda organisation: self.names.get(organisation, organisation),
             "problem": None,
         }
-
-    def ago(self, time: str) -> str:
-        """`3 days`, for ISO 8601."""
-        seconds = (self.clock() - datetime.fromisoformat(time)).total_seconds()
-        for size, unit in UNITS:
-            if seconds >= size:
-                number = int(seconds // size)
-                return f"{number} {unit}{'' if number == 1 else 's'}"
-        return "less than a minute"
 
 
 def who(visit: Visit) -> Author:

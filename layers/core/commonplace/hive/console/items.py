@@ -10,10 +10,9 @@ from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
 
+from commonplace.hive.access import READER, REVIEWER
 from commonplace.hive.console.desk import (
     MESSAGES,
-    READER,
-    REVIEWER,
     Desk,
     attempted,
     chosen_category,

@@ -10,8 +10,9 @@ from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
 
-from commonplace.hive.console.desk import MESSAGES, REVIEWER, Desk, attempted, chosen_category, item_id, who
-from commonplace.hive.model import Category, Contribution, ItemId, Page
+from commonplace.hive.access import REVIEWER
+from commonplace.hive.console.desk import MESSAGES, Desk, attempted, chosen_category, item_id, who
+from commonplace.hive.model import REASONS, Category, Contribution, ItemId, Page
 from commonplace.hive.passages import Change, Piece, difference, pieces
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import CommonplaceError, InvalidInput
@@ -19,14 +20,6 @@ from commonplace.redaction.model import KINDS, Kind
 from commonplace.web.pages.declaration import Action, ConsolePage, Done, View, Visit
 
 SHOWN = 50
-REASONS = (
-    "Of no use to others",
-    "Known already",
-    "Wrong, or out of date",
-    "Too vague to act on",
-    "Still says who or where",
-    "Gives orders to agents",
-)
 Decision = Callable[[Author, ItemId], Contribution]
 PATH, PENDING = "hive", "hive/pending"
 

@@ -9,7 +9,8 @@ from functools import partial
 
 from starlette.concurrency import run_in_threadpool
 
-from commonplace.hive.console.desk import MESSAGES, REVIEWER, Desk, attempted, chosen_category, who
+from commonplace.hive.access import REVIEWER
+from commonplace.hive.console.desk import MESSAGES, Desk, attempted, chosen_category, who
 from commonplace.hive.model import AutoApproval, Rules
 from commonplace.kernel.errors import BadRequest, CommonplaceError, Conflict
 from commonplace.web.pages.declaration import Action, ConsolePage, Done, View, Visit

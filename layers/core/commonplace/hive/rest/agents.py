@@ -6,15 +6,15 @@ from fastapi import APIRouter, Body, Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from commonplace.hive.cursors import decode_cursor, encode_cursor
-from commonplace.hive.inputs import draft, item_id, moment
+from commonplace.hive.access import is_reviewer
+from commonplace.hive.cursors import encode_cursor
+from commonplace.hive.inputs import draft, item_id, search_request
 from commonplace.hive.model import (
     DEFAULT_LIMIT,
     DEFAULT_LISTED,
     MAX_LIMIT,
     MAX_LISTED,
     MAX_QUERY_CHARACTERS,
-    Asked,
     Category,
     Listing,
 )
@@ -25,11 +25,10 @@ from commonplace.hive.rest.services import (
     Reader,
     after_of,
     cursor_of,
-    is_reviewer,
-    private,
     using,
 )
 from commonplace.kernel.errors import InvalidInput
+from commonplace.web.rest.account import private
 from commonplace.web.rest.documentation import TOKEN_MUST_COME
 
 TAG = "Contributed knowledge"
@@ -59,7 +58,7 @@ async def contribute(
 
     The same text is kept once: sent again, it has the id that it had.
     """
-    added = using(request).hive.contribute(caller.author, draft(**dict(body)), reviewer=is_reviewer(caller))
+    added = using(request).hive.contribute(caller.author, draft(**dict(body)), reviewer=is_reviewer(caller.principal))
     answer = models.Contributed(
         contribution_id=added.id,
         status=added.told,
@@ -94,13 +93,7 @@ async def search(
     """Items of your organisation and public ones, by words and by meaning, in short."""
     if not q.strip():
         raise InvalidInput("q is empty.", hint="Say the problem in your own words.")
-    asked = Asked(
-        query=q,
-        category=category,
-        limit=limit,
-        offset=0 if cursor is None else decode_cursor(cursor),
-        as_of=None if as_of is None else moment(as_of, "asOf"),
-    )
+    asked = search_request(q, category=category, limit=limit, cursor=cursor, as_of=as_of, as_of_name="asOf")
     found = using(request).hive.search(caller.author, asked)
     answer = models.Results(
         results=[models.Summary.made(one) for one in found.results],
@@ -166,7 +159,7 @@ async def contributions(
 async def delete(request: Request, caller: Contributor, id: ItemPath) -> Response:
     """Removes for good what your account contributed, pending or approved; a reviewer anything of the organisation."""
     found = item_id(id)
-    using(request).hive.delete(caller.author, found, reviewer=is_reviewer(caller))
+    using(request).hive.delete(caller.author, found, reviewer=is_reviewer(caller.principal))
     return private(models.Deleted(id=found, deleted=True))
 
 

@@ -10,7 +10,8 @@ from commonplace.hive.inputs import item_id, moment
 from commonplace.hive.model import DEFAULT_LISTED, MAX_LISTED
 from commonplace.hive.rest import examples, models
 from commonplace.hive.rest.agents import TAG, Cursor, ItemPath, Narrowed
-from commonplace.hive.rest.services import Reviewer, after_of, cursor_of, private, using
+from commonplace.hive.rest.services import Reviewer, after_of, cursor_of, using
+from commonplace.web.rest.account import private
 from commonplace.web.rest.documentation import TOKEN_MUST_COME
 
 router = APIRouter(prefix="/hive", tags=[TAG])

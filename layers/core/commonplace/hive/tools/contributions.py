@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from commonplace.hive.access import is_reviewer
 from commonplace.hive.inputs import draft, item_id
 from commonplace.hive.model import (
     CATEGORIES,
@@ -25,17 +26,12 @@ from commonplace.hive.model import (
 )
 from commonplace.hive.tools.services import (
     NOTICE,
-    HiveArguments,
-    HiveOutput,
-    HivePart,
     HiveServices,
-    author_of,
     fenced,
-    is_reviewer,
 )
 from commonplace.web.mcp import budgets
 from commonplace.web.mcp.budgets import MAX_TOKENS, estimate_tokens, fitting
-from commonplace.web.mcp.declaration import Answer, Call, Tool
+from commonplace.web.mcp.declaration import Answer, Call, SnakeCaseArguments, SnakeCaseOutput, SnakeCasePart, Tool
 from commonplace.web.mcp.lists import compact_schema
 from commonplace.web.mcp.rendering import compact
 
@@ -44,7 +40,7 @@ HEAD_TOKENS = 200
 """For what is said of a list as a whole, and for notes of the frame."""
 
 
-class AddArguments(HiveArguments):
+class AddArguments(SnakeCaseArguments):
     content: str = Field(
         description="What was learned and when it applies, to be read by itself; personal data is taken out"
     )
@@ -66,21 +62,21 @@ def add_schema() -> Mapping[str, Any]:
     return schema | {"properties": properties}
 
 
-class AddedKnowledge(HiveOutput):
+class AddedKnowledge(SnakeCaseOutput):
     contribution_id: str
     status: Literal["queued", "approved"] = Field(description="queued waits for a reviewer")
     category: Category
     message: str
 
 
-class ListArguments(HiveArguments):
+class ListArguments(SnakeCaseArguments):
     status: Literal["all", "pending", "approved"] = "all"
     category: Category | None = None
     limit: int = Field(DEFAULT_LISTED, ge=1, le=MAX_LISTED)
     cursor: str | None = Field(None, description="next_cursor of the page before")
 
 
-class OwnContribution(HivePart):
+class OwnContribution(SnakeCasePart):
     id: str
     title: str
     category: Category
@@ -92,33 +88,33 @@ class OwnContribution(HivePart):
     reason: str | None = Field(None, description="Why it was rejected, or is not valid any more")
 
 
-class OwnContributions(HiveOutput):
+class OwnContributions(SnakeCaseOutput):
     contributions: list[OwnContribution] = Field(description="Newest first")
     next_cursor: str | None = Field(None, description="Where the list goes on")
     notice: str
 
 
-class DeleteArguments(HiveArguments):
+class DeleteArguments(SnakeCaseArguments):
     id: str
 
 
-class DeletedKnowledge(HiveOutput):
+class DeletedKnowledge(SnakeCaseOutput):
     id: str
     deleted: bool
 
 
-class PublishArguments(HiveArguments):
+class PublishArguments(SnakeCaseArguments):
     id: str
     is_public: bool = Field(description="true shares it with all organisations, false withdraws it")
 
 
-class PublishedKnowledge(HiveOutput):
+class PublishedKnowledge(SnakeCaseOutput):
     id: str
     is_public: bool
     published_at: str | None = None
 
 
-class ReportArguments(HiveArguments):
+class ReportArguments(SnakeCaseArguments):
     item_id: str
     outcome: Outcome
     run_id: str | None = Field(
@@ -126,7 +122,7 @@ class ReportArguments(HiveArguments):
     )
 
 
-class ReportedOutcome(HiveOutput):
+class ReportedOutcome(SnakeCaseOutput):
     item_id: str
     outcome: Outcome
     counted: bool
@@ -202,7 +198,7 @@ def tools(using: HiveServices) -> tuple[Tool, ...]:
 
 
 def add_knowledge(using: HiveServices, call: Call, asked: AddArguments) -> Answer:
-    added = using.hive.contribute(author_of(call), draft(**dict(asked)))
+    added = using.hive.contribute(call.author, draft(**dict(asked)))
     data = AddedKnowledge(
         contribution_id=added.id,
         status=added.told,
@@ -218,7 +214,7 @@ def list_knowledge(using: HiveServices, call: Call, asked: ListArguments) -> Ans
     if asked.cursor is not None:
         after = ItemId(str(budgets.resume(asked.cursor, tool=LIST, question=question, version="")))
     listing = Listing(status=asked.status, category=asked.category, limit=asked.limit, after=after)
-    page = using.hive.list(author_of(call), listing)
+    page = using.hive.list(call.author, listing)
     own = (OwnContribution.model_validate(one, from_attributes=True) for one in page.contributions)
     rows = fitting(own, _cost, MAX_TOKENS - HEAD_TOKENS)
     last = rows[-1].id if len(rows) < len(page.contributions) else page.after
@@ -229,19 +225,19 @@ def list_knowledge(using: HiveServices, call: Call, asked: ListArguments) -> Ans
 
 def delete_knowledge(using: HiveServices, call: Call, asked: DeleteArguments) -> Answer:
     id = item_id(asked.id)
-    using.hive.delete(author_of(call), id, reviewer=is_reviewer(call.caller.principal))
+    using.hive.delete(call.author, id, reviewer=is_reviewer(call.caller.principal))
     return Answer(f"Deleted `{id}`.", DeletedKnowledge(id=id, deleted=True))
 
 
 def publish_knowledge(using: HiveServices, call: Call, asked: PublishArguments) -> Answer:
-    item = using.hive.publish(author_of(call), item_id(asked.id), is_public=asked.is_public).contribution
+    item = using.hive.publish(call.author, item_id(asked.id), is_public=asked.is_public).contribution
     data = PublishedKnowledge(id=item.id, is_public=item.is_public, published_at=item.published_at)
     told = "is public: every organisation finds it" if item.is_public else "is your organisation's alone"
     return Answer(f"`{item.id}` {told}.", data)
 
 
 def report_outcome(using: HiveServices, call: Call, asked: ReportArguments) -> Answer:
-    reported = using.hive.report(author_of(call), item_id(asked.item_id), asked.outcome, asked.run_id)
+    reported = using.hive.report(call.author, item_id(asked.item_id), asked.outcome, asked.run_id)
     data = ReportedOutcome(
         item_id=reported.id,
         outcome=reported.outcome,

@@ -5,7 +5,7 @@ from functools import partial
 
 from commonplace.hive.model import CATEGORIES, MAX_QUERY_CHARACTERS, Asked
 from commonplace.hive.tools.search import Knowledge, hints_of, summarised, summary_text
-from commonplace.hive.tools.services import NOTICE, HiveServices, author_of, fenced
+from commonplace.hive.tools.services import NOTICE, HiveServices, fenced
 from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.web.mcp.declaration import Argument, Call, Prompt
 
@@ -62,7 +62,7 @@ def _search(using: HiveServices, call: Call, given: Mapping[str, str]) -> str:
     if not problem or len(problem) > MAX_QUERY_CHARACTERS:
         raise InvalidInput(f"problem has 1 to {MAX_QUERY_CHARACTERS:,} characters.", hint="Say it in a sentence.")
     try:
-        answer = using.hive.search(author_of(call), Asked(query=problem, limit=FOUND))
+        answer = using.hive.search(call.author, Asked(query=problem, limit=FOUND))
     except Unavailable:
         return AWAY
     data = Knowledge(

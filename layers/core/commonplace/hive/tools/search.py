@@ -5,23 +5,22 @@ from typing import Any
 
 from pydantic import Field
 
-from commonplace.hive.cursors import decode_cursor, encode_cursor
-from commonplace.hive.inputs import item_id, moment
+from commonplace.hive.cursors import encode_cursor
+from commonplace.hive.inputs import item_id, search_request
 from commonplace.hive.model import (
     DEFAULT_LIMIT,
     MAX_LIMIT,
     MAX_QUERY_CHARACTERS,
-    Asked,
     Category,
     Found,
     Item,
     SearchAnswer,
 )
-from commonplace.hive.tools.services import NOTICE, HiveArguments, HiveOutput, HivePart, HiveServices, author_of, fenced
+from commonplace.hive.tools.services import NOTICE, HiveServices, fenced
 from commonplace.kernel.errors import InvalidInput
 from commonplace.web.mcp import budgets
 from commonplace.web.mcp.budgets import MAX_TOKENS, escaped, piece, shortened
-from commonplace.web.mcp.declaration import Answer, Call, Tool
+from commonplace.web.mcp.declaration import Answer, Call, SnakeCaseArguments, SnakeCaseOutput, SnakeCasePart, Tool
 from commonplace.web.mcp.rendering import cost
 
 SEARCH = "search_knowledge"
@@ -35,7 +34,7 @@ MARGIN = 200
 """Tokens for the handle of a long item, and for notes of the frame."""
 
 
-class SearchArguments(HiveArguments):
+class SearchArguments(SnakeCaseArguments):
     query: str | None = Field(
         None, max_length=MAX_QUERY_CHARACTERS, description="The problem or the error, in your own words"
     )
@@ -46,7 +45,7 @@ class SearchArguments(HiveArguments):
     as_of: str | None = Field(None, description="What was true then: ISO 8601")
 
 
-class Summary(HivePart):
+class Summary(SnakeCasePart):
     id: str
     title: str
     category: Category
@@ -56,13 +55,13 @@ class Summary(HivePart):
     quality: float = Field(description="0 to 1")
 
 
-class QualityNumbers(HivePart):
+class QualityNumbers(SnakeCasePart):
     outcomes: float = Field(description="Whether it helped")
     freshness: float
     confidence: float
 
 
-class Knowledge(HiveOutput):
+class Knowledge(SnakeCaseOutput):
     """Of a search `results` and `total_found`; of a fetch the item's fields."""
 
     results: list[Summary] | None = None
@@ -106,17 +105,18 @@ def tools(using: HiveServices) -> tuple[Tool, ...]:
 
 def search_knowledge(using: HiveServices, call: Call, asked: SearchArguments) -> Answer:
     if asked.id is not None and asked.id.strip():
-        return _fetched(using.hive.fetch(author_of(call), item_id(asked.id)), asked.cursor)
+        return _fetched(using.hive.fetch(call.author, item_id(asked.id)), asked.cursor)
     if asked.query is None or not asked.query.strip():
         raise InvalidInput(NEITHER)
-    wanted = Asked(
-        query=asked.query,
+    wanted = search_request(
+        asked.query,
         category=asked.category,
         limit=asked.limit,
-        offset=0 if asked.cursor is None else decode_cursor(asked.cursor),
-        as_of=None if asked.as_of is None else moment(asked.as_of, "as_of"),
+        cursor=asked.cursor,
+        as_of=asked.as_of,
+        as_of_name="as_of",
     )
-    answer = using.hive.search(author_of(call), wanted)
+    answer = using.hive.search(call.author, wanted)
     data = Knowledge(
         results=[summarised(found) for found in answer.results],
         total_found=answer.total,

@@ -10,8 +10,8 @@ from typing import Any, Generic, TypeVar
 from pydantic import Field
 
 from commonplace.memory.model import Entry, EntryType, Role
-from commonplace.memory.tools.services import MemoryPart
 from commonplace.web.mcp.budgets import MAX_TOKENS, escaped, estimate_tokens, fitting, piece
+from commonplace.web.mcp.declaration import SnakeCasePart
 from commonplace.web.mcp.rendering import compact
 
 MAX_LISTED_METADATA = 300
@@ -27,7 +27,7 @@ LEAST_CONTENT = 40
 Item = TypeVar("Item")
 
 
-class Told(MemoryPart):
+class Told(SnakeCasePart):
     """One entry among others."""
 
     id: str

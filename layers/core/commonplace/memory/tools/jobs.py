@@ -9,9 +9,9 @@ from pydantic import Field
 from commonplace.kernel.errors import InvalidInput
 from commonplace.memory import validation
 from commonplace.memory.model import BATCH, ENTRY_TYPES, MAX_IMPORT, ROLES, Imported, Rebuilt, Status
-from commonplace.memory.tools.services import MemoryArguments, MemoryOutput, MemoryServices, author_of
+from commonplace.memory.tools.services import MemoryServices
 from commonplace.web.mcp.budgets import estimate_tokens
-from commonplace.web.mcp.declaration import Answer, Call, Tool
+from commonplace.web.mcp.declaration import Answer, Call, SnakeCaseArguments, SnakeCaseOutput, Tool
 from commonplace.web.mcp.rendering import compact
 
 MAX_VALUES = 200_000
@@ -63,19 +63,19 @@ IMPORT_SCHEMA: Mapping[str, Any] = {
 }
 
 
-class ImportArguments(MemoryArguments):
+class ImportArguments(SnakeCaseArguments):
     entries: list[Any] | str | None = None
     skip_existing: bool = Field(True, description="false: content that is there already is an error of its entry")
     handle: str | None = Field(None, description="Alone: how far the import has come that gave it")
 
 
-class RebuildArguments(MemoryArguments):
+class RebuildArguments(SnakeCaseArguments):
     batch_size: int = Field(BATCH, ge=1, le=BATCH)
     clear_cache: bool = Field(True, description="Forget the vectors kept so far")
     handle: str | None = Field(None, description="Alone: how far the work has come that gave it")
 
 
-class ImportProgress(MemoryOutput):
+class ImportProgress(SnakeCaseOutput):
     imported: int
     skipped: int
     errors: list[str] = Field(description="Each begins with the entry's place")
@@ -86,7 +86,7 @@ class ImportProgress(MemoryOutput):
     ids: dict[str, str] | None = Field(None, description="By ref or place; of small imports")
 
 
-class RebuildProgress(MemoryOutput):
+class RebuildProgress(SnakeCaseOutput):
     total: int
     processed: int
     status: Status
@@ -127,7 +127,7 @@ def tools(using: MemoryServices) -> tuple[Tool, ...]:
 
 
 def kb_bulk_import(using: MemoryServices, call: Call, asked: ImportArguments) -> Answer:
-    author, enough = author_of(call), using.enough()
+    author, enough = call.author, using.enough()
     if (asked.entries is None) == (asked.handle is None):
         raise InvalidInput("Give `entries` to import, or the `handle` of an import, and not both.")
     if asked.handle is not None:
@@ -140,7 +140,7 @@ def kb_bulk_import(using: MemoryServices, call: Call, asked: ImportArguments) ->
 
 
 def kb_rebuild_embeddings(using: MemoryServices, call: Call, asked: RebuildArguments) -> Answer:
-    author, enough = author_of(call), using.enough()
+    author, enough = call.author, using.enough()
     if asked.handle is not None:
         done = using.memory.rebuild_progress(author, validation.handle(asked.handle))
     else:

@@ -19,10 +19,10 @@ from commonplace.memory.model import (
     Role,
 )
 from commonplace.memory.tools.answers import RelatedEntry, Told, facts, fitted, told, whole
-from commonplace.memory.tools.services import MemoryArguments, MemoryOutput, MemoryServices, author_of
+from commonplace.memory.tools.services import MemoryServices
 from commonplace.web.mcp import budgets
 from commonplace.web.mcp.budgets import MAX_TOKENS, escaped, piece
-from commonplace.web.mcp.declaration import Answer, Call, NoArguments, Tool
+from commonplace.web.mcp.declaration import Answer, Call, NoArguments, SnakeCaseArguments, SnakeCaseOutput, Tool
 from commonplace.web.mcp.rendering import compact, cost
 
 GET = "kb_get"
@@ -33,12 +33,12 @@ MAX_READ_METADATA = 3_000
 METADATA_IS_DATA = "Its metadata is in the structured answer."
 
 
-class GetArguments(MemoryArguments):
+class GetArguments(SnakeCaseArguments):
     id: str = Field(description="UUID of the entry")
     cursor: str | None = Field(None, description="next_cursor of the part before, of a very long entry")
 
 
-class WholeEntry(MemoryOutput, Told):
+class WholeEntry(SnakeCaseOutput, Told):
     content_hash: str = Field(description="SHA-256 of the content")
     next_cursor: str | None = Field(None, description="Where the content goes on")
 
@@ -58,7 +58,7 @@ def get_tools(using: MemoryServices) -> tuple[Tool, ...]:
 
 
 def kb_get(using: MemoryServices, call: Call, asked: GetArguments) -> Answer:
-    entry = using.memory.get(author_of(call), validation.entry_id(asked.id))
+    entry = using.memory.get(call.author, validation.entry_id(asked.id))
     start = _position(entry, asked.cursor)
     share = max(MAX_TOKENS - MARGIN - cost(_whole(entry, "", None, start)), 1)
     while True:
@@ -97,12 +97,12 @@ def _whole(entry: Entry, content: str, cursor: str | None, start: int) -> Answer
     return Answer("\n\n".join([told(read), *rest]), data)
 
 
-class RelatedArguments(MemoryArguments):
+class RelatedArguments(SnakeCaseArguments):
     entry_id: str = Field(description="UUID of the entry")
     limit: int = Field(DEFAULT_RELATED, ge=1, le=MAX_RELATED)
 
 
-class ListArguments(MemoryArguments):
+class ListArguments(SnakeCaseArguments):
     role: Role | None = Field(None, description="Entries for this role, and for all; `all` is no filter")
     tags: list[str] | None = Field(None, description="Entries with all of them")
     entry_type: EntryType | None = None
@@ -112,17 +112,17 @@ class ListArguments(MemoryArguments):
     order: Direction = "desc"
 
 
-class RelatedEntries(MemoryOutput):
+class RelatedEntries(SnakeCaseOutput):
     entries: list[RelatedEntry]
 
 
-class Listed(MemoryOutput):
+class Listed(SnakeCaseOutput):
     entries: list[Told]
     total: int
     next_offset: int | None = Field(None, description="Where the list goes on")
 
 
-class Figures(MemoryOutput):
+class Figures(SnakeCaseOutput):
     total_entries: int
     by_type: dict[str, int]
     by_role: dict[str, int]
@@ -169,14 +169,14 @@ def tools(using: MemoryServices) -> tuple[Tool, ...]:
 
 def kb_get_related(using: MemoryServices, call: Call, asked: RelatedArguments) -> Answer:
     id = validation.entry_id(asked.entry_id, "entry_id")
-    related = using.memory.related(author_of(call), id, asked.limit)
+    related = using.memory.related(call.author, id, asked.limit)
     shown = fitted(related, lambda one: (one.entry.content,) * 2, _related, _related_line, usual=DEFAULT_RELATED)
     head = f"{len(shown.rows)} related to `{id}`:" if related else f"Nothing is related to `{id}`."
     return Answer("\n\n".join([head, *shown.text]), RelatedEntries(entries=shown.rows))
 
 
 def kb_list(using: MemoryServices, call: Call, asked: ListArguments) -> Answer:
-    answer = using.memory.list(author_of(call), validation.listing(**dict(asked)))
+    answer = using.memory.list(call.author, validation.listing(**dict(asked)))
     shown = fitted(
         answer.entries,
         lambda entry: (entry.content,) * 2,
@@ -193,7 +193,7 @@ def kb_list(using: MemoryServices, call: Call, asked: ListArguments) -> Answer:
 
 
 def kb_stats(using: MemoryServices, call: Call, _: NoArguments) -> Answer:
-    stats = using.memory.stats(author_of(call))
+    stats = using.memory.stats(call.author)
     queries: dict[str, dict[str, int]] = {}
     for (phase, role), count in sorted(stats.queries.items()):
         queries.setdefault(phase, {})[role] = count

@@ -19,8 +19,8 @@ from commonplace.memory.model import (
     Role,
 )
 from commonplace.memory.tools.answers import FoundEntry, facts, fitted, told
-from commonplace.memory.tools.services import MemoryArguments, MemoryOutput, MemoryServices, author_of
-from commonplace.web.mcp.declaration import Answer, Call, Tool
+from commonplace.memory.tools.services import MemoryServices
+from commonplace.web.mcp.declaration import Answer, Call, SnakeCaseArguments, SnakeCaseOutput, Tool
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ NOTHING = (
 )
 
 
-class SearchArguments(MemoryArguments):
+class SearchArguments(SnakeCaseArguments):
     query: str = Field(description="A question or a task, in your own words")
     role: Role | None = Field(None, description="Entries for this role, and for all; `all` is no filter")
     tags: list[str] | None = Field(None, description="Entries with any of them")
@@ -43,7 +43,7 @@ class SearchArguments(MemoryArguments):
     phase: Phase | None = Field(None, description="Of the story you are in: only counted")
 
 
-class Searched(MemoryOutput):
+class Searched(SnakeCaseOutput):
     entries: list[FoundEntry]
     fallback: bool = Field(description="Only words were compared")
     hints: list[str] | None = None
@@ -68,7 +68,7 @@ def tools(using: MemoryServices) -> tuple[Tool, ...]:
 
 def kb_search(using: MemoryServices, call: Call, asked: SearchArguments) -> Answer:
     question = validation.asked(**dict(asked))
-    answer = using.memory.search(author_of(call), question)
+    answer = using.memory.search(call.author, question)
     note_query(question, fallback=answer.fallback)
     shown = fitted(answer.found, _contents, _row, _line, usual=DEFAULT_LIMIT)
     hints = [FALLBACK] if answer.fallback else []

@@ -13,7 +13,7 @@ from commonplace.web.mcp.declaration import Toolset
 from commonplace.web.mcp.skill import load
 
 if TYPE_CHECKING:
-    from commonplace.memory.screening import Screening
+    from commonplace.memory.personal_data import EntryRedaction
     from commonplace.memory.service import Memory
     from commonplace.web.mcp.context import ToolsetContext
 
@@ -61,16 +61,16 @@ def toolset(context: ToolsetContext) -> Toolset | None:
 
         return composition.memory(told, context.settings, context.objects)
 
-    def screening() -> Screening:
+    def entry_redaction() -> EntryRedaction:
         from commonplace.memory import composition
 
-        return composition.screening(told, context.environ)
+        return composition.entry_redaction(told, context.environ)
 
     return memory_toolset(
         MemoryServices(
             memory=deferred(memory),
             default_limit=told.default_limit,
             min_confidence=told.min_confidence,
-            screening=None if told.redaction == "off" else deferred(screening),
+            entry_redaction=None if told.redaction == "off" else deferred(entry_redaction),
         )
     )

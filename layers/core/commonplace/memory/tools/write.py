@@ -7,13 +7,13 @@ from pydantic import Field
 
 from commonplace.memory import validation
 from commonplace.memory.model import MAX_CONTENT_BYTES, MAX_TAGS, EntryType, Role
-from commonplace.memory.tools.services import MemoryArguments, MemoryOutput, MemoryPart, MemoryServices, author_of
-from commonplace.web.mcp.declaration import Answer, Call, Tool
+from commonplace.memory.tools.services import MemoryServices
+from commonplace.web.mcp.declaration import Answer, Call, SnakeCaseArguments, SnakeCaseOutput, SnakeCasePart, Tool
 
 WORDS_ONLY = "Its vectors follow; until then it is found by its words."
 
 
-class AddArguments(MemoryArguments):
+class AddArguments(SnakeCaseArguments):
     content: str = Field(description=f"What is worth knowing, to be read by itself; at most {MAX_CONTENT_BYTES} bytes")
     entry_type: EntryType = Field(description="fact: one thing learned; summary: of a story; template: a document")
     roles: list[Role] = Field(description="For whom")
@@ -26,7 +26,7 @@ class AddArguments(MemoryArguments):
     idempotency_key: str | None = Field(None, description="Your name of this request: sent twice, it is done once")
 
 
-class UpdateArguments(MemoryArguments):
+class UpdateArguments(SnakeCaseArguments):
     id: str
     content: str | None = None
     roles: list[Role] | None = None
@@ -36,17 +36,17 @@ class UpdateArguments(MemoryArguments):
     expected_version: int | None = Field(None, description="Change nothing if it has another version by now")
 
 
-class DeleteArguments(MemoryArguments):
+class DeleteArguments(SnakeCaseArguments):
     id: str
 
 
-class NearEntry(MemoryPart):
+class NearEntry(SnakeCasePart):
     id: str
     similarity: float
     excerpt: str
 
 
-class AddedEntry(MemoryOutput):
+class AddedEntry(SnakeCaseOutput):
     id: str
     success: bool
     duplicate: bool = Field(description="It was there already, as id")
@@ -54,13 +54,13 @@ class AddedEntry(MemoryOutput):
     nearest: list[NearEntry] | None = Field(None, description="Entries that come near it")
 
 
-class UpdatedEntry(MemoryOutput):
+class UpdatedEntry(SnakeCaseOutput):
     success: bool
     re_embedded: bool
     version: int
 
 
-class DeletedEntry(MemoryOutput):
+class DeletedEntry(SnakeCaseOutput):
     success: bool
 
 
@@ -112,9 +112,9 @@ def kb_add(using: MemoryServices, call: Call, asked: AddArguments) -> Answer:
     fields = dict(asked)
     key = validation.idempotency_key(fields.pop("idempotency_key"))
     new = validation.new_entry(**fields)
-    if using.screening:
-        new = using.screening.new(new)
-    added = using.memory.add(author_of(call), new, idempotency_key=key)
+    if using.entry_redaction:
+        new = using.entry_redaction.new(new)
+    added = using.memory.add(call.author, new, idempotency_key=key)
     nearest = [NearEntry(id=one.id, similarity=round(one.similarity, 4), excerpt=one.excerpt) for one in added.nearest]
     data = AddedEntry(
         id=added.id,
@@ -131,9 +131,9 @@ def kb_update(using: MemoryServices, call: Call, asked: UpdateArguments) -> Answ
     id = validation.entry_id(fields.pop("id"))
     expected = validation.expected_version(fields.pop("expected_version"))
     changes = validation.changes(**fields)
-    if using.screening:
-        changes = using.screening.changes(changes)
-    updated = using.memory.update(author_of(call), id, changes, expected_version=expected)
+    if using.entry_redaction:
+        changes = using.entry_redaction.changes(changes)
+    updated = using.memory.update(call.author, id, changes, expected_version=expected)
     data = UpdatedEntry(success=True, re_embedded=updated.re_embedded, version=updated.entry.version)
     anew = " Its content is new, so its vectors are made anew." if data.re_embedded else ""
     return Answer(f"Changed `{id}`, now version {data.version}.{anew}", data)
@@ -141,7 +141,7 @@ def kb_update(using: MemoryServices, call: Call, asked: UpdateArguments) -> Answ
 
 def kb_delete(using: MemoryServices, call: Call, asked: DeleteArguments) -> Answer:
     id = validation.entry_id(asked.id)
-    using.memory.delete(author_of(call), id)
+    using.memory.delete(call.author, id)
     return Answer(f"Deleted `{id}`.", DeletedEntry(success=True))
 
 

@@ -12,7 +12,8 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 from commonplace.identity.authorization import Need
-from commonplace.identity.principals import ANONYMOUS, KINDS, Level, Principal, Tier, scope
+from commonplace.identity.principals import ANONYMOUS, KINDS, Level, Principal, Tier, author, scope
+from commonplace.kernel.audit import Author
 
 Cost = Literal["read", "search", "write"]
 """Each class of calls has a rate limit of its own."""
@@ -49,6 +50,20 @@ class Output(Part):
     """How the arguments were understood, where that is not what they said. The frame writes it."""
 
 
+class SnakeCaseArguments(Arguments):
+    """Names outside as they are here; camelCase is understood too."""
+
+    model_config = ConfigDict(alias_generator=None)
+
+
+class SnakeCasePart(Part):
+    model_config = ConfigDict(alias_generator=None)
+
+
+class SnakeCaseOutput(Output):
+    model_config = ConfigDict(alias_generator=None)
+
+
 class NoArguments(Arguments):
     """A tool that asks for nothing."""
 
@@ -72,6 +87,11 @@ class Call:
     """The public origin of this deployment, without a slash at its end."""
     context: Any = None
     """The SDK's request context, for functions that are coroutines and talk to the client while they work."""
+
+    @property
+    def author(self) -> Author:
+        """On whose behalf it is made, where it is about what an organisation has for itself. Raises Forbidden."""
+        return author(self.caller.principal, self.caller.address)
 
 
 @dataclass(frozen=True, slots=True)

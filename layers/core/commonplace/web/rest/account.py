@@ -1,5 +1,7 @@
 """Authentication for the few REST addresses that need it (resource `{base}/api`), and the endpoint `/me`."""
 
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends
@@ -7,11 +9,14 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from commonplace.identity.principals import Principal, ordered
+from commonplace.identity.authorization import Need, Verdict, judge
+from commonplace.identity.principals import Principal, author, ordered
 from commonplace.identity.sessions import COOKIE, Visitors
-from commonplace.kernel.errors import Forbidden
+from commonplace.kernel.audit import Author
+from commonplace.kernel.errors import Forbidden, Unavailable
 from commonplace.web.browsers import cookie_of
 from commonplace.web.challenges import Accounts, SignIn
+from commonplace.web.middleware import client_address
 from commonplace.web.private import Find
 from commonplace.web.representations import API, JSON
 from commonplace.web.rest.documentation import TOKEN_MUST_COME, answers
@@ -38,6 +43,47 @@ async def account(request: Request) -> Principal:
         raise SignIn(accounts.challenges.sign_in(accounts.resource))
     using.limits.spend_account(request.scope, principal)
     return principal
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A verified account, and on whose behalf it acts."""
+
+    principal: Principal
+    author: Author
+
+
+def permitted(need: Need) -> Callable[[Request, Principal], Awaitable[Caller]]:
+    """A dependency: an account that may do what takes this, for what an organisation has for itself.
+
+    Raises as `account`, and Consent.
+    """
+
+    async def caller(request: Request, principal: Annotated[Principal, Depends(account)]) -> Caller:
+        verdict = judge(principal, need)
+        if verdict is not Verdict.ALLOWED:
+            _refuse(request, verdict, need)
+        return Caller(principal, author(principal, client_address(request.scope)))
+
+    return caller
+
+
+def _refuse(request: Request, verdict: Verdict, need: Need) -> None:
+    accounts = services(request).accounts
+    if accounts is not None:
+        accounts.challenges.admit(verdict, need, accounts.resource)
+    if verdict is Verdict.UNCERTAIN:
+        raise Unavailable("The roles of your account cannot be read just now.", retry_after_seconds=30)
+    if verdict is Verdict.KIND:
+        raise Forbidden("This is beyond the kinds of things that your token reaches.")
+    if verdict is Verdict.TIER:
+        raise Forbidden(f"This is for accounts of the tier {need.tier}.", hint="Ask for a role that gives it.")
+    raise Forbidden(f"This takes the scope {need.scope}.", hint="Ask for a token that has it.")
+
+
+def private(answer: Answer) -> Response:
+    """An answer that no cache keeps, for it depends on who asks."""
+    return Response(answer.to_json(), media_type=JSON, headers=PRIVATE)
 
 
 UNGUARDED = ("/health", f"{API}/health", f"{API}/me")
@@ -120,4 +166,4 @@ async def get_me(principal: Annotated[Principal, Depends(account)]) -> Response:
         client=principal.client,
         grant=principal.grant,
     )
-    return Response(told.to_json(), media_type=JSON, headers=PRIVATE)
+    return private(told)

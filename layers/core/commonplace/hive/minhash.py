@@ -1,6 +1,6 @@
-"""The screening of contributions: text that gives orders to agents (`hive.orders`), and near duplicates. Pure.
+"""Near duplicates among contributions. Pure.
 
-Near duplicates are found by MinHash (Broder, 1997) over pairs of neighbouring words: 64 hashes of 32 bits, cut into 16
+They are found by MinHash (Broder, 1997) over pairs of neighbouring words: 64 hashes of 32 bits, cut into 16
 bands of four. Two texts that share 0.8 of their pairs share a band with a probability of 0.9998, those that share
 0.3 with one of 0.12.
 """
@@ -9,10 +9,6 @@ import re
 import unicodedata
 from hashlib import blake2b
 from itertools import pairwise
-
-from commonplace.hive.orders import orders
-
-__all__ = ["bands", "orders", "signature", "similarity"]
 
 HASHES, BANDS = 64, 16
 _DIGITS = 8

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import pytest
 
-from commonplace.memory.screening import Screening
+from commonplace.memory.personal_data import EntryRedaction
 from tests.fakes.redaction import WordRedactor
 from tests.unit.memory.tools.teams import Team
 
@@ -17,7 +17,7 @@ Screened = Callable[[Literal["mask", "refuse"]], Team]
 @pytest.fixture
 def screened(here: Team) -> Screened:
     def team(mode: Literal["mask", "refuse"]) -> Team:
-        here.told["screening"] = Screening(WordRedactor("Anneliese", "anneliese"), mode)
+        here.told["entry_redaction"] = EntryRedaction(WordRedactor("Anneliese", "anneliese"), mode)
         return here
 
     return team

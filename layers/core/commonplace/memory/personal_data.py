@@ -11,7 +11,7 @@ from commonplace.redaction.ports import Redactor
 
 
 @dataclass(frozen=True, slots=True)
-class Screening:
+class EntryRedaction:
     """Content and tags of entries without personal data. Raises Unavailable where the redaction does not answer."""
 
     redactor: Redactor
