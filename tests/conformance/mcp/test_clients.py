@@ -33,7 +33,6 @@ def test_what_cannot_be_installed_is_skipped_here_and_fails_in_ci(
         raise clients.NotInstalled("the registry does not answer")
 
     monkeypatch.setenv("CI", ci)
-    monkeypatch.setattr(clients, "FOLDER", tmp_path / "clients")
     monkeypatch.setattr(clients, "_npm_ci", refused)
     with pytest.raises(outcome, match="the registry does not answer"):
-        clients.or_skipped(tmp_path)
+        clients.or_skipped(tmp_path, folder=tmp_path / "clients")
