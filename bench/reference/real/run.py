@@ -25,7 +25,7 @@ TITLE = "The product reference on real products"
 
 
 def run(folder: Path, provider: EmbeddingProvider | None, *, told: bool, only: Sequence[str] = ()) -> int:
-    """Prints both tables. `told`: also what is not as it should be. 1 where no product is there, or one is refused."""
+    """Prints both tables. `told`: also what is not as it should be, of questions to mend by alone. 1 where no product is there, or one is refused."""
     rows: list[Row] = []
     outcomes: list[asked.Outcome] = []
     together: list[tuple[Product, Made]] = []
@@ -59,7 +59,7 @@ def run(folder: Path, provider: EmbeddingProvider | None, *, told: bool, only: S
     mixed = [{**row, "half": f"{row['half']}, one deployment"} for row in asked.rows(every)]
     print("\nThe same, asked of one deployment that has all of them\n" + "\n".join(table.lines(mixed)))
     if told:
-        bad = [one for one in outcomes if not one.good]
+        bad = [one for one in outcomes if not one.good and not one.question.held]
         print("\n".join(f"{one.verdict}: {one.question.of}: {one.question.text} -> {one.said}" for one in bad))
     print(f"\nWritten to {table.keep('reference_real', TITLE, [*rows, *summed, *mixed])}")
     return 1 if refused else 0
