@@ -10,9 +10,9 @@ DATE, SOURCE_HASH = "lastUpdated", "sourceHash"
 
 
 def fields(entry: Entry) -> dict[str, Any]:
-    """By their names in JSON, in order; what is absent, empty or false is left out."""
-    told = entry.model_dump(by_alias=True, mode="json", exclude_none=True)
-    return {name: value for name, value in told.items() if value not in ("", [], False)}
+    """By their names in JSON, in order; what is absent or its default is left out."""
+    told = entry.model_dump(by_alias=True, mode="json", exclude_defaults=True)
+    return {name: value for name, value in told.items() if value != ""}
 
 
 def written(entries: Iterable[Entry]) -> bytes:

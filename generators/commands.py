@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.kernel.errors import InvalidInput
 from commonplace.reference.forms import command_form
-from commonplace.reference.model import Entry, Example
+from commonplace.reference.model import Entry, Example, Parameter, Place
 from generators.generated import Generated, Unread
 
 if TYPE_CHECKING:
@@ -36,12 +36,11 @@ def sentence(text: str) -> str:
 
 
 def content(one: "Command") -> str:
-    """Markdown: what it does, its syntax, arguments, options, output."""
+    """Markdown: what it does, its syntax, output."""
     parts = [
         _described(one),
         f"**Syntax:**\n{fenced(one.syntax or one.name)}",
-        _listed("Arguments", one.arguments),
-        _listed("Options", one.options or ()) or _without(one),
+        _without(one),
         f"**Output:** {one.output.strip()}" if one.output else "",
     ]
     return "\n\n".join(part for part in parts if part)[:MAX_CONTENT]
@@ -72,14 +71,34 @@ def _described(one: "Command") -> str:
 
 
 def _without(one: "Command") -> str:
-    return "" if one.options is None else "**Options:**\n- No options available"
+    return "**Options:**\n- No options available" if one.options == () else ""
 
 
-def _listed(heading: str, options: "Sequence[Option]") -> str:
-    lines = [
-        f"- `{one.called}`: {' '.join(one.summary.split())}" if one.summary else f"- `{one.called}`" for one in options
+_SEPARATOR = re.compile(r",\s*|\s+\|\s+|\s+/\s+")
+
+
+def parameters(one: "Command") -> list[Parameter] | None:
+    """None where the options are not known."""
+    if one.options is None:
+        return [_parameter(argument, "argument") for argument in one.arguments] or None
+    return [
+        *(_parameter(argument, "argument") for argument in one.arguments),
+        *(_parameter(option, "option") for option in one.options),
     ]
-    return "\n".join([f"**{heading}:**", *lines]) if lines else ""
+
+
+def _parameter(option: "Option", place: Place) -> Parameter:
+    """`-o, --output <file>` is `--output`, also `-o`, and takes `<file>`."""
+    said = shortened(option.summary, 1_000)
+    if place == "argument":
+        return Parameter(name=option.called, place=place, description=said)
+    names, type = [], None
+    for part in _SEPARATOR.split(option.called):
+        name, _, value = part.replace("=", " ", 1).partition(" ")
+        names.append(name)
+        type = type or value.strip() or None
+    names.sort(key=lambda name: not name.startswith("--"))
+    return Parameter(name=names[0], place=place, aliases=names[1:], type=type, description=said)
 
 
 MAX_COMMANDS = 20_000
@@ -245,6 +264,7 @@ def _entry(one: Command, groups: Groups, ids: Mapping[str, str], options: Comman
         name=shortened(one.name, 500),
         syntax=shortened(one.syntax or one.name, 500),
         summary=shortened(one.summary or f"{one.name}: not described where it was read.", 500),
+        parameters=parameters(one),
         content=content(one),
         keywords=_keywords(one, said, options.keywords.get(one.name, ())),
         aliases=[shortened(alias, 200) for alias in _unique(aliases) if _free(alias, one, ids)][:50],

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.kernel.errors import InvalidInput, TooLarge
-from commonplace.reference.model import Entry
+from commonplace.reference.model import Entry, Parameter
 from commonplace.reference.source.reader import read_catalogue
 from generators import catalogue_file, console, plan, tsx
 from generators.console_patterns import accepted
@@ -80,10 +80,12 @@ def test_the_command_of_the_seed_has_its_id_its_place_and_its_shape(entries: dic
     assert found.content == (
         "List all Google Workspace users\n\n"
         "**Syntax:**\n```\nhelios gw users list [--ou=<path>] [--json]\n```\n\n"
-        "**Options:**\n- `--ou=<path>`: Only users of this organizational unit\n"
-        "- `--json`: Print JSON instead of a table\n\n"
         "**Output:** Table with columns: Email, Name, Status, Department"
     )
+    assert found.parameters == [
+        Parameter(name="--ou", place="option", type="<path>", description="Only users of this organizational unit"),
+        Parameter(name="--json", place="option", description="Print JSON instead of a table"),
+    ]
     assert {"users", "list", "google", "workspace", "directory"} <= set(found.keywords)
     assert {"cmd-gw-users-get", "cmd-gw-users-create"} <= set(found.related_ids)
     assert [(one.code, bool(one.output)) for one in found.examples] == [("helios gw users list", True)]
@@ -102,8 +104,8 @@ def test_labels_that_are_documented_each_are_commands_each(entries: dict[str, En
 
 def test_options_are_those_that_the_branch_reads(entries: dict[str, Entry]) -> None:
     assert entries["cmd-gw-sync-users"].syntax == "helios gw sync users [--dry-run]"
-    assert "`--no-forward`" in entries["cmd-gw-groups-move"].content
-    assert "--recursive" not in entries["cmd-gw-orgunits-create"].content
+    assert "`--no-forward`" in entries["cmd-gw-groups-move"].text
+    assert "--recursive" not in entries["cmd-gw-orgunits-create"].text
     assert "No options available" in entries["cmd-whoami"].content
 
 
@@ -382,4 +384,4 @@ def test_a_thousand_commands_are_read_with_their_help() -> None:
     found = generated("\n".join([f"const HELP = [{', '.join(table)}];", *handlers, run]), {"root": "big"})
     assert len(found.entries) == 1_000
     assert not found.unread
-    assert all("`--y`" in one.content and one.summary.startswith("Do ") for one in found.entries)
+    assert all("`--y`" in one.text and one.summary.startswith("Do ") for one in found.entries)

@@ -177,7 +177,7 @@ def test_a_page_without_commands_is_a_command() -> None:
     text = "usage: moor [-h] [--tight] boat\n\nMoor a boat. Asks first.\n\npositional arguments:\n  boat  which one\n"
     [entry] = entries(text).values()
     assert (entry.name, entry.syntax, entry.summary) == ("moor", "moor [-h] [--tight] boat", "Moor a boat.")
-    assert "- `boat`: which one" in entry.content
+    assert "`boat` (argument): which one" in entry.text
 
 
 def test_several_usages_name_commands_of_their_own() -> None:
@@ -195,7 +195,7 @@ def test_pages_below_a_page_are_joined_with_what_the_page_says_of_them() -> None
     found = {one.name: one for one in helptext.generate(raw, source="harbour", options={}).entries}
     assert found["harbour moor"].syntax == "harbour moor [OPTIONS] BOAT"
     assert found["harbour moor"].summary == "Moor boats where there is room."
-    assert "`--tight`: Closer." in found["harbour moor"].content
+    assert "`--tight`: Closer." in found["harbour moor"].text
 
 
 def test_colours_boxes_and_overstruck_letters_are_taken_off() -> None:

@@ -11,6 +11,7 @@ from commonplace.reference.commands import syntax_of, tokens
 from commonplace.reference.endpoints import shape
 from commonplace.reference.lookup import Lookup
 from commonplace.reference.model import ENTRY_TYPES, METHODS, SUGGESTIONS, Asked, Method
+from commonplace.reference.shelf import Kept
 from commonplace.reference.spelling import one_edit, spelling, unwrapped
 from tests.examples import examples
 from tests.reference_catalogue import catalogue
@@ -89,10 +90,10 @@ def test_what_a_search_names_passes_its_conditions(asked: Asked) -> None:
     exact = _large().exact(asked)
 
     assert len(hits or ()) <= asked.limit
-    assert all(passes(hit.entry) for hit in hits or ())
-    assert exact is None or passes(exact.entry)
+    assert all(passes(Kept(hit.catalogue, hit.placed)) for hit in hits or ())
+    assert exact is None or passes(Kept(exact.catalogue, exact.placed))
     suggested = set(_large().suggest(asked.query, asked))
-    assert suggested <= {kept.entry.called for kept in _large().entries if passes(kept.entry)}
+    assert suggested <= {kept.entry.called for kept in _large().entries if passes(kept)}
 
 
 @given(NAMES, st.text(string.ascii_lowercase, min_size=9, max_size=12))

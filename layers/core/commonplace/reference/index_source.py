@@ -64,7 +64,7 @@ def title_of(entry: Entry) -> str:
 def body_of(entry: Entry) -> str:
     """Summary, what people call it, content, examples: what stands first is in the first chunk, with the title."""
     called = ", ".join(dict.fromkeys([*entry.aliases, *entry.keywords]))
-    parts = [entry.summary, called, entry.content, *_examples(entry.examples)]
+    parts = [entry.summary, called, entry.text, *_examples(entry.examples)]
     return "\n\n".join(part for part in parts if part.strip())
 
 

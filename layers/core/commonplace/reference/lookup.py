@@ -8,16 +8,17 @@ from itertools import chain
 from commonplace.reference.commands import Commands, Names
 from commonplace.reference.endpoints import Endpoints, Request
 from commonplace.reference.model import (
+    EVERYWHERE,
     Asked,
     Catalogue,
     Category,
     CommandAnswer,
     EndpointAnswer,
-    Entry,
     Hit,
     MatchedBy,
     Method,
     Placed,
+    Within,
 )
 from commonplace.reference.query_shapes import Shapes, without_kind
 from commonplace.reference.shelf import Conditions, Kept, Match, Shelved, categories_of, modules_of
@@ -28,8 +29,6 @@ MOST_BEGINNING = 100
 """Commands of a group that are named at once."""
 
 SCORES: dict[MatchedBy, float] = {"name": 1.0, "alias": 0.95, "spelling": 0.95, "arguments": 0.9, "prefix": 0.6}
-
-COMMANDS, ENDPOINTS = Conditions(type="command"), Conditions(type="api")
 
 
 class Lookup:
@@ -47,25 +46,27 @@ class Lookup:
         """Every entry, deprecated ones as well, in the order of the catalogues and of their ids."""
         return self._shelved.all
 
-    def command(self, text: str) -> CommandAnswer:
+    def command(self, text: str, within: Within = EVERYWHERE) -> CommandAnswer:
         """The command of this name, or the group that it begins, or what may have been meant."""
-        hits = self._first(self._commands.ways(text), lambda kept: kept.entry.type == "command")
+        conditions = Conditions(type="command", within=within)
+        hits = self._first(self._commands.ways(text), conditions.let)
         if not hits:
-            return CommandAnswer(None, suggestions=self._suggesting.suggest(text, COMMANDS))
+            return CommandAnswer(None, suggestions=self._suggesting.suggest(text, conditions))
         several = len(hits) > 1 and hits[0].matched_by in ("alias", "prefix")
         return CommandAnswer(None, beginning=hits[:MOST_BEGINNING]) if several else CommandAnswer(hits[0])
 
-    def endpoint(self, path: str, method: Method | None = None) -> EndpointAnswer:
+    def endpoint(self, path: str, method: Method | None = None, within: Within = EVERYWHERE) -> EndpointAnswer:
         """The endpoints of a path: of one method, or of all. The path may come with a method, or be an alias."""
         request = self._shapes.request(path) or Request(unwrapped(path))
         request = replace(request, method=method or request.method)
         there = self._endpoints.at(request.path)
-        hits = self._first((_of(request, there), *self._names.called(path)), lambda kept: kept.entry.type == "api")
+        conditions = Conditions(type="api", within=within)
+        hits = self._first((_of(request, there), *self._names.called(path)), conditions.let)
         if hits:
             return EndpointAnswer(hits)
-        methods = dict.fromkeys(kept.entry.method for kept in there.found if kept.entry.method)
+        methods = dict.fromkeys(kept.entry.method for kept in there.found if kept.entry.method and conditions.let(kept))
         asked = f"{request.method or ''} {request.path}"
-        return EndpointAnswer((), tuple(methods), self._suggesting.suggest(asked, ENDPOINTS))
+        return EndpointAnswer((), tuple(methods), self._suggesting.suggest(asked, conditions))
 
     def shaped(self, asked: Asked) -> Sequence[Hit] | None:
         """What a query answers that is shaped like a command or an endpoint; None for any other query."""
@@ -99,10 +100,12 @@ class Lookup:
         """Whether a line begins with the name of a command, or is the beginning of one."""
         return self._commands.named(line)
 
-    def commands(self, category: str | None = None, module: str | None = None) -> tuple[Placed, ...]:
+    def commands(
+        self, category: str | None = None, module: str | None = None, within: Within = EVERYWHERE
+    ) -> tuple[Placed, ...]:
         """Commands in order of their names, without those that others replace."""
-        conditions = Conditions.of(Asked("", type="command", category=category, module=module))
-        found = [kept for kept in self._live if conditions.let(kept.entry)]
+        conditions = Conditions.of(Asked("", type="command", category=category, module=module, within=within))
+        found = [kept for kept in self._live if conditions.let(kept)]
         return tuple(kept.placed for kept in sorted(found, key=lambda kept: spelling(kept.entry.called)))
 
     def categories(self) -> tuple[Category, ...]:
@@ -118,7 +121,7 @@ class Lookup:
         """By the catalogue's name and its own id; None when there is none."""
         return self._shelved.by_id(catalogue, id)
 
-    def matching(self, asked: Asked) -> Callable[[Entry], bool]:
+    def matching(self, asked: Asked) -> Callable[[Kept], bool]:
         """Whether an entry passes the conditions of a search."""
         return Conditions.of(asked).let
 
@@ -139,7 +142,7 @@ class Lookup:
 
     def _passing(self, asked: Asked) -> Callable[[Kept], bool]:
         conditions = Conditions.of(asked)
-        return lambda kept: conditions.let(self.current(kept).entry)
+        return lambda kept: conditions.let(self.current(kept))
 
     def _first(self, ways: Iterable[Match], passes: Callable[[Kept], bool]) -> tuple[Hit, ...]:
         """The answers of the first way that names anything which passes, without any twice."""

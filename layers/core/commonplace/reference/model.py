@@ -48,10 +48,44 @@ _NAMED = r"(?i)\b((?:token|secret|password|passwd|pwd|api[_-]?key|bearer)(?:\s*[
 _WORD = r"[A-Za-z0-9_+=]{16,}"
 
 
+Place = Literal["argument", "option", "path", "query", "header", "cookie", "body"]
+PLACES: tuple[Place, ...] = get_args(Place)
+"""Where a parameter stands: the first two of a command, the others of an endpoint."""
+
+Confidence = Literal["exact", "inferred"]
+"""Whether the product itself says how it is used, or its source was read for it."""
+
+
 class Example(Stored):
     description: str
     code: str
     output: str | None = None
+
+
+class Parameter(Stored):
+    """One thing that a call takes."""
+
+    name: str
+    """`--message`, `<file>`, `per_page`, `address.city`, `items[].sku`."""
+    place: Place
+    aliases: list[str] = Field(default_factory=list)
+    """Other spellings: `-m`."""
+    type: str | None = None
+    """What stands for the value, `<msg>`, or is it, `array of string`; None of a flag without a value."""
+    required: bool = False
+    description: str = ""
+    """One line, with default and allowed values."""
+
+    @property
+    def line(self) -> str:
+        """As Markdown: `- `--message`, `-m` `<msg>`: The message.`"""
+        names = ", ".join(f"`{name}`" for name in (self.name, *self.aliases))
+        kind = f" {self.type}" if self.type and self.place not in ("argument", "option") else ""
+        value = f" `{self.type}`" if self.type and self.place == "option" else ""
+        facts = [self.place, *(["required"] if self.required else [])] if self.place != "option" else []
+        facts += ["required"] if self.place == "option" and self.required else []
+        told = f" ({', '.join(facts)})" if facts else ""
+        return f"- {names}{value}{kind}{told}" + (f": {self.description}" if self.description else "")
 
 
 class Entry(Stored):
@@ -70,13 +104,20 @@ class Entry(Stored):
     """Of a command: what is typed, without arguments: `helios gw users list`."""
     syntax: str | None = None
     """Of a command: the name with its arguments: `helios gw users get <email> [--json]`."""
+    usages: list[str] = Field(default_factory=list)
+    """Further ways to write it: `git branch -d <name>...`."""
     method: Method | None = None
     path_template: str | None = None
     """Of an endpoint: `/api/v1/users/{id}`."""
+    parameters: list[Parameter] | None = None
+    """Everything that a call takes; None where that is not known."""
+    authentication: str | None = None
+    """Of an endpoint: one line."""
+    confidence: Confidence = "exact"
     summary: str
     """One or two sentences."""
     content: str = ""
-    """Markdown."""
+    """Markdown, beside what the fields above say."""
     keywords: list[str] = Field(default_factory=list)
     aliases: list[str] = Field(default_factory=list)
     """Other ways to refer to it, in words or as spelt elsewhere."""
@@ -101,6 +142,11 @@ class Entry(Stored):
             return f"{self.method} {self.path_template}" if self.method else self.path_template
         return self.title
 
+    @property
+    def text(self) -> str:
+        """Content and parameters as Markdown: what a search reads."""
+        return "\n\n".join(filter(None, (self.content, "\n".join(one.line for one in self.parameters or ()))))
+
 
 class Placed(Stored):
     """An entry and where it stands."""
@@ -120,6 +166,8 @@ class Catalogue(Stored):
     title: str
     """What the product is called."""
     description: str = ""
+    version: str | None = None
+    """Of the product: `2.1`."""
     roots: list[str] = Field(default_factory=list)
     """First words of commands, besides those of the entries' own names."""
     synonyms: dict[str, list[str]] = Field(default_factory=dict)
@@ -172,6 +220,24 @@ class Manifest(Stored):
 
 
 @dataclass(frozen=True, slots=True)
+class Within:
+    """Which catalogues are asked; None is no condition."""
+
+    catalogue: str | None = None
+    """Its name or title, letter case ignored."""
+    version: str | None = None
+
+    def admits(self, catalogue: Catalogue) -> bool:
+        names = (catalogue.name.casefold(), catalogue.title.casefold())
+        return (self.catalogue is None or self.catalogue.strip().casefold() in names) and (
+            self.version is None or self.version.strip() == catalogue.version
+        )
+
+
+EVERYWHERE = Within()
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """A search. The conditions are exact; None is no condition."""
 
@@ -181,6 +247,16 @@ class Asked:
     """Category or subcategory, letter case ignored."""
     module: str | None = None
     limit: int = DEFAULT_LIMIT
+    within: Within = EVERYWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownOption:
+    """An option of a line, or a query parameter of a request, that the entry does not have."""
+
+    name: str
+    nearest: tuple[str, ...] = ()
+    """Those that it has, the nearest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +270,7 @@ class Hit:
     """From 0 to 1; 1 for an exact name."""
     instead_of: Entry | None = None
     """The deprecated entry that the query named, which this one replaces."""
+    unknown_options: tuple[UnknownOption, ...] = ()
 
     @property
     def entry(self) -> Entry:

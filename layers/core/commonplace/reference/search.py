@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.reference.index_source import address, record_id
-from commonplace.reference.model import Asked, Entry, EntryType, Hit
+from commonplace.reference.model import EVERYWHERE, Asked, Entry, EntryType, Hit
 from commonplace.reference.ports import Meaning, Near
 from commonplace.reference.shelf import Kept
 from commonplace.reference.spelling import one_edit
@@ -104,7 +104,7 @@ def _texts(entry: Entry, characters: int) -> Iterator[Sequence[str]]:
     yield (*entry.keywords, *entry.aliases)
     yield (entry.category, entry.subcategory or "", entry.module or "", KINDS[entry.type])
     yield (entry.summary,)
-    yield (entry.content[:characters], *(example.description for example in entry.examples))
+    yield (entry.text[:characters], *(example.description for example in entry.examples))
 
 
 def _name(entry: Entry) -> str:
@@ -365,7 +365,7 @@ class Words:
     def rank(
         self,
         asked: Asked,
-        admits: Callable[[Entry], bool],
+        admits: Callable[[Kept], bool],
         current: Callable[[Kept], Kept],
         meaning: Meaning | None = None,
     ) -> Ranking:
@@ -380,13 +380,13 @@ class Words:
         return Ranking(tuple(hits[: asked.limit]), fallback=near is None)
 
     def _fused(
-        self, asked: Asked, admits: Callable[[Entry], bool], near: Sequence[Near]
+        self, asked: Asked, admits: Callable[[Kept], bool], near: Sequence[Near]
     ) -> Sequence[tuple[Kept, float]]:
         lexical = [
             LegHit(self._ids[place], score)
             for place, score in self._scorer.rank(asked.query, self._admitted(asked, admits))
         ]
-        vector = [hit for hit in self._known(near) if admits(self._entries[self._places[hit.id]].entry)]
+        vector = [hit for hit in self._known(near) if admits(self._entries[self._places[hit.id]])]
         if not self._relevant(lexical, vector):
             return ()
         candidates = Candidates(tuple(lexical[:CANDIDATES]), tuple(vector), total=len(lexical))
@@ -395,10 +395,10 @@ class Words:
         ranked = self._preferred(asked, found)
         return [one for one in ranked if one[1] >= self._tuning.tail * ranked[0][1]]
 
-    def _admitted(self, asked: Asked, admits: Callable[[Entry], bool]) -> Callable[[int], bool] | None:
-        if asked.type is None and asked.category is None and asked.module is None:
+    def _admitted(self, asked: Asked, admits: Callable[[Kept], bool]) -> Callable[[int], bool] | None:
+        if (asked.type, asked.category, asked.module) == (None, None, None) and asked.within == EVERYWHERE:
             return None
-        return lambda place: admits(self._entries[place].entry)
+        return lambda place: admits(self._entries[place])
 
     def _known(self, near: Sequence[Near]) -> Iterator[LegHit]:
         """Of what the index names, what the edition has."""
@@ -438,14 +438,14 @@ def _near(asked: Asked, meaning: Meaning | None) -> Sequence[Near] | None:
 
 
 def _without_repeats(
-    ranked: Sequence[tuple[Kept, float]], admits: Callable[[Entry], bool], current: Callable[[Kept], Kept]
+    ranked: Sequence[tuple[Kept, float]], admits: Callable[[Kept], bool], current: Callable[[Kept], Kept]
 ) -> Iterator[Hit]:
     """Each entry once, where the best of what it stands for stood."""
     seen: set[tuple[str, str]] = set()
     for kept, score in ranked:
         now = current(kept)
         key = (now.catalogue.name, now.entry.id)
-        if key in seen or not admits(now.entry):
+        if key in seen or not admits(now):
             continue
         seen.add(key)
         replaced = None if now is kept else kept.entry

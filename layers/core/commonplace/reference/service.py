@@ -6,6 +6,7 @@ from functools import cached_property
 
 from commonplace.reference.lookup import Lookup
 from commonplace.reference.model import (
+    EVERYWHERE,
     MAX_QUERY_CHARACTERS,
     Asked,
     Catalogue,
@@ -19,6 +20,7 @@ from commonplace.reference.model import (
     Placed,
     Reported,
     SearchAnswer,
+    Within,
     kept,
 )
 from commonplace.reference.ports import Edition, GapStore, Meaning, Shelf
@@ -82,17 +84,19 @@ class Reference:
         suggestions = () if hits else prepared.lookup.suggest(asked.query, asked)
         return SearchAnswer(hits, suggestions, shaped=shaped, fallback=fallback)
 
-    def command(self, name: str) -> CommandAnswer:
+    def command(self, name: str, within: Within = EVERYWHERE) -> CommandAnswer:
         """The command of this name, however it is spelt, or what may have been meant. Never a guess."""
-        return self._prepare().lookup.command(_clean(name))
+        return self._prepare().lookup.command(_clean(name), within)
 
-    def endpoint(self, path: str, method: Method | None = None) -> EndpointAnswer:
+    def endpoint(self, path: str, method: Method | None = None, within: Within = EVERYWHERE) -> EndpointAnswer:
         """The endpoint of a path, concrete or with parameters: of one method, or of all."""
-        return self._prepare().lookup.endpoint(_clean(path), method)
+        return self._prepare().lookup.endpoint(_clean(path), method, within)
 
-    def commands(self, category: str | None = None, module: str | None = None) -> tuple[Placed, ...]:
+    def commands(
+        self, category: str | None = None, module: str | None = None, within: Within = EVERYWHERE
+    ) -> tuple[Placed, ...]:
         """Commands in order of name; `category` is a category or a subcategory, and `all` is every one."""
-        return self._prepare().lookup.commands(_category(category), module)
+        return self._prepare().lookup.commands(_category(category), module, within)
 
     def categories(self) -> tuple[Category, ...]:
         """Categories and subcategories in use, with how many entries and commands each has."""

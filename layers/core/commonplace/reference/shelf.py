@@ -5,7 +5,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from commonplace.reference.model import Asked, Catalogue, Category, Entry, EntryType, MatchedBy, Placed
+from commonplace.reference.model import (
+    EVERYWHERE,
+    Asked,
+    Catalogue,
+    Category,
+    Entry,
+    EntryType,
+    MatchedBy,
+    Placed,
+    Within,
+)
 from commonplace.reference.spelling import spelling
 
 EVERY = "all"
@@ -70,14 +80,17 @@ class Conditions:
     category: str | None = None
     """A category or subcategory, spelt as `spelling` does; so is the module."""
     module: str | None = None
+    within: Within = EVERYWHERE
 
     @classmethod
     def of(cls, asked: Asked) -> "Conditions":
-        return cls(asked.type, _slug(asked.category), _slug(asked.module))
+        return cls(asked.type, _slug(asked.category), _slug(asked.module), asked.within)
 
-    def let(self, entry: Entry) -> bool:
+    def let(self, kept: Kept) -> bool:
+        entry = kept.entry
         return (
-            (self.type is None or entry.type == self.type)
+            self.within.admits(kept.catalogue)
+            and (self.type is None or entry.type == self.type)
             and (self.category is None or self.category in (_slug(entry.category), _slug(entry.subcategory)))
             and (self.module is None or self.module == _slug(entry.module))
         )

@@ -235,11 +235,11 @@ class Suggesting:
                 found[place] += weight
         of_asked = told(asked, everything)
         best = sorted(found, key=lambda place: found[place] / (of_asked + everything.told[place]), reverse=True)
-        passing = (place for place in best if conditions.let(everything.all[place].kept.entry))
+        passing = (place for place in best if conditions.let(everything.all[place].kept))
         return list(islice(passing, COMPARED))
 
     def _letters_under(self, conditions: Conditions) -> list[str | None]:
-        return [known.letters if conditions.let(known.kept.entry) else None for known in self._everything.all]
+        return [known.letters if conditions.let(known.kept) else None for known in self._everything.all]
 
     def _rootless(self, found: Sequence[str]) -> str:
         """As aliases are, which do without the root of a command."""

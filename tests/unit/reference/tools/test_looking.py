@@ -160,7 +160,7 @@ def test_every_entry_of_a_catalogue_can_be_told_whole(here: Desk, helios: Catalo
         here.reference.one = CommandAnswer(hit(helios, placed.entry.id))
         data = here.data("get_command", command="x")
         assert data["id"] == placed.entry.id
-        assert data.get("content") == (placed.entry.content.strip() or None) or data["truncated"]
+        assert data.get("content") == (placed.entry.text.strip() or None) or data["truncated"]
 
 
 def test_the_text_never_says_the_same_twice(helios: Catalogue, here: Desk) -> None:

@@ -54,6 +54,7 @@ def compile(
         name=reading.name,
         title=settings.title,
         description=settings.description,
+        version=settings.version,
         roots=list(settings.roots),
         synonyms={word: list(others) for word, others in settings.synonyms.items()},
         categories=dict(settings.categories),

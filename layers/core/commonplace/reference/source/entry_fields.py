@@ -3,9 +3,9 @@
 import re
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, get_args
 
-from commonplace.reference.model import ENTRY_TYPES, Entry, EntryType, Example
+from commonplace.reference.model import ENTRY_TYPES, PLACES, Confidence, Entry, EntryType, Example, Parameter
 from commonplace.reference.source import bounds
 from commonplace.reference.source.drafts import FOLDERS, Draft, fields_of
 from commonplace.reference.source.fields import ID, Called, Fields, called_of, first_paragraph
@@ -13,7 +13,8 @@ from commonplace.reference.source.findings import At, nearest
 from commonplace.repository.headings import first_heading
 
 KNOWN = {
-    *("id", "type", "title", "category", "subcategory", "module", "name", "syntax", "method", "path_template"),
+    *("id", "type", "title", "category", "subcategory", "module", "name", "syntax", "usages", "method"),
+    *("path_template", "parameters", "authentication", "confidence"),
     *("summary", "content", "keywords", "aliases", "examples", "related_ids", "deprecated", "replaced_by"),
     *("source", "source_hash", "last_updated"),
 }
@@ -33,6 +34,7 @@ _OF_MARKDOWN = {"publish", "draft"}
 
 _HASH = re.compile(r"[0-9a-f]{64}\Z")
 
+_PARAMETER_HINT = f"Write name, place (one of {', '.join(PLACES)}) and, if you like, type, required, description."
 _HINT = "Write description, code and, if you like, output."
 
 
@@ -186,7 +188,46 @@ def _rest(fields: Fields, title: str) -> dict[str, Any]:
         "source": fields.text("source", bounds.MAX_SOURCE) or None,
         "source_hash": source_hash.removeprefix("sha256:") if source_hash else None,
         "last_updated": _last_updated(fields),
+        "usages": fields.texts("usages", bounds.MAX_USAGES, bounds.MAX_NAME),
+        "parameters": parameters_of(fields),
+        "authentication": fields.text("authentication", bounds.MAX_AUTHENTICATION) or None,
+        "confidence": fields.one_of("confidence", get_args(Confidence), _confidence) or "exact",
     }
+
+
+def _confidence(text: str) -> Confidence | None:
+    return next((one for one in get_args(Confidence) if one == text.lower()), None)
+
+
+def parameters_of(fields: Fields) -> list[Parameter] | None:
+    """None where they are not given."""
+    given = fields.values.get("parameters")
+    if given is None:
+        return None
+    if not isinstance(given, list) or len(given) > bounds.MAX_PARAMETERS:
+        fields.invalid("parameters", f"is no list of at most {bounds.MAX_PARAMETERS:,} parameters", _PARAMETER_HINT)
+        return None
+    return [parameter for one in given if (parameter := _parameter(fields, one)) is not None]
+
+
+def _parameter(fields: Fields, given: Any) -> Parameter | None:
+    if not isinstance(given, dict):
+        fields.invalid("parameters", "holds what is no parameter", _PARAMETER_HINT)
+        return None
+    one = fields_of(given, (), {}, fields.where("parameters"), fields.findings)
+    name = one.text("name", bounds.MAX_PARAMETER)
+    place = one.one_of("place", PLACES, lambda text: next((known for known in PLACES if known == text.lower()), None))
+    if not name or place is None:
+        one.missing("name" if not name else "place", _PARAMETER_HINT)
+        return None
+    return Parameter(
+        name=name,
+        place=place,
+        aliases=one.texts("aliases", bounds.MAX_ALIASES, bounds.MAX_PARAMETER),
+        type=one.text("type", bounds.MAX_PARAMETER) or None,
+        required=one.flag("required"),
+        description=one.text("description", bounds.MAX_PARAMETER_DESCRIPTION) or "",
+    )
 
 
 def _last_updated(fields: Fields) -> str:

@@ -22,7 +22,7 @@ KINDS = ("openapi", "console", "click", "argparse", "typer", "help")
 
 _MAX_BYTES = 256_000
 _MAX_VALUES = 20_000
-_KNOWN = ("title", "description", "roots", "synonyms", "categories", "modules", "servers", "generate")
+_KNOWN = ("title", "description", "version", "roots", "synonyms", "categories", "modules", "servers", "generate")
 _ITEM = f"Write kind (one of {', '.join(KINDS)}), source and into, such as `into: commands.json`."
 _WORDS = f"Write `word: [others that mean it]`, at most {bounds.MAX_SYNONYMS_OF_ONE} of them."
 _TITLES = "Write `slug: Title`; a slug is small letters, digits and hyphens."
@@ -50,6 +50,8 @@ class CatalogueSettings:
 
     title: str
     description: str = ""
+    version: str | None = None
+    """Of the product."""
     roots: tuple[str, ...] = ()
     synonyms: Mapping[str, list[str]] = field(default_factory=dict)
     categories: Mapping[str, str] = field(default_factory=dict)
@@ -114,6 +116,7 @@ def _settings(fields: Fields, parsed: Parsed, name: str) -> CatalogueSettings:
     return CatalogueSettings(
         title=fields.text("title", bounds.MAX_TITLE) or name,
         description=fields.text("description", bounds.MAX_DESCRIPTION) or "",
+        version=fields.text("version", bounds.MAX_VERSION) or None,
         roots=tuple(_roots(fields)),
         synonyms=_mapping(fields, "synonyms", bounds.MAX_SYNONYMS, _synonyms, _WORDS),
         categories=_mapping(fields, "categories", bounds.MAX_TITLES, _title, _TITLES, slugs=True),

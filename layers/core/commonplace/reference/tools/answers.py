@@ -330,7 +330,7 @@ def _first_fit(hit: Hit, views: Iterable[Told], room: int, number: int | None = 
 
 def _views(hit: Hit) -> Iterator[Told]:
     """From all of an entry to the beginning of its text, each with less than the one before."""
-    content, examples = hit.entry.content.strip(), _examples(hit)
+    content, examples = hit.entry.text.strip(), _examples(hit)
     bare = [example.model_copy(update={"output": None}) for example in examples]
     for count in (MAX_EXAMPLES, 2, 1):
         if count == MAX_EXAMPLES or count < len(examples):
@@ -347,7 +347,7 @@ def _views(hit: Hit) -> Iterator[Told]:
 def _view(hit: Hit, content: str, examples: list[ToldExample]) -> Told:
     """Marked where less is shown than the first view would."""
     entry = hit.entry
-    complete = content == entry.content.strip() and examples == [
+    complete = content == entry.text.strip() and examples == [
         example_of(example) for example in entry.examples[:MAX_EXAMPLES]
     ]
     return Told(**full(hit, examples, content), truncated=None if complete else True)

@@ -168,7 +168,7 @@ def _entry(using: ReferenceServices, _: Call, given: Mapping[str, str]) -> tuple
 def entry_told(hit: Hit) -> str:
     """All of it, with every example."""
     entry = hit.entry
-    told = Told(**full(hit, [example_of(one) for one in entry.examples], entry.content.strip()))
+    told = Told(**full(hit, [example_of(one) for one in entry.examples], entry.text.strip()))
     words = (("Also called", entry.aliases), ("Keywords", entry.keywords))
     more = [f"{name}: {', '.join(line(one, 200) for one in values)}" for name, values in words if values]
     return "\n\n".join([f"# {line(entry.title)}", whole(told, hit.catalogue), *more]) + "\n"
