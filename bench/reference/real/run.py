@@ -25,7 +25,10 @@ TITLE = "The product reference on real products"
 
 
 def run(folder: Path, provider: EmbeddingProvider | None, *, told: bool, only: Sequence[str] = ()) -> int:
-    """Prints both tables. `told`: also what is not as it should be, of questions to mend by alone. 1 where no product is there, or one is refused."""
+    """Prints both tables. 1 where no product is there, or one is refused.
+
+    `told`: also what is not as it should be, of questions to mend by alone.
+    """
     rows: list[Row] = []
     outcomes: list[asked.Outcome] = []
     together: list[tuple[Product, Made]] = []
