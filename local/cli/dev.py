@@ -62,7 +62,7 @@ def dev(
 ) -> None:
     """Serve a knowledge base on this machine, and keep up with every saved file."""
     source = _source(repository, branch)
-    catalogues = _catalogues(source, catalogue or (), sample=repository is None)
+    catalogues = catalogues_of(source, catalogue or (), sample=repository is None)
     from local.dev.laptop import Laptop
     from local.dev.screen import Screen
     from local.dev.session import data_folder, ended_by_signals, search_engine, serve
@@ -107,10 +107,8 @@ def _source(repository: Path | None, branch: str | None) -> Source:
     return plain_folder(SAMPLE, SAMPLE_NAME)
 
 
-def _catalogues(source: Source, given: Sequence[str], *, sample: bool) -> list[CatalogueFolder]:
-    """The sample knowledge base has the sample catalogue beside it."""
-    chosen = [catalogue_folder(text, source) for text in given]
-    if sample:
-        shown = plain_folder(SAMPLE_CATALOGUE, SAMPLE_CATALOGUE_REPOSITORY)
-        chosen.insert(0, CatalogueFolder(SAMPLE_CATALOGUE_NAME, shown))
-    return chosen
+def catalogues_of(source: Source, given: Sequence[str], *, sample: bool) -> list[CatalogueFolder]:
+    """The sample knowledge base has the sample catalogue beside it, unless the operator brings catalogues."""
+    if sample and not given:
+        return [CatalogueFolder(SAMPLE_CATALOGUE_NAME, plain_folder(SAMPLE_CATALOGUE, SAMPLE_CATALOGUE_REPOSITORY))]
+    return [catalogue_folder(text, source) for text in given]

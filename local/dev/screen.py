@@ -174,16 +174,19 @@ class Screen:
         for fault in outcome.faults:
             self.say(f"Not done: {fault}")
 
-    def addresses(self, url: str, mcp_url: str, outcome: Outcome) -> None:
+    def addresses(self, laptop: Laptop, outcome: Outcome) -> None:
         """Where to look and where agents connect, as lines to copy."""
+        url, mcp_url = laptop.url, laptop.mcp_url
         title = outcome.manifest.documents[0].title if outcome.manifest and outcome.manifest.documents else "hello"
         self.say(f"Read it: {url}/")
         self.say(f"For programs: {url}/docs, or ask:")
         for path in ("/health", "/api/v1/entries?limit=3", f"/api/v1/search?q={quote(title)}", "/llms.txt"):
             self.say(f"  curl -s {shlex.quote(url + path)}")
         self.say(f"Agents connect to {mcp_url}; how: commonplace connect --url {url}")
-        if outcome.catalogues:
-            self.say(f"The product reference alone: {mcp_url}/reference")
+        if laptop.catalogues:
+            self.say(f"The product reference alone: {mcp_url}/reference; it answers from")
+        for one in laptop.catalogues:
+            self.say(f"  {one.name}: {printable(str(one.source.folder / one.folder))}")
 
     def _two_columns(self, title: str, name: str, rows: list[tuple[str, int]]) -> None:
         table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="dim")

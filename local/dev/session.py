@@ -188,7 +188,7 @@ def serve(
         if remembers:
             laptop.look_after_records()
         laptop.welcome_readers()
-        screen.addresses(laptop.url, laptop.mcp_url, outcome)
+        screen.addresses(laptop, outcome)
         screen.say(laptop.asked_of_chains)
         keep_up(laptop, screen)
     return True

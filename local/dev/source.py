@@ -12,6 +12,8 @@ from local.github.git import GitError, git, git_text
 
 GITHUB_REMOTE = re.compile(r"(?:https?://(?:[^@/]+@)?|ssh://git@|git@)github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?")
 NAME_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
+LOCAL = "local/"
+"""Owner of what has no name on GitHub."""
 DETACHED = "main"
 """The name under which a detached HEAD is shown."""
 
@@ -39,6 +41,13 @@ class Source:
     work_tree: Path | None
     """The folder whose files are shown; None when only the branch's head counts."""
 
+    @property
+    def url(self) -> str | None:
+        """Where its files can be opened: in their folder, else on GitHub; None for a branch that is nowhere else."""
+        if self.work_tree is not None:
+            return self.work_tree.as_uri()
+        return None if self.name.startswith(LOCAL) else f"https://github.com/{self.name}"
+
 
 def plain_folder(folder: Path, name: str, branch: str = "main") -> Source:
     """A folder that needs no repository: the sample."""
@@ -59,7 +68,7 @@ def clone(path: Path, branch: str | None = None) -> Source:
     bare = git_text("rev-parse", "--is-bare-repository", directory=folder) == "true"
     current = _current_branch(folder)
     shown = branch or current or DETACHED
-    name = _github_name(folder) or f"local/{NAME_CHARACTERS.sub('-', folder.name.removesuffix('.git')) or 'repository'}"
+    name = _github_name(folder) or LOCAL + (NAME_CHARACTERS.sub("-", folder.name.removesuffix(".git")) or "repository")
     if not bare and (branch is None or branch == current):
         return Source(folder, shown, name, git_dir, common_dir, "HEAD", folder)
     return Source(folder, shown, name, git_dir, common_dir, _revision(folder, shown), None)
@@ -147,7 +156,8 @@ class CatalogueFolder:
     def told(self) -> dict[str, str]:
         """As functions read it (`commonplace.reference.settings`)."""
         source = self.source
-        return {"name": self.name, "repository": source.name, "branch": source.branch, "folder": self.folder}
+        told = {"name": self.name, "repository": source.name, "branch": source.branch, "folder": self.folder}
+        return told | ({"url": source.url} if source.url else {})
 
 
 def catalogue(text: str, knowledge_base: Source) -> CatalogueFolder:
@@ -167,7 +177,7 @@ def catalogue(text: str, knowledge_base: Source) -> CatalogueFolder:
     elif (root := _root(folder)) is not None:
         source, top = clone(root), root
     else:
-        source, top = plain_folder(folder, f"local/{name}"), folder
+        source, top = plain_folder(folder, f"{LOCAL}{name}"), folder
     inside = folder.relative_to(top).as_posix()
     found = CatalogueFolder(name, source, "" if inside == "." else inside)
     if parse_catalogues(json.dumps([found.told]), "", "") is None:

@@ -4,8 +4,11 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import anyio
 import pytest
+from mcp import Client
 
 from tests.integration.repositories import Clone
 from tests.integration.running_dev import EDIT_SECONDS, Dev, commonplace, garden, started
@@ -59,10 +62,28 @@ def test_once_serves_the_whole_sample_with_its_catalogue() -> None:
     assert re.search(r"^Catalogue tidebook: published; \d+ entries ", done.stdout, re.MULTILINE)
 
 
-def test_the_start_says_what_was_read_of_each(dev: Dev) -> None:
+def test_the_start_says_what_was_read_of_each(dev: Dev, user: Clone, tools: Path) -> None:
     assert "Catalogue reference: published; 1 entry (1 command)" in dev.output
     assert "Catalogue kit: published; 1 entry (1 guide)" in dev.output
-    assert "/mcp/reference" in dev.output
+    assert "/mcp/reference; it answers from\n" in dev.output
+    assert f"\n  reference: {user.folder}/reference\n  kit: {tools}\n" in dev.output
+
+
+def test_sources_are_files_that_open(dev: Dev, user: Clone) -> None:
+    async def look_up() -> dict[str, Any]:
+        async with Client(f"{dev.url}/mcp/reference") as client:
+            called = await client.call_tool("get_command", {"command": "helios list"})
+            return called.structured_content or {}
+
+    url = anyio.run(look_up)["sourceUrl"]
+    assert url == (user.folder / "reference" / "commands.json").as_uri()
+
+
+def test_catalogues_of_ones_own_are_served_without_the_sample(tools: Path) -> None:
+    done = commonplace("dev", "--once", "--catalogue", f"kit={tools}")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.findall(r"^Catalogue (\w+):", done.stdout, re.MULTILINE) == ["kit"]
 
 
 def test_what_is_saved_is_synced_and_told(dev: Dev, user: Clone, tools: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from commonplace.reference.model import Catalogue
@@ -33,8 +34,24 @@ def test_a_catalogue_says_where_and_when_it_was_published() -> None:
         ("a", "docs/reference/all.json", 7),
         ("b", "docs/reference/all.json", 7),
     ]
-    assert made.source_url(made.entries[0]) == f"{WEB_URL}/blob/{COMMIT}/docs/reference/all.json"
+    assert made.source_url(made.entries[0]) == f"{WEB_URL}/blob/{COMMIT}/docs/reference/all.json#L1"
+    assert made.tree_url == f"{WEB_URL}/tree/{COMMIT}"
     assert made.model_copy(update={"web_url": None}).source_url(made.entries[0]) is None
+
+
+def test_in_a_folder_of_this_machine_sources_are_its_files(tmp_path: Path) -> None:
+    made = compiled(reading(A), folder="docs of ours").model_copy(update={"web_url": tmp_path.as_uri()})
+
+    assert made.source_url(made.entries[0]) == (tmp_path / "docs of ours" / "all.json").as_uri()
+    assert made.tree_url == tmp_path.as_uri()
+
+
+def test_an_entry_that_moves_in_its_file_is_not_changed() -> None:
+    before = compiled(reading(A), generation=1)
+    moved = read_catalogue({"all.json": json.dumps([A], indent=2).encode()}, "helios")
+    after = compiled(moved, generation=2, before=before)
+
+    assert [(one.line, one.generation) for one in (*before.entries, *after.entries)] == [(1, 1), (2, 1)]
 
 
 def test_what_has_not_changed_keeps_its_generation() -> None:

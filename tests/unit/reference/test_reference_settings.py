@@ -38,6 +38,7 @@ def test_a_catalogue_is_in_the_repository_of_the_knowledge_base_unless_it_says_o
         CatalogueSource("helios", "example/kb", "main", "docs/reference"),
         CatalogueSource("api", "a/b", "main", ""),
     )
+    assert sources({"name": "here", "url": "file:///home/ada/"})[0].url == "file:///home/ada"
     assert served_toolsets({"CATALOGUES": "[]"}) == ("knowledge", "memory", "reference", "hive")
 
 
@@ -57,6 +58,8 @@ def test_a_catalogue_is_in_the_repository_of_the_knowledge_base_unless_it_says_o
         '[{"name": "a", "repository": "https://example.org/a/b"}]',
         '[{"name": "a", "secret": "b"}]',
         '[{"name": "a", "folder": null}]',
+        '[{"name": "a", "url": "javascript:alert(1)"}]',
+        '[{"name": "a", "url": "https://a b"}]',
     ],
 )
 def test_what_is_no_list_of_catalogues_stops_the_start_with_the_name_of_the_variable(given: str) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from typing import Literal, get_args
+from urllib.parse import quote
 
 from pydantic import Field
 
@@ -154,6 +155,8 @@ class Placed(Stored):
     entry: Entry
     path: str
     """Of its file, in the repository."""
+    line: int | None = None
+    """Where it begins, 1-based; None where it is all of the file."""
     generation: int
     """Of the publication that changed it last."""
 
@@ -181,7 +184,7 @@ class Catalogue(Stored):
     repository: str
     """`owner/name`."""
     web_url: str | None = None
-    """Where people see the repository; None where it is a stand-in on a laptop."""
+    """Where people see the repository: on GitHub, or a folder (`file:///...`). None where nobody does."""
     branch: str
     commit_sha: str
     generation: int
@@ -190,13 +193,18 @@ class Catalogue(Stored):
     """By id."""
 
     def source_url(self, placed: Placed) -> str | None:
-        """The entry's file on GitHub, at the commit that was published."""
-        return f"{self.web_url}/blob/{self.commit_sha}/{placed.path}" if self.web_url else None
+        """The entry's file: on GitHub its line at the commit that was published, in a folder as it is now."""
+        if self.web_url is None or self.web_url.startswith("file:"):
+            return self.web_url and f"{self.web_url}/{quote(placed.path)}"
+        line = f"#L{placed.line}" if placed.line else ""
+        return f"{self.web_url}/blob/{self.commit_sha}/{quote(placed.path)}{line}"
 
     @property
     def tree_url(self) -> str | None:
         """All of its files, likewise."""
-        return f"{self.web_url}/tree/{self.commit_sha}" if self.web_url else None
+        if self.web_url is None or self.web_url.startswith("file:"):
+            return self.web_url
+        return f"{self.web_url}/tree/{self.commit_sha}"
 
 
 class Manifest(Stored):

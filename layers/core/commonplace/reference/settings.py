@@ -16,7 +16,8 @@ MAX_CATALOGUES = 10
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _REPOSITORY, _BRANCH = re.compile(REPOSITORY), re.compile(BRANCH)
 _FOLDER = re.compile(r"(?!.*(?:^|/)\.{1,2}(?:/|$))[^\x00-\x1f\x7f\\/][^\x00-\x1f\x7f\\]{0,199}(?<!/)|")
-_KEYS = {"name", "folder", "repository", "branch"}
+_URL = re.compile(r"(?:https?|file)://[^\x00-\x20\x7f]{1,1000}")
+_KEYS = {"name", "folder", "repository", "branch", "url"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,8 @@ class CatalogueSource:
     branch: str
     folder: str
     """Without a slash at either end; empty for the whole repository."""
+    url: str | None = None
+    """Where people see the repository, where that is not GitHub: a laptop's folder, `file:///home/ada/product`."""
 
 
 def parse_catalogues(text: str, repository: str, branch: str) -> tuple[CatalogueSource, ...] | None:
@@ -50,12 +53,14 @@ def _source(given: Any, repository: str, branch: str) -> CatalogueSource | None:
         repository=given.get("repository", repository),
         branch=given.get("branch", branch),
         folder=given.get("folder", "").strip("/"),
+        url=given.get("url", "").rstrip("/") or None,
     )
     valid = (
         _NAME.fullmatch(source.name)
         and _REPOSITORY.fullmatch(source.repository)
         and _BRANCH.fullmatch(source.branch)
         and _FOLDER.fullmatch(source.folder)
+        and (source.url is None or _URL.fullmatch(source.url))
     )
     return source if valid else None
 

@@ -9,6 +9,7 @@ import pytest
 from commonplace.reference.model import Problem
 from commonplace.reference.settings import parse_catalogues
 from commonplace.reference.sync.plan import CatalogueReport
+from local.cli.dev import catalogues_of
 from local.dev.screen import catalogue_lines
 from local.dev.source import (
     CatalogueFolder,
@@ -169,3 +170,21 @@ def test_the_screen_shows_errors_and_only_in_its_verbose_form_the_rest() -> None
     assert lines[-1] == "  ... and 10 more: commonplace sync report --source tools"
     assert len(list(catalogue_lines("tools", report.model_copy(update={"problems": [WRONG, ODD]}), verbose=True))) == 3
     assert json.loads(report.to_json())["byType"] == {"command": 2, "guide": 1}
+
+
+def test_files_open_in_their_folder_else_on_github(garden: Clone) -> None:
+    garden.git("branch", "v2")
+    assert clone(garden.folder).url == garden.folder.as_uri()
+    assert clone(garden.folder, "v2").url is None
+
+    garden.git("remote", "add", "origin", "git@github.com:example/garden.git")
+    assert clone(garden.folder).url == garden.folder.as_uri()
+    assert clone(garden.folder, "v2").url == "https://github.com/example/garden"
+
+
+def test_the_sample_is_not_mixed_with_catalogues_of_the_operators_own(garden: Clone, sample: Source) -> None:
+    mine = [f"mine={garden.folder / 'docs'}", f"other={garden.folder / 'docs' / 'reference'}"]
+
+    assert [one.name for one in catalogues_of(sample, (), sample=True)] == ["tidebook"]
+    assert [one.name for one in catalogues_of(sample, mine, sample=True)] == ["mine", "other"]
+    assert catalogues_of(clone(garden.folder), (), sample=False) == []

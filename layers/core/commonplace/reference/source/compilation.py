@@ -73,9 +73,10 @@ def compile(
 def _placed(one: Written, before: Placed | None, folder: str, generation: int, synced_at: datetime) -> Placed:
     path = f"{folder}/{one.path}" if folder else one.path
     entry = one.entry if one.entry.last_updated else _dated(one.entry, before, synced_at)
+    line = None if one.content_line else one.line
     if before is not None and before.entry == entry and before.path == path:
-        return before
-    return Placed(entry=entry, path=path, generation=generation)
+        return before.model_copy(update={"line": line})
+    return Placed(entry=entry, path=path, line=line, generation=generation)
 
 
 def _dated(entry: Entry, before: Placed | None, synced_at: datetime) -> Entry:

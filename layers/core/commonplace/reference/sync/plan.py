@@ -29,7 +29,7 @@ fetched, so that the next run tries again; the run itself failed."""
 STATUS_CHARACTERS = 140
 """GitHub's, of a commit status."""
 
-CATALOGUE_VERSION = "2"
+CATALOGUE_VERSION = "3"
 """Raise it when the stored catalogue gains or changes a field."""
 ARCHIVE_BYTES = 256 * 1024 * 1024
 """A repository with more in it is never downloaded whole for the sake of one folder."""
@@ -186,9 +186,9 @@ def place_of(source: CatalogueSource) -> str:
     return f"{source.repository}#{source.branch}#{source.folder}"
 
 
-def catalogue_pipeline() -> str:
+def catalogue_pipeline(source: CatalogueSource) -> str:
     """Fingerprint of what decides what a file becomes; another one means that everything is read anew."""
-    return hashlib.sha256(f"{CATALOGUE_VERSION}\0{READER_VERSION}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{CATALOGUE_VERSION}\0{READER_VERSION}\0{source.url}".encode()).hexdigest()[:16]
 
 
 def in_folder(tree: Iterable[TreeFile], source: CatalogueSource) -> list[TreeFile]:

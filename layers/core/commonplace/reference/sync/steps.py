@@ -68,7 +68,7 @@ class CatalogueSteps(RunSteps):
         self.ledger = CatalogueLedger(objects, self.parallel, source.name)
         super().__init__(self.ledger, repository, state, bucket=bucket, now=now)
         self.source = source
-        self.pipeline = catalogue_pipeline()
+        self.pipeline = catalogue_pipeline(source)
 
     def _plan(self, run: str, full: bool) -> Answer:
         started, asked, before = self.now(), self.repository.calls, self.ledger.before()
@@ -139,7 +139,7 @@ class CatalogueSteps(RunSteps):
             edition = Edition(
                 judged.reading,
                 judged.files,
-                self.repository.web_url,
+                self.source.url or self.repository.web_url,
                 plan.commit_sha,
                 generation,
                 self.now(),
