@@ -1,6 +1,8 @@
 """The search index in one SQLite file: words by FTS5, meaning by exact vectors, versions and tombstones in a table."""
 
+import fcntl
 import logging
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -340,7 +342,8 @@ class EmbeddedEngine:
             check_same_thread=False,
         )
         if not self._read_only:
-            self._database.execute(f"PRAGMA journal_mode = {self._journal}")
+            with _locked(self.path.parent):  # SQLite does not wait for others while it switches the mode of a new file
+                self._database.execute(f"PRAGMA journal_mode = {self._journal}")
             self._database.execute("PRAGMA synchronous = NORMAL")
             # What was unpublished must not linger in free pages of the file.
             self._database.execute("PRAGMA secure_delete = ON")
@@ -358,3 +361,14 @@ class EmbeddedEngine:
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
                 raise IndexMismatch("The search index is damaged.", hint=tables.REBUILD) from error
             raise Unavailable("The search index does not answer.") from error
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keeps other processes and threads that lock this folder waiting."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(opened)
