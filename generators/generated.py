@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from commonplace.reference.model import Entry
+from commonplace.reference.model import Entry, Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +14,8 @@ class Unread:
     what: str
     """A sentence."""
     hint: str | None = None
+    severity: Severity = "warning"
+    """An error: what is there is useless or wrong without this part, and `generate` fails."""
 
 
 @dataclass(frozen=True, slots=True)
