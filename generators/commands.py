@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from commonplace.kernel.errors import InvalidInput
 from commonplace.reference.forms import command_form
 from commonplace.reference.model import Entry, Example, Parameter, Place
+from commonplace.reference.source.checks import NOT_DESCRIBED
 from generators.generated import Generated, Unread
 
 if TYPE_CHECKING:
@@ -263,7 +264,7 @@ def _entry(one: Command, groups: Groups, ids: Mapping[str, str], options: Comman
         module=one.module or _by_prefix(one, options.modules) or options.module,
         name=shortened(one.name, 500),
         syntax=shortened(one.syntax or one.name, 500),
-        summary=shortened(one.summary or f"{one.name}: not described where it was read.", 500),
+        summary=shortened(one.summary or f"{one.name}{NOT_DESCRIBED}", 500),
         parameters=parameters(one),
         content=content(one),
         keywords=_keywords(one, said, options.keywords.get(one.name, ())),

@@ -12,7 +12,8 @@ from typing import Any, Protocol, cast
 
 from commonplace.kernel.errors import InvalidInput
 from commonplace.reference.model import Entry
-from generators.generated import Generated
+from commonplace.reference.source.checks import EMPTY, EMPTY_HINT, says_nothing
+from generators.generated import Generated, Unread
 
 MADE = "auto-generated:"
 """Begins the `source` of a generated entry (seed 003, "Command Entry Example")."""
@@ -53,7 +54,8 @@ def generate(kind: str, raw: bytes, *, source: str, options: Mapping[str, Any]) 
     module = importlib.import_module(f"{__package__}.{kind_of(kind).module}")
     made = cast(Generate, module.generate)(raw, source=source, options=options)
     digest = sha256(raw).hexdigest()
-    return Generated(tuple(_signed(one, source, digest) for one in made.entries), made.unread)
+    empty = (Unread(one.called, EMPTY, EMPTY_HINT, "error") for one in made.entries if says_nothing(one))
+    return Generated(tuple(_signed(one, source, digest) for one in made.entries), (*empty, *made.unread))
 
 
 def _signed(entry: Entry, source: str, digest: str) -> Entry:

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -44,7 +44,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What became of an item. Of a failed one nothing was written."""
+    """What became of an item. Of a failed one nothing was written; one with empty entries is no good either."""
 
     item: Item
     state: State
@@ -58,7 +58,7 @@ class Done:
 
     @property
     def good(self) -> bool:
-        return self.state in ("written", "unchanged")
+        return self.state in ("written", "unchanged") and not any(one.severity == "error" for one in self.unread)
 
 
 def generate(
@@ -141,9 +141,13 @@ def _tell(done: Done, every: bool) -> None:
     counts = f"{done.added:,} new, {done.changed:,} changed, {done.removed:,} gone"
     said = {"written": f"written ({counts})", "unchanged": "unchanged", "stale": f"stale ({counts})"}[done.state]
     typer.echo(f"{item.into}: {done.entries:,} entries from {item.source}, {said}.")
-    shown = done.unread if every else done.unread[:SHOWN]
+    unread = sorted(done.unread, key=lambda one: one.severity)
+    shown = unread if every else unread[:SHOWN]
+    hints: set[str | None] = {None}
     for one in shown:
-        typer.echo(f"  not read: {one.where}: {one.what}" + (f" {one.hint}" if one.hint else ""), err=True)
+        said = "error" if one.severity == "error" else "not read"
+        typer.echo(f"  {said}: {one.where}: {one.what}" + (f" {one.hint}" if one.hint not in hints else ""), err=True)
+        hints |= {one.hint}
     if len(shown) < len(done.unread):
         typer.echo(f"  and {len(done.unread) - len(shown):,} more; --all tells them.", err=True)
 
@@ -160,7 +164,7 @@ def _facts(done: Done) -> dict[str, Any]:
         "removed": done.removed,
         "error": done.error,
         "hint": done.hint,
-        "unread": [{"where": one.where, "what": one.what, "hint": one.hint} for one in done.unread],
+        "unread": [asdict(one) for one in done.unread],
     }
     return {name: value for name, value in told.items() if value is not None}
 

@@ -107,7 +107,7 @@ def test_no_message_of_a_malformed_file_quotes_it() -> None:
         ({"examples": {"code": "a"}}, "invalid-field", "description, code"),
         ({"examples": [{"description": "a"}]}, "missing-field", "description, code"),
         ({"examples": [{"code": "a" * 8_001}]}, "invalid-field", "8,000"),
-        ({"examples": [{"code": "a"}] * 21}, "invalid-field", "description, code"),
+        ({"examples": [{"code": "a"}] * 21}, "invalid-field", "20"),
         ({"relatedIds": ["a"] * 51}, "invalid-field", "50"),
         ({"deprecated": "yes"}, "invalid-field", "true or false"),
         ({"sourceHash": "abc"}, "invalid-field", "hexadecimal"),

@@ -104,6 +104,22 @@ def test_a_source_that_cannot_be_used_leaves_the_file_of_before(folder: Path) ->
     assert (folder / "api.json").read_bytes() == before
 
 
+def test_an_operation_that_comes_out_empty_is_an_error_that_names_it(folder: Path) -> None:
+    empty = document("/pools", "/visits")
+    empty["paths"]["/pools"]["get"] = {}
+    (folder / "sources" / "tides.json").write_text(json.dumps(empty))
+
+    done = run(str(folder))
+
+    assert done.exit_code == 1
+    assert "error: GET /pools: Nothing but its name is known" in done.output
+    told = json.loads(run(str(folder), "--json").stdout)["items"][0]["unread"]
+    assert [(one["where"], one["severity"]) for one in told] == [("GET /pools", "error")]
+    checked = CliRunner().invoke(cli.app, ["reference", "validate", str(folder)])
+    assert checked.exit_code == 1
+    assert "empty-entry" in checked.output
+
+
 def test_one_item_that_fails_does_not_keep_the_others_back(folder: Path) -> None:
     (folder / "catalogue.yaml").write_text(
         CATALOGUE.replace("sources/", "gone/") + CATALOGUE.partition("\n")[2].replace("api.json", "other.json")

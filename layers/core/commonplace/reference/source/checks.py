@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from commonplace.reference.forms import form_of
 from commonplace.reference.lookup import Lookup
-from commonplace.reference.model import Catalogue, Placed
+from commonplace.reference.model import Catalogue, Entry, Placed
 from commonplace.reference.source.bounds import MAX_PROBLEMS
 from commonplace.reference.source.findings import Findings, Written, nearest
 from commonplace.reference.source.settings_file import CatalogueSettings
@@ -27,6 +27,11 @@ _SHELLS = frozenset({"", "bash", "sh", "shell", "console", "zsh", "text", "power
 MAX_SHOWN = 80
 
 _HINT = "Mend the example, or add the command."
+EMPTY = "Nothing but its name is known: no parameter, no content, and no summary of its own."
+EMPTY_HINT = "Say what it does; of a generated one, mend its source, or the reference that leads to it."
+NOT_DESCRIBED = ": not described where it was read."
+"""Ends the summary of what a generator found without any."""
+_SIGNS = re.compile(r"[*`#.:_-]+")
 
 
 def check(entries: Sequence[Written], settings: CatalogueSettings, also: Collection[str], findings: Findings) -> None:
@@ -37,6 +42,28 @@ def check(entries: Sequence[Written], settings: CatalogueSettings, also: Collect
     _Relations(by_id, also, findings).check()
     _aliases(by_id, findings)
     _titles(by_id.values(), settings, findings)
+    for one in entries:
+        if says_nothing(one.entry):
+            findings.error("empty-entry", EMPTY, EMPTY_HINT, one.at("summary"))
+
+
+def says_nothing(entry: Entry) -> bool:
+    """Whether a command or an endpoint repeats its name, and that is all: its source was not read as it is meant."""
+    if entry.type not in ("command", "api") or entry.parameters or entry.usages:
+        return False
+    known_to_take_nothing = entry.parameters is not None or entry.syntax not in (None, entry.name)
+    if entry.type == "command" and (known_to_take_nothing or entry.examples):
+        return False
+    names = {_plain(entry.called), _plain(entry.id), ""}
+    if _plain(entry.summary.removesuffix(NOT_DESCRIBED)) not in names:
+        return False
+    names |= {_plain(entry.summary), "syntax"}
+    lines = map(_plain, entry.content.splitlines())
+    return all(line in names or line.startswith("authentication") for line in lines)
+
+
+def _plain(text: str) -> str:
+    return " ".join(_SIGNS.sub(" ", text).casefold().split())
 
 
 def _duplicate_ids(entries: Sequence[Written], findings: Findings) -> None:

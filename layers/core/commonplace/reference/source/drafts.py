@@ -1,15 +1,15 @@
 """Drafts: which files of a folder belong to a catalogue, and the fields each holds, unchecked but for their form."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Literal
 
 from commonplace.kernel.yaml import Parsed, Place, YamlError
 from commonplace.kernel.yaml import read as read_yaml
 from commonplace.reference.model import SETTINGS_FILE, EntryType
 from commonplace.reference.source import bounds
-from commonplace.reference.source.fields import Fields, shown, snake
+from commonplace.reference.source.fields import Fields, fields_of, snake
 from commonplace.reference.source.findings import At, Findings
 from commonplace.reference.source.values import JsonError, sentence
 from commonplace.reference.source.values import read as read_json
@@ -122,7 +122,7 @@ def _listed(path: str, parsed: Parsed, findings: Findings, at: At) -> Iterator[D
         if not _TELLING & {snake(key) for key in value}:
             findings.error("malformed-file", "The file holds no entry.", _OTHER, at.on(1))
             return
-        yield Draft(fields_of(value, (), parsed.lines, at.on(1), findings), type_of(path), category=category_of(path))
+        yield Draft(fields_of(value, (), parsed, at.on(1), findings), type_of(path), category=category_of(path))
         return
     if value is None:
         findings.warning("empty-file", "The file holds nothing.", _HINT, at)
@@ -133,27 +133,10 @@ def _listed(path: str, parsed: Parsed, findings: Findings, at: At) -> Iterator[D
     for index, one in enumerate(value):
         here = at.on(parsed.lines.get((*place, index)))
         if isinstance(one, dict):
-            fields = fields_of(one, (*place, index), parsed.lines, here, findings)
+            fields = fields_of(one, (*place, index), parsed, here, findings)
             yield Draft(fields, type_of(path), category=category_of(path))
         else:
             findings.error("malformed-file", f"Entry {index + 1} of the file is no mapping of fields.", _HINT, here)
-
-
-def fields_of(given: Mapping[str, Any], place: Place, lines: Mapping[Place, int], at: At, findings: Findings) -> Fields:
-    """A mapping as it is written, under names in snake_case. A field that is there in two spellings is reported."""
-    values: dict[str, Any] = {}
-    spelt: dict[str, str] = {}
-    found: dict[str, int] = {}
-    for key, value in given.items():
-        name = snake(key)
-        line = lines.get((*place, key))
-        if name in values:
-            message = f"`{shown(key)}` and `{shown(spelt[name])}` are the same field."
-            findings.error("invalid-field", message, "Keep one of them.", at.on(line))
-        values[name], spelt[name] = value, key
-        if line is not None:
-            found[name] = line
-    return Fields(values, spelt, found, at, findings)
 
 
 def type_of(path: str) -> EntryType | None:
@@ -180,18 +163,13 @@ def _markdown(path: str, raw: bytes, findings: Findings, at: At) -> Iterator[Dra
         return
     if parsed is None:
         parsed = markdown.ParsedFile({}, raw.decode("utf-8-sig"), 1)
-    # A number is what was written, so that a title `1.10` stays one.
-    given = {key: parsed.authored.get(key, one) if _number(one) else one for key, one in parsed.frontmatter.items()}
     lines: dict[Place, int] = {(key,): line for key, line in parsed.lines.items()}
-    fields = fields_of(given, (), lines, at.on(1), findings)
+    authored: dict[Place, str] = {(key,): text for key, text in parsed.authored.items()}
+    fields = fields_of(parsed.frontmatter, (), Parsed(parsed.frontmatter, lines, authored), at.on(1), findings)
     if not _private(fields):
         yield Draft(
             fields, type_of(path), parsed.body, parsed.body_line, slug(without_suffix(path)) or None, category_of(path)
         )
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _private(fields: Fields) -> bool:

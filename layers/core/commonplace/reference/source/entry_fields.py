@@ -5,19 +5,15 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, get_args
 
-from commonplace.reference.model import ENTRY_TYPES, PLACES, Confidence, Entry, EntryType, Example, Parameter
+from commonplace.reference.model import ENTRY_TYPES, Confidence, Entry, EntryType, Example
 from commonplace.reference.source import bounds
-from commonplace.reference.source.drafts import FOLDERS, Draft, fields_of
-from commonplace.reference.source.fields import ID, Called, Fields, called_of, first_paragraph
+from commonplace.reference.source.call_fields import call_of
+from commonplace.reference.source.drafts import FOLDERS, Draft
+from commonplace.reference.source.fields import ID, Fields, first_paragraph
 from commonplace.reference.source.findings import At, nearest
 from commonplace.repository.headings import first_heading
 
-KNOWN = {
-    *("id", "type", "title", "category", "subcategory", "module", "name", "syntax", "usages", "method"),
-    *("path_template", "parameters", "authentication", "confidence"),
-    *("summary", "content", "keywords", "aliases", "examples", "related_ids", "deprecated", "replaced_by"),
-    *("source", "source_hash", "last_updated"),
-}
+KNOWN = frozenset(Entry.model_fields)
 
 
 _MEANT = {
@@ -34,8 +30,7 @@ _OF_MARKDOWN = {"publish", "draft"}
 
 _HASH = re.compile(r"[0-9a-f]{64}\Z")
 
-_PARAMETER_HINT = f"Write name, place (one of {', '.join(PLACES)}) and, if you like, type, required, description."
-_HINT = "Write description, code and, if you like, output."
+_EXAMPLE = "Write description, code and, if you like, output."
 
 
 def entry_of(draft: Draft) -> Entry | None:
@@ -90,14 +85,15 @@ def _body_bound(fields: Fields, draft: Draft) -> None:
 def _entry(fields: Fields, draft: Draft, content: str) -> Entry | None:
     type = _type(fields, draft)
     id = _id(fields, draft)
-    called = called_of(fields, type, content)
-    title = _title(fields, draft, called)
+    call = call_of(fields, type, content)
+    title = _title(fields, draft, call.get("name"))
     category = _category(fields, draft)
     summary = _summary(fields, draft)
     rest = _rest(fields, title or "")
     if type is None or id is None or title is None or category is None or summary is None:
         return None
-    if not content.strip() and (draft.body is not None or fields.absent("content")):
+    described = content.strip() or call.get("parameters")
+    if not described and (draft.body is not None or fields.absent("content")):
         hint = "Say at least how it is used."
         fields.findings.warning("empty-content", "The entry has no content.", hint, fields.where("content"))
     return Entry(
@@ -105,12 +101,9 @@ def _entry(fields: Fields, draft: Draft, content: str) -> Entry | None:
         type=type,
         title=title,
         category=category,
-        name=called.name,
-        syntax=called.syntax,
-        method=called.method,
-        path_template=called.path_template,
         summary=summary,
         content=content.strip("\r\n"),
+        **call,
         **rest,
     )
 
@@ -144,10 +137,10 @@ def _id(fields: Fields, draft: Draft) -> str | None:
     return id
 
 
-def _title(fields: Fields, draft: Draft, called: Called) -> str | None:
+def _title(fields: Fields, draft: Draft, name: str | None) -> str | None:
     title = fields.text("title", bounds.MAX_TITLE)
     if fields.absent("title"):
-        title = (first_heading(draft.body) if draft.body else None) or called.name
+        title = (first_heading(draft.body) if draft.body else None) or name
         title = title[: bounds.MAX_TITLE] if title else None
         if not title:
             fields.missing("title", "Write a short title.")
@@ -181,53 +174,15 @@ def _rest(fields: Fields, title: str) -> dict[str, Any]:
         "module": fields.slug("module", bounds.MAX_SLUG),
         "keywords": fields.texts("keywords", bounds.MAX_KEYWORDS, bounds.MAX_KEYWORD),
         "aliases": fields.texts("aliases", bounds.MAX_ALIASES, bounds.MAX_ALIAS),
-        "examples": examples_of(fields, title),
+        "examples": _examples(fields, title),
         "related_ids": fields.texts("related_ids", bounds.MAX_RELATED, bounds.MAX_ID),
         "deprecated": fields.flag("deprecated") or not fields.absent("replaced_by"),
         "replaced_by": fields.text("replaced_by", bounds.MAX_ID) or None,
         "source": fields.text("source", bounds.MAX_SOURCE) or None,
         "source_hash": source_hash.removeprefix("sha256:") if source_hash else None,
         "last_updated": _last_updated(fields),
-        "usages": fields.texts("usages", bounds.MAX_USAGES, bounds.MAX_NAME),
-        "parameters": parameters_of(fields),
-        "authentication": fields.text("authentication", bounds.MAX_AUTHENTICATION) or None,
-        "confidence": fields.one_of("confidence", get_args(Confidence), _confidence) or "exact",
+        "confidence": fields.one_of("confidence", get_args(Confidence), str.lower) or "exact",
     }
-
-
-def _confidence(text: str) -> Confidence | None:
-    return next((one for one in get_args(Confidence) if one == text.lower()), None)
-
-
-def parameters_of(fields: Fields) -> list[Parameter] | None:
-    """None where they are not given."""
-    given = fields.values.get("parameters")
-    if given is None:
-        return None
-    if not isinstance(given, list) or len(given) > bounds.MAX_PARAMETERS:
-        fields.invalid("parameters", f"is no list of at most {bounds.MAX_PARAMETERS:,} parameters", _PARAMETER_HINT)
-        return None
-    return [parameter for one in given if (parameter := _parameter(fields, one)) is not None]
-
-
-def _parameter(fields: Fields, given: Any) -> Parameter | None:
-    if not isinstance(given, dict):
-        fields.invalid("parameters", "holds what is no parameter", _PARAMETER_HINT)
-        return None
-    one = fields_of(given, (), {}, fields.where("parameters"), fields.findings)
-    name = one.text("name", bounds.MAX_PARAMETER)
-    place = one.one_of("place", PLACES, lambda text: next((known for known in PLACES if known == text.lower()), None))
-    if not name or place is None:
-        one.missing("name" if not name else "place", _PARAMETER_HINT)
-        return None
-    return Parameter(
-        name=name,
-        place=place,
-        aliases=one.texts("aliases", bounds.MAX_ALIASES, bounds.MAX_PARAMETER),
-        type=one.text("type", bounds.MAX_PARAMETER) or None,
-        required=one.flag("required"),
-        description=one.text("description", bounds.MAX_PARAMETER_DESCRIPTION) or "",
-    )
 
 
 def _last_updated(fields: Fields) -> str:
@@ -244,27 +199,14 @@ def _last_updated(fields: Fields) -> str:
     return text
 
 
-def examples_of(fields: Fields, title: str) -> list[Example]:
-    given = fields.values.get("examples")
-    if given is None:
-        return []
-    if not isinstance(given, list) or len(given) > bounds.MAX_EXAMPLES:
-        fields.invalid("examples", f"is no list of at most {bounds.MAX_EXAMPLES} examples", _HINT)
-        return []
-    return [example for one in given if (example := _example(fields, one, title)) is not None]
-
-
-def _example(fields: Fields, given: Any, title: str) -> Example | None:
-    if isinstance(given, str):
-        given = {"code": given}
-    if not isinstance(given, dict):
-        fields.invalid("examples", "holds what is no example", _HINT)
-        return None
-    one = fields_of(given, (), {}, fields.where("examples"), fields.findings)
-    code, output = one.block("code", bounds.MAX_EXAMPLE_BYTES), one.block("output", bounds.MAX_EXAMPLE_BYTES)
-    description = one.text("description", bounds.MAX_SUMMARY) or title
-    if one.absent("code"):
-        one.missing("code", _HINT)
-    if code is None or not code.strip():
-        return None
-    return Example(description=description, code=code.strip("\r\n"), output=output.strip("\r\n") if output else None)
+def _examples(fields: Fields, title: str) -> list[Example]:
+    found: list[Example] = []
+    for one in fields.mappings("examples", bounds.MAX_EXAMPLES, _EXAMPLE, text="code"):
+        code, output = one.block("code", bounds.MAX_EXAMPLE_BYTES), one.block("output", bounds.MAX_EXAMPLE_BYTES)
+        description = one.text("description", bounds.MAX_SUMMARY) or title
+        if one.absent("code"):
+            one.missing("code", _EXAMPLE)
+        elif code and code.strip():
+            shown = output.strip("\r\n") if output else None
+            found.append(Example(description=description, code=code.strip("\r\n"), output=shown))
+    return found

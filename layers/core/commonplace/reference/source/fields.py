@@ -1,18 +1,14 @@
-"""Field readers: one value at a time, reported where invalid, and derived where an entry leaves it out."""
+"""Field readers: one value at a time, reported where invalid."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from commonplace.reference.model import METHODS, EntryType, Method
-from commonplace.reference.source import bounds
+from commonplace.kernel.yaml import Parsed, Place
 from commonplace.reference.source.findings import At, Findings
 
-_ARGUMENT = re.compile(r"[<\[{(\"']|--?[A-Za-z]|\.\.\.|…")
-_SYNTAX = re.compile(r"(?im)^[^\w\n]{0,10}(?:syntax|usage)\b[^\n]*\n+(?:```[^\n]*\n)(.+?)\n```", re.DOTALL)
-_ENDPOINT = re.compile(rf"({'|'.join(METHODS)})\s+(/\S*)\s*\Z", re.IGNORECASE)
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
 _NO_PROSE = re.compile(r"\s{0,3}(?:#|>|[-*+]\s|\d+[.)]\s|\||<|!\[)")
 _MARKUP = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)|[*`]")
@@ -25,32 +21,6 @@ SLUG = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
 ID = re.compile(r"[a-z0-9][a-z0-9._-]*\Z")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _BREAK = re.compile(r"[\r\n\u2028\u2029]")
-
-
-def name_of(syntax: str) -> str:
-    """`helios gw users get <email> [--json]` is called `helios gw users get`."""
-    words: list[str] = []
-    for word in syntax.removeprefix("$ ").split():
-        if _ARGUMENT.match(word):
-            break
-        words.append(word)
-    return " ".join(words)
-
-
-def syntax_in(content: str) -> str | None:
-    """The one line of the code under `**Syntax:**`, as in the seed's example."""
-    found = _SYNTAX.search(content)
-    lines = [line.strip() for line in found[1].splitlines() if line.strip()] if found else []
-    return lines[0] if len(lines) == 1 else None
-
-
-def named_endpoint(text: str) -> tuple[Method, str] | None:
-    """`GET /api/v1/users` as a title or a name."""
-    found = _ENDPOINT.match(text.strip())
-    if not found:
-        return None
-    method = next(one for one in METHODS if one == found[1].upper())
-    return method, found[2]
 
 
 def first_paragraph(body: str) -> str:
@@ -92,18 +62,20 @@ class Fields:
     lines: Mapping[str, int]
     at: At
     findings: Findings
+    within: str = ""
+    """Begins their names in messages: `parameters[2].`"""
 
     def where(self, name: str) -> At:
         return self.at.on(self.lines.get(name))
 
     def called(self, name: str) -> str:
-        return shown(self.spelt.get(name, name))
+        return self.within + shown(self.spelt.get(name, name))
 
     def invalid(self, name: str, message: str, hint: str) -> None:
         self.findings.error("invalid-field", f"`{self.called(name)}` {message}.", hint, self.where(name))
 
     def missing(self, name: str, hint: str) -> None:
-        self.findings.error("missing-field", f"There is no `{name}`.", hint, self.at)
+        self.findings.error("missing-field", f"There is no `{self.called(name)}`.", hint, self.at)
 
     def absent(self, name: str) -> bool:
         value = self.values.get(name)
@@ -151,11 +123,13 @@ class Fields:
         self.invalid(name, "is neither true nor false", "Write true or false, without quotes.")
         return False
 
-    def one_of(self, name: str, valid: Iterable[T], find: Callable[[str], T | None]) -> T | None:
+    def one_of(self, name: str, valid: Sequence[T], fold: Callable[[str], str] = str) -> T | None:
+        """One of these texts. `fold`: what makes of a text the one that is meant."""
         text = self.text(name, 100)
-        if text is None:
+        if not text:
             return None
-        if (found := find(text)) is None:
+        found = next((one for one in valid if one == fold(text)), None)
+        if found is None:
             self.invalid(name, "is none of the known values", f"Write one of {', '.join(map(str, valid))}.")
         return found
 
@@ -165,67 +139,61 @@ class Fields:
         if value is None:
             return []
         given = value if isinstance(value, list) else [value]
-        if len(given) > most:
-            self.invalid(name, f"has {len(given):,} members", f"At most {most} are allowed.")
+        if not self._few(name, given, most):
             return []
         found = [self._text(name, one, most_each, False, "Write a list of texts.") for one in given]
         return list(dict.fromkeys(one for one in found if one))
+
+    def mappings(self, name: str, most: int, hint: str, *, text: str | None = None) -> list["Fields"]:
+        """A list of mappings. `text`: the field for which a bare text stands."""
+        given = self.values.get(name)
+        if given is None:
+            return []
+        if not isinstance(given, list):
+            self.invalid(name, "is no list", hint)
+        elif self._few(name, given, most):
+            return [one for index in range(len(given)) if (one := self._member(name, index, hint, text)) is not None]
+        return []
+
+    def _member(self, name: str, index: int, hint: str, text: str | None) -> "Fields | None":
+        value = self.values[name][index]
+        if text and isinstance(value, str):
+            value = {text: value}
+        if isinstance(value, dict):
+            return fields_of(value, (), Parsed(value), self.where(name), self.findings, within=f"{name}[{index}].")
+        self.invalid(f"{name}[{index}]", "is no mapping of fields", hint)
+        return None
+
+    def _few(self, name: str, given: Sized, most: int) -> bool:
+        if len(given) > most:
+            self.invalid(name, f"has {len(given):,} members", f"At most {most:,} are allowed.")
+        return len(given) <= most
+
+
+def fields_of(
+    given: Mapping[str, Any], place: Place, parsed: Parsed, at: At, findings: Findings, *, within: str = ""
+) -> Fields:
+    """A mapping as it is written at a place of a file, under names in snake_case.
+
+    A number is the text that was written, so that a version `1.10` stays one. A field that is there in two spellings is
+    reported.
+    """
+    values: dict[str, Any] = {}
+    spelt: dict[str, str] = {}
+    lines: dict[str, int] = {}
+    for key, value in given.items():
+        name, here = snake(key), (*place, key)
+        if name in values:
+            message = f"`{shown(key)}` and `{shown(spelt[name])}` are the same field."
+            findings.error("invalid-field", message, "Keep one of them.", at.on(parsed.lines.get(here)))
+        values[name] = value if isinstance(value, bool) else parsed.authored.get(here, value)
+        spelt[name] = key
+        if (line := parsed.lines.get(here)) is not None:
+            lines[name] = line
+    return Fields(values, spelt, lines, at, findings, within)
 
 
 def _proposal(text: str) -> str:
     from commonplace.repository.slugs import slug
 
     return f": `{proposal}`" if (proposal := slug(text)) else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Called:
-    """The written form of a command (name and syntax) or an endpoint (method and path template)."""
-
-    name: str | None = None
-    syntax: str | None = None
-    method: Method | None = None
-    path_template: str | None = None
-
-
-def called_of(fields: Fields, type: EntryType | None, content: str) -> Called:
-    if type == "command":
-        return _command(fields, content)
-    if type == "api":
-        return _endpoint(fields)
-    for name in ("name", "syntax", "method", "path_template"):
-        if not fields.absent(name):
-            hint = "Only commands have name and syntax, only endpoints method and pathTemplate."
-            message = f"`{fields.called(name)}` means nothing for this type; it is left out."
-            fields.findings.warning("unknown-field", message, hint, fields.where(name))
-    return Called()
-
-
-def _command(fields: Fields, content: str) -> Called:
-    name, syntax = fields.text("name", bounds.MAX_NAME), fields.text("syntax", bounds.MAX_NAME)
-    syntax = syntax or syntax_in(content)
-    name = name or (name_of(syntax) if syntax else None)
-    if not name and not (fields.values.get("name") or fields.values.get("syntax")):
-        fields.missing("name", "Write what is typed, without arguments: `helios gw users list`.")
-    return Called(name=name or None, syntax=syntax or name or None)
-
-
-def _endpoint(fields: Fields) -> Called:
-    said = named_endpoint(str(fields.values.get("name") or "")) or named_endpoint(str(fields.values.get("title") or ""))
-    method = fields.one_of("method", METHODS, _method)
-    path = fields.text("path_template", bounds.MAX_NAME)
-    if fields.absent("method") and said:
-        method = said[0]
-    if fields.absent("path_template") and said:
-        path = said[1]
-    if method is None and fields.absent("method"):
-        fields.missing("method", f"Write one of {', '.join(METHODS)}.")
-    if path is None and fields.absent("path_template"):
-        fields.missing("pathTemplate", "Write the path with its parameters in braces: `/api/v1/users/{id}`.")
-    if path and (not path.startswith("/") or re.search(r"[\s?#]", path)):
-        fields.invalid("path_template", "is no path", "Write `/api/v1/users/{id}`: no host, no query, no spaces.")
-    return Called(method=method, path_template=path)
-
-
-def _method(text: str) -> Method | None:
-    return next((one for one in METHODS if one == text.upper()), None)

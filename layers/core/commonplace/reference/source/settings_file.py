@@ -11,7 +11,7 @@ from commonplace.kernel.yaml import read as read_yaml
 from commonplace.reference.model import SETTINGS_FILE, Problem
 from commonplace.reference.source import bounds
 from commonplace.reference.source.drafts import kind_of
-from commonplace.reference.source.fields import SLUG, Fields, snake
+from commonplace.reference.source.fields import SLUG, Fields, fields_of, snake
 from commonplace.reference.source.findings import At, Findings
 from commonplace.reference.source.values import sentence
 
@@ -82,7 +82,7 @@ def _read(raw: bytes | None, name: str, findings: Findings) -> CatalogueSettings
     if not isinstance(parsed.value, dict):
         _malformed(findings, "It is no mapping of settings.", at.on(1))
         return CatalogueSettings(name)
-    return _settings(_fields(parsed, (), parsed.value, at, findings), parsed, name)
+    return _settings(fields_of(parsed.value, (), parsed, at, findings), parsed, name)
 
 
 def _parsed(raw: bytes, findings: Findings, at: At) -> Parsed | None:
@@ -100,13 +100,6 @@ def _parsed(raw: bytes, findings: Findings, at: At) -> Parsed | None:
 
 def _malformed(findings: Findings, message: str, at: At) -> None:
     findings.error("malformed-settings", message, f"Known settings are {', '.join(_KNOWN)}.", at)
-
-
-def _fields(parsed: Parsed, place: tuple[str | int, ...], values: Any, at: At, findings: Findings) -> Fields:
-    lines = {snake(key): line for key in values if (line := parsed.lines.get((*place, key))) is not None}
-    return Fields(
-        {snake(key): one for key, one in values.items()}, {snake(key): key for key in values}, lines, at, findings
-    )
 
 
 def _settings(fields: Fields, parsed: Parsed, name: str) -> CatalogueSettings:
@@ -179,12 +172,14 @@ def _generations(fields: Fields, parsed: Parsed) -> Iterator[Generation]:
         at = fields.at.on(parsed.lines.get(("generate", index)))
         if not isinstance(one, dict):
             fields.findings.error("invalid-field", "An item of `generate` is no mapping.", _ITEM, at)
-        elif generation := _generation(_fields(parsed, ("generate", index), one, at, fields.findings), one):
+        elif generation := _generation(
+            fields_of(one, ("generate", index), parsed, at, fields.findings, within=f"generate[{index}]."), one
+        ):
             yield generation
 
 
 def _generation(fields: Fields, given: Mapping[str, Any]) -> Generation | None:
-    kind = fields.one_of("kind", KINDS, lambda text: text if text in KINDS else None)
+    kind = fields.one_of("kind", KINDS)
     source, into = fields.text("source", bounds.MAX_SOURCE), fields.text("into", bounds.MAX_SOURCE)
     for name in ("kind", "source", "into"):
         if fields.absent(name):
