@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -13,7 +13,8 @@ import typer
 from commonplace.kernel.errors import CommonplaceError, InvalidInput
 from commonplace.reference.model import SETTINGS_FILE
 from commonplace.reference.source.bounds import MAX_FILE_BYTES
-from commonplace.reference.source.settings_file import read_settings
+from commonplace.reference.source.settings_file import Generation, read_settings
+from commonplace.repository.slugs import slug
 from local.cli.reference.programs import raw_of
 from local.errors import CommandError
 from local.files import top_of, write_whole
@@ -185,7 +186,18 @@ def items_of(folder: Path) -> list[Item]:
         raise CommandError(f"{file}{line}: {broken.message}", broken.hint or "")
     if not settings.generate:
         raise CommandError(f"{file} generates nothing.", "List what to generate: " + EXAMPLE)
-    return [Item(one.kind, one.source, one.into, one.options) for one in settings.generate]
+    return list(_apart(settings.generate))
+
+
+def _apart(generations: Iterable[Generation]) -> Iterator[Item]:
+    """Ids of the first item of its type are short, those of a later one begin with its file's name: `cmd-git-add`."""
+    taken: set[str] = set()
+    for one in generations:
+        path, first = PurePosixPath(one.into).with_suffix(""), "api" if one.kind == "openapi" else "cmd"
+        prefixes = (first, f"{first}-{slug(path.stem)}", f"{first}-{slug(str(path))}")
+        options = {"id_prefix": next((it for it in prefixes if it not in taken), first), **one.options}
+        taken.add(str(options["id_prefix"]))
+        yield Item(one.kind, one.source, one.into, options)
 
 
 def _one(folder: Path, item: Item, *, check: bool) -> Done:

@@ -255,3 +255,39 @@ def test_a_file_that_would_be_too_large_is_not_written(folder: Path, monkeypatch
 def test_a_date_of_a_build_that_is_none_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
     assert "SOURCE_DATE_EPOCH is no number of seconds" in run(str(folder)).output
+
+
+def test_several_documents_of_one_catalogue_do_not_share_ids(folder: Path) -> None:
+    (folder / "catalogue.yaml").write_text(
+        "generate:\n"
+        "  - {kind: openapi, source: sources/tides.json, into: api.json}\n"
+        "  - {kind: openapi, source: sources/tides.json, into: api/v2.json, base_path: /v2}\n"
+        "  - {kind: openapi, source: sources/tides.json, into: old.json, base_path: /v1, id_prefix: old}\n"
+    )
+    assert run(str(folder)).exit_code == 0
+
+    ids = [
+        one["id"]
+        for path in ("api.json", "api/v2.json", "old.json")
+        for one in json.loads((folder / path).read_text())["entries"]
+    ]
+    assert ids == [
+        "api-get-pools",
+        "api-get-visits",
+        "api-v2-get-pools",
+        "api-v2-get-visits",
+        "old-get-pools",
+        "old-get-visits",
+    ]
+    assert CliRunner().invoke(cli.app, ["reference", "validate", str(folder)]).exit_code == 0
+
+
+def test_two_items_that_write_one_file_are_refused(folder: Path) -> None:
+    (folder / "catalogue.yaml").write_text(CATALOGUE + CATALOGUE.partition("\n")[2])
+    done = run(str(folder))
+
+    assert done.exit_code == 1
+    assert (
+        "catalogue.yaml, line 3: `generate[1].into` is `api.json` again. Give each item a file of its own."
+        in " ".join(done.output.split())
+    )

@@ -72,7 +72,9 @@ def _duplicate_ids(entries: Sequence[Written], findings: Findings) -> None:
         there = first.setdefault(one.entry.id, one)
         if there is not one:
             message = f"The id is that of another entry: {_place(there)}."
-            findings.error("duplicate-id", message, "Give one of them another id.", one.at("id"))
+            made = one.entry.source_hash is not None and there.entry.source_hash is not None
+            hint = "Give an item of `generate` another `id_prefix`." if made else "Give one of them another id."
+            findings.error("duplicate-id", message, hint, one.at("id"))
 
 
 def _duplicate_names(entries: Iterable[Written], findings: Findings) -> None:
@@ -85,7 +87,7 @@ def _duplicate_names(entries: Iterable[Written], findings: Findings) -> None:
         if there is not one:
             what = "The command's name" if one.entry.type == "command" else "The endpoint"
             message = f"{what} is that of `{there.entry.id}`: {_place(there)}."
-            hint = "Keep one of them, or mark one as deprecated and say what replaces it."
+            hint = "Keep one of them, mark one as deprecated and replaced, or make a catalogue for each product."
             findings.error("duplicate-name", message, hint, one.at("name" if one.entry.name else "path_template"))
 
 

@@ -11,7 +11,7 @@ from commonplace.kernel.yaml import read as read_yaml
 from commonplace.reference.model import SETTINGS_FILE, Problem
 from commonplace.reference.source import bounds
 from commonplace.reference.source.drafts import kind_of
-from commonplace.reference.source.fields import SLUG, Fields, fields_of, snake
+from commonplace.reference.source.fields import SLUG, Fields, fields_of, shown, snake
 from commonplace.reference.source.findings import At, Findings
 from commonplace.reference.source.values import sentence
 
@@ -168,13 +168,17 @@ def _generations(fields: Fields, parsed: Parsed) -> Iterator[Generation]:
     if not isinstance(given, list) or len(given) > bounds.MAX_GENERATIONS:
         fields.invalid("generate", f"is no list of at most {bounds.MAX_GENERATIONS} items", _ITEM)
         return
+    written: set[str] = set()
     for index, one in enumerate(given):
         at = fields.at.on(parsed.lines.get(("generate", index)))
         if not isinstance(one, dict):
             fields.findings.error("invalid-field", "An item of `generate` is no mapping.", _ITEM, at)
-        elif generation := _generation(
-            fields_of(one, ("generate", index), parsed, at, fields.findings, within=f"generate[{index}]."), one
-        ):
+            continue
+        item = fields_of(one, ("generate", index), parsed, at, fields.findings, within=f"generate[{index}].")
+        if generation := _generation(item, one):
+            if generation.into in written:
+                item.invalid("into", f"is `{shown(generation.into)}` again", "Give each item a file of its own.")
+            written.add(generation.into)
             yield generation
 
 
