@@ -1,9 +1,10 @@
 """API documents resolved by another library, `jsonref`: references to other files of the folder are followed."""
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -14,28 +15,35 @@ import yaml
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 DEEPEST = 12
 """Of a body; a required field further down is not asked for."""
+ASKED = 4
+"""Levels of a body down to which every field is asked for."""
+PLACES = ("path", "query", "header", "cookie")
+_COMPOSED = ("allOf", "oneOf", "anyOf")
+_ELEMENT = re.compile(r"(?:\[\]|\*|\{[^{}]*\}|<[^<>]*>)\.?")
+"""Of a list, or any key of a map, at the beginning of a path."""
 
 
 class Outside(ValueError):
     """A reference that leads out of the folder of the document."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Operation:
     """One method of a path, as the document has it."""
 
     method: str
     path: str
-    """As it is called: with the path of the document's first server before it."""
+    """As it is called: with the path of its first server before it."""
     base: str
     said: str
     """Its summary and its description."""
-    parameters: frozenset[str]
-    """Those that are required."""
-    body: frozenset[str]
-    """Names of fields that every request has to have, nested ones as well. None of alternatives (`oneOf`)."""
-    fields: frozenset[str]
-    """Names of all fields of a body that may be sent: at its top, and below a field that holds all the others."""
+    given: Mapping[tuple[str, str], bool]
+    """Place and name of a parameter -> whether it is required."""
+    bodies: Sequence[Any]
+    """The schema of each media type, JSON first."""
+    body_required: bool
+    secured: bool
+    """Whether no call is right without authentication."""
 
     @property
     def name(self) -> str:
@@ -46,14 +54,37 @@ class Operation:
         """As the document writes it."""
         return f"{self.method} {self.path.removeprefix(self.base)}"
 
+    @property
+    def parameters(self) -> frozenset[str]:
+        """Those that are required, headers aside: how to authenticate is told by itself."""
+        return frozenset(name for (place, name), required in self.given.items() if required and place != "header")
+
+    @cached_property
+    def body(self) -> frozenset[str]:
+        """Paths of fields that every request has to have: `pool.lat`, `items[].id`. None of alternatives (`oneOf`)."""
+        return frozenset(_required(self.bodies[0], "", 0)) if self.bodies and self.body_required else frozenset()
+
+    @cached_property
+    def sometimes_required(self) -> frozenset[str]:
+        """Fields at the top that some body has to have: of one media type, or of one alternative."""
+        return frozenset(name for schema in self.bodies for name in _all_names(schema, 0))
+
+    @cached_property
+    def fields(self) -> frozenset[str]:
+        """Paths of all fields that may be sent, of every media type and alternative, down to ASKED levels."""
+        return frozenset(path for schema in self.bodies for path in _paths(schema, "", (), 0))
+
+    def has(self, path: str) -> bool:
+        """Whether the body of any media type has this field, however deep."""
+        return any(_has(schema, path, 0) for schema in self.bodies)
+
 
 def operations(document: Path) -> tuple[Operation, ...]:
     """Raises Outside, OSError and what `jsonref` raises."""
     whole = jsonref.replace_refs(
         _loaded(document), base_uri=document.resolve().as_uri(), loader=_loader(document), proxies=True, lazy_load=True
     )
-    base = urlsplit(next((str(one.get("url", "")) for one in whole.get("servers") or ()), "")).path.rstrip("/")
-    return tuple(_operations(whole, base))
+    return tuple(_operations(whole))
 
 
 def _loader(document: Path) -> Any:
@@ -82,46 +113,51 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda loader, node: loader.construct_scalar(node))
 
 
-def _operations(whole: Mapping[str, Any], base: str) -> Iterator[Operation]:
+def _operations(whole: Mapping[str, Any]) -> Iterator[Operation]:
     for path, item in whole["paths"].items():
         for method in METHODS:
-            if isinstance(item.get(method), Mapping):
-                yield _operation(method.upper(), f"{base}{path}", item, item[method], base)
+            own = item.get(method)
+            if not isinstance(own, Mapping):
+                continue
+            servers: Sequence[Mapping[str, Any]] = (
+                own.get("servers") or item.get("servers") or whole.get("servers") or ({},)
+            )
+            base = urlsplit(str(servers[0].get("url", ""))).path.rstrip("/")
+            security = own.get("security", whole.get("security"))
+            body = own.get("requestBody") or {}
+            kinds = body.get("content") or {}
+            yield Operation(
+                method=method.upper(),
+                path=f"{base}{path}",
+                base=base,
+                said=f"{own.get('summary') or ''} {own.get('description') or ''}",
+                given={
+                    (one["in"], one["name"]): bool(one.get("required"))
+                    for owner in (item, own)
+                    for one in owner.get("parameters") or ()
+                },
+                bodies=[kinds[one].get("schema") for one in sorted(kinds, key=lambda one: "json" not in one)],
+                body_required=bool(body.get("required")),
+                secured=bool(security) and all(security),
+            )
 
 
-def _operation(method: str, path: str, item: Mapping[str, Any], own: Mapping[str, Any], base: str) -> Operation:
-    given = {(one["in"], one["name"]): one for owner in (item, own) for one in owner.get("parameters") or ()}
-    parameters = [name for (place, name), one in given.items() if one.get("required") and place != "header"]
-    body = own.get("requestBody") or {}
-    kinds = body.get("content") or {}
-    first: Mapping[str, Any] = next((kinds[one] for one in sorted(kinds, key=lambda one: "json" not in one)), {})
-    fields = _required(first.get("schema"), 0) if body.get("required") else []
-    return Operation(
-        method=method,
-        path=path,
-        base=base,
-        said=f"{own.get('summary') or ''} {own.get('description') or ''}",
-        parameters=frozenset(parameters),
-        body=frozenset(fields),
-        fields=frozenset(_fields(first.get("schema"))),
-    )
-
-
-def _required(schema: Any, depth: int) -> Iterator[str]:
+def _required(schema: Any, before: str, depth: int) -> Iterator[str]:
     """Fields without which no request is right, and fields of those. One that can only be read is none."""
     if not isinstance(schema, Mapping) or depth > DEEPEST:
         return
     for part in schema.get("allOf") or ():
-        yield from _required(part, depth + 1)
-    properties = dict(_properties(schema, depth))
+        yield from _required(part, before, depth + 1)
+    properties = dict(_properties(schema, depth, ("allOf",)))
     for name in _names(schema):
         below = properties.get(name)
         if isinstance(below, Mapping) and below.get("readOnly"):
             continue
-        yield name
-        yield from _required(below, depth + 1)
+        path = f"{before}.{name}" if before else name
+        yield path
+        yield from _required(below, path, depth + 1)
     if isinstance(items := schema.get("items"), Mapping):
-        yield from _required(items, depth + 1)
+        yield from _required(items, f"{before}[]", depth + 1)
 
 
 def _names(schema: Mapping[str, Any]) -> list[str]:
@@ -129,26 +165,59 @@ def _names(schema: Mapping[str, Any]) -> list[str]:
     return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
 
 
-def _properties(schema: Mapping[str, Any], depth: int) -> Iterator[tuple[str, Any]]:
-    if depth > DEEPEST:
+def _all_names(schema: Any, depth: int) -> Iterator[str]:
+    if depth > DEEPEST or not isinstance(schema, Mapping):
         return
-    for part in schema.get("allOf") or ():
-        if isinstance(part, Mapping):
-            yield from _properties(part, depth + 1)
-    yield from (schema.get("properties") or {}).items()
+    yield from _names(schema)
+    for word in _COMPOSED:
+        for part in schema.get(word) or ():
+            yield from _all_names(part, depth + 1)
 
 
-def _fields(schema: Any) -> Iterator[str]:
-    """Those of every alternative as well."""
-    if not isinstance(schema, Mapping):
+def _properties(schema: Any, depth: int, through: Sequence[str] = _COMPOSED) -> Iterator[tuple[str, Any]]:
+    if depth > DEEPEST or not isinstance(schema, Mapping):
         return
-    found = [
-        (name, below)
-        for one in (schema, *(schema.get("oneOf") or ()), *(schema.get("anyOf") or ()))
-        if isinstance(one, Mapping)
-        for name, below in _properties(one, 0)
-        if not (isinstance(below, Mapping) and below.get("readOnly"))
-    ]
-    yield from (name for name, _ in found)
-    if len(found) == 1 and isinstance(found[0][1], Mapping):
-        yield from (name for name, one in _properties(found[0][1], 0) if not one.get("readOnly"))
+    for word in through:
+        for part in schema.get(word) or ():
+            yield from _properties(part, depth + 1, through)
+    properties = schema.get("properties")
+    yield from properties.items() if isinstance(properties, Mapping) else ()
+
+
+def _items(schema: Any, depth: int = 0) -> Iterator[Any]:
+    """Schemas of the elements of a list, and of the values of a map."""
+    if depth > DEEPEST or not isinstance(schema, Mapping):
+        return
+    yield from (schema[word] for word in ("items", "additionalProperties") if isinstance(schema.get(word), Mapping))
+    for word in _COMPOSED:
+        for part in schema.get(word) or ():
+            yield from _items(part, depth + 1)
+
+
+def _paths(schema: Any, before: str, above: tuple[int, ...], level: int) -> Iterator[str]:
+    """Those below a schema that contains itself are its own once."""
+    here = id(getattr(schema, "__subject__", schema))
+    if level >= ASKED or here in above:
+        return
+    for name, below in _properties(schema, 0):
+        if not isinstance(below, Mapping) or not below.get("readOnly"):
+            path = f"{before}.{name}" if before else name
+            yield path
+            yield from _paths(below, path, (*above, here), level + 1)
+    for one in _items(schema):
+        if dict(_properties(one, 0)) and "additionalProperties" not in schema:
+            yield from _paths(one, f"{before}[]", (*above, here), level)
+
+
+def _has(schema: Any, path: str, depth: int) -> bool:
+    """`items[].sku` of a list, `labels.*` or `labels.<key>` of a map."""
+    if depth > 4 * DEEPEST:
+        return False
+    for name, below in _properties(schema, 0):
+        if path == name:
+            return True
+        if path.startswith((f"{name}.", f"{name}[")) and _has(below, path[len(name) :].removeprefix("."), depth + 1):
+            return True
+    element = _ELEMENT.match(path)
+    rest = path[element.end() :] if element else ""
+    return element is not None and any(not rest or _has(one, rest, depth + 1) for one in _items(schema))

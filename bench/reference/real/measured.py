@@ -3,20 +3,23 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
-from bench.reference.real import console, programs
+from bench.reference.real import console, documents, programs
 from bench.reference.real.products import Made, Product
 from bench.table import Row
-from commonplace.reference.model import Entry
+from commonplace.reference.model import Entry, Parameter
 
 MOST_ALIKE = 5
 """Entries with one summary; what is said of more says nothing of any."""
+MOST_PAGES = 60
+"""Of one answer; one that goes on is counted as wrong."""
 _LABEL = re.compile(r"[\w ]{1,40}: \S+")
 """`Required scope: tasks:write` begins a description, and does not say what the operation does."""
 _MARKUP = re.compile(r"\]\([^)]*\)|</?(?:a|b|br|code|em|i|p|strong)\b[^<>]*>")
 """Targets of links, and tags."""
+_WORD = re.compile(r"[\w-]+")
 NOT_SAID = "not described where it was read"
 Call = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
 """A tool of the reference: its name and its arguments -> the result of the protocol."""
@@ -29,7 +32,7 @@ class Count:
     part: int = 0
     whole: int = 0
     not_so: list[str] = field(default_factory=list)
-    """The first of those that are not."""
+    """Those that are not."""
 
     def add(self, so: bool, what: str) -> None:
         self.add_many(int(so), 1, what)
@@ -46,24 +49,35 @@ class Count:
 
 @dataclass
 class Figures:
-    """Of one product. `names` are found by the tool; `invented` are entries that the product does not have."""
+    """Of one product; each but `invented` counts what is as it should be."""
 
     names: Count = field(default_factory=Count)
+    """Found by the tool."""
     aliases: Count = field(default_factory=Count)
     """Other names that the product takes, answered by the tool."""
-    invented: Count = field(default_factory=Count)
+    invented: list[str] = field(default_factory=list)
+    """Entries, options and fields that the product does not have."""
     syntax: Count = field(default_factory=Count)
     """Of entries that are about something that exists."""
+    exact: Count = field(default_factory=Count)
+    """Of those that are said to be exact."""
     summaries: Count = field(default_factory=Count)
     required: Count = field(default_factory=Count)
-    """Required fields and parameters, or arguments, in the entry."""
+    """Required parameters, fields and arguments that are parameters of the entry, and required there."""
     required_told: Count = field(default_factory=Count)
-    """The same in the answer of the tool."""
+    """The same on the first page of the answer."""
+    facts: Count = field(default_factory=Count)
+    """Parameters of entries whose place, and whether they are required, is as the product has it."""
     details: Count = field(default_factory=Count)
-    """Fields of bodies, or options, in the entry."""
+    """Fields of bodies, or options, that are parameters of the entry."""
     details_told: Count = field(default_factory=Count)
+    """The same on all pages of the answer."""
+    secured: Count = field(default_factory=Count)
+    """Operations that need authentication, and say which."""
     cut: Count = field(default_factory=Count)
-    """Answers that say that they are not all."""
+    """First pages without syntax, a required parameter, authentication or an example of the entry."""
+    pages: list[int] = field(default_factory=list)
+    """How many each answer has."""
 
     def row(self, product: Product, made: Made) -> Row:
         return {
@@ -71,17 +85,35 @@ class Figures:
             "entries": len(made.entries),
             "names found": str(self.names),
             "other names": str(self.aliases),
-            "invented": self.invented.part,
+            "invented": len(self.invented),
             "syntax right": str(self.syntax),
+            "of exact": str(self.exact),
             "summaries": str(self.summaries),
             "required, entry": str(self.required),
-            "answer": str(self.required_told),
+            "page 1": str(self.required_told),
+            "place, required": str(self.facts),
             "fields or options, entry": str(self.details),
             "told": str(self.details_told),
-            "answers cut": str(self.cut),
+            "authentication": str(self.secured),
+            "cut": len(self.cut.not_so),
+            "more pages": sum(one > 1 for one in self.pages),
+            "pages at most": max(self.pages, default=0),
             "unread": made.unread,
             "errors": len(made.errors),
+            "CPU s": round(made.cpu_seconds, 2),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """Of one entry, by the product itself."""
+
+    syntax: bool
+    summary: bool
+    required: Sequence[str]
+    details: Sequence[str]
+    wrong: Callable[[Parameter], bool | None]
+    """Whether place or `required` is not as the product has it; None where there is no such parameter."""
 
 
 def measured(product: Product, made: Made, call: Call) -> Figures:
@@ -94,19 +126,21 @@ def measured(product: Product, made: Made, call: Call) -> Figures:
     for entry in made.entries:
         used = any(f"{usage} ".startswith(f"{entry.called} ") for usage in usages)
         if product.kind != "console" and entry.called not in known and not used:
-            figures.invented.add(True, "")
-            figures.invented.not_so.append(entry.called)
+            figures.invented.append(entry.called)
     for thing in product.things:
-        result = call(*_asked(thing.name))
+        tool, arguments = _asked(thing.name)
+        result = call(tool, arguments)
         if product.kind == "console" and result.get("isError"):
-            result = call(*_asked(thing.name.removeprefix(f"{product.root} ")))  # what is typed without it
+            tool, arguments = _asked(thing.name.removeprefix(f"{product.root} "))  # what is typed without it
+            result = call(tool, arguments)
         if thing.also:
             figures.aliases.add(not result.get("isError"), thing.name)
             continue
         found = by_name.get(thing.name) or by_name.get(thing.name.removeprefix(f"{product.root} "))
         figures.names.add(found is not None and not result.get("isError"), thing.name)
         if found is not None:
-            _judge(figures, product, thing.name, found, result, said=shared[found.summary] <= MOST_ALIKE)
+            told = [] if result.get("isError") else [text_of(result), *_more(call, tool, arguments, result)]
+            _judge(figures, product, thing.name, found, told, own=shared[found.summary] <= MOST_ALIKE)
     return figures
 
 
@@ -119,60 +153,154 @@ def _asked(name: str) -> tuple[str, Mapping[str, Any]]:
     )
 
 
+def _more(call: Call, tool: str, arguments: Mapping[str, Any], result: Mapping[str, Any]) -> Iterator[str]:
+    """The pages after the first."""
+    for _ in range(MOST_PAGES):
+        data = result.get("structuredContent") or {}
+        following = next((one["nextPage"] for one in (data, *data.get("endpoints", ())) if one.get("nextPage")), None)
+        if following is None:
+            return
+        result = call(tool, {**arguments, "page": following})
+        yield text_of(result)
+
+
 def text_of(result: Mapping[str, Any]) -> str:
     return "\n".join(block.get("text", "") for block in result["content"])
 
 
-def _judge(
-    figures: Figures, product: Product, name: str, entry: Entry, result: Mapping[str, Any], *, said: bool
-) -> None:
-    """`said`: whether the summary is its own."""
-    told = "" if result.get("isError") else _asks(product, text_of(result))
-    whole = _asks(product, f"{entry.syntax or ''}\n{entry.content}")
-    syntax, summary, required, details = _truth(product, name, entry)
-    figures.syntax.add(syntax, f"{name}: {entry.syntax or entry.called}")
-    figures.summaries.add(said and summary, f"{name}: {entry.summary}")
-    for count, wanted, text in (
-        (figures.required, required, whole),
-        (figures.required_told, required, told),
-        (figures.details, details, whole),
-        (figures.details_told, details, told),
+def _judge(figures: Figures, product: Product, name: str, entry: Entry, told: Sequence[str], *, own: bool) -> None:
+    """`told`: the pages of the answer; `own`: whether the summary is shared by few."""
+    truth = _truth(product, name, entry)
+    figures.syntax.add(truth.syntax, f"{name}: {entry.syntax or entry.called}")
+    if entry.confidence == "exact":
+        figures.exact.add(truth.syntax, f"{name}: {entry.syntax or entry.called}")
+    figures.summaries.add(own and truth.summary, f"{name}: {entry.summary}")
+    parameters = entry.parameters or []
+    quoted = "`{}`" if product.kind == "openapi" else "{}"  # a field may be called as a word of the prose is
+    required = {spelt for one in parameters if one.required for spelt in _spelt(one)}
+    for count, wanted, there in (
+        (figures.required, truth.required, required),
+        (figures.required_told, truth.required, told[:1]),
+        (figures.details, truth.details, {spelt for one in parameters for spelt in _spelt(one)}),
+        (figures.details_told, truth.details, told),
     ):
-        there = [one for one in wanted if _holds(text, one)]
-        count.add_many(len(there), len(wanted), f"{name}: {', '.join(sorted(set(wanted) - set(there))[:5])}")
-    if not result.get("isError"):
-        figures.cut.add(_is_cut(result), name)
+        pages = there if isinstance(there, Sequence) else ()
+        missing = [
+            one for one in wanted if one not in there and not any(_holds(page, quoted.format(one)) for page in pages)
+        ]
+        count.add_many(len(wanted) - len(missing), len(wanted), f"{name}: {', '.join(sorted(missing)[:5])}")
+    for one in parameters:
+        wrong = truth.wrong(one)
+        if wrong is None:
+            figures.invented.append(f"{name}: {one.name}")
+        else:
+            figures.facts.add(not wrong, f"{name}: {one.line[:80]}")
+    operation = _operation(product, name)
+    if operation and operation.secured:
+        figures.secured.add(bool(entry.authentication), name)
+    if told:
+        figures.cut.add(not (lacking := list(_lacking(entry, told[0]))), f"{name}: {', '.join(lacking)}")
+        figures.pages.append(len(told))
 
 
-def _truth(product: Product, name: str, entry: Entry) -> tuple[bool, bool, Sequence[str], Sequence[str]]:
-    """Whether the syntax is right and the summary there; what is required; what there is besides."""
+def _spelt(one: Parameter) -> set[str]:
+    """Every way to write it, `--[no-]verify` as both; the names in `<crate>[@<version>]`."""
+    names = {one.name, *one.aliases}
+    names |= {each.replace("[no-]", "") for each in names} | {each.replace("[no-]", "no-") for each in names}
+    return names | {word for each in names for word in _WORD.findall(each)} if one.place == "argument" else names
+
+
+def _lacking(entry: Entry, page: str) -> Iterator[str]:
+    """What of the entry is not on its first page and has to be there."""
+    squeezed = " ".join(page.split())
+    for one in (entry.syntax or entry.called, entry.authentication):
+        if one and " ".join(one.split()) not in squeezed:
+            yield one
+    yield from (one.name for one in entry.parameters or () if one.required and not _holds(page, one.name))
+    if entry.examples and not any(" ".join(one.code.split()) in squeezed for one in entry.examples):
+        yield "an example"
+
+
+def _operation(product: Product, name: str) -> documents.Operation | None:
+    return next((one for one in product.operations if one.name == name), None)
+
+
+def _truth(product: Product, name: str, entry: Entry) -> Truth:
     described = bool(entry.summary.strip()) and NOT_SAID not in entry.summary
-    if product.kind == "openapi":
-        operation = next(one for one in product.operations if one.name == name)
+    operation = _operation(product, name)
+    if operation:
         own = not operation.said.strip() or _alike(entry.summary, operation.said)
-        return (
-            entry.called == name and all(_holds(entry.content, f"`{one}`") for one in operation.parameters),
-            described and own and not _LABEL.fullmatch(entry.summary),
-            [f"`{one}`" for one in sorted(operation.parameters | operation.body)],
-            [f"`{one}`" for one in sorted(operation.fields)],
+        paths = {each for (place, each) in operation.given if place == "path"}
+        return Truth(
+            syntax=entry.called == name
+            and paths <= {one.name for one in entry.parameters or () if one.place == "path"},
+            summary=described and own and not _LABEL.fullmatch(entry.summary),
+            required=sorted(operation.parameters | operation.body),
+            details=sorted(operation.fields),
+            wrong=lambda one: _wrong_field(operation, one),
         )
     if product.kind == "console":
-        short = name.removeprefix(f"{product.root} ")
-        truth = product.truths[short]
-        right = console.agrees((entry.syntax or entry.called), short, product.root, truth)
-        said = described and (not truth.said or any(_alike(entry.summary, one) for one in truth.said))
-        forms = [found for way in truth.ways if (found := console.form(way, short, product.root))]
-        needed = sorted(frozenset.intersection(*(one.needed for one in forms))) if forms else []
-        return right, said, needed, sorted({option for one in forms for option in one.allowed})
-    page = product.program.pages[name] if product.program else programs.Page((), "")
-    syntax = " ".join((entry.syntax or "").split())
-    wanted = list(dict.fromkeys(programs.required(page.own[0]))) if page.own else []
-    return syntax in page.own, described and _alike(entry.summary, _all_text(product)), wanted, sorted(page.flags)
+        return _console_truth(product, name, entry, described)
+    program = product.program
+    page = program.pages[name] if program else programs.Page((), "")
+    ways = [" ".join(one.split()) for one in (entry.syntax or "", *entry.usages)]
+    wanted = list(dict.fromkeys(programs.required(page.own[0], name))) if page.own else []
+    above = [" ".join(name.split()[:words]) for words in range(1, len(name.split()) + 1)]
+    known = "\n".join(program.pages[one].text for one in above if one in program.pages) if program else ""
+    return Truth(
+        syntax=set(ways) <= set(page.own),
+        summary=described and _alike(entry.summary, _all_text(product)),
+        required=[re.sub(r"[<>\[\].]", "", one) for one in wanted],
+        details=sorted(page.flags),
+        wrong=lambda one: _wrong_option(page, known, one),
+    )
 
 
-def _asks(product: Product, text: str) -> str:
-    """What a caller has to send: a field of a response may be called as one of the request that is missing."""
-    return text.partition("**Responses**")[0] if product.kind == "openapi" else text
+def _console_truth(product: Product, name: str, entry: Entry, described: bool) -> Truth:
+    short = name.removeprefix(f"{product.root} ")
+    truth = product.truths[short]
+    forms = [found for way in truth.ways if (found := console.form(way, short, product.root))]
+    source = product.source.read_text(encoding="utf-8")
+    return Truth(
+        syntax=console.agrees(entry.syntax or entry.called, short, product.root, truth),
+        summary=described and (not truth.said or any(_alike(entry.summary, one) for one in truth.said)),
+        required=sorted(frozenset.intersection(*(one.needed for one in forms))) if forms else [],
+        details=sorted({option for one in forms for option in one.allowed}),
+        wrong=lambda one: (
+            None
+            if one.place == "option" and not _holds(source, one.name)
+            else (one.place == "option") != one.name.startswith("-")
+        ),
+    )
+
+
+def _wrong_field(operation: documents.Operation, one: Parameter) -> bool | None:
+    """Of a field below one that may be left out both answers are right."""
+    if one.place != "body":
+        given = operation.given.get((one.place, one.name))
+        return None if given is None else given != one.required
+    if not operation.has(one.name):
+        return None
+    nested = re.search(r"[.\[]", one.name) is not None
+    if one.name in operation.body:
+        return not one.required
+    return one.required and not nested and one.name not in operation.sometimes_required
+
+
+def _wrong_option(page: programs.Page, known: str, one: Parameter) -> bool | None:
+    if one.place == "option":
+        spelt = [each.partition("=")[0] for each in _spelt(one)]
+        if not any(_holds(known, each) for each in spelt):
+            return None
+        needed = "required" in page.text.casefold() or any(
+            _holds(programs.unbracketed(usage), each) for usage in page.own for each in spelt
+        )
+        return not one.name.startswith("-") or (one.required and not needed)
+    words = {word.casefold() for word in _WORD.findall(one.name)}
+    if not any(_holds(page.text.casefold(), word) for word in words):
+        return None
+    outside = " ".join(programs.unbracketed(usage) for usage in page.own).casefold()
+    return one.required and not any(_holds(outside, word) for word in words)
 
 
 def _all_text(product: Product) -> str:
@@ -189,14 +317,11 @@ def _holds(text: str, wanted: str) -> bool:
     return re.search(rf"(?<![\w-]){re.escape(wanted)}(?![\w-])", text) is not None
 
 
-def _is_cut(result: Mapping[str, Any]) -> bool:
-    data = result.get("structuredContent") or {}
-    return bool(data.get("truncated") or any(one.get("truncated") for one in data.get("endpoints", ())))
-
-
 def faults(figures: Figures, most: int = 4) -> Iterator[str]:
     """The first of what is not as the product has it."""
-    for what in ("names", "aliases", "invented", "syntax", "summaries", "required", "required_told", "details"):
-        count: Count = getattr(figures, what)
-        if count.not_so:
-            yield f"{what}: {'; '.join(count.not_so[:most])}"
+    if figures.invented:
+        yield f"invented: {'; '.join(figures.invented[:most])}"
+    for one in fields(Figures):
+        count = getattr(figures, one.name)
+        if isinstance(count, Count) and count.not_so:
+            yield f"{one.name}: {'; '.join(count.not_so[:most])}"

@@ -1,10 +1,11 @@
 """The products that are measured, and the catalogue that the generators of today make of each."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import yaml
@@ -70,10 +71,8 @@ class Product:
     def program(self) -> programs.Program | None:
         if self.kind != "help":
             return None
-        asked = programs.Asked(
-            self.name, str(self.told["names"]), str(self.told.get("ask", "--help")), int(self.told.get("depth", 2))
-        )
-        return programs.program(asked, self.folder)
+        given = {key: self.told[key] for key in ("names", "ask", "depth", "completion") if key in self.told}
+        return programs.program(programs.Asked(self.name, **given), self.folder)
 
     @cached_property
     def operations(self) -> tuple[documents.Operation, ...]:
@@ -111,23 +110,27 @@ class Made:
     """Parts of the source that it says it could not read."""
     errors: tuple[str, ...]
     """Why this catalogue would not be published."""
+    cpu_seconds: float
+    """Of the generator."""
 
     @property
     def entries(self) -> list[Entry]:
         return [placed.entry for placed in self.catalogue.entries]
 
 
-def products(folder: Path) -> list[Product]:
-    """Those whose material is there."""
+def products(folder: Path, only: Sequence[str] = ()) -> list[Product]:
+    """Those whose material is there; `only` leaves the others unasked."""
     every = [Product(folder, told) for told in yaml.safe_load(FILE.read_text(encoding="utf-8"))]
-    return [one for one in every if one.there]
+    return [one for one in every if (not only or one.name in only) and one.there]
 
 
 def made(product: Product) -> Made:
     """Raises CommonplaceError where the generator refuses the whole source."""
     raw = product.program.raw if product.program else product.source.read_bytes()
     options = {"root": product.root} if product.kind != "openapi" else {}
+    begun = process_time()
     found = generate(product.kind, raw, source=product.source.name, options=options)
+    spent = process_time() - begun
     entries = catalogue_file.written(catalogue_file.dated(found.entries, None, WRITTEN))
     settings = yaml.safe_dump({"title": product.told["title"]}).encode()
     reading = read_catalogue({"catalogue.yaml": settings, "entries.json": entries}, product.name)
@@ -140,7 +143,7 @@ def made(product: Product) -> Made:
         synced_at=datetime(2026, 1, 1, tzinfo=UTC),
         before=None,
     )
-    return Made(compiled, len(found.unread), tuple(one.message for one in reading.errors))
+    return Made(compiled, len(found.unread), tuple(one.message for one in reading.errors), spent)
 
 
 __all__ = ["CommonplaceError", "Made", "Product", "Thing", "made", "products"]

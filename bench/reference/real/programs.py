@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -21,8 +22,16 @@ SECONDS = 20
 DEEPEST = 4
 _FLAG = re.compile(r"^[ \t]*(?:\[?-\w[,|/ ]\s*)?\[?(--[A-Za-z](?:[\w-]*\w)?)", re.MULTILINE)
 _COMPLETED = re.compile(r"^\s+(\w+),([\w-]+)\)\s+cmd=\"(\w+)\"$", re.MULTILINE)
-_GROUP = re.compile(r"(?:\[OPTIONS\] )?(?:<?(?:SUB)?COMMAND>?|\[command\])(?: \[options\])?", re.IGNORECASE)
+_GROUP = re.compile(
+    r"(?:\[OPTIONS\] )?(?:<?(?:SUB)?COMMAND>?|\[command\])(?: \[options\]| \[ARGS\]\.\.\.)?"
+    r"|(?:\[[^\[\]]*\] )*\{[^{}]*\} \.\.\.",
+    re.IGNORECASE,
+)
+_ROWS = re.compile(r"^[\w ]*commands:\n((?:[ \t]+\S.*\n|\n)+)", re.IGNORECASE | re.MULTILINE)
+_ROW = re.compile(r"^ {1,4}([a-z][\w-]*)", re.MULTILINE)
 _BRACKETED = re.compile(r"\[[^\[\]]*\]")
+_EITHER = re.compile(r"\([^()]*\|[^()]*\)|\S+(?: \| \S+)+|\S+=\S+")
+"""One of several, none of which is required; pairs, whose name is anybody's."""
 _ARGUMENT = re.compile(r"<[^<>]+>|\b[A-Z][A-Z_-]+\b")
 
 Words = tuple[str, ...]
@@ -38,6 +47,8 @@ class Asked:
     names: str
     ask: str = "--help"
     depth: int = 2
+    completion: str = "generate-shell-completion bash"
+    """What clap's program is asked for its completion with."""
 
 
 @dataclass(frozen=True)
@@ -79,24 +90,47 @@ class Program:
 
 
 def program(asked: Asked, folder: Path) -> Program | None:
-    """None where it is neither kept nor installed."""
+    """None where it is neither kept nor installed, in FOLDER or on the machine."""
     file = folder / "programs" / f"{asked.name}.json"
     if not file.is_file():
-        if shutil.which(asked.name) is None:
-            return None
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(json.dumps(_facts(asked), indent=1, sort_keys=True), encoding="utf-8")
+        with _installed(folder):
+            if shutil.which(asked.name) is None:
+                return None
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(json.dumps(_facts(asked), indent=1, sort_keys=True), encoding="utf-8")
     told: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     pages = {name: Page(tuple(name.split()), text) for name, text in told["pages"].items()}
     return Program(told["version"], told["raw"].encode(), pages)
 
 
-def required(usage: str) -> list[str]:
-    """Arguments that stand outside of brackets."""
+def unbracketed(usage: str) -> str:
+    """Without what may be left out."""
     bare, before = usage, ""
     while bare != before:
         bare, before = _BRACKETED.sub(" ", bare), bare
-    return [one for one in _ARGUMENT.findall(bare) if one.strip("<>").casefold() not in {"options", "flags"}]
+    return bare
+
+
+@contextmanager
+def _installed(folder: Path) -> Iterator[None]:
+    """Programs of FOLDER's own environments before those of the machine."""
+    path = os.environ["PATH"]
+    own = [str(folder.resolve() / one) for one in ("python/bin", "node_modules/.bin")]
+    os.environ["PATH"] = os.pathsep.join([*own, path])
+    try:
+        yield
+    finally:
+        os.environ["PATH"] = path
+
+
+def required(usage: str, name: str = "") -> list[str]:
+    """Arguments outside of brackets and alternatives; behind `name`, as argparse has them, those in lower case too."""
+    bare = unbracketed(usage)
+    if name and "[-h]" in usage:
+        plain = re.sub(r"--?[\w-]+ \S+|\{[^{}]*\}", " ", bare.removeprefix(name))
+        return [one for one in plain.split() if re.fullmatch(r"[a-z][\w-]*", one)]
+    named = _ARGUMENT.findall(_EITHER.sub(" ", bare))
+    return [one for one in named if one.strip("<>").casefold() not in {"options", "flags"}]
 
 
 def _facts(asked: Asked) -> dict[str, Any]:
@@ -105,7 +139,8 @@ def _facts(asked: Asked) -> dict[str, Any]:
         said = partial(_said, place)
         said(["git", "init", "--quiet"])  # parts of Git's help are told in a repository alone
         raw = raw_of("help", asked.name, folder=place, options={"depth": asked.depth, "ask": asked.ask})
-        version = said([asked.name, "version" if asked.name == "kubectl" else "--version"]).strip().partition("\n")[0]
+        lines = said([asked.name, "version" if asked.name in ("kubectl", "hugo") else "--version"]).splitlines()
+        version = next((line.strip() for line in lines if line.strip() and "\x1b" not in line), "")
         names = dict.fromkeys([asked.name, *(" ".join(one) for one in _names(asked, said))])
         pages = {name: said([*name.split(), asked.ask]) for name in names}
     return {"version": version.partition(" from ")[0], "raw": raw.decode(), "pages": pages}
@@ -113,12 +148,13 @@ def _facts(asked: Asked) -> dict[str, Any]:
 
 def _names(asked: Asked, said: Say) -> Iterator[Words]:
     name = asked.name
+    if walk := _WALKS.get(asked.names):
+        yield from walk((name,), said)
+        return
     match asked.names:
-        case "cobra":
-            yield from _cobra((name,), said)
         case "clap":
             known: dict[str, Words] = {name: (name,)}
-            for above, word, state in _COMPLETED.findall(said([name, "generate-shell-completion", "bash"])):
+            for above, word, state in _COMPLETED.findall(said([name, *asked.completion.split()])):
                 if above in known and word != "help":
                     known[state] = (*known[above], word)
             yield from (words for words in known.values() if len(words) > 1)
@@ -136,6 +172,8 @@ def _names(asked: Asked, said: Say) -> Iterator[Words]:
         case "pip":
             completed = {"PIP_AUTO_COMPLETE": "1", "COMP_WORDS": "pip ", "COMP_CWORD": "1"}
             yield from ((name, one) for one in said([name], completed).split())
+        case "yargs":
+            yield from ((name, one) for one in said([name, "--get-yargs-completions", name, ""]).split())
         case "list":
             rows = said([name, "--list"]).splitlines()[1:]
             yield from ((name, row.split()[0]) for row in rows if row.strip())
@@ -157,6 +195,46 @@ def _cobra(words: Words, said: Say) -> Iterator[Words]:
             yield below
             if len(below) < DEEPEST and re.search(r"^.*\bCommands\b.*:", page, re.MULTILINE):
                 yield from _cobra(below, said)
+
+
+def _click(words: Words, said: Say) -> Iterator[Words]:
+    variable = f"_{words[0].upper()}_COMPLETE"
+    asking = {variable: "bash_complete", "COMP_WORDS": f"{' '.join(words)} ", "COMP_CWORD": str(len(words))}
+    for one in re.findall(r"^plain,([a-z][\w-]*)$", said([words[0]], asking), re.MULTILINE):
+        yield (*words, one)
+        if len(words) < DEEPEST:
+            yield from _click((*words, one), said)
+
+
+def _argcomplete(words: Words, said: Say) -> Iterator[Words]:
+    line = f"{' '.join(words)} "
+    asking = {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_IFS": " ", "_ARGCOMPLETE_SUPPRESS_SPACE": "1"}
+    asking |= {"COMP_LINE": line, "COMP_POINT": str(len(line)), "COMP_TYPE": "9"}
+    # What completes is written to the file descriptor 8; what is printed otherwise belongs to the command.
+    completed = said(["bash", "-c", '"$0" 8>&1 9>/dev/null >/dev/null 2>&1', words[0]], asking)
+    page = said([*words, "--help"])
+    for one in completed.split():
+        if re.fullmatch(r"[a-z][\w-]*", one) and re.search(rf"[{{,]{re.escape(one)}[,}}]", page):
+            yield (*words, one)
+            if len(words) < DEEPEST:
+                yield from _argcomplete((*words, one), said)
+
+
+def _rows(words: Words, said: Say) -> Iterator[Words]:
+    """By the rows below `Commands:`, of a program that completes nothing."""
+    for block in _ROWS.findall(f"{said([*words, '--help'])}\n"):
+        for one in _ROW.findall(block):
+            if one != "help":
+                yield (*words, one)
+                yield from _rows((*words, one), said)
+
+
+_WALKS: Mapping[str, Callable[[Words, Say], Iterator[Words]]] = {
+    "argcomplete": _argcomplete,
+    "click": _click,
+    "cobra": _cobra,
+    "rows": _rows,
+}
 
 
 def _said(place: Path, command: Sequence[str], more: Mapping[str, str] | None = None) -> str:
@@ -187,4 +265,8 @@ def _usages(text: str, root: str) -> Iterator[str]:
             said.append(plain)
         elif plain and said:
             said[-1] += f" {plain}"
-    yield from said
+    if not found:  # yargs begins with the usage
+        first = next((line for line in text.splitlines() if line.split()[:1] == [root]), "")
+        said = [" ".join(first.split())] if first else []
+    # `package|pack` is a name and another one; whoever types both has made a pipe.
+    yield from (re.sub(r"(?<= )([a-z][\w-]*)\|[a-z][\w-]*", r"\1", one) for one in said)

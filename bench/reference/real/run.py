@@ -34,9 +34,7 @@ def run(folder: Path, provider: EmbeddingProvider | None, *, told: bool, only: S
     together: list[tuple[Product, Made]] = []
     refused = 0
     with logging_as_on_lambda():
-        for product in products(folder):
-            if only and product.name not in only:
-                continue
+        for product in products(folder, only):
             try:
                 one = made(product)
             except CommonplaceError as error:

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from bench.reference.real import asked, console, programs
+from bench.reference.real import asked, console, measured, programs
 from bench.reference.real.asked import Question, questions
 from bench.reference.real.documents import Outside, operations
-from bench.reference.real.products import Product, made
+from bench.reference.real.products import Made, Product, made
+from commonplace.reference.model import Entry, Example, Parameter, Placed
 from commonplace.search.text import fold
 
 CONSOLE = """
@@ -65,8 +66,8 @@ def test_a_document_is_resolved_through_its_files_with_nested_required_fields(tm
     (found,) = operations(file)
     assert (found.name, found.written) == ("POST /api/v1/pools/{id}", "POST /pools/{id}")
     assert found.parameters == {"id"}
-    assert found.body == {"place", "lat"}
-    assert found.fields == {"place", "note"}
+    assert found.body == {"place", "place.lat"}
+    assert found.fields == {"place", "place.lat", "place.long", "note", "note.by"}
 
 
 def test_a_reference_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
@@ -75,6 +76,93 @@ def test_a_reference_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     with pytest.raises(Exception, match=r"outside\.json") as told:
         operations(file)
     assert isinstance(told.value, Outside) or isinstance(told.value.__cause__, Outside)
+
+
+def test_a_field_of_a_body_is_known_through_lists_maps_alternatives_and_media_types(tmp_path: Path) -> None:
+    node: dict[str, Any] = {"properties": {"name": {}, "below": {"$ref": "#/components/schemas/Node"}}}
+    schema = {
+        "oneOf": [{"required": ["tree"], "properties": {"tree": {"$ref": "#/components/schemas/Node"}}}],
+        "properties": {
+            "items": {"type": "array", "items": {"properties": {"sku": {}}}},
+            "labels": {"additionalProperties": {"properties": {"text": {}}}},
+        },
+    }
+    file = documents_in(tmp_path, {})
+    whole = json.loads(file.read_text())
+    kinds = {"application/json": {"schema": schema}, "text/csv": {"schema": {"properties": {"file": {}}}}}
+    whole["paths"] = {"/pools": {"post": {"requestBody": {"content": kinds}, "security": [{"key": []}]}}}
+    whole["components"] = {"schemas": {"Node": node}}
+    file.write_text(json.dumps(whole))
+    (found,) = operations(file)
+    for path in ("items[].sku", "labels.<key>.text", "labels.*", "tree.below.below.name", "file"):
+        assert found.has(path), path
+    for path in ("items.sku", "items[].name", "labels.text", "tree.sku", "fil", ""):
+        assert not found.has(path), path
+    assert found.fields >= {"items[].sku", "tree.below", "file"}
+    assert not found.body
+    assert found.sometimes_required == {"tree"}
+    assert found.secured
+
+
+def told_program(folder: Path) -> Product:
+    """A program of one command, and what a generator of help pages was given of it."""
+    pages = {"tide": "Usage: tide <COMMAND>\n\nCommands:\n  add  Adds a count\n", "tide add": TIDE}
+    raw = json.dumps({"format": 1, "program": ["tide"], "pages": pages})
+    (folder / "programs").mkdir()
+    (folder / "programs" / "tide.json").write_text(json.dumps({"version": "tide 1", "raw": raw, "pages": pages}))
+    return Product(folder, {"name": "tide", "kind": "help", "title": "Tide", "names": "rows"})
+
+
+TIDE = """Adds a count.
+
+Usage: tide add [OPTIONS] <POOL>
+
+Arguments:
+  <POOL>  Where it was counted
+
+Options:
+  -n, --number <N>  How many
+      --dry-run     Nothing is written
+"""
+
+
+def test_parameters_are_held_against_the_program_and_answers_against_the_entry(tmp_path: Path) -> None:
+    product = told_program(tmp_path)
+    entry = Entry(
+        id="add",
+        type="command",
+        title="Add",
+        category="tide",
+        name="tide add",
+        syntax="tide add [OPTIONS] <POOL>",
+        summary="Adds a count.",
+        last_updated="2026-01-01",
+        parameters=[
+            Parameter(name="<POOL>", place="argument", required=True),
+            Parameter(name="--number", aliases=["-n"], place="option", required=True),
+            Parameter(name="--colour", place="option"),
+        ],
+        examples=[Example(description="One", code="tide add rock")],
+    )
+    placed = Placed(entry=entry, path="a", generation=1)
+    catalogue = made(product).catalogue.model_copy(update={"entries": [placed]})
+    second = {"content": [{"text": "`--dry-run`"}], "structuredContent": {}}
+    first = {"content": [{"text": "tide add [OPTIONS] <POOL>"}], "structuredContent": {"nextPage": 2}}
+    asked: list[Mapping[str, Any]] = []
+
+    def call(tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        asked.append(arguments)
+        return second if arguments.get("page") == 2 else first
+
+    found = measured.measured(product, Made(catalogue, 0, (), 0.0), call)
+    assert asked == [{"command": "tide add"}, {"command": "tide add", "page": 2}]
+    assert found.invented == ["tide add: --colour"]
+    assert (str(found.names), str(found.syntax), str(found.exact)) == ("1/1", "1/1", "1/1")
+    assert (str(found.required), str(found.required_told)) == ("1/1", "1/1")
+    assert (str(found.details), str(found.details_told)) == ("1/2", "1/2")
+    assert found.facts.not_so == ["tide add: - `--number`, `-n` (required)"]
+    assert found.cut.not_so == ["tide add: --number, an example"]
+    assert found.pages == [2]
 
 
 def test_a_console_is_what_its_help_and_its_usages_say(tmp_path: Path) -> None:
@@ -93,6 +181,7 @@ def test_a_page_of_help_tells_its_usages_required_arguments_and_flags() -> None:
     page = programs.Page(("tide", "count", "add"), PAGE)
     assert page.own == ("tide count add [OPTIONS] <POOL>", "tide count add --from FILE")
     assert programs.required(page.own[0]) == ["<POOL>"]
+    assert programs.required("tide (FILE | POOL) KEY=VALUE <DATE>[@<TIME>] A | B") == ["<DATE>"]
     assert page.flags == {"--number", "--dry-run"}
     assert not page.is_group
     assert programs.Page(("tide",), "Usage: tide [OPTIONS] <COMMAND>").is_group
@@ -112,7 +201,7 @@ def test_the_check_and_the_catalogue_call_an_operation_alike(tmp_path: Path) -> 
     product = Product(tmp_path, told)
     (entry,) = made(product).entries
     assert [one.name for one in product.things] == [entry.called] == ["POST /api/v1/pools"]
-    assert "`name`" in entry.content
+    assert "`name`" in entry.text
 
 
 def test_there_are_200_questions_each_once_and_half_of_every_kind_is_held() -> None:
