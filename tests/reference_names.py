@@ -42,6 +42,9 @@ class MadeUp:
         self._endpoints = sorted(entry.called for entry in entries if entry.type == "api")
         aliases = {spelling(alias) for entry in entries for alias in entry.aliases}
         self._spelt = {*map(spelling, self._commands), *aliases, *(spelling(entry.title) for entry in entries)}
+        told = [entry for entry in entries if entry.parameters is not None]
+        self._taking = tuple(f"{entry.name} " for entry in told if entry.syntax != entry.name)
+        """What begins so is a use of a command that exists: any word may be its argument."""
         self._shapes = {(method, shape(path)) for method, path in (called.split(" ") for called in self._endpoints)}
 
     def misspelt_commands(self) -> Iterator[str]:
@@ -108,5 +111,5 @@ class MadeUp:
 
     def _new_command(self, name: str) -> Iterator[str]:
         key = spelling(name.removesuffix(" --json"))
-        if not any(known.startswith(key) for known in self._spelt):
+        if not any(known.startswith(key) for known in self._spelt) and not name.startswith(self._taking):
             yield name

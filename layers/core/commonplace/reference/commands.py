@@ -1,26 +1,35 @@
-"""Commands: their syntax, the index of their names, and the parsing of a typed line into command and values.
+"""Commands: the index of their names, and a typed line as a name, words and options.
 
-A command is found by name, alias or another spelling, with values after it, or as a beginning.
+A command is found by name, alias or another spelling, with arguments after it, or as a beginning. What a line may hold
+beside the name, the entry says: its usages and its parameters. Where it has no parameters, only what cannot be a
+subcommand is an argument.
 """
 
 import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from itertools import takewhile
 
-from commonplace.reference.model import MAX_QUERY_CHARACTERS, Entry, MatchedBy
+from commonplace.reference.model import MAX_QUERY_CHARACTERS, Entry, UnknownOption
+from commonplace.reference.options import Options, nearest, options_of
 from commonplace.reference.shelf import Kept, Match, Shelved
-from commonplace.reference.spelling import one_edit, spelling, spellings, typed, unwrapped
+from commonplace.reference.spelling import one_edit, parts, spelling, spellings, typed, unwrapped
+from commonplace.reference.usages import Part, Pattern, ends, names_subcommand, pattern_of, values, wrapped_at
 
 _TOKEN = re.compile(r"""(?:"[^"]*"|(?<![^\s=])'[^']*'|<[^<>]*>|\[[^\[\]]*\]|\{[^{}]*\}|\S)+""")
 _OPTION = re.compile(r"\[?-{1,2}[A-Za-z]")
 _VALUE = re.compile(r"[\d@./=<>{}\[\]$*\"'\\]")
 _NO_SUBCOMMAND = frozenset("@/='\"<>{}[]")
 _SKIPPED = frozenset({"-", "--", "...", "…", "|", "\\"})
-_REPEATED = ("...", "…")
-_OPTIONS_PLACEHOLDER = frozenset({"options", "flags", "option", "flag"})
+_OPERATORS = frozenset({"|", "||", "&", "&&", ";", ">", ">>", "<", "<<", "2>", "2>&1"})
+_ASSIGNED = re.compile(r"[A-Z_][A-Z0-9_]*=")
+_NUMBERED = re.compile(r"-\d+\Z")
+"""`-5` of `git log -5`."""
+
+END = "--"
+"""What follows is no option of the command."""
 
 SHORTEST_BEGINNING = 2
 """Characters of a word that is only begun."""
@@ -69,43 +78,6 @@ def words(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(spelling(" ".join(names)).split())
 
 
-@dataclass(frozen=True, slots=True)
-class Syntax:
-    """The arguments and options of a command."""
-
-    positions: int
-    """Values that are not those of options, at most."""
-    repeats: bool
-    """Whether one of them may be given any number of times."""
-    within: bool
-    """Whether a value stands between words of the name: `helios users <id> roles list`."""
-    valued: frozenset[str]
-    """Options that are followed by a value: `--email`."""
-
-    def takes(self, values: int) -> bool:
-        return values <= self.positions or (self.repeats and self.positions > 0)
-
-
-def syntax_of(line: str, name: str) -> Syntax:
-    """Reads `helios gw users get <email> [--format <format>] [-v]`: what is neither name nor option is a value."""
-    left = list(words([name]))
-    positions, within, valued, option = 0, False, set[str](), ""
-    for token in tokens(line):
-        if is_option(token):
-            option, *value = re.split(r"[ =]", token.strip("[]"), maxsplit=1)
-            valued.update([option] if value else [])
-            option = "" if value or token[0] == "[" else option
-        elif option:
-            valued.add(option)
-            option = ""
-        elif left[: len(own := words([token]))] == list(own):
-            del left[: len(own)]
-        elif spelling(token.strip("[]<>")) not in _OPTIONS_PLACEHOLDER:
-            positions += 1
-            within = within or bool(left)
-    return Syntax(positions, any(dots in line for dots in _REPEATED), within, frozenset(valued))
-
-
 class Spelt:
     """Entries by a text that refers to them: as it is, and however it is spelt."""
 
@@ -144,22 +116,31 @@ class Names:
 
     def __init__(self, shelved: Shelved) -> None:
         self.commands, self.aliases = Spelt(), Spelt()
+        self.lines = Spelt()
+        """Aliases of commands that are typed as names are: `npm i`."""
         self.titles = Spelt()
         """Of what is called by its title."""
         self.captions = Spelt()
         """Titles of what has a name besides: commands and endpoints."""
         for kept in shelved:
-            if name := command_name(kept.entry):
+            name = command_name(kept.entry)
+            if name:
                 self.commands.add(name, kept)
             titles = self.titles if kept.entry.called == kept.entry.title else self.captions
             titles.add(typed(kept.entry.title), kept)
-            for alias in kept.entry.aliases:
-                self.aliases.add(typed(alias), kept)
+            for alias in map(typed, kept.entry.aliases):
+                # One word is no name of a command that has several: `delete` is a way to say many.
+                if len(parts(alias)) > 1 or " " not in name:
+                    self.aliases.add(alias, kept)
         self._sorted = sorted(self.commands.keys())
         self.words = frozenset(word for key in self._sorted for word in key.split())
         """Every word of a command's name."""
         self.roots = frozenset(key.split(" ", 1)[0] for key in self._sorted)
         """Those that a name begins with."""
+        for kept in shelved:
+            for alias in map(typed, kept.entry.aliases if kept.entry.type == "command" else ()):
+                if len(found := words([alias])) > 1 and found[0] in self.roots:
+                    self.lines.add(alias, kept)
 
     def called(self, text: str) -> Iterator[Match]:
         """What is called exactly so."""
@@ -193,6 +174,13 @@ class Names:
         after = len(key) + 1
         return {name[after:].split(" ", 1)[0] for name in self._range(key + " ")}
 
+    def subcommands(self, key: str) -> set[str]:
+        """The same without those that only a hyphen joins: `install-test` is no subcommand of `install`."""
+        names = (command_name(kept.entry) for name in self._range(key + " ") for kept in self.commands.spelt(name))
+        found = (name.split(" ") for name in names)
+        size = key.count(" ") + 1
+        return {name[end] for name in found for end in range(len(name)) if len(words(name[:end])) == size}
+
     def _range(self, prefix: str) -> Iterable[str]:
         return self._sorted[bisect_left(self._sorted, prefix) : bisect_left(self._sorted, prefix + _LAST)]
 
@@ -205,11 +193,17 @@ def command_name(entry: Entry) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
-    """A word of a line, and the option right before it, whose value it may be."""
+class Taken:
+    """What a command takes, as its entry says."""
 
-    text: str
-    option: str = ""
+    patterns: tuple[Pattern, ...]
+    options: Options
+    told: bool
+    """Whether the entry lists what it takes: else a plain word may be a subcommand that does not exist."""
+    within: bool
+    """Whether a value stands between words of the name: `helios users <id> roles list`."""
+    wrapped: int | None
+    """After how many words another command begins, whose options are its own."""
 
 
 class Commands:
@@ -217,70 +211,190 @@ class Commands:
 
     def __init__(self, names: Names) -> None:
         self._names = names
+        self._taken: dict[Kept, Taken] = {}
 
     def ways(self, text: str) -> Iterator[Match]:
         """What a line may name, the surest way first; nothing if it is longer than any name."""
         if len(text) <= MAX_QUERY_CHARACTERS:
-            yield from (Match(tuple(found), matched_by) for matched_by, found in self._ways(unwrapped(text)))
+            yield from self._ways(unwrapped(text))
 
     def named(self, line: str) -> bool:
         """Whether a line begins with a command's name, or is the beginning of some."""
-        key = words(word.text for word in _typed(line))
+        key = words(token for token in tokens(line) if not is_option(token))
         some = any(self._names.commands.spelt(" ".join(key[:end])) for end in range(len(key), 0, -1))
         return some or next(self._names.beginning_with(" ".join(key)), None) is not None
 
-    def _ways(self, line: str) -> Iterable[tuple[MatchedBy, Iterable[Kept]]]:
+    def without_root(self, text: str) -> Match:
+        """Commands that a line names which lacks the first word of all of them: `gw users list`."""
+        first, *more = words([unwrapped(text)]) or [""]
+        roots = sorted(self._names.roots) if more and first not in self._names.roots else ()
+        lines = (" ".join((root, first, *more)) for root in roots)
+        return Match([kept for line in lines for kept in self._names.commands.spelt(line)], "spelling")
+
+    def _ways(self, line: str) -> Iterator[Match]:
         names, aliases = self._names.commands, self._names.aliases
-        yield "name", names.exactly(line)
-        yield "alias", aliases.exactly(line)
-        yield "spelling", names.however_spelt(line)
-        yield "alias", aliases.however_spelt(line)
-        typed = _typed(line)
-        if any(is_option(token) for token in tokens(line)):
-            yield "arguments", names.however_spelt(" ".join(word.text for word in typed))
-        yield "arguments", self._with_values(typed)
-        yield "arguments", self._with_values_within(typed)
-        if len(typed) == len([token for token in tokens(line) if token not in _HELP]):
-            yield "prefix", self._names.beginning_with(" ".join(words(word.text for word in typed)))
+        yield Match(names.exactly(line), "name")
+        yield Match(aliases.exactly(line), "alias")
+        yield Match(names.however_spelt(line), "spelling")
+        yield Match(aliases.however_spelt(line), "alias")
+        found = _tokens(line)
+        yield self._with_arguments(found, swallow=False)
+        yield self._with_arguments(found, swallow=True)
+        yield Match(tuple(self._with_values_within(found)), "arguments")
+        plain = [token for token in found if token not in _HELP]
+        if not any(map(is_option, plain)):
+            yield Match(tuple(self._names.beginning_with(" ".join(words(plain)))), "prefix")
 
-    def _with_values(self, typed: Sequence[Typed]) -> Iterable[Kept]:
-        """The longest name that the line begins with, if all that follows are values which the command takes."""
-        for end in range(len(typed) - 1, 0, -1):
-            head = " ".join(word.text for word in typed[:end])
-            if found := self._names.commands.however_spelt(head):
-                return [kept for kept in found if self._takes(kept, head, typed[end:])]
-        return ()
+    def _with_arguments(self, line: Sequence[str], *, swallow: bool) -> Match:
+        """The longest name that the line begins with, where all else is what the command takes.
 
-    def _takes(self, kept: Kept, head: str, rest: Sequence[Typed]) -> bool:
-        syntax = _syntax(kept)
+        Options may stand before the name is complete. `swallow`: those that nobody knows have a value.
+        """
+        places = self._places(line, swallow=swallow)
+        for end in range(len(places), 0, -1):
+            head = " ".join(line[place] for place in places[:end])
+            if found := self._names.commands.however_spelt(head) or self._names.lines.however_spelt(head):
+                rest = [token for place, token in enumerate(line) if place not in places[:end]]
+                unknown = {kept: self._unknown(kept, head, rest, swallow=swallow) for kept in found}
+                told = {kept: options for kept, options in unknown.items() if options is not None}
+                return Match(tuple(told), "arguments", told)
+        return Match((), "arguments")
+
+    def _places(self, line: Sequence[str], *, swallow: bool) -> list[int]:
+        """Where words stand that may be those of a name: not as values of the options of a group."""
+        found, option = list[int](), ""
+        for place, token in enumerate(takewhile(lambda token: token != END, line)):
+            if is_option(token):
+                option = "" if "=" in token else token
+                continue
+            if option:
+                group = self._names.commands.however_spelt(" ".join(line[each] for each in found))
+                follows = self._take(group[0]).options.followed(option) if group else None
+                option = ""
+                if follows or (follows is None and swallow):
+                    continue
+            found.append(place)
+        return found
+
+    def _unknown(
+        self, kept: Kept, head: str, rest: Sequence[str], *, swallow: bool
+    ) -> tuple[UnknownOption, ...] | None:
+        """The options of a line that the command does not have; None where the line is none of this command."""
+        taken = self._take(kept)
+        found, given = _read(rest, taken, swallow=swallow)
         capitals = head in (head.lower(), command_name(kept.entry))
-        siblings = self._names.next_words(" ".join(words([head])))
-        values = 0
-        for word in rest:
-            if _cannot_be_subcommand(word.text, siblings, capitals=capitals):
-                values += 0 if word.option else 1
-            elif word.option not in syntax.valued:
+        key = " ".join(words([head]))
+        siblings = self._names.subcommands(key) if taken.told else self._names.next_words(key)
+
+        def fits(part: Part, at: int) -> bool:
+            word = found[at].lower()
+            if part.literal:
+                return spelling(part.text) == spelling(word) or is_value(word)
+            if names_subcommand(part, group=at == 0 and bool(siblings)):
                 return False
-        return values == 0 or syntax.takes(values)
+            if not taken.told:
+                return _cannot_be_subcommand(found[at], siblings, capitals=capitals)
+            return at > 0 or not any(word == sibling or one_edit(word, sibling) for sibling in siblings)
 
-    def _with_values_within(self, typed: Sequence[Typed]) -> Iterable[Kept]:
+        size = len(found)
+        if size and not any(size in ends(pattern, size, fits) for pattern in taken.patterns):
+            return None
+        return taken.options.unknown(given)
+
+    def _with_values_within(self, line: Sequence[str]) -> Iterator[Kept]:
         """The name that is left without the values, of a command that has some between the words of its name."""
-        known = self._names.words
-        name = [word.text for word in typed if not is_value(word.text) or set(words([word.text])) <= known]
-        values = len(typed) - len(name)
-        found = self._names.commands.however_spelt(" ".join(name)) if values else ()
-        return [kept for kept in found if _syntax(kept).within and _syntax(kept).takes(values)]
+        typed = [token for token in line if not is_option(token)]
+        name = [word for word in typed if not is_value(word) or self._names.words.issuperset(words([word]))]
+        found = self._names.commands.however_spelt(" ".join(name)) if len(name) < len(typed) else ()
+        for kept in found:
+            taken = self._take(kept)
+            if taken.within and len(typed) - len(name) <= max(len([*values(one)]) for one in taken.patterns):
+                yield kept
+
+    def _take(self, kept: Kept) -> Taken:
+        if kept not in self._taken:
+            self._taken[kept] = taken_by(kept.entry, self._groups(kept))
+        return self._taken[kept]
+
+    def _groups(self, kept: Kept) -> list[Entry]:
+        """The commands that its name begins with, and those that list the options of a group: `kubectl options`."""
+        key = words([command_name(kept.entry)])
+        heads = [" ".join(key[:end]) for end in range(len(key) - 1, 0, -1)]
+        found = (
+            one for head in heads for name in (head, f"{head} options") for one in self._names.commands.spelt(name)
+        )
+        return [one.entry for one in found if one.catalogue is kept.catalogue]
 
 
-def _typed(line: str) -> tuple[Typed, ...]:
-    found, option = [], ""
-    for token in tokens(line):
-        if is_option(token):
-            option = "" if "=" in token else token
+def taken_by(entry: Entry, groups: Sequence[Entry] = ()) -> Taken:
+    """`groups` are the commands above it, whose options it has as well."""
+    options = options_of(entry, groups)
+    usages = [entry.syntax or entry.name or "", *entry.usages]
+    literally = len(usages) > 1 or "<" in usages[0]
+    found: list[tuple[Pattern, bool]] = []
+    for usage in usages:
+        pattern = pattern_of(usage, lambda option: options.takes.get(option) is False, literally=literally)
+        found += _after_name(pattern, command_name(entry), first=not found, literally=literally)
+    patterns = [pattern for pattern, _ in found]
+    arguments = [one.name for one in entry.parameters or () if one.place == "argument"]
+    if arguments and not any(part.literal for pattern in patterns for part in pattern):
+        patterns.append(pattern_of(" ".join(arguments), lambda _: False, literally=False))
+    wrapped = [at for pattern in patterns if (at := wrapped_at(pattern)) is not None]
+    return Taken(
+        tuple(patterns),
+        options,
+        told=entry.parameters is not None,
+        within=any(within for _, within in found),
+        wrapped=min(wrapped, default=None),
+    )
+
+
+def _after_name(pattern: Pattern, name: str, *, first: bool, literally: bool) -> Iterator[tuple[Pattern, bool]]:
+    """What follows the name, and whether some of it stands within; nothing of a usage of another command."""
+    left, kept, within = list(words([name])), list[Part](), False
+    for part in pattern:
+        own = list(words([part.text]))
+        if own and left[: len(own)] == own:
+            del left[: len(own)]
         else:
-            found.append(Typed(token, option))
-            option = ""
-    return tuple(found)
+            kept.append(part if literally else replace(part, literal=False))
+            within = within or bool(left)
+    if first or not left:
+        yield tuple(kept), within and not left
+
+
+def _tokens(line: str) -> list[str]:
+    """Of one command: what a shell would run after it, and with which rights, is not of it."""
+    found = list(takewhile(lambda token: token not in _OPERATORS, _TOKEN.findall(line)))
+    while len(found) > 1 and (found[0] == "sudo" or _ASSIGNED.match(found[0])):
+        del found[0]
+    return [token for token in found if token == END or token not in _SKIPPED]
+
+
+def _read(rest: Sequence[str], taken: Taken, *, swallow: bool) -> tuple[list[str], list[str]]:
+    """The words of a line, without values of options; and its options. Both as far as they are the command's own."""
+    found, given, option = list[str](), list[str](), ""
+    for token in takewhile(lambda token: token != END, rest):
+        if is_option(token):
+            option, joined, _ = token.strip("[]").partition("=")
+            given.append(option)
+            option = "" if joined else option
+            continue
+        if not (option and _is_value_of(option, token, taken, swallow=swallow)) and not _NUMBERED.match(token):
+            found.append(token)
+            if taken.wrapped is not None and len(found) > taken.wrapped:
+                break
+        option = ""
+    return found, given
+
+
+def _is_value_of(option: str, token: str, taken: Taken, *, swallow: bool) -> bool:
+    """Whether a word is the value of the option before it: of one that does not exist, as it is of the nearest."""
+    follows = taken.options.followed(option)
+    if follows is None and not taken.options.has(option):
+        near = nearest(option, taken.options.takes)
+        follows = taken.options.followed(near[0]) if near else None
+    return follows or (follows is None and swallow and (taken.told or is_value(token)))
 
 
 def _cannot_be_subcommand(token: str, siblings: Iterable[str], *, capitals: bool) -> bool:
@@ -289,12 +403,3 @@ def _cannot_be_subcommand(token: str, siblings: Iterable[str], *, capitals: bool
     if not is_value(token) and not (capitals and token != token.lower()):
         return False
     return not any(one_edit(token.lower(), sibling) for sibling in siblings)
-
-
-def _syntax(kept: Kept) -> Syntax:
-    return _read(kept.entry.syntax or kept.entry.name or "", command_name(kept.entry))
-
-
-@lru_cache(maxsize=1000)
-def _read(syntax: str, name: str) -> Syntax:
-    return syntax_of(syntax, name)

@@ -49,7 +49,8 @@ class Lookup:
     def command(self, text: str, within: Within = EVERYWHERE) -> CommandAnswer:
         """The command of this name, or the group that it begins, or what may have been meant."""
         conditions = Conditions(type="command", within=within)
-        hits = self._first(self._commands.ways(text), conditions.let)
+        ways = chain(self._commands.ways(text), [self._commands.without_root(text)])
+        hits = self._first(ways, conditions.let)
         if not hits:
             return CommandAnswer(None, suggestions=self._suggesting.suggest(text, conditions))
         several = len(hits) > 1 and hits[0].matched_by in ("alias", "prefix")
@@ -151,13 +152,13 @@ class Lookup:
             for kept in sorted(filter(passes, way.found), key=lambda kept: self.current(kept) is not kept):
                 found.setdefault(id(self.current(kept)), kept)
             if found:
-                return tuple(self._hit(kept, way.matched_by) for kept in found.values())
+                return tuple(self._hit(kept, way) for kept in found.values())
         return ()
 
-    def _hit(self, kept: Kept, matched_by: MatchedBy) -> Hit:
-        current = self.current(kept)
+    def _hit(self, kept: Kept, way: Match) -> Hit:
+        current, by = self.current(kept), way.matched_by
         instead_of = None if current is kept else kept.entry
-        return Hit(current.catalogue, current.placed, matched_by, SCORES[matched_by], instead_of)
+        return Hit(current.catalogue, current.placed, by, SCORES[by], instead_of, tuple(way.unknown.get(kept, ())))
 
     @property
     def _live(self) -> Iterator[Kept]:

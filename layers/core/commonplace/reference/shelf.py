@@ -1,8 +1,8 @@
 """The entries of every catalogue with their origin, which of them replace others, and categories and modules in use."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from commonplace.reference.model import (
@@ -14,6 +14,7 @@ from commonplace.reference.model import (
     EntryType,
     MatchedBy,
     Placed,
+    UnknownOption,
     Within,
 )
 from commonplace.reference.spelling import spelling
@@ -40,6 +41,8 @@ class Match:
 
     found: Sequence[Kept]
     matched_by: MatchedBy
+    unknown: Mapping[Kept, tuple[UnknownOption, ...]] = field(default_factory=dict)
+    """Options that a line has and they have not."""
 
 
 class Shelved:
