@@ -1,11 +1,13 @@
 """A user's files: those of a folder as Git lists them, and atomic writes."""
 
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from commonplace.repository.slugs import slug
 from local.errors import CommandError
 
 
@@ -44,6 +46,22 @@ def workspace_prefix(root: Path) -> str:
 def top_of(folder: Path) -> Path:
     """Of the repository that it is in; the folder itself outside of one."""
     return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
+
+
+GENERIC = ("reference", "docs", "doc", "catalogue", "catalog", "")
+"""Folders that are not called as their product is."""
+
+
+def product_of(folder: Path) -> str:
+    """The name of the folder, or of what has it as its `docs/reference`."""
+    home = folder.resolve()
+    return next((one.name for one in (home, *home.parents) if one.name.lower() not in GENERIC), home.name)
+
+
+def catalogue_name(folder: Path) -> str | None:
+    """A name that a deployment could give the catalogue of a folder; None where nothing of its name is one."""
+    name = slug(product_of(folder))[:40].strip("-")
+    return name if re.match("[a-z]", name) else None
 
 
 def write_whole(file: Path, text: str) -> None:

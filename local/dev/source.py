@@ -8,6 +8,7 @@ from pathlib import Path
 
 from commonplace.reference.settings import MAX_CATALOGUES, parse_catalogues
 from local.errors import CommandError
+from local.files import catalogue_name
 from local.github.git import GitError, git, git_text
 
 GITHUB_REMOTE = re.compile(r"(?:https?://(?:[^@/]+@)?|ssh://git@|git@)github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?")
@@ -20,7 +21,6 @@ DETACHED = "main"
 VARIABLE = "CATALOGUES"
 
 _NAMED = re.compile(r"(?P<name>[a-z][a-z0-9-]{0,39})=(?P<path>.+)", re.DOTALL)
-_FOREIGN = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,9 @@ def catalogue(text: str, knowledge_base: Source) -> CatalogueFolder:
     if not folder.is_dir():
         hint = "Give a local clone, a folder in one, or any other folder: --catalogue [NAME=]PATH"
         raise CommandError(f"{path} is not a folder.", hint)
-    name = named["name"] if named else _name_of(folder)
+    name = named["name"] if named else catalogue_name(folder)
+    if name is None:
+        raise CommandError(f"{folder} needs a name.", f"Give it one: --catalogue NAME={folder}")
     if knowledge_base.git_dir is not None and folder.is_relative_to(knowledge_base.folder):
         source, top = knowledge_base, knowledge_base.folder
     elif (root := _root(folder)) is not None:
@@ -212,13 +214,6 @@ def catalogue_environment(catalogues: Iterable[CatalogueFolder]) -> dict[str, st
     """Environment variables of functions about them; empty where there are none."""
     told = [one.told for one in catalogues]
     return {VARIABLE: json.dumps(told)} if told else {}
-
-
-def _name_of(folder: Path) -> str:
-    name = _FOREIGN.sub("-", folder.name.lower()).strip("-")[:40].strip("-")
-    if not re.match("[a-z]", name):
-        raise CommandError(f"{folder} needs a name.", f"Give it one: --catalogue NAME={folder}")
-    return name
 
 
 def _root(folder: Path) -> Path | None:

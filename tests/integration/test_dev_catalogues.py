@@ -63,10 +63,10 @@ def test_once_serves_the_whole_sample_with_its_catalogue() -> None:
 
 
 def test_the_start_says_what_was_read_of_each(dev: Dev, user: Clone, tools: Path) -> None:
-    assert "Catalogue reference: published; 1 entry (1 command)" in dev.output
+    assert "Catalogue garden: published; 1 entry (1 command)" in dev.output
     assert "Catalogue kit: published; 1 entry (1 guide)" in dev.output
     assert "/mcp/reference; it answers from\n" in dev.output
-    assert f"\n  reference: {user.folder}/reference\n  kit: {tools}\n" in dev.output
+    assert f"\n  garden: {user.folder}/reference\n  kit: {tools}\n" in dev.output
 
 
 def test_sources_are_files_that_open(dev: Dev, user: Clone) -> None:
@@ -91,14 +91,14 @@ def test_what_is_saved_is_synced_and_told(dev: Dev, user: Clone, tools: Path) ->
     dev.wait_for("Catalogue kit: published; 2 entries (1 command, 1 guide)", EDIT_SECONDS)
     dev.wait_for("1 added, 0 changed, 0 removed, indexed in", EDIT_SECONDS)
     user.write("reference/commands.json", entries(command("list", relatedIds=["nowhere"])))
-    dev.wait_for("Catalogue reference: refused, the one before goes on answering", EDIT_SECONDS)
+    dev.wait_for("Catalogue garden: refused, the one before goes on answering", EDIT_SECONDS)
     assert "nowhere" in dev.output
 
 
 def test_sync_commands_show_and_run_catalogues(dev: Dev, user: Clone) -> None:
     data = ("--data", str(dev.data))
     status = json.loads(commonplace("sync", "status", "--json", *data).stdout)
-    assert [one["name"] for one in status["catalogues"]] == ["reference", "kit"]
+    assert [one["name"] for one in status["catalogues"]] == ["garden", "kit"]
     assert status["catalogues"][1]["lastRun"]["status"] == "published"
     assert "Catalogue kit: published" in commonplace("sync", "status", *data).stdout
     ran = commonplace("sync", "run", "--source", "kit", *data)
@@ -110,7 +110,7 @@ def test_sync_commands_show_and_run_catalogues(dev: Dev, user: Clone) -> None:
     assert "## " in commonplace("sync", "report", "--source", "kit", *data).stdout
     unknown = commonplace("sync", "run", "--source", "nowhere", *data)
     assert unknown.returncode == 1
-    assert "Catalogues: reference, kit." in unknown.stderr
+    assert "Catalogues: garden, kit." in unknown.stderr
 
 
 def test_a_run_that_ends_with_a_refused_catalogue_is_no_success(dev: Dev, user: Clone) -> None:
@@ -120,4 +120,4 @@ def test_a_run_that_ends_with_a_refused_catalogue_is_no_success(dev: Dev, user: 
 
     assert done.returncode == 1
     assert "Last run: succeeded" in done.stdout
-    assert "Catalogue reference: refused" in done.stderr
+    assert "Catalogue garden: refused" in done.stderr

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.laptop
 PAGE = ROOT / "docs" / "reference.md"
 SAMPLE = ROOT / "samples" / "reference"
 COMMONPLACE = str(Path(sys.executable).with_name("commonplace"))
-ELSEWHERE = {("dev", "--repository")}
+ELSEWHERE = {("dev", "--catalogue")}
 """Serves until it is ended: tests of its own start it."""
 SERVED = {("reference", "gaps"), ("reference", "status")}
 """These ask what runs here."""

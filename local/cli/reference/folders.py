@@ -5,17 +5,17 @@ import re
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from commonplace.reference.source import bounds
 from commonplace.reference.source.drafts import is_read
-from commonplace.repository.slugs import slug
 from local.errors import CommandError
-from local.files import list_files, top_of
+from local.files import catalogue_name, list_files, top_of
 
 MAX_SOURCE_BYTES = 64_000_000
 GIT_SECONDS = 60
 
+_NAMED = re.compile(r"([a-z][a-z0-9-]{0,39})=(.+)", re.DOTALL)
 _REVISION = re.compile(r"(?!-)[^\s:]+:[^\0]*")
 
 
@@ -32,10 +32,14 @@ class Folder:
     """A file of the repository by its path from the folder, for what entries are generated from."""
     root: Path | None = None
     """None at a revision."""
+    commit: str = "0" * 40
+    """Of the revision."""
 
 
-def opened(text: str, name: str | None = None) -> Folder:
-    """A folder of this machine, else `REVISION:FOLDER`. Raises CommandError."""
+def opened(text: str) -> Folder:
+    """`[NAME=]FOLDER` of this machine, else `REVISION:FOLDER`. Raises CommandError."""
+    named = None if Path(text).exists() else _NAMED.fullmatch(text)
+    name, text = (named[1], named[2]) if named else (None, text)
     path = Path(text)
     if path.is_dir():
         return _on_disk(path, text, name)
@@ -63,18 +67,12 @@ def _on_disk(root: Path, text: str, name: str | None) -> Folder:
             return None
         return file.read_bytes()
 
-    return Folder(text, name or name_of(root.resolve().name), files, source, root)
+    return Folder(text, name or catalogue_name(root.resolve()) or "catalogue", files, source, root)
 
 
 def _read(file: Path, most: int) -> bytes:
     with file.open("rb") as opened_file:
         return opened_file.read(most)
-
-
-def name_of(folder: str) -> str:
-    """A name that a deployment could give the catalogue."""
-    found = slug(folder).lstrip("0123456789-")[:40]
-    return found or "catalogue"
 
 
 def _at_revision(text: str, name: str | None) -> Folder:
@@ -93,7 +91,7 @@ def _at_revision(text: str, name: str | None) -> Folder:
         parts = os.path.normpath(f"{prefix}{path}")
         return None if parts.startswith(("..", "/")) else _blob(commit, parts)
 
-    return Folder(text, name or name_of(PurePosixPath(folder).name), files, source)
+    return Folder(text, name or catalogue_name(Path.cwd() / folder) or "catalogue", files, source, commit=commit)
 
 
 def _prefix(folder: str) -> str:

@@ -2,9 +2,10 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -77,16 +78,25 @@ def generate(
     """Make entries out of the sources that catalogue.yaml names, or out of one: openapi, console, click, argparse,
     typer, help. The last four run the program."""
     folder, items = _adhoc(what, source, output, option) if source else _listed(Path(what), only or [])
-    done = [_one(folder, item, check=check) for item in items]
+    done = generate_all(folder, items, check=check, tell=None if as_json else partial(tell_one, every=every))
     if as_json:
         print_json({"check": check, "items": [_facts(one) for one in done]})
-    else:
-        for one in done:
-            _tell(one, every)
     if any(one.state == "stale" for one in done):
         typer.echo(f"Bring them up to date: commonplace reference generate {what}", err=True)
     if not all(one.good for one in done) or (strict and any(one.unread for one in done)):
         raise typer.Exit(1)
+
+
+def generate_all(
+    folder: Path, items: Iterable[Item], *, check: bool = False, tell: Callable[[Done], None] | None = None
+) -> list[Done]:
+    """Each is told as soon as it is done. Whatever keeps one from being made, the others are."""
+    done: list[Done] = []
+    for item in items:
+        done.append(_one(folder, item, check=check))
+        if tell:
+            tell(done[-1])
+    return done
 
 
 def _announce(item: Item) -> None:
@@ -132,7 +142,7 @@ def _listed(folder: Path, only: Sequence[str]) -> tuple[Path, Sequence[Item]]:
     return folder, [one for one in items if not only or one.into in only]
 
 
-def _tell(done: Done, every: bool) -> None:
+def tell_one(done: Done, *, every: bool = False) -> None:
     item = done.item
     if done.state == "failed":
         typer.echo(f"{item.into}: not made. {done.error}", err=True)
@@ -201,7 +211,7 @@ def _apart(generations: Iterable[Generation]) -> Iterator[Item]:
 
 
 def _one(folder: Path, item: Item, *, check: bool) -> Done:
-    """Whatever keeps it from being made, the others are. With `check` nothing is written: what would be is `stale`."""
+    """With `check` nothing is written: what would be is `stale`."""
     _announce(item)
     try:
         return _made(folder, item, check=check)

@@ -1,4 +1,4 @@
-"""Output of `commonplace reference`: problems, differences and answers, as text and as JSON."""
+"""Output of `commonplace reference`: problems and differences, as text and as JSON."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +10,7 @@ from local.files import workspace_prefix
 from local.terminal import annotation, clean, counted, printable
 
 if TYPE_CHECKING:
-    from commonplace.reference.model import Entry, Hit, Problem, SearchAnswer
+    from commonplace.reference.model import Entry, Problem
     from commonplace.reference.source.compilation import Difference
     from commonplace.reference.source.reader import Reading
     from local.cli.reference.folders import Folder
@@ -125,33 +125,3 @@ def difference_json(found: "Difference") -> dict[str, Any]:
 
 def _entry(entry: "Entry") -> dict[str, Any]:
     return {"id": entry.id, "type": entry.type, "called": entry.called}
-
-
-def answer_text(answer: "SearchAnswer") -> str:
-    if not answer.hits:
-        told = [f"Did you mean '{clean(one)}'?" for one in answer.suggestions]
-        return "\n".join(["Nothing was found.", *told])
-    lines = [line for place, hit in enumerate(answer.hits, 1) for line in _hit(place, hit)]
-    return "\n".join([*lines, *(["(by words only)"] if answer.fallback else [])])
-
-
-def _hit(place: int, hit: "Hit") -> Iterator[str]:
-    entry = hit.entry
-    instead = f", instead of {clean(hit.instead_of.called)}" if hit.instead_of else ""
-    yield f"{place}. {clean(entry.syntax or entry.called)}  [{entry.type}, {hit.matched_by} {hit.score:.2f}{instead}]"
-    yield f"   {clean(entry.summary)}"
-    yield f"   {clean(entry.id)} in {clean(hit.placed.path)}"
-
-
-def answer_json(answer: "SearchAnswer") -> dict[str, Any]:
-    return {
-        "results": [
-            hit.entry.model_dump(by_alias=True, exclude_none=True)
-            | {"matchedBy": hit.matched_by, "score": round(hit.score, 4), "path": hit.placed.path}
-            | ({"insteadOf": hit.instead_of.id} if hit.instead_of else {})
-            for hit in answer.hits
-        ],
-        "suggestions": list(answer.suggestions),
-        "shaped": answer.shaped,
-        "fallback": answer.fallback,
-    }

@@ -63,7 +63,7 @@ def test_a_folder_without_an_entry_would_not_be_published(tmp_path: Path) -> Non
 
 
 def test_json_has_every_problem(tmp_path: Path) -> None:
-    told = json.loads(run("validate", write(tmp_path, DATED | {"type": "x"}), "--json", "--name", "helios").output)
+    told = json.loads(run("validate", f"helios={write(tmp_path, DATED | {'type': 'x'})}", "--json").output)
     assert (told["catalogue"], told["publishable"]) == ("helios", False)
     assert told["counts"] == [{"severity": "error", "code": "unknown-type", "count": 1}]
     assert told["problems"][0] | {"hint": "", "message": ""} == {
@@ -159,20 +159,45 @@ def test_half_a_catalogue_is_neither_compared_nor_searched(tmp_path: Path) -> No
 def test_a_search_answers_as_the_tools_would(words: tuple[str, ...]) -> None:
     told = json.loads(run("search", "get all users", HELIOS, "--json", *words).output)
     assert told["results"][0]["id"] == "cmd-gw-users-list"
-    assert told["fallback"] is bool(words)
+    assert ("only words were compared" in " ".join(told.get("hints", []))) is bool(words)
 
 
 def test_a_command_that_does_not_exist_finds_nothing_and_suggests() -> None:
     result = run("search", "helios get-users", HELIOS)
     assert result.exit_code == 0
-    first, *suggested = result.output.splitlines()
-    assert first == "Nothing was found."
-    assert "Did you mean 'helios gw users list'?" in suggested
-    assert len(suggested) <= 3
+    assert "`helios gw users list`" in result.output
+    assert json.loads(run("search", "helios get-users", HELIOS, "--json").output)["results"] == []
 
 
 def test_a_search_tells_what_an_old_name_has_become() -> None:
-    assert "instead of helios gw list-users" in run("search", "helios gw list-users", HELIOS).output
+    assert "`helios gw list-users` was replaced by" in run("search", "helios gw list-users", HELIOS).output
+
+
+def test_several_folders_answer_together_under_names_of_their_own(tmp_path: Path) -> None:
+    kit = write(tmp_path / "kit" / "docs" / "reference", LIST | {"id": "cmd-kit", "name": "kit users list"})
+    other = f"console={HELIOS}"
+
+    for name, id in (("kit users list", "cmd-kit"), ("helios gw users list", "cmd-gw-users-list")):
+        told = json.loads(run("search", name, kit, other, "--json").output)["results"]
+        assert [one["id"] for one in told] == [id]
+    assert json.loads(run("show", "kit users list", other, kit, "--json").output)["catalogue"] == "kit"
+    assert isinstance(run("search", "x", HELIOS, HELIOS).exception, CommandError)
+
+
+def test_show_gives_a_command_or_an_endpoint_and_the_file_that_it_is_in() -> None:
+    told = json.loads(run("show", "helios gw users list", HELIOS, "--json").output)
+    assert told["sourceUrl"] == (HELIOS / "commands.json").as_uri()
+    assert run("show", "helios gw users list", HELIOS).output.startswith("```\nhelios gw users list")
+    assert "GET /api/v1/users/{id}" in run("show", "https://helios.example/api/v1/users/42", HELIOS).output
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"), [("helios gw user list", "helios gw users list"), ("GET /api/v1/user", "GET /api/v1/users")]
+)
+def test_to_show_what_does_not_exist_is_an_error_that_names_what_does(name: str, nearest: str) -> None:
+    error = run("show", name, HELIOS).exception
+    assert isinstance(error, CommandError)
+    assert f"`{nearest}`" in error.hint
 
 
 def test_a_new_catalogue_begins_without_a_problem(tmp_path: Path) -> None:
@@ -182,3 +207,43 @@ def test_a_new_catalogue_begins_without_a_problem(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert result.output.startswith('A "new": one: 1 entry (')
     assert isinstance(run("init", folder).exception, CommandError)
+
+
+def test_a_new_catalogue_is_made_of_what_there_is_in_one_command(tmp_path: Path) -> None:
+    document = {"openapi": "3.0.3", "info": {}, "paths": {"/pools": {"get": {"summary": "Lists pools."}}}}
+    api = write(tmp_path, DATED) / "tides: v1.json"
+    api.write_text(json.dumps(document), encoding="utf-8")
+    page = tmp_path / "tides" / "reference" / "sources" / "tides.txt"
+    page.parent.mkdir(parents=True)
+    page.write_text("Reads tides.\n\nUsage: tides [OPTIONS]\n\nOptions:\n  --json  As JSON\n", encoding="utf-8")
+    folder = page.parent.parent
+
+    sources = (f"openapi={api}", f"openapi={api}", "help=sources/tides.txt")
+    result = run("init", folder, *(word for one in sources for word in ("--from", one)))
+
+    assert result.exit_code == 0, result.output
+    assert (folder / "sources" / "tides: v1.json").read_bytes() == api.read_bytes()
+    assert not (folder / "guides").exists()
+    checked = run("validate", folder)
+    assert "duplicate-name" in checked.output and "duplicate-id" not in checked.output
+    assert run("generate", folder, "--check").exit_code == 0
+
+
+def test_a_source_inside_the_repository_is_not_copied(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    document = {"openapi": "3.0.3", "info": {}, "paths": {"/pools": {"get": {"summary": "Lists pools."}}}}
+    (tmp_path / "api.json").write_text(json.dumps(document), encoding="utf-8")
+
+    result = run("init", tmp_path / "docs" / "reference", "--from", f"openapi={tmp_path / 'api.json'}")
+
+    assert result.exit_code == 0, result.output
+    assert not (tmp_path / "docs" / "reference" / "sources").exists()
+    assert "source: ../../api.json" in (tmp_path / "docs" / "reference" / "catalogue.yaml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("source", ["openapi.yaml", "swagger=x.yaml", "openapi=nowhere.yaml", "help='"])
+def test_what_nothing_can_be_generated_from_is_refused_before_anything_is_written(source: str, tmp_path: Path) -> None:
+    error = run("init", tmp_path / "new", "--from", source).exception
+    assert isinstance(error, CommandError)
+    assert error.hint
+    assert not (tmp_path / "new").exists()

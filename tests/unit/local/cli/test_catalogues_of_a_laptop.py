@@ -60,7 +60,7 @@ def test_a_clone_is_read_whole_and_a_folder_in_it_alone(garden: Clone, sample: S
     part = catalogue(str(garden.folder / "docs" / "reference"), sample)
 
     assert (whole.name, whole.folder, whole.source) == ("tools", "", clone(garden.folder))
-    assert (part.name, part.folder, part.source) == ("reference", "docs/reference", clone(garden.folder))
+    assert (part.name, part.folder, part.source) == ("garden", "docs/reference", clone(garden.folder))
     assert repositories(sample, [whole, part]) == [sample, clone(garden.folder)]
 
 
@@ -72,7 +72,7 @@ def test_a_folder_of_the_knowledge_base_follows_its_branch(garden: Clone) -> Non
 
     assert found.source is knowledge_base
     assert found.told == {
-        "name": "reference",
+        "name": "garden",
         "repository": "local/garden",
         "branch": "v2",
         "folder": "docs/reference",

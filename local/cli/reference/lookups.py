@@ -1,0 +1,160 @@
+"""`commonplace reference search` and `show`: folders answered from as the tools of a deployment answer."""
+
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from pydantic import ValidationError
+
+from commonplace.kernel.errors import CommonplaceError
+from commonplace.reference.model import METHODS, Catalogue, EntryType
+from commonplace.reference.ports import Edition, Meaning
+from commonplace.reference.settings import CatalogueSource
+from commonplace.reference.source.compilation import compile
+from commonplace.reference.source.reader import Reading, read_catalogue
+from local.cli.reference.folders import Folder, opened
+from local.errors import CommandError
+from local.terminal import AsJson, print_json
+
+if TYPE_CHECKING:
+    from commonplace.reference.service import Reference
+
+HERE = "local/folder"
+"""Stands for the repository that a folder is in."""
+Folders = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[[NAME=]FOLDER]...", help="Catalogues, as they are or at REVISION:FOLDER; default: here."),
+]
+OfCatalogue = Annotated[str | None, typer.Option(help="Only of the catalogue of this name or title.")]
+OfVersion = Annotated[str | None, typer.Option(help="Only of this version of the product.")]
+MaxTokens = Annotated[int | None, typer.Option(min=200, max=8_000, help="How long the answer may be; default: 1,000.")]
+_ENDPOINT = re.compile(rf"\s*(?:(?:{'|'.join(METHODS)})\s+)?(?:/|https?:)", re.IGNORECASE)
+
+
+def search(
+    query: Annotated[str, typer.Argument(help="A command, an endpoint, a question, or a few words.")],
+    folders: Folders = None,
+    *,
+    entry_type: Annotated[EntryType | None, typer.Option("--type", help="Only entries of this type.")] = None,
+    category: Annotated[str | None, typer.Option(help="Only of this category or subcategory.")] = None,
+    module: Annotated[str | None, typer.Option(help="Only of this optional module.")] = None,
+    catalogue: OfCatalogue = None,
+    version: OfVersion = None,
+    limit: Annotated[int, typer.Option(min=1, max=20, help="How many at most.")] = 5,
+    words: Annotated[bool, typer.Option("--words", help="By words only, without the embedding model.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Search folders offline, as agents would once they are published. Finding nothing is an answer: it ends with 0."""
+    given = {"type": entry_type, "category": category, "module": module, "catalogue": catalogue, "version": version}
+    _answer(folders, "search_knowledge", given | {"query": query, "limit": limit}, meaning=not words, as_json=as_json)
+
+
+def show_entry(
+    name: Annotated[str, typer.Argument(help="A command, or an endpoint: /users, “GET /users/42”, a URL.")],
+    folders: Folders = None,
+    *,
+    catalogue: OfCatalogue = None,
+    version: OfVersion = None,
+    page: Annotated[int | None, typer.Option(min=1, help="What did not fit on the first page.")] = None,
+    max_tokens: MaxTokens = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show one command or endpoint as agents see it; 1 if there is none, with the names that come nearest."""
+    tool, field = ("get_api_endpoint", "path") if _ENDPOINT.match(name) else ("get_command", "command")
+    given = {field: name, "catalogue": catalogue, "version": version, "page": page, "max_tokens": max_tokens}
+    _answer(folders, tool, given, meaning=False, as_json=as_json)
+
+
+def _answer(folders: Sequence[str] | None, tool: str, given: dict[str, Any], *, meaning: bool, as_json: bool) -> None:
+    from commonplace.reference.tools.services import ReferenceServices
+    from commonplace.reference.tools.toolset import reference_toolset
+    from commonplace.web.mcp.declaration import Answer, Call
+
+    with _reference(folders or ["."], meaning=meaning) as reference:
+        tools = reference_toolset(ReferenceServices(reference=reference, keeps_gaps=False)).tools
+        asked = next(one for one in tools if one.name == tool)
+        try:
+            found = asked.run(Call(), asked.arguments(**{key: one for key, one in given.items() if one is not None}))
+        except ValidationError as error:
+            raise CommandError(f"{error.errors()[0]['msg']}.", "See --help.") from error
+        except CommonplaceError as error:
+            raise CommandError(error.message, error.hint or "") from error
+    if not isinstance(found, Answer):
+        raise TypeError(tool)
+    if as_json:
+        print_json(found.data.model_dump(by_alias=True, mode="json", exclude_none=True))
+    else:
+        typer.echo(found.text)
+
+
+def publishable(folder: str) -> tuple[Folder, Reading]:
+    """Raises CommandError for a catalogue that could not be published: half of it says nothing."""
+    place = opened(folder)
+    reading = read_catalogue(place.files, place.name)
+    if not reading.publishable:
+        count = len(reading.errors)
+        said = "is an error" if count == 1 else f"are {count:,} errors"
+        raise CommandError(f"There {said} in {folder}.", f"See: commonplace reference validate {folder}")
+    return place, reading
+
+
+@dataclass(frozen=True, slots=True)
+class OneShelf:
+    """A `Shelf` with what was read."""
+
+    catalogues: tuple[Catalogue, ...]
+
+    def edition(self) -> Edition:
+        return Edition(self.catalogues, "1")
+
+
+@contextmanager
+def _reference(folders: Sequence[str], *, meaning: bool) -> "Iterator[Reference]":
+    """Answers as if these were published now. Without the model's files, too, words alone are compared."""
+    from commonplace.reference.service import Reference
+
+    made = tuple(_compiled(*publishable(one)) for one in folders)
+    names = [one.name for one in made]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise CommandError(f"Two catalogues are called {twice}.", "Name one of them otherwise: NAME=FOLDER")
+    if not meaning:
+        yield Reference(OneShelf(made))
+        return
+    with tempfile.TemporaryDirectory(prefix="commonplace-") as folder, _meaning(made, Path(folder)) as compared:
+        yield Reference(OneShelf(made), compared)
+
+
+def _compiled(place: Folder, reading: Reading) -> Catalogue:
+    return compile(
+        reading,
+        source=CatalogueSource(reading.name, HERE, "HEAD", ""),
+        web_url=place.root.resolve().as_uri() if place.root else None,
+        commit=place.commit,
+        generation=1,
+        synced_at=datetime.now(UTC),
+        before=None,
+    )
+
+
+@contextmanager
+def _meaning(catalogues: Sequence[Catalogue], folder: Path) -> Iterator[Meaning]:
+    """Over an index of its own, with the model that comes with the package."""
+    from commonplace.reference.index_source import record_of
+    from commonplace.reference.search import VectorMeaning
+    from commonplace.search.embedded.engine import EmbeddedEngine
+    from commonplace.search.embeddings import embed_records
+    from commonplace.search.models.local import LocalEmbeddings
+
+    model = LocalEmbeddings()
+    engine = EmbeddedEngine(folder / "reference.sqlite", model)
+    try:
+        engine.replace(embed_records([record_of(one, it) for one in catalogues for it in one.entries], model))
+        yield VectorMeaning(engine, [model])
+    finally:
+        engine.close()

@@ -1,0 +1,123 @@
+"""`commonplace reference init`: a catalogue's first files, and what can be generated of what its product has."""
+
+import os
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any
+
+import typer
+
+from commonplace.reference.model import SETTINGS_FILE
+from commonplace.reference.source.drafts import SOURCES
+from commonplace.reference.source.settings_file import KINDS
+from commonplace.repository.slugs import slug
+from local.cli.reference.generation import generate_all, items_of, tell_one
+from local.cli.reference.programs import words_of
+from local.errors import CommandError
+from local.files import product_of, top_of, write_whole
+
+FILES = ("openapi", "console")
+"""Kinds that read a file, and run nothing."""
+DEPTH = 3
+"""How far the first catalogue goes into subcommands."""
+
+SETTINGS = """\
+# Every setting may be left out: docs/reference.md says what each does.
+{title}
+# description: What the product does, in a sentence.
+# version: "1.0"
+# categories: {{users: Users}}
+# modules: {{billing: Billing}}
+# synonyms: {{pool: [rockpool, site]}}
+# servers: [https://api.example.com/v1]
+#
+# Made by `commonplace reference generate`, checked by `--check`. Sources are in this folder's `sources/`, which is not
+# published, or elsewhere in its repository. Or: kind: help, source: git, into: git.json, depth: 1
+{generate}
+"""
+
+GUIDE = """\
+---
+title: First steps
+category: start
+summary: What to do first.
+keywords: [start, begin, first]
+lastUpdated: {day}
+---
+# First steps
+
+Say here what people ask first. The folder says that this is a guide.
+"""
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(help="The folder of the new catalogue.")] = Path("reference"),
+    *,
+    title: Annotated[str | None, typer.Option(help="What the product is called; default: as the folder.")] = None,
+    sources: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--from",
+            metavar="KIND=SOURCE",
+            help=f"Generate entries from it: {', '.join(KINDS)}; as often as you like. Programs are run.",
+        ),
+    ] = None,
+) -> None:
+    """Begin a catalogue: catalogue.yaml with a first guide, or with entries --from what there is. Nothing is written
+    over."""
+    settings, guide = folder / SETTINGS_FILE, folder / "guides" / "first-steps.md"
+    for file in (settings, guide):
+        if file.exists():
+            raise CommandError(f"{file} is there already.", "Name another folder, or go on with this one.")
+    named = [_kind_and_source(one) for one in sources or ()]
+    items: list[dict[str, Any]] = []
+    for kind, source in named:
+        item = _item(folder, kind, source)
+        if any(item["into"] == one["into"] for one in items):
+            item["into"] = f"{slug(PurePosixPath(source).name)}.json"
+        items.append(item)
+    said = " ".join((title or product_of(folder)).split())
+    write_whole(settings, SETTINGS.format(title=_yaml(title=said), generate=_yaml(generate=items)))
+    typer.echo(settings)
+    if not items:
+        write_whole(guide, GUIDE.format(day=datetime.now(UTC).date().isoformat()))
+        typer.echo(guide)
+    elif not all(one.good for one in generate_all(folder, items_of(folder), tell=tell_one)):
+        raise CommandError("Not everything could be read.", f"Mend it, and: commonplace reference generate {folder}")
+    typer.echo(f"Next: commonplace reference validate {folder}")
+    typer.echo(f"      commonplace reference search QUESTION {folder}")
+    typer.echo(f"      commonplace dev --catalogue {folder}")
+
+
+def _kind_and_source(text: str) -> tuple[str, str]:
+    kind, _, source = text.partition("=")
+    if kind not in KINDS or not source:
+        hint = f"Write KIND=SOURCE with one of {', '.join(KINDS)}: openapi=openapi.yaml, help=git, typer=app/cli.py:app"
+        raise CommandError(f"--from {text} names no source.", hint)
+    return kind, source
+
+
+def _item(folder: Path, kind: str, source: str) -> dict[str, Any]:
+    """An item of `generate:`. A file that is not in the folder's repository is copied into it. Raises CommandError."""
+    if kind == "help":
+        words = [Path(source).stem] if source.endswith(".txt") else words_of(source)
+        return {"kind": kind, "source": source, "into": f"{slug('-'.join(words))}.json", "depth": DEPTH}
+    if kind not in FILES:
+        return {"kind": kind, "source": source, "into": "commands.json"}
+    file = Path(source).resolve()
+    if not file.is_file():
+        raise CommandError(f"There is no file {source}.", f"Name the file to read: --from {kind}=PATH")
+    home = folder.resolve()
+    if not file.is_relative_to(top_of(home)):
+        copy = home / SOURCES / file.name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        file = Path(shutil.copyfile(file, copy))
+    inside = Path(os.path.relpath(file, home)).as_posix()
+    return {"kind": kind, "source": inside, "into": "api.json" if kind == "openapi" else "commands.json"}
+
+
+def _yaml(**given: Any) -> str:
+    import yaml
+
+    return str(yaml.safe_dump(given, sort_keys=False, allow_unicode=True, width=1_000)).rstrip()
