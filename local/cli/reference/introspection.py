@@ -1,9 +1,10 @@
 """Introspection of a program's commands by its own parser; a script, run with the program's interpreter.
 
-    python introspection.py KIND TARGET RESULT
+    python introspection.py KIND TARGET RESULT PLACE...
 
-It imports the module of TARGET (`package.module:object` or `folder/file.py:object`): the program's code runs, its
-commands do not. It needs nothing but what the program has, and writes one JSON document to the file RESULT.
+It imports the module of TARGET (`package.module:object` or `folder/file.py:object`), which may lie in a folder PLACE:
+the program's code runs, its commands do not. It needs nothing but what the program has, and writes one JSON document to
+the file RESULT.
 """
 
 from __future__ import annotations  # the program's interpreter may be an older one
@@ -256,9 +257,10 @@ def described(kind: str, found: Any) -> Told:
 
 
 def main() -> None:
-    kind, target, result = sys.argv[1:4]
+    kind, target, result, *places = sys.argv[1:]
     sys.argv[:] = [sys.argv[0]]
     sys.path[0] = str(Path.cwd())
+    sys.path += places  # what is installed goes before: a folder of the repository may be called as a package is
     try:
         told = {"format": FORMAT, "kind": kind, "program": described(kind, target_of(target))}
     except NotThatKindError as error:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import tomllib
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
@@ -79,12 +80,17 @@ def init(
         items.append(item)
     said = " ".join((title or product_of(folder)).split())
     write_whole(settings, SETTINGS.format(title=_yaml(title=said), generate=_yaml(generate=items)))
-    typer.echo(settings)
     if not items:
         write_whole(guide, GUIDE.format(day=datetime.now(UTC).date().isoformat()))
-        typer.echo(guide)
-    elif not all(one.good for one in generate_all(folder, items_of(folder), tell=tell_one)):
-        raise CommandError("Not everything could be read.", f"Mend it, and: commonplace reference generate {folder}")
+        typer.echo(f"{settings}\n{guide}")
+    else:
+        done = generate_all(folder, items_of(folder), tell=tell_one)
+        if all(one.state == "failed" for one in done):
+            settings.unlink()
+            raise CommandError("Nothing could be read.", "Mend the sources, or name others.")
+        if not all(one.good for one in done):
+            hint = f"Mend {settings}, and: commonplace reference generate {folder}"
+            raise CommandError("Not everything could be read.", hint)
     typer.echo(f"Next: commonplace reference validate {folder}")
     typer.echo(f"      commonplace reference search QUESTION {folder}")
     typer.echo(f"      commonplace dev --catalogue {folder}")
@@ -103,18 +109,32 @@ def _item(folder: Path, kind: str, source: str) -> dict[str, Any]:
     if kind == "help":
         words = [Path(source).stem] if source.endswith(".txt") else words_of(source)
         return {"kind": kind, "source": source, "into": f"{slug('-'.join(words))}.json", "depth": DEPTH}
-    if kind not in FILES:
-        return {"kind": kind, "source": source, "into": "commands.json"}
-    file = Path(source).resolve()
+    into = "api.json" if kind == "openapi" else "commands.json"
+    path, sign, name = (source, "", "") if kind in FILES else source.partition(":")
+    file, home = Path(path).resolve(), folder.resolve()
+    root = {"root": script} if sign and (script := _script(top_of(home), path, name)) else {}
+    if kind not in FILES and not path.endswith(".py"):
+        return {"kind": kind, "source": source, "into": into} | root
     if not file.is_file():
-        raise CommandError(f"There is no file {source}.", f"Name the file to read: --from {kind}=PATH")
-    home = folder.resolve()
-    if not file.is_relative_to(top_of(home)):
+        raise CommandError(f"There is no file {path}.", f"Name the file to read: --from {kind}=PATH{sign}{name}")
+    if kind in FILES and not file.is_relative_to(top_of(home)):
         copy = home / SOURCES / file.name
         copy.parent.mkdir(parents=True, exist_ok=True)
         file = Path(shutil.copyfile(file, copy))
     inside = Path(os.path.relpath(file, home)).as_posix()
-    return {"kind": kind, "source": inside, "into": "api.json" if kind == "openapi" else "commands.json"}
+    return {"kind": kind, "source": f"{inside}{sign}{name}", "into": into} | root
+
+
+def _script(top: Path, path: str, name: str) -> str | None:
+    """What a program is called when it is installed: its object's name says nothing."""
+    try:
+        told = tomllib.loads((top / "pyproject.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    file = Path(path).resolve().with_suffix("")
+    modules = {".".join(file.relative_to(one).parts) for one in (top, top / "src") if file.is_relative_to(one)}
+    scripts: dict[str, str] = told.get("project", {}).get("scripts", {})
+    return next((one for one, it in scripts.items() if it in {f"{module}:{name}" for module in {path, *modules}}), None)
 
 
 def _yaml(**given: Any) -> str:

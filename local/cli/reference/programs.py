@@ -23,6 +23,7 @@ from typing import Any
 
 from local.cli.reference import introspection
 from local.errors import CommandError
+from local.files import top_of
 
 IMPORT_TIMEOUT_SECONDS = 60
 MAX_DESCRIPTION_BYTES = 12_000_000
@@ -116,13 +117,15 @@ def raw_of(kind: str, target: str, *, folder: Path, options: Mapping[str, Any]) 
 def described(kind: str, target: str, *, folder: Path, options: Mapping[str, Any]) -> bytes:
     """A program's commands as its own parser has them, in canonical JSON.
 
-    `python` is the interpreter to import it with, from the folder; the one that runs this command unless given.
-    Raises CommandError.
+    `python` is the interpreter to import it with, from the folder; unless given that of the repository's `.venv`, else
+    the one that runs this command. Modules of the repository, at its top or in `src`, need not be installed. Raises
+    CommandError.
     """
-    python = _interpreter(options.get("python"), folder)
+    top = top_of(folder.resolve())
+    python = _interpreter(options.get("python"), folder, top / ".venv" / "bin" / "python")
     with tempfile.TemporaryDirectory(prefix="commonplace-") as place:
         result = Path(place) / "result.json"
-        command = [python, "-B", introspection.__file__, kind, target, str(result)]
+        command = [python, "-B", introspection.__file__, kind, target, str(result), str(top), str(top / "src")]
         try:
             done = ran(command, folder=folder, timeout_seconds=IMPORT_TIMEOUT_SECONDS)
         except OSError as error:
@@ -133,7 +136,10 @@ def described(kind: str, target: str, *, folder: Path, options: Mapping[str, Any
         raise CommandError(f"{target} could not be imported: {last[0][:300]}", "Check that it can be imported there.")
     refused = json.loads(raw).get("error")
     if refused:
-        raise CommandError(f"{target} is not read: {refused}", "Give package.module:object, and `python:` if needed.")
+        hint = (
+            "Give file.py:object from the catalogue's folder, or package.module:object; `python:` is its interpreter."
+        )
+        raise CommandError(f"{target} is not read: {refused}", hint)
     return raw
 
 
@@ -156,9 +162,9 @@ def _written(result: Path) -> bytes | None:
     return result.read_bytes()
 
 
-def _interpreter(given: Any, folder: Path) -> str:
+def _interpreter(given: Any, folder: Path, own: Path) -> str:
     if given is None:
-        return sys.executable
+        return str(own) if own.is_file() else sys.executable
     if not isinstance(given, str) or not given.strip():
         raise CommandError("`python` has to be a path.", "Such as ../.venv/bin/python.")
     beside = folder / Path(given).expanduser()

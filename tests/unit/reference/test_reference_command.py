@@ -247,3 +247,38 @@ def test_what_nothing_can_be_generated_from_is_refused_before_anything_is_writte
     assert isinstance(error, CommandError)
     assert error.hint
     assert not (tmp_path / "new").exists()
+
+
+BOATS = """\
+import click
+
+@click.group()
+def app(): pass
+
+@app.command()
+@click.argument("name")
+def add(name): "Adds a boat."
+"""
+
+
+@pytest.mark.parametrize("source", ["boats.cli:app", "{}/src/boats/cli.py:app"])
+def test_a_program_of_the_repository_need_not_be_installed_and_is_called_as_its_script(
+    source: str, tmp_path: Path
+) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "src" / "boats").mkdir(parents=True)
+    (tmp_path / "src" / "boats" / "cli.py").write_text(BOATS, encoding="utf-8")
+    (tmp_path / "pyproject.toml").write_text('[project.scripts]\nboat = "boats.cli:app"\n', encoding="utf-8")
+
+    result = run("init", tmp_path / "reference", "--from", f"click={source.format(tmp_path)}")
+
+    assert result.exit_code == 0, result.output
+    (entry,) = json.loads((tmp_path / "reference" / "commands.json").read_text(encoding="utf-8"))["entries"]
+    assert (entry["name"], entry["syntax"]) == ("boat add", "boat add <name>")
+
+
+def test_where_nothing_can_be_read_no_catalogue_is_begun(tmp_path: Path) -> None:
+    error = run("init", tmp_path / "new", "--from", "typer=no.such.module:app").exception
+
+    assert isinstance(error, CommandError)
+    assert not (tmp_path / "new" / "catalogue.yaml").exists()
