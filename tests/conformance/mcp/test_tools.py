@@ -54,7 +54,7 @@ NAMES = {
         *("kb_search", "kb_get", "kb_get_related", "kb_list", "kb_stats", "kb_add", "kb_update", "kb_delete"),
         *("kb_bulk_import", "kb_rebuild_embeddings"),
     },
-    "reference": {"search_knowledge", "get_command", "get_api_endpoint", "list_commands", "report_gap"},
+    "reference": {*("search_knowledge", "get_command", "get_api_endpoint", "get_guide", "list_commands", "report_gap")},
 }
 WRITING = {
     "knowledge": {"save_link", "create_draft"},

@@ -106,7 +106,7 @@ def test_a_store_that_was_never_there_is_said_to_be_away(world: World, era: str)
     with calling(world, era, organisation()) as caller:
         code, text = caller.error("get_command", command="helios gw users list")
         assert (code, "Try again in" in text) == ("UNAVAILABLE", True)
-        assert len(caller.ask("list_tools").tools) == 5
+        assert len(caller.ask("list_tools").tools) == 6
         assert (
             "User is on"
             in caller.ask("get_prompt", "reference-assistant", {"pageContext": "x"}).messages[0].content.text

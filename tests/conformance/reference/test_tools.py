@@ -8,16 +8,18 @@ from tests.unit.reference.tools.desks import tokens
 from tests.unit.web.mcp.talking import text_of
 
 LIST = "cmd-gw-users-list"
-TOOLS = {"search_knowledge", "get_command", "get_api_endpoint", "list_commands", "report_gap"}
+TOOLS = {"search_knowledge", "get_command", "get_api_endpoint", "get_guide", "list_commands", "report_gap"}
 
 
-def test_five_tools_are_offered_with_the_categories_in_use(guest: Guest) -> None:
+def test_six_tools_are_offered_with_the_values_in_use(guest: Guest) -> None:
     tools = {tool.name: tool for tool in guest.ask("list_tools").tools}
     assert tools.keys() == TOOLS
     for name in ("search_knowledge", "list_commands"):
         properties = tools[name].input_schema["properties"]
         assert "google-workspace" in properties["category"]["description"]
-        assert properties["module"]["description"].endswith("In use: microsoft-365")
+    properties = tools["search_knowledge"].input_schema["properties"]
+    assert properties["module"]["description"].endswith("In use: microsoft-365")
+    assert properties["catalogue"]["description"] == "In use: helios"
 
 
 def test_instructions_say_when_to_use_which_tool(guest: Guest) -> None:
@@ -34,7 +36,8 @@ def test_every_answer_stays_below_a_thousand_tokens(guest: Guest) -> None:
         elif entry.type == "api":
             result = guest.result("get_api_endpoint", path=entry.path_template, method=entry.method)
         else:
-            result = guest.result("search_knowledge", query=entry.title, limit=20)
+            result = guest.result("get_guide", guide=entry.id)
+            assert not guest.result("search_knowledge", query=entry.title, limit=20).is_error
         assert not result.is_error, (entry.id, text_of(result))
         assert tokens(result) <= ANSWER_TOKENS, entry.id
 
@@ -129,6 +132,23 @@ def test_a_method_that_a_path_has_not_is_answered_with_those_it_has(guest: Guest
     code, text = guest.error("get_api_endpoint", path="/api/v1/users", method="DELETE")
     assert code == "NOT_FOUND"
     assert "It has GET, POST." in text
+
+
+def test_guides_are_whole_when_their_pages_are_laid_end_to_end(guest: Guest) -> None:
+    for placed in guest.world.catalogue.entries:
+        if placed.entry.type in ("command", "api"):
+            continue
+        content, page = "", 1
+        while page:
+            data = guest.data("get_guide", guide=placed.entry.title, page=page, maxTokens=400)
+            content, page = content + data.get("content", ""), data.get("nextPage", 0)
+        assert content == placed.entry.content.strip()
+
+
+def test_a_product_that_is_not_served_is_answered_with_those_that_are(guest: Guest) -> None:
+    code, text = guest.error("get_command", command="helios gw users list", catalogue="tidebook")
+    assert (code, "In use: helios." in text) == ("NOT_FOUND", True)
+    assert guest.data("get_command", command="helios gw users list", catalogue="Helios Client Portal")["id"] == LIST
 
 
 def test_authentication_is_described_and_credentials_are_not_there(guest: Guest) -> None:

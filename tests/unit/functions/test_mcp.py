@@ -200,7 +200,7 @@ def test_the_memory_is_there_where_it_has_a_table(load: Load) -> None:
 def test_the_reference_is_there_where_there_are_catalogues(load: Load) -> None:
     with pytest.raises(ValueError, match="There is no toolset reference"):
         load(MCP_TOOLSETS="reference")
-    for more, count in (({}, 4), (REMEMBERING, 5)):
+    for more, count in (({}, 5), (REMEMBERING, 6)):
         function = load(MCP_TOOLSETS="reference", **REFERRING, **more)
         listed = body_of(ask(function, modern("tools/list")))["result"]["tools"]
         assert len(listed) == count

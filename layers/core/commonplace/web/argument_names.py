@@ -41,6 +41,9 @@ SYNONYMS: Synonyms = tuple(
         ("path", "endpoint route url uri pathtemplate query"),
         ("method", "verb httpmethod"),
         ("category", "subcategory section group"),
+        ("guide", "id entryid title name query q topic entry slug"),
+        ("catalogue", "catalog product"),
+        ("page", "pagenumber pageindex"),
         ("pagecontext", "page context screen"),
     )
 )

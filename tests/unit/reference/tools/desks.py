@@ -8,6 +8,7 @@ from typing import Any
 from commonplace.identity.principals import Principal
 from commonplace.kernel.errors import Unavailable
 from commonplace.reference.model import (
+    EVERYWHERE,
     Asked,
     Catalogue,
     Category,
@@ -21,6 +22,7 @@ from commonplace.reference.model import (
     Placed,
     Reported,
     SearchAnswer,
+    Within,
     kept,
 )
 from commonplace.reference.shelf import Kept, modules_of
@@ -55,23 +57,29 @@ class Scripted:
     store: MemoryGaps = field(default_factory=lambda: MemoryGaps(Clock()))
     down: bool = False
     asked: list[Any] = field(default_factory=list)
+    within: Within = EVERYWHERE
 
     def search(self, asked: Asked) -> SearchAnswer:
         self.asked.append(asked)
         self.catalogues()
         return replace(self.found, hits=self.found.hits[: asked.limit])
 
-    def command(self, name: str) -> CommandAnswer:
+    def command(self, name: str, within: Within = EVERYWHERE) -> CommandAnswer:
         self.asked.append(name)
+        self.within = within
         self.catalogues()
         return self.one
 
-    def endpoint(self, path: str, method: Method | None = None) -> EndpointAnswer:
+    def endpoint(self, path: str, method: Method | None = None, within: Within = EVERYWHERE) -> EndpointAnswer:
         self.asked.append((path, method))
+        self.within = within
         return self.paths
 
-    def commands(self, category: str | None = None, module: str | None = None) -> tuple[Placed, ...]:
-        every = [placed for one in self.catalogues() for placed in one.entries if placed.entry.type == "command"]
+    def commands(
+        self, category: str | None = None, module: str | None = None, within: Within = EVERYWHERE
+    ) -> tuple[Placed, ...]:
+        admitted = filter(within.admits, self.catalogues())
+        every = [placed for one in admitted for placed in one.entries if placed.entry.type == "command"]
         fits = (category in (None, one.entry.category, one.entry.subcategory) for one in every)
         return tuple(one for one, fit in zip(every, fits, strict=True) if fit and module in (None, one.entry.module))
 

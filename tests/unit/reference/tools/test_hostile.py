@@ -6,7 +6,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from commonplace.reference.model import Catalogue, CommandAnswer, Entry, Example, SearchAnswer
-from commonplace.reference.tools.answers import block, closed, code, line
+from commonplace.reference.tools.markdown import block, closed, code, line
 from tests.fakes.catalogues import catalogue, entry
 from tests.unit.reference.tools.desks import Desk, desk, hit, hits
 from tests.unit.web.mcp.talking import text_of

@@ -155,14 +155,6 @@ def test_a_path_that_is_not_there_is_an_error_with_names(here: Desk) -> None:
     assert "Did you mean `GET /api/v1/users`?" in text
 
 
-def test_every_entry_of_a_catalogue_can_be_told_whole(here: Desk, helios: Catalogue) -> None:
-    for placed in helios.entries:
-        here.reference.one = CommandAnswer(hit(helios, placed.entry.id))
-        data = here.data("get_command", command="x")
-        assert data["id"] == placed.entry.id
-        assert data.get("content") == (placed.entry.text.strip() or None) or data["truncated"]
-
-
 def test_the_text_never_says_the_same_twice(helios: Catalogue, here: Desk) -> None:
     text = text_of(answering(here, helios, "cmd-gw-users-list").call("get_command", command="x"))
     assert text.count("**Syntax:**") == 0

@@ -71,7 +71,7 @@ def test_where_nothing_is_kept_there_is_no_such_tool(helios: Catalogue) -> None:
     for place in (desk(helios, told={"keeps_gaps": False}), desk(helios, caller=replace(member(), read_only=True))):
         names = {tool.name for tool in place.ask(lambda client: client.list_tools()).tools}
         assert "report_gap" not in names
-        assert len(names) == 4
+        assert len(names) == 5
 
 
 @pytest.mark.parametrize(

@@ -8,32 +8,40 @@ from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.memory.tools.services import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
-from commonplace.reference.model import ENTRY_TYPES, METHODS, EndpointAnswer
+from commonplace.reference.model import ENTRY_TYPES, METHODS, Catalogue, EndpointAnswer
 from commonplace.reference.tools.services import ReferenceServices
 from commonplace.reference.tools.toolset import reference_toolset
+from commonplace.web.mcp.budgets import estimate_tokens
 from commonplace.web.mcp.lists import input_schema
 from commonplace.web.mcp.offer import MAX_INSTRUCTION_WORDS, offer_of
-from tests.unit.reference.tools.desks import Desk
+from commonplace.web.mcp.rendering import compact
+from tests.fakes.catalogues import catalogue, entry
+from tests.unit.reference.tools.desks import Desk, desk
 
 NOTHING: Any = None
 KNOWLEDGE = knowledge_toolset(KnowledgeServices(library=NOTHING, search=NOTHING))
 MEMORY = memory_toolset(MemoryServices(memory=NOTHING))
 REFERENCE = reference_toolset(ReferenceServices(reference=NOTHING))
+PRODUCT, PAGED = ("catalogue", "version"), ("page", "maxTokens")
+LIST_TOKENS = 1_500
 SCHEMAS = {tool.name: input_schema(tool) for tool in REFERENCE.tools}
 
 
 def test_the_seeds_tools_take_what_the_seed_says_and_little_more() -> None:
     taken = {name: (set(schema["properties"]), schema.get("required", [])) for name, schema in SCHEMAS.items()}
     assert taken == {
-        "search_knowledge": ({"query", "type", "category", "module", "limit"}, ["query"]),
-        "get_command": ({"command"}, ["command"]),
-        "get_api_endpoint": ({"method", "path"}, ["path"]),
-        "list_commands": ({"category", "module", "cursor"}, []),
+        "search_knowledge": ({"query", "type", "category", "module", "limit", *PRODUCT}, ["query"]),
+        "get_command": ({"command", *PRODUCT, *PAGED}, ["command"]),
+        "get_api_endpoint": ({"method", "path", *PRODUCT, *PAGED}, ["path"]),
+        "get_guide": ({"guide", *PRODUCT, *PAGED}, ["guide"]),
+        "list_commands": ({"category", "module", "cursor", *PRODUCT}, []),
         "report_gap": ({"query", "type", "note"}, ["query"]),
     }
     search = SCHEMAS["search_knowledge"]["properties"]
     assert search["type"]["enum"] == ["all", *ENTRY_TYPES]
     assert (search["limit"]["type"], search["limit"]["default"]) == ("integer", 5)
+    most = SCHEMAS["get_command"]["properties"]["maxTokens"]
+    assert (most["minimum"], most["default"], most["maximum"]) == (200, 1_000, 8_000)
     methods = SCHEMAS["get_api_endpoint"]["properties"]["method"]["enum"]
     assert methods == list(METHODS)
     assert {"GET", "POST", "PUT", "PATCH", "DELETE"} <= set(methods)
@@ -48,6 +56,7 @@ def test_looking_up_is_everybodys() -> None:
         "search_knowledge": "search",
         "get_command": "read",
         "get_api_endpoint": "read",
+        "get_guide": "read",
         "list_commands": "read",
         "report_gap": "write",
     }
@@ -55,7 +64,7 @@ def test_looking_up_is_everybodys() -> None:
 
 def test_instructions_are_short_alone_and_beside_others() -> None:
     assert offer_of([REFERENCE]).instructions() == REFERENCE.instructions
-    for name in ("search_knowledge", "get_command", "get_api_endpoint", "list_commands"):
+    for name in ("search_knowledge", "get_command", "get_api_endpoint", "get_guide", "list_commands"):
         assert name in REFERENCE.instructions
     every = offer_of([KNOWLEDGE, MEMORY, REFERENCE], prefix_shared=True).instructions()
     assert len(every.split()) < MAX_INSTRUCTION_WORDS
@@ -85,3 +94,22 @@ def test_a_path_is_understood_under_its_usual_names(here: Desk, name: str) -> No
 def test_what_is_left_out_is_said(here: Desk) -> None:
     data = here.data("list_commands", category="google-workspace", verbose=True)
     assert "verbose" in data["notes"][0]
+
+
+@pytest.mark.parametrize("products", [1, 13])
+def test_the_list_of_tools_is_short_however_many_products_there_are(helios: Catalogue, products: int) -> None:
+    others = [
+        catalogue(
+            f"product-{number}",
+            *(
+                entry(f"a-{part}", category=f"category-{number}-{part}", module=f"module-{number}")
+                for part in range(20)
+            ),
+            version=f"{number}.{number}.{number}",
+        )
+        for number in range(1, products)
+    ]
+    listed = desk(helios, *others).ask(lambda client: client.list_tools())
+    tools = listed.model_dump(mode="json", by_alias=True, exclude_none=True)["tools"]
+    shown = [{key: tool[key] for key in ("name", "description", "inputSchema", "outputSchema")} for tool in tools]
+    assert estimate_tokens(compact(shown)) <= LIST_TOKENS

@@ -3,17 +3,21 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import groupby
+from typing import NamedTuple
 
 from pydantic import Field
 
 from commonplace.kernel.errors import NotFound
-from commonplace.reference.model import Entry, Placed
+from commonplace.reference.model import Entry, Within
 from commonplace.reference.tools import services
-from commonplace.reference.tools.answers import ROOM, block, line
+from commonplace.reference.tools.answers import OpenOutput, product_of
+from commonplace.reference.tools.markdown import block, line
+from commonplace.reference.tools.pages import ROOM
 from commonplace.reference.tools.services import ReferenceServices
 from commonplace.web.mcp import budgets
 from commonplace.web.mcp.budgets import estimate_tokens, fitting
-from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
+from commonplace.web.mcp.declaration import Answer, Call, Part, Tool
 from commonplace.web.mcp.rendering import cost
 
 LIST = "list_commands"
@@ -29,21 +33,35 @@ COUNTED_TOKENS = 300
 """For how many commands the categories have."""
 
 
-class ListArguments(Arguments):
-    category: str | None = Field(None, description="Only this category or subcategory; all is no filter")
-    module: str | None = Field(None, description="Only this optional module of the product")
-    cursor: str | None = Field(None, description="nextCursor of the page before")
+class ListArguments(services.Filtered):
+    category: str | None = Field(None, description="Or subcategory")
+    module: str | None = Field(None, description="Optional part of the product")
+    cursor: str | None = Field(None, description="nextCursor of the last page")
+
+
+class Row(NamedTuple):
+    """In the order of lists."""
+
+    product: str
+    """Empty where there is one alone."""
+    label: str
+    """What most narrows: the subcategory where there is one."""
+    called: str
+    entry: Entry
 
 
 class Group(Part):
+    product: str | None = None
     category: str
-    commands: dict[str, str] = Field(description="Name: what it does, where there is room for that")
+    commands: dict[str, str]
+    """Name: what it does, where there is room for that."""
     deprecated: list[str] | None = None
 
 
-class Commands(Output):
+class Commands(OpenOutput):
     total: int
-    categories: dict[str, int] | None = Field(None, description="How many commands each has")
+    categories: dict[str, int] | None = None
+    """How many commands each has."""
     groups: list[Group]
     next_cursor: str | None = None
 
@@ -57,23 +75,20 @@ def tools(using: ReferenceServices) -> tuple[Tool, ...]:
             arguments=ListArguments,
             output=Commands,
             run=partial(list_commands, using),
-            in_use={
-                "category": lambda: [one.slug for one in services.with_commands(using)],
-                "module": lambda: services.modules(using),
-            },
+            in_use={"category": lambda: services.listable([one.slug for one in services.with_commands(using)])},
         ),
     )
 
 
 def list_commands(using: ReferenceServices, call: Call, asked: ListArguments) -> Answer:  # noqa: ARG001 - a tool's shape
     category, module = services.filtered(asked.category), services.filtered(asked.module)
-    rows = sorted(using.reference.commands(category, module), key=_order)
+    rows = _listed(using, category, module, asked.within)
     if not rows:
-        raise _none(using, category, module)
-    question = f"{category} {module}"
+        raise _none(using, category, module, asked.within)
+    question = f"{category} {module} {asked.within}"
     version = using.reference.version
     start = _position(asked.cursor, question, version)
-    counts = Counter(_label(placed.entry) for placed in rows)
+    counts = Counter(row.label for row in rows)
     for characters in SUMMARY_CHARACTERS if len(rows) - start <= MOST_NAMES else ():
         answer = _page(rows, start, counts, len(rows) - start, characters=characters)
         if cost(answer) <= ROOM:
@@ -81,7 +96,25 @@ def list_commands(using: ReferenceServices, call: Call, asked: ListArguments) ->
     return _longest(rows, start, counts, question, version)
 
 
-def _longest(rows: Sequence[Placed], start: int, counts: Counter[str], question: str, version: str) -> Answer:
+def _listed(using: ReferenceServices, category: str | None, module: str | None, within: Within) -> list[Row]:
+    found = using.reference.commands(category, module, within)
+    products: dict[int, str] = {}
+    if using.several:
+        for catalogue in using.reference.catalogues():
+            products |= dict.fromkeys(map(id, catalogue.entries), product_of(catalogue))
+    rows = (
+        Row(
+            products.get(id(placed), ""),
+            placed.entry.subcategory or placed.entry.category,
+            _name(placed.entry),
+            placed.entry,
+        )
+        for placed in found
+    )
+    return sorted(rows, key=lambda row: (row.product, row.label, row.called.casefold(), row.entry.id))
+
+
+def _longest(rows: Sequence[Row], start: int, counts: Counter[str], question: str, version: str) -> Answer:
     """The page with about as many names as there is room for; with one at least."""
     size = _guessed(rows[start:-1])
     while True:
@@ -92,21 +125,21 @@ def _longest(rows: Sequence[Placed], start: int, counts: Counter[str], question:
         size -= max(1, size // 16)
 
 
-def _guessed(rows: Sequence[Placed]) -> int:
+def _guessed(rows: Sequence[Row]) -> int:
     """How many rows fit, by what each of them costs: to weigh whole pages takes far longer."""
-    left, label = ROOM - HEAD_TOKENS, ""
-    for at, placed in enumerate(rows[:MOST_NAMES]):
-        if (own := _label(placed.entry)) != label:
+    left, group = ROOM - HEAD_TOKENS, ""
+    for at, row in enumerate(rows[:MOST_NAMES]):
+        if (own := f"{row.product} {row.label}") != group:
             left -= estimate_tokens(own) + GROUP_TOKENS
-            label = own
-        left -= estimate_tokens(_name(placed.entry)) + NAME_TOKENS
+            group = own
+        left -= estimate_tokens(row.called) + NAME_TOKENS
         if left < 0:
             return max(at, 1)
     return max(len(rows[:MOST_NAMES]), 1)
 
 
 def _page(
-    rows: Sequence[Placed],
+    rows: Sequence[Row],
     start: int,
     counts: Counter[str],
     size: int,
@@ -115,13 +148,11 @@ def _page(
     cursor: str | None = None,
 ) -> Answer:
     """`characters` is how long a summary may be."""
-    groups: dict[str, list[Entry]] = {}
-    for placed in rows[start : start + size]:
-        groups.setdefault(_label(placed.entry), []).append(placed.entry)
+    groups = groupby(rows[start : start + size], lambda row: (row.product, row.label))
     data = Commands(
         total=len(rows),
         categories=_counted(counts) if start == 0 and len(counts) > 1 else None,
-        groups=[_group(label, entries, characters) for label, entries in groups.items()],
+        groups=[_group(product, label, list(found), characters) for (product, label), found in groups],
         next_cursor=cursor,
     )
     return Answer(_text(data, start, size, len(counts)), data)
@@ -132,11 +163,12 @@ def _counted(counts: Counter[str]) -> dict[str, int]:
     return dict(fitting(counts.most_common(), lambda one: estimate_tokens(one[0]) + 8, COUNTED_TOKENS))
 
 
-def _group(label: str, entries: Sequence[Entry], characters: int) -> Group:
+def _group(product: str, label: str, rows: Sequence[Row], characters: int) -> Group:
     return Group(
+        product=product or None,
         category=label,
-        commands={_name(one): line(one.summary, characters) if characters else "" for one in entries},
-        deprecated=[_name(one) for one in entries if one.deprecated] or None,
+        commands={row.called: line(row.entry.summary, characters) if characters else "" for row in rows},
+        deprecated=[row.called for row in rows if row.entry.deprecated] or None,
     )
 
 
@@ -151,7 +183,7 @@ def _text(data: Commands, start: int, size: int, categories: int) -> str:
     if data.next_cursor:
         lines.append(f"{LIST} goes on with cursor `{data.next_cursor}`; a category narrows it.")
     for group in data.groups:
-        lines += ["", f"**{group.category}**", block("\n".join(_rows(group)))]
+        lines += ["", f"**{', '.join(filter(None, (group.product, group.category)))}**", block("\n".join(_rows(group)))]
     return "\n".join([*lines, "", "get_command tells syntax, options and examples of each."])
 
 
@@ -166,15 +198,6 @@ def _name(entry: Entry) -> str:
     return line(entry.called, NAME_CHARACTERS)
 
 
-def _label(entry: Entry) -> str:
-    """What most narrows: the subcategory where there is one."""
-    return entry.subcategory or entry.category
-
-
-def _order(placed: Placed) -> tuple[str, str]:
-    return _label(placed.entry), placed.entry.called.casefold()
-
-
 def _position(cursor: str | None, question: str, version: str) -> int:
     """Raises InvalidInput for a cursor of another question, or of commands that have changed since."""
     if cursor is None:
@@ -183,9 +206,9 @@ def _position(cursor: str | None, question: str, version: str) -> int:
     return found if isinstance(found, int) else 0
 
 
-def _none(using: ReferenceServices, category: str | None, module: str | None) -> NotFound:
+def _none(using: ReferenceServices, category: str | None, module: str | None, within: Within) -> NotFound:
     known = [one.slug for one in services.with_commands(using)]
-    told = services.unknown(using, category, module) or [f"Categories with commands: {services.listed(known)}."]
+    told = services.unknown(using, category, module, within) or [f"Categories with commands: {services.listed(known)}."]
     return NotFound("There is no command under these conditions.", hint=" ".join(told))
 
 

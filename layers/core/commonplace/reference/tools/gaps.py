@@ -6,9 +6,10 @@ from pydantic import Field
 
 from commonplace.kernel.errors import InvalidInput
 from commonplace.reference.model import MAX_CHARACTERS, EntryType, kept
-from commonplace.reference.tools.answers import line
+from commonplace.reference.tools.answers import OpenOutput
+from commonplace.reference.tools.markdown import line
 from commonplace.reference.tools.services import REPORTERS, ReferenceServices
-from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Tool
+from commonplace.web.mcp.declaration import Answer, Arguments, Call, Tool
 
 FULL = "The list of gaps is full, so this one was not kept. Tell the maintainers another way if it matters."
 
@@ -21,10 +22,12 @@ class GapArguments(Arguments):
     note: str | None = Field(None, max_length=MAX_CHARACTERS, description="What would have helped")
 
 
-class Reported(Output):
+class Reported(OpenOutput):
     recorded: bool
-    query: str = Field(description="As it was kept: addresses, keys and long numbers are masked")
-    count: int | None = Field(None, description="Reports of it so far")
+    query: str
+    """As it was kept: addresses, keys and long numbers are masked."""
+    count: int | None = None
+    """Reports of it so far."""
 
 
 def tools(using: ReferenceServices) -> tuple[Tool, ...]:

@@ -1,18 +1,34 @@
-"""The tools `get_command` and `get_api_endpoint`: one entry by its exact name, or suggestions."""
+"""The tools `get_command`, `get_api_endpoint` and `get_guide`: an entry by its name, page by page, or suggestions."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import cast
 
 from pydantic import Field
 
 from commonplace.kernel.errors import InvalidInput, NotFound
-from commonplace.reference.model import MAX_QUERY_CHARACTERS, METHODS, CommandAnswer, EndpointAnswer, Hit, Method
-from commonplace.reference.tools.answers import ROOM, Told, code, either, fit_many, fit_one, resource_of
-from commonplace.reference.tools.services import ReferenceServices, may_report, stated
+from commonplace.reference.model import (
+    ENTRY_TYPES,
+    MAX_QUERY_CHARACTERS,
+    METHODS,
+    SUGGESTIONS,
+    Asked,
+    Catalogue,
+    CommandAnswer,
+    EndpointAnswer,
+    Hit,
+    Method,
+    Within,
+)
+from commonplace.reference.spelling import spelling
+from commonplace.reference.tools import services
+from commonplace.reference.tools.answers import ANSWER_TOKENS, EntryData, OpenOutput
+from commonplace.reference.tools.markdown import code, either
+from commonplace.reference.tools.pages import LEAST_TOKENS, MOST_TOKENS, NOTES_TOKENS, TOOL_OF, fit_many, page_of
+from commonplace.reference.tools.services import ReferenceServices, checked, may_report, stated
 from commonplace.web.mcp.arguments import shown as repeated
-from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Tool
+from commonplace.web.mcp.declaration import Answer, Call, Tool
 
 MAX_BEGINNING = 10
 """Commands of a group that are named."""
@@ -20,6 +36,7 @@ HEAD_TOKENS = 60
 
 LIST_THEM = "list_commands shows every command there is."
 SEARCH_THEM = "search_knowledge with type api finds endpoints by what they do."
+SEARCH_GUIDES = "search_knowledge finds guides by what they are about."
 REPORT = "If it should be there, report_gap tells the maintainers."
 NEVER = "Do not use a name that is not in the reference."
 
@@ -29,27 +46,38 @@ _METHOD = re.compile(rf"\s*({'|'.join(METHODS)})\s+(?=\S)", re.IGNORECASE)
 _ENDPOINT = re.compile(rf"\s*(?:(?:{'|'.join(METHODS)})\s+)?(?:/|https?:)", re.IGNORECASE)
 
 
-class CommandArguments(Arguments):
-    command: str = Field(
-        min_length=1, max_length=MAX_QUERY_CHARACTERS, description="The command as it is typed, arguments or not"
-    )
+class Paged(services.Filtered):
+    page: int = 1
+    max_tokens: int = Field(ANSWER_TOKENS, ge=LEAST_TOKENS, le=MOST_TOKENS)
+
+    @property
+    def room(self) -> int:
+        return self.max_tokens - NOTES_TOKENS
 
 
-class EndpointArguments(Arguments):
+class CommandArguments(Paged):
+    command: str = Field(min_length=1, max_length=MAX_QUERY_CHARACTERS, description="As it is typed, arguments or not")
+
+
+class EndpointArguments(Paged):
     path: str = Field(
         min_length=1,
         max_length=MAX_QUERY_CHARACTERS,
         description='API path, e.g. "/api/v1/users"; concrete values match parameters',
     )
-    method: Method | None = Field(None, description="All methods of the path if left out")
+    method: Method | None = Field(None, description="All if left out")
 
 
-class Command(Output, Told):
-    """A command."""
+class GuideArguments(Paged):
+    guide: str = Field(min_length=1, max_length=MAX_QUERY_CHARACTERS, description="Its id or title")
 
 
-class Endpoints(Output):
-    endpoints: list[Told]
+class OneEntry(OpenOutput, EntryData):
+    """A command, a guide."""
+
+
+class Endpoints(OpenOutput):
+    endpoints: list[EntryData]
     hints: list[str] | None = None
 
 
@@ -61,7 +89,7 @@ def tools(using: ReferenceServices) -> tuple[Tool, ...]:
             description="The exact syntax of one command, with its options and examples. Use it before you recommend "
             "a command.",
             arguments=CommandArguments,
-            output=Command,
+            output=OneEntry,
             run=partial(get_command, using),
         ),
         Tool(
@@ -72,39 +100,89 @@ def tools(using: ReferenceServices) -> tuple[Tool, ...]:
             output=Endpoints,
             run=partial(get_api_endpoint, using),
         ),
+        Tool(
+            name="get_guide",
+            title="Get a guide",
+            description="A whole guide, feature, troubleshooting or setting, page by page.",
+            arguments=GuideArguments,
+            output=OneEntry,
+            run=partial(get_guide, using),
+        ),
     )
 
 
 def get_command(using: ReferenceServices, call: Call, asked: CommandArguments) -> Answer:
-    answer = using.reference.command(stated("command", asked.command))
+    answer = using.reference.command(stated("command", asked.command), checked(using, asked.within))
     if answer.hit is None:
         raise _no_command(asked.command, answer, may_report(using, call))
-    told, text = fit_one(answer.hit)
-    links = (resource_of(answer.hit),) if told.truncated else ()
-    return Answer(text, Command(**dict(told)), links)
+    return _page(using, answer.hit, asked)
 
 
 def get_api_endpoint(using: ReferenceServices, call: Call, asked: EndpointArguments) -> Answer:
     path, method = _split(asked)
-    stated("path", path)
-    answer = using.reference.endpoint(path, method)
+    answer = using.reference.endpoint(stated("path", path), method, checked(using, asked.within))
     if not answer.hits:
         raise _no_endpoint(path, method, answer, may_report(using, call))
-    return _endpoints(answer.hits)
+    if len(answer.hits) == 1:
+        data, text = page_of(answer.hits[0], asked.page, asked.room - HEAD_TOKENS // 2, using.several)
+        return Answer(text, Endpoints(endpoints=[data]))
+    return _methods(answer.hits, asked, using.several)
 
 
-def _endpoints(hits: Sequence[Hit]) -> Answer:
-    if len(hits) == 1:
-        shown, hints = [fit_one(hits[0], ROOM - HEAD_TOKENS // 2)], []
-    else:
-        shown = fit_many(hits, ROOM - HEAD_TOKENS)
-        hints = ["Give a method to read one of them whole."] if any(told.truncated for told, _ in shown) else []
+def get_guide(using: ReferenceServices, call: Call, asked: GuideArguments) -> Answer:
+    """Raises NotFound, with the titles that come nearest, and InvalidInput where several products have one."""
+    name, within = stated("guide", asked.guide).strip(), checked(using, asked.within)
+    catalogues = [one for one in using.reference.catalogues() if within.admits(one)]
+    by_id = [hit for one in catalogues if (hit := using.reference.entry(one.name, name))]
+    found = [hit for hit in by_id if hit.entry.type not in TOOL_OF] or list(_titled(catalogues, name))
+    products = list(dict.fromkeys(hit.catalogue.name for hit in found))
+    if len(products) > 1:
+        raise InvalidInput("Several products have a guide of this name.", hint=f"Give catalogue: {either(products)}.")
+    if found:
+        return _page(using, found[0], asked)
+    if by_id:
+        entry = by_id[0].entry
+        raise NotFound(f"{code(name)} is no guide.", hint=f"{TOOL_OF[entry.type]} gives {code(entry.called)}.")
+    hint = _hint(_near_guides(using, name, within), SEARCH_GUIDES, may_report(using, call))
+    raise NotFound(f"There is no guide “{repeated(asked.guide)}”.", hint=hint)
+
+
+def _page(using: ReferenceServices, hit: Hit, asked: Paged) -> Answer:
+    data, text = page_of(hit, asked.page, asked.room, using.several)
+    return Answer(text, OneEntry(**dict(data)))
+
+
+def _methods(hits: Sequence[Hit], asked: EndpointArguments, several: bool) -> Answer:
+    """Raises InvalidInput for a further page: each method has its own."""
+    if asked.page > 1:
+        methods = ", ".join(hit.entry.method or "" for hit in hits)
+        raise InvalidInput("Pages are those of one method.", hint=f"Give a method: {methods}.")
+    shown = fit_many(hits, asked.room - HEAD_TOKENS, several)
+    hints = ["Give a method to read one of them whole."] if any(one.page or not one.commit for one, _ in shown) else []
     if left := len(hits) - len(shown):
         hints.append(f"{left} more have no room here: give a method.")
-    data = Endpoints(endpoints=[told for told, _ in shown], hints=hints or None)
-    head = [" ".join([f"{len(hits)} methods of this path.", *hints])] if len(hits) > 1 else []
-    links = tuple(resource_of(hit) for hit, (told, _) in zip(hits, shown, strict=False) if told.truncated)
-    return Answer("\n\n".join([*head, *(text for _, text in shown)]), data, links)
+    data = Endpoints(endpoints=[one for one, _ in shown], hints=hints or None)
+    head = " ".join([f"{len(hits)} methods of this path.", *hints])
+    return Answer("\n\n".join([head, *(text for _, text in shown)]), data)
+
+
+def _titled(catalogues: Sequence[Catalogue], title: str) -> Iterator[Hit]:
+    """Those with this title or alias, however it is spelt."""
+    folded = spelling(title)
+    for catalogue in catalogues:
+        for placed in catalogue.entries:
+            entry = placed.entry
+            if entry.type not in TOOL_OF and folded in map(spelling, (entry.title, *entry.aliases)):
+                yield Hit(catalogue, placed, matched_by="name", score=1.0)
+
+
+def _near_guides(using: ReferenceServices, title: str, within: Within) -> list[str]:
+    """What a search for it finds, of each type the best; else titles that are spelt like it."""
+    types = [one for one in ENTRY_TYPES if one not in TOOL_OF]
+    answers = [using.reference.search(Asked(title, one, limit=2, within=within)) for one in types]
+    hits = sorted((hit for answer in answers for hit in answer.hits), key=lambda hit: -hit.score)
+    spelt = (name for answer in answers for name in answer.suggestions)
+    return list(dict.fromkeys([*(hit.entry.title for hit in hits), *spelt]))[:SUGGESTIONS]
 
 
 def _split(asked: EndpointArguments) -> tuple[str, Method | None]:

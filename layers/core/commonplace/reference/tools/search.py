@@ -17,21 +17,12 @@ from commonplace.reference.model import (
     SearchAnswer,
 )
 from commonplace.reference.tools import services
-from commonplace.reference.tools.answers import (
-    ROOM,
-    Shown,
-    Told,
-    code,
-    either,
-    fit_many,
-    fit_names,
-    line,
-    name_cost,
-    resource_of,
-)
+from commonplace.reference.tools.answers import EntryData, OpenOutput, Shown
+from commonplace.reference.tools.markdown import code, either, line
+from commonplace.reference.tools.pages import ROOM, fit_many, fit_names, name_cost
 from commonplace.reference.tools.services import ReferenceServices, may_report, stated
 from commonplace.web.mcp.budgets import estimate_tokens
-from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
+from commonplace.web.mcp.declaration import Answer, Call, Part, Tool
 
 logger = logging.getLogger(__name__)
 
@@ -53,15 +44,15 @@ TRY_REPORT = "If it should be here, report_gap tells the maintainers."
 SAY_SO = "If it is not there either, say that you have no information about it."
 
 
-class SearchArguments(Arguments):
+class SearchArguments(services.Filtered):
     query: str = Field(
         min_length=1,
         max_length=MAX_QUERY_CHARACTERS,
         description='What you want to find, e.g. "list users command", "create group API"',
     )
-    type: Type = Field("all", description="Only entries of this type")
-    category: str | None = Field(None, description="Only this category or subcategory; all is no filter")
-    module: str | None = Field(None, description="Only this optional module of the product")
+    type: Type = "all"
+    category: str | None = Field(None, description="Or subcategory")
+    module: str | None = Field(None, description="Optional part of the product")
     limit: int = Field(DEFAULT_LIMIT, ge=1, le=MAX_LIMIT)
 
 
@@ -73,10 +64,12 @@ class Source(Part):
     url: str | None = None
 
 
-class Found(Output):
-    results: list[Told]
-    more: list[str] | None = Field(None, description="Names of further results")
-    suggestions: list[str] | None = Field(None, description="Names that exist, if nothing was found")
+class Found(OpenOutput):
+    results: list[EntryData]
+    more: list[str] | None = None
+    """Names of further results."""
+    suggestions: list[str] | None = None
+    """Names that exist, if nothing was found."""
     hints: list[str] | None = None
     sources: list[Source] | None = None
 
@@ -93,10 +86,7 @@ def tools(using: ReferenceServices) -> tuple[Tool, ...]:
             output=Found,
             run=partial(search_knowledge, using),
             cost="search",
-            in_use={
-                "category": lambda: services.categories(using),
-                "module": lambda: services.modules(using),
-            },
+            in_use=services.in_use(using, "category", "module", "catalogue", "version"),
         ),
     )
 
@@ -108,16 +98,17 @@ def search_knowledge(using: ReferenceServices, call: Call, given: SearchArgument
         category=services.filtered(given.category),
         module=services.filtered(given.module),
         limit=given.limit,
+        within=given.within,
     )
     answer = using.reference.search(asked)
     _note(answer)
-    return _found(answer) if answer.hits else _nothing(using, call, asked, answer)
+    return _found(answer, using.several) if answer.hits else _nothing(using, call, asked, answer)
 
 
-def _found(answer: SearchAnswer) -> Answer:
+def _found(answer: SearchAnswer, several: bool) -> Answer:
     every = _sources(answer.hits)
     room = ROOM - HEAD_TOKENS - estimate_tokens(_written(every))
-    shown, more = _shown(answer.hits, room)
+    shown, more = _shown(answer.hits, room, several)
     told = [entry for entry, _ in shown]
     # An entry that is shown whole names its place.
     sources = every if any(entry.commit is None for entry in told) else []
@@ -127,18 +118,17 @@ def _found(answer: SearchAnswer) -> Answer:
     data = Found(results=told, more=more or None, hints=hints or None, sources=sources or None)
     also = f"Also: {', '.join(map(code, more))}" if more else ""
     parts = [" ".join([_count(len(shown)), *hints]), *(text for _, text in shown), also, _written(sources)]
-    links = tuple(resource_of(hit) for hit, entry in zip(answer.hits, told, strict=False) if entry.truncated)
-    return Answer("\n\n".join(part for part in parts if part), data, links)
+    return Answer("\n\n".join(part for part in parts if part), data)
 
 
-def _shown(hits: Sequence[Hit], room: int) -> tuple[list[Shown], list[str]]:
+def _shown(hits: Sequence[Hit], room: int, several: bool) -> tuple[list[Shown], list[str]]:
     """Entries, and names of those that have no room among them."""
-    shown = fit_many(hits, room)
+    shown = fit_many(hits, room, several)
     if len(shown) == len(hits):
         return shown, []
     for first in range(min(len(shown), DEFAULT_LIMIT), 0, -1):
         more = fit_names(hits[first:], int(room * SHARE_OF_NAMES))
-        fewer = fit_many(hits[:first], room - sum(map(name_cost, more)))
+        fewer = fit_many(hits[:first], room - sum(map(name_cost, more)), several)
         if len(fewer) == first:
             return fewer, more
     return shown, []
@@ -147,7 +137,7 @@ def _shown(hits: Sequence[Hit], room: int) -> tuple[list[Shown], list[str]]:
 def _nothing(using: ReferenceServices, call: Call, asked: Asked, answer: SearchAnswer) -> Answer:
     """No error: that nothing is there is what was to be found out."""
     suggestions = [f"Did you mean '{line(name, 150)}'?" for name in answer.suggestions]
-    hints = [*services.unknown(using, asked.category, asked.module), TRY_LIST]
+    hints = [*services.unknown(using, asked.category, asked.module, asked.within), TRY_LIST]
     hints += [TRY_REPORT] if may_report(using, call) else []
     hints += [FALLBACK] if answer.fallback else []
     data = Found(results=[], suggestions=suggestions, hints=[*hints, SAY_SO])

@@ -1,18 +1,19 @@
-"""The services that the tools of the reference use, who may report gaps, and the categories and modules in use."""
+"""What the tools of the reference share: services, filters with their values in use, and who may report gaps."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from commonplace.identity.authorization import Need, Verdict, judge
 from commonplace.identity.principals import scope
-from commonplace.kernel.errors import InvalidInput
-from commonplace.reference.model import Category
+from commonplace.kernel.errors import InvalidInput, NotFound
+from commonplace.reference.model import EVERYWHERE, Category, Within
 from commonplace.reference.shelf import EVERY
 from commonplace.web.mcp.arguments import shown
-from commonplace.web.mcp.declaration import Call
+from commonplace.web.mcp.budgets import estimate_tokens, fitting
+from commonplace.web.mcp.declaration import Arguments, Call
 
 if TYPE_CHECKING:
     from commonplace.identity.principals import Tier
@@ -26,6 +27,8 @@ REPORTERS: Tier = "member"
 
 MAX_NAMED = 12
 """In a message."""
+LISTED_TOKENS = 50
+"""Of the values of an argument in the list of tools, which stands before a model in every conversation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +38,23 @@ class ReferenceServices:
     """The deployment's own: of gaps that are reported by accounts without one."""
     keeps_gaps: bool = True
     """Whether there is a list of gaps."""
+
+    @property
+    def several(self) -> bool:
+        """Whether an answer has to say which product it is about."""
+        return len(self.reference.catalogues()) > 1
+
+
+class Filtered(Arguments):
+    """What a look-up can be limited to."""
+
+    catalogue: str | None = None
+    """Of one product alone; its name or title."""
+    version: str | None = None
+
+    @property
+    def within(self) -> Within:
+        return Within(*((value or "").strip() if filtered(value) else None for value in (self.catalogue, self.version)))
 
 
 def may_report(using: ReferenceServices, call: Call) -> bool:
@@ -57,6 +77,27 @@ def filtered(value: str | None) -> str | None:
     return None if folded in ("", EVERY) else folded
 
 
+def in_use(using: ReferenceServices, *names: str) -> dict[str, Callable[[], Sequence[str]]]:
+    """By argument, the values that the list of tools names: as many of the first as there is room for."""
+    known = {"catalogue": catalogues, "version": versions, "category": categories, "module": modules}
+    return {name: lambda values=known[name]: listable(values(using)) for name in names}  # type: ignore[misc]
+
+
+def listable(values: Sequence[str]) -> Sequence[str]:
+    """As many of the first as there is room for."""
+    return fitting(values, lambda value: estimate_tokens(f"{value}, "), LISTED_TOKENS)
+
+
+def catalogues(using: ReferenceServices) -> Sequence[str]:
+    return [one.name for one in using.reference.catalogues()]
+
+
+def versions(using: ReferenceServices, catalogue: str | None = None) -> Sequence[str]:
+    """Of this catalogue, or of all."""
+    found = (one for one in using.reference.catalogues() if Within(catalogue).admits(one))
+    return list(dict.fromkeys(one.version for one in found if one.version))
+
+
 def categories(using: ReferenceServices) -> Sequence[str]:
     """And subcategories, those with most entries first."""
     return [one.slug for one in sorted(using.reference.categories(), key=lambda one: (-one.entries, one.slug))]
@@ -73,15 +114,27 @@ def modules(using: ReferenceServices) -> Sequence[str]:
     return using.reference.modules()
 
 
-def unknown(using: ReferenceServices, category: str | None, module: str | None) -> list[str]:
+def unknown(
+    using: ReferenceServices, category: str | None = None, module: str | None = None, within: Within = EVERYWHERE
+) -> list[str]:
     """What to say of conditions that nothing can fulfil."""
-    asked = (("category", category, categories), ("module", module, modules))
-    found = ((kind, value, known(using)) for kind, value, known in asked if value)
-    return [
-        f"There is no {kind} “{shown(value)}”; in use: {listed(known)}."
-        for kind, value, known in found
-        if value not in known
-    ]
+    asked = [("category", category, categories), ("module", module, modules)]
+    found = [(kind, value, known(using)) for kind, value, known in asked if value]
+    missed = [(kind, value, known) for kind, value, known in found if value not in known]
+    if not any(within.admits(one) for one in using.reference.catalogues()):
+        if within.catalogue and not any(Within(within.catalogue).admits(one) for one in using.reference.catalogues()):
+            missed.append(("catalogue", within.catalogue, catalogues(using)))
+        elif within.version:
+            missed.append(("version", within.version, versions(using, within.catalogue)))
+    return [f"There is no {kind} “{shown(value)}”; in use: {listed(known)}." for kind, value, known in missed]
+
+
+def checked(using: ReferenceServices, within: Within) -> Within:
+    """Raises NotFound where no catalogue is like that."""
+    if told := unknown(using, within=within):
+        message, _, known = told[0].partition("; ")
+        raise NotFound(f"{message}.", hint=f"{known[:1].upper()}{known[1:]}")
+    return within
 
 
 def listed(known: Sequence[str]) -> str:

@@ -50,7 +50,8 @@ RowT = TypeVar("RowT")
 MAX_VALUES = 30
 """Of one argument."""
 
-_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
+_SLUG = re.compile(r"[a-z0-9][a-z0-9.-]{0,59}")
+"""Versions have dots."""
 
 InUse = tuple[tuple[str, str, tuple[str, ...]], ...]
 """`(tool, argument, values)`, the same for the same values."""
