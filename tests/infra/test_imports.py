@@ -148,7 +148,7 @@ def run(template: Template, name: str, *steps: str, **variables: str) -> subproc
     if name == "redact":
         environment["PII_MODEL_FOLDER"] = str(fetched(RAMPART))
     noted = "\n".join(f"{step}\n{LOADED}" for step in ("", *steps))
-    script = SCRIPT.format(hidden=hidden | {"infra", "local"}, path=path, steps=noted)
+    script = SCRIPT.format(hidden=hidden | {"infra", "local", "generators"}, path=path, steps=noted)
     return subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
 
 
@@ -220,6 +220,16 @@ def test_nothing_is_bundled_that_no_import_asks_for(imports: grimp.ImportGraph, 
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
     bundled_for_a_reason = {*groups[GROUPS[source]], *groups[GROUPS[CORE]]} - {DATA_PACKAGE} - CHOSEN.get(source, set())
     assert bundled_for_a_reason == named(imports, source) - (RUNTIME - OWN)
+
+
+def test_what_generators_alone_read_with_is_in_no_bundle(imports: grimp.ImportGraph) -> None:
+    graph = grimp.build_graph("generators", include_external_packages=True, cache_dir=None)
+    read_with = {_canonical(owner) for module in graph.modules for owner in owners().get(module, [])}
+    deployed = {package for source in HANDLERS.values() for package in named(imports, f"functions/{source}")}
+
+    assert {"tree-sitter", "tree-sitter-typescript"} <= read_with - deployed
+    for name in HANDLERS:
+        assert not (read_with - deployed) & bundled(name)
 
 
 STEPS = {"index": (EMBED,), "site": (EMBED,), "rest": (TOKEN, EMBED), "mcp": (TOKEN, EMBED)}
