@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
-from pydantic import ValidationError
 
 from commonplace.kernel.errors import CommonplaceError
 from commonplace.reference.model import METHODS, Catalogue, EntryType
@@ -33,7 +32,6 @@ Folders = Annotated[
 ]
 OfCatalogue = Annotated[str | None, typer.Option(help="Only of the catalogue of this name or title.")]
 OfVersion = Annotated[str | None, typer.Option(help="Only of this version of the product.")]
-MaxTokens = Annotated[int | None, typer.Option(min=200, max=8_000, help="How long the answer may be; default: 1,000.")]
 _ENDPOINT = re.compile(rf"\s*(?:(?:{'|'.join(METHODS)})\s+)?(?:/|https?:)", re.IGNORECASE)
 
 
@@ -51,46 +49,50 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Search folders offline, as agents would once they are published. Finding nothing is an answer: it ends with 0."""
-    given = {"type": entry_type, "category": category, "module": module, "catalogue": catalogue, "version": version}
-    _answer(folders, "search_knowledge", given | {"query": query, "limit": limit}, meaning=not words, as_json=as_json)
+    given = {"query": query, "type": entry_type or "all", "category": category, "module": module, "limit": limit}
+    within = {"catalogue": catalogue, "version": version}
+    _answer(folders, ("search_knowledge", given | within), meaning=not words, as_json=as_json)
 
 
 def show_entry(
-    name: Annotated[str, typer.Argument(help="A command, or an endpoint: /users, “GET /users/42”, a URL.")],
+    name: Annotated[str, typer.Argument(help="A command; an endpoint: “GET /users/42”, a URL; the title of a guide.")],
     folders: Folders = None,
     *,
     catalogue: OfCatalogue = None,
     version: OfVersion = None,
-    page: Annotated[int | None, typer.Option(min=1, help="What did not fit on the first page.")] = None,
-    max_tokens: MaxTokens = None,
+    page: Annotated[int, typer.Option(min=1, help="Of what does not fit on the first.")] = 1,
+    max_tokens: Annotated[int, typer.Option(min=200, max=8_000, help="How long a page may be.")] = 1_000,
     as_json: AsJson = False,
 ) -> None:
-    """Show one command or endpoint as agents see it; 1 if there is none, with the names that come nearest."""
-    tool, field = ("get_api_endpoint", "path") if _ENDPOINT.match(name) else ("get_command", "command")
-    given = {field: name, "catalogue": catalogue, "version": version, "page": page, "max_tokens": max_tokens}
-    _answer(folders, tool, given, meaning=False, as_json=as_json)
+    """Show one command, endpoint or guide as agents see it; 1 if there is none, with the names that come nearest."""
+    tools = {"get_api_endpoint": "path"} if _ENDPOINT.match(name) else {"get_command": "command", "get_guide": "guide"}
+    more = {"catalogue": catalogue, "version": version, "page": page, "max_tokens": max_tokens}
+    calls = [(tool, {field: name, **more}) for tool, field in tools.items()]
+    _answer(folders, *calls, meaning=False, as_json=as_json)
 
 
-def _answer(folders: Sequence[str] | None, tool: str, given: dict[str, Any], *, meaning: bool, as_json: bool) -> None:
+def _answer(folders: Sequence[str] | None, *calls: tuple[str, dict[str, Any]], meaning: bool, as_json: bool) -> None:
+    """Prints the answer of the first tool that finds anything. Raises CommandError with what the first one says."""
     from commonplace.reference.tools.services import ReferenceServices
     from commonplace.reference.tools.toolset import reference_toolset
     from commonplace.web.mcp.declaration import Answer, Call
 
+    answer, failed = None, None
     with _reference(folders or ["."], meaning=meaning) as reference:
-        tools = reference_toolset(ReferenceServices(reference=reference, keeps_gaps=False)).tools
-        asked = next(one for one in tools if one.name == tool)
-        try:
-            found = asked.run(Call(), asked.arguments(**{key: one for key, one in given.items() if one is not None}))
-        except ValidationError as error:
-            raise CommandError(f"{error.errors()[0]['msg']}.", "See --help.") from error
-        except CommonplaceError as error:
-            raise CommandError(error.message, error.hint or "") from error
-    if not isinstance(found, Answer):
-        raise TypeError(tool)
+        toolset = reference_toolset(ReferenceServices(reference=reference, keeps_gaps=False))
+        tools = {one.name: one for one in toolset.tools}
+        for name, given in calls:
+            try:
+                answer = cast(Answer, tools[name].run(Call(), tools[name].arguments(**given)))
+                break
+            except CommonplaceError as error:
+                failed = failed or error
+    if answer is None:
+        raise CommandError(failed.message if failed else "", (failed and failed.hint) or "")
     if as_json:
-        print_json(found.data.model_dump(by_alias=True, mode="json", exclude_none=True))
+        print_json(answer.data.model_dump(by_alias=True, mode="json", exclude_none=True))
     else:
-        typer.echo(found.text)
+        typer.echo(answer.text)
 
 
 def publishable(folder: str) -> tuple[Folder, Reading]:

@@ -182,13 +182,30 @@ def test_several_folders_answer_together_under_names_of_their_own(tmp_path: Path
         assert [one["id"] for one in told] == [id]
     assert json.loads(run("show", "kit users list", other, kit, "--json").output)["catalogue"] == "kit"
     assert isinstance(run("search", "x", HELIOS, HELIOS).exception, CommandError)
+    assert isinstance(run("show", "kit users list", other, kit, "--catalogue", "console").exception, CommandError)
+    (kit / "catalogue.yaml").write_text("title: Kit\nversion: 2.10\n", encoding="utf-8")
+    assert run("show", "kit users list", other, kit, "--catalogue", "Kit", "--version", "2.10").exit_code == 0
+    error = run("show", "kit users list", other, kit, "--version", "2.1").exception
+    assert isinstance(error, CommandError) and "2.10" in error.hint
 
 
 def test_show_gives_a_command_or_an_endpoint_and_the_file_that_it_is_in() -> None:
     told = json.loads(run("show", "helios gw users list", HELIOS, "--json").output)
     assert told["sourceUrl"] == (HELIOS / "commands.json").as_uri()
     assert run("show", "helios gw users list", HELIOS).output.startswith("```\nhelios gw users list")
+    assert "`GET /api/v1/users" in run("search", "users", HELIOS, "--type", "api", "--words").output
     assert "GET /api/v1/users/{id}" in run("show", "https://helios.example/api/v1/users/42", HELIOS).output
+
+
+def test_show_pages_through_a_guide(tmp_path: Path) -> None:
+    long = "\n\n".join(f"## Step {number}\n\n{'Count what lives there. ' * 20}" for number in range(20))
+    folder = write(tmp_path / "kit", DATED | {"title": "Long walk", "content": long})
+
+    pages = [run("show", "long walk", folder, "--page", str(number), "--max-tokens", "500") for number in (1, 2)]
+    assert [one.exit_code for one in pages] == [0, 0]
+    assert "Step 0" in pages[0].output
+    assert "Step 19" in run("show", "Long walk", folder, "--max-tokens", "8000").output
+    assert pages[0].output != pages[1].output
 
 
 @pytest.mark.parametrize(
