@@ -208,3 +208,13 @@ def test_options_are_those_of_the_same_product() -> None:
     answer = _answer("uv sync --frozn", found)
     assert answer is not None
     assert [one.name for one in answer[1]] == ["--frozn"]
+
+
+def test_the_longest_name_of_one_product_hides_no_command_of_another() -> None:
+    first = product(told("tool deploy web", "[OPTIONS]"), name="first")
+    second = product(told("tool deploy", "TARGET [HOST]"), name="second")
+
+    answer = Lookup([first, second]).command("tool deploy web here")
+
+    assert answer.hit is not None
+    assert answer.hit.catalogue.name == "second"

@@ -1,7 +1,7 @@
 import pytest
 
 from commonplace.reference.lookup import Lookup
-from commonplace.reference.model import Asked
+from commonplace.reference.model import Asked, Within
 from tests.fakes.catalogues import entry
 from tests.unit.reference.products import command, lookup, product, shaped
 
@@ -197,17 +197,37 @@ def test_an_alias_of_two_commands_names_neither() -> None:
     assert found.exact(Asked("show things")) is None
 
 
-def test_of_equal_names_the_first_catalogue_s_is_the_command() -> None:
+def test_of_equal_names_the_first_catalogue_s_is_the_command_and_the_others_are_told() -> None:
     first = product(command("tool deploy"), name="first")
-    second = product(command("tool deploy"), command("tool undo"), name="second")
+    second = product(command("tool deploy"), command("tool undo"), name="second", version="2")
 
     found = Lookup([first, second])
 
-    hit = found.command("tool deploy").hit
-    assert hit is not None
-    assert hit.catalogue.name == "first"
+    answer = found.command("tool deploy")
+    assert answer.hit is not None
+    assert answer.hit.catalogue.name == "first"
+    assert [hit.catalogue.name for hit in answer.others] == ["second"]
+    for within in (Within("Second"), Within(version="2")):
+        alone = found.command("tool deploy", within)
+        assert alone.hit is not None
+        assert (alone.hit.catalogue.name, alone.others) == ("second", ())
+    assert found.command("tool undo", Within("first")).hit is None
     assert len(found.shaped(Asked("tool deploy")) or ()) == 2
     assert len(found.entries) == 3
+
+
+def test_an_alias_of_one_word_is_no_name_of_a_command_of_several() -> None:
+    found = lookup(
+        command("helios api", "<METHOD> <path>", aliases=["delete", "call the api"]),
+        command("clear", aliases=["cls"]),
+        entry("guide-sso", title="Single sign-on", aliases=["sso"]),
+    )
+
+    assert found.command("delete").hit is None
+    assert found.exact(Asked("delete")) is None
+    assert _named("call the api", found) == ("helios api", "alias")
+    assert _named("cls", found) == ("clear", "alias")
+    assert found.exact(Asked("SSO")) is not None
 
 
 def test_words_find_an_alias_or_a_title_exactly() -> None:

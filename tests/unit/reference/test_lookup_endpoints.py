@@ -2,8 +2,8 @@ import pytest
 
 from commonplace.reference.endpoints import shape
 from commonplace.reference.lookup import Lookup
-from commonplace.reference.model import Asked, Method
-from tests.unit.reference.products import command, endpoint, lookup, shaped
+from commonplace.reference.model import EVERYWHERE, Asked, Example, Method, Parameter, Within
+from tests.unit.reference.products import command, endpoint, lookup, product, shaped
 
 API = lookup(
     endpoint("GET", "/api/v1/users", aliases=["listUsers"]),
@@ -145,3 +145,76 @@ def test_templates_of_the_same_paths_have_one_shape() -> None:
     assert {shape(path) for path in ("/users/{id}", "/users/:user/", "/users/<int:id>", "users/[id]")} == {"/users/{}"}
     assert shape("/files/{name}.json") == "/files/{}.json"
     assert shape("/files/{path+}") == "/files/{+}"
+
+
+def _curl(url: str) -> list[Example]:
+    return [Example(description="With curl", code=f"curl -X GET '{url}' -d 'https://elsewhere.example'")]
+
+
+CHAT = product(
+    endpoint("GET", "/api/v10/channels/{channel_id}/messages", aliases=["GET /channels/{channel_id}/messages"]),
+    endpoint("GET", "/api/v10/users/{id}", examples=_curl("https://chat.example/api/v10/users/<id>")),
+    name="chat",
+)
+CLOUD = product(
+    endpoint("GET", "/users/{id}", parameters=[Parameter(name="per_page", place="query")]),
+    endpoint("GET", "/health"),
+    name="cloud",
+    servers=["https://{region}.cloud.example:8443/v2"],
+)
+HOME = product(endpoint("GET", "/users/{id}"), name="home", version="2")
+TOGETHER = Lookup([CHAT, CLOUD, HOME])
+
+
+def _from(path: str, within: Within = EVERYWHERE) -> list[tuple[str, str]]:
+    return [(hit.catalogue.name, hit.entry.called) for hit in TOGETHER.endpoint(path, within=within).hits]
+
+
+def test_a_path_is_found_as_the_document_writes_it() -> None:
+    found = [("chat", "GET /api/v10/channels/{channel_id}/messages")]
+
+    assert _from("/channels/42/messages") == _from("GET channels/42/messages") == found
+    assert _from("/api/v10/channels/42/messages") == _from("https://chat.example/channels/42/messages") == found
+    assert _from("POST /channels/42/messages") == []
+
+
+def test_a_path_that_several_products_have_is_answered_by_each() -> None:
+    assert _from("/users/42") == [("cloud", "GET /users/{id}"), ("home", "GET /users/{id}")]
+    assert _from("/v2/users/42") == [("cloud", "GET /users/{id}")]
+    assert _from("/users/42", Within(catalogue="Home")) == [("home", "GET /users/{id}")]
+    assert _from("/users/42", Within(version="2")) == [("home", "GET /users/{id}")]
+    assert _from("/users/42", Within(catalogue="cloud", version="2")) == []
+
+
+def test_what_another_product_has_as_it_is_written_hides_nothing_within_one() -> None:
+    found = Lookup([product(endpoint("GET", "/v2/users/{id}"), name="other"), CLOUD])
+
+    assert [hit.catalogue.name for hit in found.endpoint("/v2/users/42").hits] == ["other"]
+    assert [hit.catalogue.name for hit in found.endpoint("/v2/users/42", within=Within("cloud")).hits] == ["cloud"]
+
+
+def test_a_url_is_answered_by_the_product_whose_server_it_is() -> None:
+    assert _from("https://eu.cloud.example:8443/v2/users/42") == [("cloud", "GET /users/{id}")]
+    assert _from("https://chat.example/api/v10/users/42") == [("chat", "GET /api/v10/users/{id}")]
+    assert _from("https://chat.example/health") == []
+    assert [name for name, _ in _from("http://localhost:3000/users/42")] == ["cloud", "home"]
+
+
+def test_a_url_of_no_server_is_one_of_a_product_whose_server_nobody_knows() -> None:
+    assert _from("https://elsewhere.example/users/42") == [("home", "GET /users/{id}")]
+    assert TOGETHER.endpoint("https://elsewhere.example/none").hosts == ()
+
+    answer = Lookup([CHAT, CLOUD]).endpoint("https://elsewhere.example/users/42")
+
+    assert answer.hits == ()
+    assert answer.hosts == ("chat.example", "{region}.cloud.example:8443")
+
+
+def test_query_parameters_that_do_not_exist_are_said() -> None:
+    hits = TOGETHER.endpoint("/users/42?per_pag=5&per_page=2&page[size]=1").hits
+
+    assert [(one.name, one.nearest) for one in hits[0].unknown_options] == [
+        ("per_pag", ("per_page",)),
+        ("page[size]", ()),
+    ]
+    assert hits[1].unknown_options == ()

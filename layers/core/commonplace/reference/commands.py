@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from commonplace.reference.model import MAX_QUERY_CHARACTERS, Entry, UnknownOption
+from commonplace.reference.model import MAX_QUERY_CHARACTERS, Catalogue, Entry, UnknownOption
 from commonplace.reference.options import Options, nearest, options_of
 from commonplace.reference.shelf import Kept, Match, Shelved
 from commonplace.reference.spelling import one_edit, parts, spelling, spellings, typed, unwrapped
@@ -174,12 +174,12 @@ class Names:
         after = len(key) + 1
         return {name[after:].split(" ", 1)[0] for name in self._range(key + " ")}
 
-    def subcommands(self, key: str) -> set[str]:
-        """The same without those that only a hyphen joins: `install-test` is no subcommand of `install`."""
-        names = (command_name(kept.entry) for name in self._range(key + " ") for kept in self.commands.spelt(name))
-        found = (name.split(" ") for name in names)
+    def subcommands(self, key: str, catalogue: Catalogue) -> set[str]:
+        """Of one catalogue, and without what only a hyphen joins: `install-test` is no subcommand of `install`."""
+        found = (kept for name in self._range(key + " ") for kept in self.commands.spelt(name))
+        names = (command_name(kept.entry).split(" ") for kept in found if kept.catalogue is catalogue)
         size = key.count(" ") + 1
-        return {name[end] for name in found for end in range(len(name)) if len(words(name[:end])) == size}
+        return {name[end] for name in names for end in range(len(name)) if len(words(name[:end])) == size}
 
     def _range(self, prefix: str) -> Iterable[str]:
         return self._sorted[bisect_left(self._sorted, prefix) : bisect_left(self._sorted, prefix + _LAST)]
@@ -246,19 +246,21 @@ class Commands:
             yield Match(tuple(self._names.beginning_with(" ".join(words(plain)))), "prefix")
 
     def _with_arguments(self, line: Sequence[str], *, swallow: bool) -> Match:
-        """The longest name that the line begins with, where all else is what the command takes.
+        """The longest name of each catalogue that the line begins with, where all else is what the command takes.
 
         Options may stand before the name is complete. `swallow`: those that nobody knows have a value.
         """
         places = self._places(line, swallow=swallow)
+        told, decided = dict[Kept, tuple[UnknownOption, ...]](), set[str]()
         for end in range(len(places), 0, -1):
             head = " ".join(line[place] for place in places[:end])
-            if found := self._names.commands.however_spelt(head) or self._names.lines.however_spelt(head):
-                rest = [token for place, token in enumerate(line) if place not in places[:end]]
-                unknown = {kept: self._unknown(kept, head, rest, swallow=swallow) for kept in found}
-                told = {kept: options for kept, options in unknown.items() if options is not None}
-                return Match(tuple(told), "arguments", told)
-        return Match((), "arguments")
+            rest = [token for place, token in enumerate(line) if place not in places[:end]]
+            named = self._names.commands.however_spelt(head) or self._names.lines.however_spelt(head)
+            found = [kept for kept in named if kept.catalogue.name not in decided]
+            decided.update(kept.catalogue.name for kept in found)
+            unknown = ((kept, self._unknown(kept, head, rest, swallow=swallow)) for kept in found)
+            told.update((kept, options) for kept, options in unknown if options is not None)
+        return Match(tuple(told), "arguments", told)
 
     def _places(self, line: Sequence[str], *, swallow: bool) -> list[int]:
         """Where words stand that may be those of a name: not as values of the options of a group."""
@@ -284,7 +286,7 @@ class Commands:
         found, given = _read(rest, taken, swallow=swallow)
         capitals = head in (head.lower(), command_name(kept.entry))
         key = " ".join(words([head]))
-        siblings = self._names.subcommands(key) if taken.told else self._names.next_words(key)
+        siblings = self._names.subcommands(key, kept.catalogue) if taken.told else self._names.next_words(key)
 
         def fits(part: Part, at: int) -> bool:
             word = found[at].lower()

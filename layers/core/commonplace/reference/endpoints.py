@@ -1,11 +1,15 @@
-"""Endpoints by path: parsing of templates, concrete paths and URLs, and a tree of segments that paths walk down."""
+"""Endpoints by path: parsing of templates, concrete paths and URLs, and a tree of segments that paths walk down.
+
+Each catalogue has a tree of its own. A URL is answered by the products whose server it is, a path by all of them.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from urllib.parse import unquote
+from urllib.parse import parse_qsl, unquote, urlsplit
 
-from commonplace.reference.model import METHODS, MatchedBy, Method
+from commonplace.reference.model import EVERYWHERE, METHODS, Catalogue, MatchedBy, Method, UnknownOption, Within
+from commonplace.reference.options import nearest
 from commonplace.reference.shelf import Kept, Match, Shelved
 from commonplace.reference.spelling import one_edit, parts
 
@@ -18,6 +22,9 @@ REST = "{+}"
 """In a shape: any number of segments, at the end."""
 
 _ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#\s]*")
+_URL = re.compile(r"https?://[^\s'\"`<>]+")
+_LOCAL = frozenset({"localhost", "127.0.0.1", "host.docker.internal"})
+"""Where anybody may have a product running."""
 _PARAMETER = re.compile(r"\{[^{}]*\}|<[^<>]*>")
 _WHOLE = re.compile(r"\{([^{}]*)\}|<([^<>]*)>|:([A-Za-z_]\w*)|\[([^\[\]]*)\]")
 _REST = re.compile(r"\{[^{}]*(?:\+|\*|:path)\}|<path:[^<>]*>|\*{1,2}")
@@ -113,42 +120,103 @@ class Node:
         return (*self.literals.values(), *(node for _, node in self.partly), *(node for node in rest if node))
 
 
+class Api:
+    """The endpoints of one catalogue. `hosts` are those of its servers, as its settings or its examples name them."""
+
+    def __init__(self, catalogue: Catalogue, found: Sequence[Kept]) -> None:
+        self.catalogue, self.top = catalogue, Node()
+        for kept in found:
+            for template in _templates(kept):
+                _leaf(self.top, segments(template)).here.append(kept)
+        examples = (_URL.search(example.code) for kept in found for example in kept.entry.examples)
+        self.hosts = frozenset(filter(None, map(host, catalogue.servers or [url[0] for url in examples if url])))
+        bases = {tuple(segments(url)) for url in catalogue.servers}
+        self.bases = sorted(filter(None, bases), key=len, reverse=True)
+
+    def serves(self, asked: str) -> bool:
+        """Also of a server whose host has variables: `{region}.api.example.com`."""
+        return any(re.fullmatch(".+".join(map(re.escape, _PARAMETER.split(one))), asked) for one in self.hosts)
+
+    def variants(self, asked: list[str]) -> Iterator[list[str]]:
+        """Without the base path of a server, and with it."""
+        yield from (asked[len(base) :] for base in self.bases if tuple(asked[: len(base)]) == base)
+        yield from ([*base, *asked] for base in self.bases if tuple(asked[: len(base)]) != base)
+
+
 class Endpoints:
-    """Of every catalogue, in one tree."""
+    """Of every catalogue."""
 
     def __init__(self, shelved: Shelved) -> None:
-        self._top = Node()
+        by_catalogue: dict[str, list[Kept]] = {one.name: [] for one in shelved.catalogues}
         for kept in shelved:
             if kept.entry.type == "api" and kept.entry.path_template:
-                _leaf(self._top, segments(kept.entry.path_template)).here.append(kept)
-        servers = {tuple(segments(url)) for one in shelved.catalogues for url in one.servers}
-        self._bases = sorted((base for base in servers if base), key=len, reverse=True)
+                by_catalogue[kept.catalogue.name].append(kept)
+        self._apis = [Api(one, found) for one in shelved.catalogues if (found := by_catalogue[one.name])]
 
-    def at(self, path: str) -> Match:
-        """The endpoints of a path, of every method."""
-        node = next(filter(None, (self._walk(one) for one in self._variants(segments(path)))), None)
-        found = tuple(node.here) if node else ()
-        return Match(found, _matched_by(path, found))
+    def at(self, path: str, within: Within = EVERYWHERE) -> Match:
+        """The endpoints of a path, of every method; as it is written, or else with or without the base of a server."""
+        nodes = self._reached(path, within, lambda node: bool(node.here))
+        found = tuple(dict.fromkeys(kept for node in nodes for kept in node.here))
+        asked = [name for name, _ in parse_qsl(urlsplit(path).query, keep_blank_values=True)] if "?" in path else []
+        return Match(found, _matched_by(path, found), {kept: _unknown(kept, asked) for kept in found})
 
-    def below(self, path: str) -> Match:
+    def below(self, path: str, within: Within = EVERYWHERE) -> Match:
         """Endpoints whose paths go on after this one, the shorter first."""
-        node = next(filter(None, (self._walk(one, whole=False) for one in self._variants(segments(path)))), None)
-        return Match(tuple(node.below()) if node else (), "prefix")
+        nodes = self._reached(path, within, lambda _: True)
+        return Match(tuple(dict.fromkeys(kept for node in nodes for kept in node.below())), "prefix")
 
     def is_first(self, segment: str) -> bool:
         """Whether a path or the base of a server begins with it."""
-        return segment.lower() in self._top.literals or any(segment == base[0] for base in self._bases)
+        return any(
+            segment.lower() in api.top.literals or any(segment == base[0] for base in api.bases) for api in self._apis
+        )
 
-    def _variants(self, asked: list[str]) -> Iterator[list[str]]:
-        """As it is, without the base path of a server, and with it."""
+    def hosts(self, path: str) -> tuple[str, ...]:
+        """Those of every server, where a URL is that of none."""
+        return () if self._serving(path) else tuple(sorted({one for api in self._apis for one in api.hosts}))
+
+    def _serving(self, path: str) -> list[Api]:
+        asked = host(path)
+        if not asked or asked.partition(":")[0] in _LOCAL:
+            return self._apis
+        return [api for api in self._apis if api.serves(asked)] or [api for api in self._apis if not api.hosts]
+
+    def _reached(self, path: str, within: Within, reached: Callable[[Node], bool]) -> list[Node]:
+        asked, apis = segments(path), [api for api in self._serving(path) if within.admits(api.catalogue)]
         if len(asked) > MAX_SEGMENTS:
-            return
-        yield asked
-        yield from (asked[len(base) :] for base in self._bases if tuple(asked[: len(base)]) == base)
-        yield from ([*base, *asked] for base in self._bases if tuple(asked[: len(base)]) != base)
+            return []
+        found = [_walk(api.top, asked, reached) for api in apis]
+        if not any(found):
+            found = [
+                next(filter(None, (_walk(api.top, one, reached) for one in api.variants(asked))), None) for api in apis
+            ]
+        return [node for node in found if node]
 
-    def _walk(self, asked: Sequence[str], *, whole: bool = True) -> Node | None:
-        return _walk(self._top, asked, lambda node: bool(node.here) or not whole)
+
+def host(url: str) -> str:
+    """Of a URL, with the port if it names one; empty for a path."""
+    origin = _ORIGIN.match(url)
+    return origin[0].partition("://")[2].rpartition("@")[2].lower() if origin else ""
+
+
+def _templates(kept: Kept) -> Iterator[str]:
+    """Its path, and what else it is called that is one: as the document writes it, without the base of the server."""
+    yield kept.entry.path_template or ""
+    for alias in kept.entry.aliases:
+        method, _, path = alias.rpartition(" ")
+        if path.startswith("/") and method in ("", kept.entry.method):
+            yield path
+
+
+def _unknown(kept: Kept, asked: Iterable[str]) -> tuple[UnknownOption, ...]:
+    """Query parameters that the endpoint does not have: nothing is said where they are not known."""
+    if kept.entry.parameters is None:
+        return ()
+    known = [one.name for one in kept.entry.parameters if one.place == "query"]
+    names = {name.partition("[")[0] for name in known}
+    missing = [one for one in dict.fromkeys(asked) if one.partition("[")[0] not in names]
+    told = kept.entry.authentication or ""
+    return tuple(UnknownOption(one, nearest(one, known)) for one in missing if one not in told)
 
 
 def _leaf(node: Node, template: Sequence[str]) -> Node:
@@ -216,14 +284,18 @@ def _stands(node: Node, slot: Node, value: str, left: Sequence[str]) -> bool:
 
 
 def _matched_by(path: str, found: Sequence[Kept]) -> MatchedBy:
+    """By what both have: a base that one lacks does not count."""
     asked = segments(path)
     templates = [segments(kept.entry.path_template or "") for kept in found]
-    if any(asked[-len(template) :] == template for template in templates if template) or not asked:
+    if any(_same_end(asked, template) for template in templates) or not asked:
         return "name"
-    shapes = [segment_shape(segment).lower() for segment in asked]
-    if any(shapes[-len(template) :] == _shapes(template) for template in templates):
-        return "spelling"
-    return "arguments"
+    shapes = _shapes(asked)
+    return "spelling" if any(_same_end(shapes, _shapes(template)) for template in templates) else "arguments"
+
+
+def _same_end(one: Sequence[str], other: Sequence[str]) -> bool:
+    size = min(len(one), len(other))
+    return size > 0 and one[-size:] == other[-size:]
 
 
 def _shapes(template: Sequence[str]) -> list[str]:

@@ -54,20 +54,23 @@ class Lookup:
         if not hits:
             return CommandAnswer(None, suggestions=self._suggesting.suggest(text, conditions))
         several = len(hits) > 1 and hits[0].matched_by in ("alias", "prefix")
-        return CommandAnswer(None, beginning=hits[:MOST_BEGINNING]) if several else CommandAnswer(hits[0])
+        if several:
+            return CommandAnswer(None, beginning=hits[:MOST_BEGINNING])
+        return CommandAnswer(hits[0], others=tuple(hit for hit in hits if hit.catalogue is not hits[0].catalogue))
 
     def endpoint(self, path: str, method: Method | None = None, within: Within = EVERYWHERE) -> EndpointAnswer:
         """The endpoints of a path: of one method, or of all. The path may come with a method, or be an alias."""
         request = self._shapes.request(path) or Request(unwrapped(path))
         request = replace(request, method=method or request.method)
-        there = self._endpoints.at(request.path)
+        there = self._endpoints.at(request.path, within)
         conditions = Conditions(type="api", within=within)
         hits = self._first((_of(request, there), *self._names.called(path)), conditions.let)
         if hits:
             return EndpointAnswer(hits)
         methods = dict.fromkeys(kept.entry.method for kept in there.found if kept.entry.method and conditions.let(kept))
         asked = f"{request.method or ''} {request.path}"
-        return EndpointAnswer((), tuple(methods), self._suggesting.suggest(asked, conditions))
+        suggestions = self._suggesting.suggest(asked, conditions)
+        return EndpointAnswer((), tuple(methods), suggestions, self._endpoints.hosts(request.path))
 
     def shaped(self, asked: Asked) -> Sequence[Hit] | None:
         """What a query answers that is shaped like a command or an endpoint; None for any other query."""
@@ -75,7 +78,7 @@ class Lookup:
             return None
         shape = self._shapes.of(asked.query)
         if isinstance(shape, Request):
-            ways = self._ways_of_path(shape, asked.query)
+            ways = self._ways_of_path(shape, asked)
         elif shape == "command" or self._names.commands.however_spelt(unwrapped(asked.query)):
             ways = chain(self._commands.ways(asked.query), self._names.called(asked.query))
         else:
@@ -130,11 +133,11 @@ class Lookup:
         """What is to be used today in place of a deprecated entry; the entry itself if nothing replaces it."""
         return self._shelved.current(kept)
 
-    def _ways_of_path(self, request: Request, query: str) -> Iterator[Match]:
-        yield _of(request, self._endpoints.at(request.path))
+    def _ways_of_path(self, request: Request, asked: Asked) -> Iterator[Match]:
+        yield _of(request, self._endpoints.at(request.path, asked.within))
         if request.method is None:
-            yield self._endpoints.below(request.path)
-        yield from self._names.called(query)
+            yield self._endpoints.below(request.path, asked.within)
+        yield from self._names.called(asked.query)
 
     def _only(self, asked: Asked) -> Hit | None:
         captioned = [self._names.captioned(asked.query)] if asked.type else []

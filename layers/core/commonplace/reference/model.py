@@ -305,6 +305,8 @@ class CommandAnswer:
     beginning: tuple[Hit, ...] = ()
     """Commands that begin with the query, when there are several: a group, not a command."""
     suggestions: tuple[str, ...] = ()
+    others: tuple[Hit, ...] = ()
+    """The commands of other catalogues that the query names as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,6 +317,8 @@ class EndpointAnswer:
     methods: tuple[Method, ...] = ()
     """Those that the path has, when the requested one is not among them."""
     suggestions: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    """Those of the servers, where the path is a URL of another one."""
 
 
 @dataclass(frozen=True, slots=True)
