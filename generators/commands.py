@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.kernel.errors import InvalidInput
 from commonplace.reference.forms import command_form
-from commonplace.reference.model import Entry, Example, Parameter, Place
+from commonplace.reference.model import Confidence, Entry, Example, Parameter, Place
 from commonplace.reference.source.checks import NOT_DESCRIBED
 from generators.generated import Generated, Unread
 
@@ -80,6 +80,8 @@ _SEPARATOR = re.compile(r",\s*|\s+\|\s+|\s+/\s+")
 
 def parameters(one: "Command") -> list[Parameter] | None:
     """None where the options are not known."""
+    if one.parameters != ():
+        return list(one.parameters) if one.parameters is not None else None
     if one.options is None:
         return [_parameter(argument, "argument") for argument in one.arguments] or None
     return [
@@ -152,6 +154,10 @@ class Command:
     arguments: tuple[Option, ...] = ()
     options: tuple[Option, ...] | None = ()
     """None where they are not known."""
+    parameters: tuple[Parameter, ...] | None = ()
+    """Arguments and options as an entry has them, where a generator says more than `Option` does."""
+    usages: tuple[str, ...] = ()
+    confidence: Confidence = "exact"
     output: str | None = None
     examples: tuple[Example, ...] = ()
     aliases: tuple[str, ...] = ()
@@ -265,7 +271,9 @@ def _entry(one: Command, groups: Groups, ids: Mapping[str, str], options: Comman
         name=shortened(one.name, 500),
         syntax=shortened(one.syntax or one.name, 500),
         summary=shortened(one.summary or f"{one.name}{NOT_DESCRIBED}", 500),
+        usages=list(one.usages),
         parameters=parameters(one),
+        confidence=one.confidence,
         content=content(one),
         keywords=_keywords(one, said, options.keywords.get(one.name, ())),
         aliases=[shortened(alias, 200) for alias in _unique(aliases) if _free(alias, one, ids)][:50],

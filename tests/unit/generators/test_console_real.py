@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from commonplace.kernel.errors import InvalidInput
 from generators import console, tsx
 from tests.registry.packages import file_of
 
@@ -37,10 +38,9 @@ def test_a_real_source_is_parsed_without_errors(source: Path) -> None:
     assert len(parsed.declared) > 10
 
 
-def test_a_source_without_a_console_gives_no_command(source: Path) -> None:
-    found = console.generate(source.read_bytes(), source=source.name, options={})
-    assert not found.entries
-    assert any("No command was found" in one.what for one in found.unread)
+def test_a_source_without_a_console_is_refused(source: Path) -> None:
+    with pytest.raises(InvalidInput, match="No command was found"):
+        console.generate(source.read_bytes(), source=source.name, options={})
 
 
 def test_a_console_is_found_among_thousands_of_lines_of_other_things(source: Path) -> None:
