@@ -18,7 +18,7 @@ from generators import tsx
 from generators.commands import Command, CommandOptions, generated, slug
 from generators.console_branches import Branch, Path, TooMuchError, Walker
 from generators.console_help import DESCRIPTIONS, Note, Told, note, text_of, texts_of, told
-from generators.console_usage import Way, merged, option, options_in, parameters, ways
+from generators.console_usage import Way, merged, name_of, option, options_in, parameters, ways
 from generators.generated import Generated, Unread
 
 CATEGORY = "developer-console"
@@ -112,7 +112,7 @@ class Reader:
         for function, known in list(walker.entrances(entry)):
             self._enter(function, {}, partial(walker.enter, function, known))
         for one in self._told if not entry else ():
-            if one.handler is not None and (words := _plain(one.way)):
+            if one.handler is not None and (words := name_of(one.way.text)):
                 self._enter(one.handler, dict(enumerate(words)), partial(walker.carry_out, one.handler, len(words)))
         for key, function in list(walker.records()) if not entry else ():
             self._enter(function, {0: key}, partial(walker.carry_out, function, 1))
@@ -161,8 +161,8 @@ class Reader:
                 found[match[0]].shown.append(Example(description=example.shown, code=example.way.text))
         sigils = Counter(way.sigil for one in found.values() for way in one.written)
         sigil = (sigils.most_common(1)[0][0] if sigils else "") or self._walker.sigil
-        names = {name: " ".join((sigil + name[0], *name[1:])) for name in found}
-        return [self._command(name, one, names) for name, one in found.items()]
+        called_by = {name: " ".join((sigil + name[0], *name[1:])) for name in found}
+        return [self._command(name, one, called_by) for name, one in found.items()]
 
     def _leaves(self, branch: Branch) -> list[tuple[Branch, list[Name], bool]]:
         """Branches with their names, and whether nothing further is asked for in them."""
@@ -198,7 +198,7 @@ class Reader:
             self.unread.append(Unread(f"line {self._told[0].line}", what))
         seen, inner = set(), set()
         for one, scopes in [*scoped, *((one, ()) for one in self._told if not one.shown)]:
-            name = _plain(one.way)
+            name = name_of(one.way.text)
             match = self._match(one.way.tokens, scopes) if leaves else (name, one.way.tokens[len(name) :], "", False)
             if scopes and match and match[0][: len(scopes[0])] == scopes[0]:
                 inner.add(one.way)
@@ -329,13 +329,13 @@ class Reader:
         """What the command prints of itself: the sentence after its usage, what it failed to do, what it has done."""
         stems = {word[:4].casefold() for word in name[-1].split("-")}
         texts = [one.strip(" \n.") for branch in found.branches for one in branch.texts if " " in one]
-        for usage, said in pairwise(texts):
-            if "usage:" in usage.casefold() and _SENTENCE.fullmatch(said):
-                return said
+        for usage, next_ in pairwise(texts):
+            if "usage:" in usage.casefold() and _SENTENCE.fullmatch(next_):
+                return next_
         own = [one for one in reversed(texts) if stems & {word[:4] for word in re.findall(r"\w+", one.casefold())}]
         if failed := next((one[1] for text in own if (one := _FAILED.match(text)) and " " in one[1].strip()), None):
             return f"{failed[:1].upper()}{failed[1:].strip()}"
-        done = (found[1] for one in own if (found := _DONE.fullmatch(one.replace("\0", "…"))))
+        done = (said[1] for one in own if (said := _DONE.fullmatch(one.replace("\0", "…"))))
         return next((f"Says “{one}”." for one in done), "")
 
     def _replaced(self, said: str, names: Mapping[Name, str]) -> str | None:
@@ -346,13 +346,6 @@ class Reader:
 
 def _folded(words: Iterable[str]) -> Name:
     return tuple(word.casefold() for word in words)
-
-
-def _plain(way: Way) -> Name:
-    """The words before the first argument."""
-    count = next((index for index, token in enumerate(way.tokens) if not token[0].isalnum() and index), len(way.tokens))
-    words = tuple(way.tokens[:count])
-    return words[: next((index for index, word in enumerate(words) if index and word.isupper()), count)]
 
 
 def _split(names: Sequence[Name], documented: set[Name]) -> Iterator[tuple[Name, list[Name]]]:

@@ -462,7 +462,12 @@ class Walker:
                     if used == "binary_expression" and one.parent is not None:
                         used = tsx.text(one.parent.child_by_field_name("operator") or one)
                     branch.options[name] = value or branch.options.get(name) or ("<value>" if used in _VALUES else None)
-            elif isinstance(held, Word) and one is node and branch.arguments.get(held.at, "value") == "value":
+            elif (
+                isinstance(held, Word)
+                and node is not None
+                and one is node
+                and branch.arguments.get(held.at, "value") == "value"
+            ):
                 branch.arguments[held.at] = tsx.text(node) if "identifier" in node.type else "value"
 
 

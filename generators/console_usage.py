@@ -10,6 +10,7 @@ MAX_LINE = 600
 _OPENING = re.compile(r"(?:^|.*?[\s.:!?(`\"'])(?:usage|syntax)\s*:\s*", re.IGNORECASE)
 _BULLET = re.compile(r"^\s*(?:[-*•·–>$]\s+)?")
 _WORD = re.compile(r"[/!.]?[A-Za-z0-9?][A-Za-z0-9_.:+?-]*")
+_PLACEHOLDER = re.compile(r"[A-Z][A-Z0-9_-]+(?:\.\.\.)?|\.{3}|.*(?:\.\.\.|…)")
 _OPTION = re.compile(r"(-{1,2}[A-Za-z0-9?][\w.-]*)(?:(?:=|\s+|(?=<|\[))(.+))?", re.DOTALL)
 _APART = re.compile(r"\s{2,}[-–—:=>]*\s*|\t\s*|\s+(?:[-–—#]|->|=>|//)\s+")
 _COLON = re.compile(r"\s*:\s+")
@@ -54,9 +55,20 @@ def ways(text: str) -> Iterator[Way | str]:
                 yield Way(tuple(one), summary, bool(opening), colon)
 
 
+def name_of(syntax: str) -> tuple[str, ...]:
+    """The words before the first placeholder or option."""
+    words = syntax.split()
+    count = next(
+        (at for at, word in enumerate(words) if not _WORD.fullmatch(word) or (at and _PLACEHOLDER.fullmatch(word))),
+        None,
+    )
+    return tuple(words[:count])
+
+
 def tokens(said: str) -> list[str] | None:
     """Cut at spaces outside brackets and quotation marks; None where one of these is not closed."""
-    found, word, waiting = [], "", ""
+    found: list[str] = []
+    word = waiting = ""
     for index, sign in enumerate(said):
         if waiting and sign == waiting[-1]:
             waiting = waiting[:-1]

@@ -235,11 +235,11 @@ class Evaluator:
         """The line without words at its beginning: `replace('helios ', '')`, `slice('helios '.length)`, `slice(1)`."""
         first = tsx.bare(first)
         measured = first.type == "member_expression" and tsx.text(first).endswith(".length")
-        said = self.source.constant(first.child_by_field_name("object") if measured else first)
+        said = str(self.source.constant(first.child_by_field_name("object") if measured else first) or "")
         if first.type == "regex":
             accepted = alternatives(tsx.text(first.child_by_field_name("pattern") or first))
             said = " ".join(accepted[0]) if accepted else ""
-        words = [word for word in (said or "").split() if any(sign.isalnum() for sign in word)]
+        words = [word for word in said.split() if any(sign.isalnum() for sign in word)]
         self.assumed.update({at + index: word for index, word in enumerate(words)})
         return Line(at + len(words))
 
