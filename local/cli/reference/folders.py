@@ -2,8 +2,8 @@
 
 import os
 import re
-import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,9 +11,9 @@ from commonplace.reference.source import bounds
 from commonplace.reference.source.drafts import is_read
 from local.errors import CommandError
 from local.files import catalogue_name, list_files, top_of
+from local.github.git import GitError, GitRepository, TreeEntry, git, git_text
 
 MAX_SOURCE_BYTES = 64_000_000
-GIT_SECONDS = 60
 
 _NAMED = re.compile(r"([a-z][a-z0-9-]{0,39})=(.+)", re.DOTALL)
 _REVISION = re.compile(r"(?!-)[^\s:]+:[^\0]*")
@@ -77,85 +77,41 @@ def _read(file: Path, most: int) -> bytes:
 
 def _at_revision(text: str, name: str | None) -> Folder:
     revision, _, folder = text.partition(":")
-    commit = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
-    if not commit:
-        raise CommandError(f"{revision} is no revision of this repository.", "See: git log --oneline")
-    prefix = _prefix(folder)
-    listed = list(_listed(commit, prefix))
-    if not listed:
-        hint = "Give its path from the top of the repository."
-        raise CommandError(f"{revision} has no folder {folder or '.'}.", hint)
-    files = dict.fromkeys((one.path for one in listed), b"") | _blobs([one for one in listed if is_read(one.path)])
+    try:
+        commit = git_text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        if folder == "." or folder.startswith("./"):  # from here; else from the top of the repository, as Git means it
+            folder = os.path.normpath(git_text("rev-parse", "--show-prefix") + folder)
+        repository = GitRepository(Path(git_text("rev-parse", "--absolute-git-dir")))
+    except GitError as error:
+        raise CommandError(f"{revision} is no revision of this repository.", "See: git log --oneline") from error
+    prefix = f"{folder.strip('/')}/" if folder not in ("", ".") else ""
+    with closing(repository):
+        # Regular files; symbolic links are no content.
+        listed = [one for one in repository.tree(commit, recursive=True) if one.mode.startswith("100")]
+        inside = {one.path.removeprefix(prefix): one for one in listed if one.path.startswith(prefix)}
+        files = {path: _content(repository, path, one) for path, one in inside.items()}
+    if not files:
+        raise CommandError(
+            f"{revision} has no folder {folder or '.'}.", "Give its path from the top of the repository."
+        )
 
     def source(path: str) -> bytes | None:
-        parts = os.path.normpath(f"{prefix}{path}")
-        return None if parts.startswith(("..", "/")) else _blob(commit, parts)
+        found = os.path.normpath(f"{prefix}{path}")
+        try:
+            return None if found.startswith(("..", "/")) else git("cat-file", "blob", f"{commit}:{found}")
+        except GitError:
+            return None
 
     return Folder(text, name or catalogue_name(Path.cwd() / folder) or "catalogue", files, source, commit=commit)
 
 
-def _prefix(folder: str) -> str:
-    """From the top of the repository, as Git means it; `./` is from here."""
-    if folder.startswith("./") or folder == ".":
-        here = _git("rev-parse", "--show-prefix").decode().strip()
-        folder = f"{here}{folder.removeprefix('.').removeprefix('/')}"
-    clean = folder.strip("/")
-    return f"{clean}/" if clean else ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Blob:
-    path: str
-    id: str
-    size: int
-
-
-def _listed(commit: str, prefix: str) -> Iterator[_Blob]:
-    """Regular files below the prefix; symbolic links are no content."""
-    command = ("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
-    for row in _git(*command, *(["--", prefix] if prefix else [])).split(b"\0"):
-        facts, _, path = row.partition(b"\t")
-        mode, _, id, size = (*facts.split(), b"", b"", b"", b"")[:4]
-        if mode.startswith(b"100"):
-            yield _Blob(os.fsdecode(path).removeprefix(prefix), id.decode(), int(size))
-
-
-def _blobs(wanted: Sequence[_Blob]) -> dict[str, bytes]:
-    """All in one call of Git. What is too large to be read is as long as that and no longer."""
-    small = [one for one in wanted if one.size <= bounds.MAX_FILE_BYTES]
-    found = {one.path: bytes(bounds.MAX_FILE_BYTES + 1) for one in wanted if one.size > bounds.MAX_FILE_BYTES}
-    answer = memoryview(_run("cat-file", "--batch", stdin="".join(f"{one.id}\n" for one in small).encode()))
-    at = 0
-    for one in small:
-        # `<id> blob <size>`, the bytes, a line break.
-        head = f"{one.id} blob {one.size}\n".encode()
-        begin = at + len(head)
-        if answer[at:begin] != head:
-            raise CommandError(f"{one.path} is not in this clone.", "Fetch it: git fetch --refetch")
-        at = begin + one.size + 1
-        found[one.path] = bytes(answer[begin : begin + one.size])
-    return found
-
-
-def _blob(commit: str, path: str) -> bytes | None:
-    try:
-        return _run("cat-file", "blob", f"{commit}:{path}")
-    except subprocess.CalledProcessError:
-        return None
-
-
-def _git(*command: str) -> bytes:
-    try:
-        return _run(*command)
-    except subprocess.CalledProcessError:
+def _content(repository: GitRepository, path: str, found: TreeEntry) -> bytes:
+    """What is too large to be read is as long as that and no longer. Raises CommandError."""
+    if not is_read(path):
         return b""
-
-
-def _run(*command: str, stdin: bytes = b"") -> bytes:
-    try:
-        done = subprocess.run(["git", *command], input=stdin, capture_output=True, check=True, timeout=GIT_SECONDS)
-    except FileNotFoundError as error:
-        raise CommandError("Git is not installed.", "Name folders instead of revisions.") from error
-    except subprocess.TimeoutExpired as error:
-        raise CommandError("Git does not answer.", "Try the same with git ls-tree.") from error
-    return done.stdout
+    if (found.size or 0) > bounds.MAX_FILE_BYTES:
+        return bytes(bounds.MAX_FILE_BYTES + 1)
+    raw = repository.blob(found.sha)
+    if raw is None:
+        raise CommandError(f"{path} is not in this clone.", "Fetch it: git fetch --refetch")
+    return raw

@@ -14,7 +14,7 @@ import typer
 from commonplace.kernel.errors import CommonplaceError, InvalidInput
 from commonplace.reference.model import SETTINGS_FILE
 from commonplace.reference.source.bounds import MAX_FILE_BYTES
-from commonplace.reference.source.settings_file import Generation, read_settings
+from commonplace.reference.source.settings_file import Generation, read_settings, writable
 from commonplace.repository.slugs import slug
 from local.cli.reference.programs import raw_of
 from local.errors import CommandError
@@ -274,14 +274,9 @@ def source_bytes(folder: Path, item: Item) -> bytes:
 
 def target(folder: Path, into: str) -> Path:
     """Where an item is written: a JSON file that the catalogue reads. Raises CommandError."""
-    path = PurePosixPath(into)
-    parts = path.parts
-    hidden = any(one.startswith((".", "_")) for one in parts)
-    if path.is_absolute() or path.suffix != ".json" or hidden or "sources" in parts[:-1] or "\\" in into:
-        raise CommandError(f"{into} is no file that a catalogue reads.", "`into:` is a path such as api.json.")
-    file = (folder / path).resolve()
-    if not file.is_relative_to(folder.resolve()):
-        raise CommandError(f"{into} leads out of the catalogue.", "Write into the catalogue's own folder.")
+    file = (folder / into).resolve()
+    if not writable(into) or not file.is_relative_to(folder.resolve()):
+        raise CommandError(f"{into} is no file that the catalogue reads.", "`into:` is a path in it, such as api.json.")
     return file
 
 

@@ -135,6 +135,10 @@ def test_a_folder_is_compared_with_itself_at_a_revision(tmp_path: Path, monkeypa
     assert json.loads(run("diff", "HEAD:docs", "docs", "--json").output)["breaking"] is True
     assert run("diff", "HEAD:docs", "docs").exit_code == 0
     assert run("validate", "HEAD:docs").exit_code == 0
+    monkeypatch.chdir(folder)
+    for here in ("HEAD:.", "HEAD:./", "HEAD:docs/"):
+        assert "3 entries (1 command, 2 guide)" in run("validate", here).output
+    assert run("validate", "HEAD:./guides").output.startswith("HEAD:./guides/é.md:1: error: e: There is no `type`.")
 
 
 @pytest.mark.parametrize("place", ["nowhere", "NOREV:docs", "HEAD:nowhere", "--output=/tmp/x:docs"])

@@ -188,7 +188,7 @@ def _generation(fields: Fields, given: Mapping[str, Any]) -> Generation | None:
     for name in ("kind", "source", "into"):
         if fields.absent(name):
             fields.missing(name, _ITEM)
-    if into and not _writable(into):
+    if into and not writable(into):
         fields.invalid(
             "into", "is no JSON file of the catalogue", "Write a path in this folder, such as `commands.json`."
         )
@@ -199,7 +199,7 @@ def _generation(fields: Fields, given: Mapping[str, Any]) -> Generation | None:
     return Generation(kind, source, into, MappingProxyType(options), fields.at.line)
 
 
-def _writable(into: str) -> bool:
+def writable(into: str) -> bool:
     """Whether a catalogue reads what is written there, and it lies inside its folder."""
     path = PurePosixPath(into)
     inside = not path.is_absolute() and ".." not in path.parts and "\\" not in into
