@@ -36,6 +36,24 @@ def test_a_command_is_told_with_its_syntax_first_and_its_source(here: Desk, heli
     assert here.reference.asked == ["helios gw users get"]
 
 
+def test_a_command_of_several_products_says_which_it_is_and_what_others_there_are(
+    here: Desk, helios: Catalogue
+) -> None:
+    others = [replace(hit(helios, GET), catalogue=catalogue(name, entry("a"))) for name in ("moon", "star")]
+    here.reference.one = CommandAnswer(hit(helios, GET), others=tuple(others))
+    result = here.call("get_command", command="helios gw users get")
+
+    assert text_of(result).startswith("This is of `helios`. Give catalogue for that of `moon` or `star`.\n\n```\n")
+    assert result.structured_content["others"] == ["moon", "star"]
+
+
+def test_a_url_of_an_unknown_server_is_refused_with_those_there_are(here: Desk) -> None:
+    here.reference.paths = EndpointAnswer((), hosts=("api.example.com", "eu.example.com"))
+
+    _, text = here.error("get_api_endpoint", path="https://elsewhere.example/x")
+    assert "Servers are api.example.com, eu.example.com." in text
+
+
 def test_what_is_related_is_named_as_it_can_be_looked_up(here: Desk, helios: Catalogue) -> None:
     text = text_of(answering(here, helios, "cmd-gw-users-list").call("get_command", command="x"))
     assert "See also: `helios gw users " in text

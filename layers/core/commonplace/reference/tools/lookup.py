@@ -32,6 +32,7 @@ from commonplace.web.mcp.declaration import Answer, Call, Tool
 
 MAX_BEGINNING = 10
 """Commands of a group that are named."""
+MAX_HOSTS = 5
 HEAD_TOKENS = 60
 
 LIST_THEM = "list_commands shows every command there is."
@@ -75,6 +76,9 @@ class GuideArguments(Paged):
 class OneEntry(OpenOutput, EntryData):
     """A command, a guide."""
 
+    others: list[str] | None = None
+    """Catalogues that have a command of this name too."""
+
 
 class Endpoints(OpenOutput):
     endpoints: list[EntryData]
@@ -115,7 +119,7 @@ def get_command(using: ReferenceServices, call: Call, asked: CommandArguments) -
     answer = using.reference.command(stated("command", asked.command), checked(using, asked.within))
     if answer.hit is None:
         raise _no_command(asked.command, answer, may_report(using, call))
-    return _page(using, answer.hit, asked)
+    return _page(using, answer.hit, asked, [hit.catalogue.name for hit in answer.others])
 
 
 def get_api_endpoint(using: ReferenceServices, call: Call, asked: EndpointArguments) -> Answer:
@@ -147,9 +151,10 @@ def get_guide(using: ReferenceServices, call: Call, asked: GuideArguments) -> An
     raise NotFound(f"There is no guide “{repeated(asked.guide)}”.", hint=hint)
 
 
-def _page(using: ReferenceServices, hit: Hit, asked: Paged) -> Answer:
+def _page(using: ReferenceServices, hit: Hit, asked: Paged, others: Sequence[str] = ()) -> Answer:
     data, text = page_of(hit, asked.page, asked.room, using.several)
-    return Answer(text, OneEntry(**dict(data)))
+    also = [f"This is of {code(hit.catalogue.name)}. Give catalogue for that of {either(others)}."] if others else []
+    return Answer("\n\n".join([*also, text]), OneEntry(**dict(data), others=list(others) or None))
 
 
 def _methods(hits: Sequence[Hit], asked: EndpointArguments, several: bool) -> Answer:
@@ -162,7 +167,9 @@ def _methods(hits: Sequence[Hit], asked: EndpointArguments, several: bool) -> An
     if left := len(hits) - len(shown):
         hints.append(f"{left} more have no room here: give a method.")
     data = Endpoints(endpoints=[one for one, _ in shown], hints=hints or None)
-    head = " ".join([f"{len(hits)} methods of this path.", *hints])
+    products = list(dict.fromkeys(hit.catalogue.name for hit in hits))
+    of = f" in {len(products)} catalogues: give catalogue for one of {either(products)}" if len(products) > 1 else ""
+    head = " ".join([f"{len(hits)} methods of this path{of}.", *hints])
     return Answer("\n\n".join([head, *(text for _, text in shown)]), data)
 
 
@@ -213,7 +220,8 @@ def _no_command(name: str, answer: CommandAnswer, reports: bool) -> NotFound:
 def _no_endpoint(path: str, method: Method | None, answer: EndpointAnswer, reports: bool) -> NotFound:
     if answer.methods:
         return NotFound(f"This path has no method {method}.", hint=f"It has {', '.join(answer.methods)}. {NEVER}")
-    return NotFound(f"There is no endpoint “{repeated(path)}”.", hint=_hint(answer.suggestions, SEARCH_THEM, reports))
+    onward = f"Servers are {', '.join(answer.hosts[:MAX_HOSTS])}. {SEARCH_THEM}" if answer.hosts else SEARCH_THEM
+    return NotFound(f"There is no endpoint “{repeated(path)}”.", hint=_hint(answer.suggestions, onward, reports))
 
 
 def _hint(suggestions: Sequence[str], onward: str, reports: bool) -> str:
