@@ -122,6 +122,13 @@ def test_the_options_of_most_commands_stand_on_the_first_page(count: int) -> Non
     assert text.count("…") == (count if count == 25 else 0)
 
 
+def test_a_short_text_stands_on_the_first_page_beside_shortened_descriptions() -> None:
+    data, text = page_of(placed(command(*map(option, range(22)), content="Three words here. " + PROSE)))
+    assert data.pages is None
+    assert "Three words here." in text
+    assert len(names(data)) == text.count("…") == 22
+
+
 def test_a_larger_answer_says_more_of_each_option() -> None:
     one = placed(command(*map(option, range(40))))
     assert PROSE.strip() not in page_of(one)[1]
@@ -158,6 +165,17 @@ def test_pages_hold_everything_once_in_a_fixed_order() -> None:
     assert found == all_pages(one)
 
 
+@pytest.mark.parametrize("most", range(400, 1_400, 100))
+def test_what_else_to_see_takes_room_from_nothing_and_begins_no_page(most: int) -> None:
+    parameters = [option(number) for number in range(30)]
+    with_others, without = (
+        all_pages(placed(command(*parameters, content=PROSE * 20, related_ids=ids)), most) for ids in (["cmd-x"], [])
+    )
+    assert len(with_others) == len(without)
+    assert [names(page) for page, _ in with_others] == [names(page) for page, _ in without]
+    assert not any(page.related_ids for page, _ in with_others[:-1])
+
+
 def test_each_page_says_where_it_goes_on() -> None:
     found = all_pages(placed(command(*map(option, range(120)), content=PROSE * 60)))
     for number, (data, text) in enumerate(found, 1):
@@ -165,6 +183,7 @@ def test_each_page_says_where_it_goes_on() -> None:
         assert (data.page, data.pages) == (number, len(found))
         assert (data.next_page, data.truncated) == ((None, None) if last else (number + 1, True))
         assert (f"Page {number} of {len(found)}; page {number + 1} of get_command goes on with" in text) is not last
+        assert ("Descriptions are shortened" in text) is (number == 1)
         if number > 1:
             assert text.startswith(f"`helios do`, page {number} of {len(found)}.")
     assert re.search(r"page 2 of get_command goes on with \d+ options", found[0][1])
@@ -324,6 +343,32 @@ def test_where_several_products_are_served_each_result_says_which_it_is_of(serve
         told = text_of(result).count("Git 2.39.5")
         assert told == (count if served == 2 else 0), tool
         assert str(result.structured_content).count("'product': 'Git 2.39.5'") == (count if served == 2 else 0), tool
+
+
+def test_a_search_shows_whole_what_has_room_and_of_the_rest_the_head() -> None:
+    long = command(
+        *map(option, range(90)),
+        option(91, required=True),
+        id="cmd-long",
+        name="helios long",
+        syntax="helios long [options] --option-91",
+    )
+    short = command(option(1), id="cmd-short", name="helios short", content="Three words here.")
+    here = desk(book := catalogue("helios", long, short))
+    here.reference.found = SearchAnswer(hits(book, "cmd-long", "cmd-short"))
+    result = here.call("search_knowledge", query="x")
+    first, second = result.structured_content["results"]
+    assert first["required"] == {"option": [f"--option-91 <value>: {PROSE.strip()}"]}
+    assert "parameters" not in first
+    assert first["continuedBy"] == "get_command"
+    assert "That is its beginning: get_command has all of it." in text_of(result)
+    assert (second["content"], "continuedBy" in second) == ("Three words here.", False)
+    here.reference.found = SearchAnswer(hits(book, "cmd-long"))
+    result = here.call("search_knowledge", query="x")
+    (only,) = result.structured_content["results"]
+    assert len(only["parameters"]["option"]) > 15
+    assert only["continuedBy"] == "get_command"
+    assert {"truncated", "nextPage", "page"}.isdisjoint(only)
 
 
 def largest(id: str = "cmd-largest", letters: str = PROSE, **told: Any) -> Entry:

@@ -92,6 +92,8 @@ class EntryData(Part):
     pages: int | None = None
     next_page: int | None = None
     truncated: bool | None = None
+    continued_by: str | None = None
+    """Among other entries: the tool that gives all of it."""
 
 
 Shown = tuple[EntryData, str]

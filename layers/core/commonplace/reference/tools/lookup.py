@@ -163,7 +163,11 @@ def _methods(hits: Sequence[Hit], asked: EndpointArguments, several: bool) -> An
         methods = ", ".join(hit.entry.method or "" for hit in hits)
         raise InvalidInput("Pages are those of one method.", hint=f"Give a method: {methods}.")
     shown = fit_many(hits, asked.room - HEAD_TOKENS, several)
-    hints = ["Give a method to read one of them whole."] if any(one.page or not one.commit for one, _ in shown) else []
+    hints = (
+        ["Give a method to read one of them whole."]
+        if any(one.continued_by or not one.commit for one, _ in shown)
+        else []
+    )
     if left := len(hits) - len(shown):
         hints.append(f"{left} more have no room here: give a method.")
     data = Endpoints(endpoints=[one for one, _ in shown], hints=hints or None)

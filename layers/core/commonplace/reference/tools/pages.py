@@ -5,13 +5,12 @@ is ever cut; everything else follows in a fixed order, as much of it as there is
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, groupby
 from typing import Any, NamedTuple
 
 from commonplace.kernel.errors import InvalidInput
-from commonplace.reference.model import Catalogue, Entry, EntryType, Example, Hit, Parameter, Place
+from commonplace.reference.model import Entry, EntryType, Example, Hit
 from commonplace.reference.tools.answers import (
     ANSWER_TOKENS,
     NAME_CHARACTERS,
@@ -26,8 +25,10 @@ from commonplace.reference.tools.answers import (
     named,
     row,
 )
-from commonplace.reference.tools.markdown import block, closed, code, line, open_fence
-from commonplace.web.mcp.budgets import escaped, estimate_tokens, fitting, piece
+from commonplace.reference.tools.layout import GROUP_TOKENS, LEAST_CONTENT, Cost, Item, Pages
+from commonplace.reference.tools.markdown import block, code, line
+from commonplace.reference.tools.parameters import PLACES, fitted, optional, parameters_of
+from commonplace.web.mcp.budgets import estimate_tokens, fitting
 from commonplace.web.mcp.rendering import compact
 
 LEAST_TOKENS, MOST_TOKENS = 200, 8_000
@@ -39,148 +40,99 @@ ROOM = ANSWER_TOKENS - NOTES_TOKENS
 MAX_RELATED = 5
 PAGE_TOKENS = 60
 """Of a page, for where it goes on."""
-GROUP_TOKENS = 12
-"""For what begins a group of lines, or ends a code block."""
+SHARE_OF_TEXT = 0.25
+"""Of a page: a text and examples that need no more of it keep their room beside descriptions of parameters."""
 OUTPUT_TOKENS = 110
 """Of an example's output: nobody types that, so its first lines will do."""
 EXAMPLE_TOKENS = 300
 """An example with less code is shown before one with more."""
-LEAST_CONTENT = 25
-"""Tokens below which a beginning of a text says nothing."""
-
-LENGTHS = (1_000, 300, 160, 100, 60, 40, 0)
-"""Characters of descriptions of parameters: the first that leaves room for every parameter."""
-PAGED_LENGTH = 60
-"""The same where not even their names have room on one page."""
-LEAST_SHARING = 3
-"""Commands that have an option, or more of them, before it counts as one that most have."""
 SHORTENED = "Descriptions are shortened: a larger maxTokens gives more of them."
 
-PLACES: dict[Place, tuple[str, str]] = {
-    "argument": ("Arguments", "arguments"),
-    "option": ("Options", "options"),
-    "path": ("Path parameters", "path parameters"),
-    "query": ("Query parameters", "query parameters"),
-    "header": ("Headers", "headers"),
-    "cookie": ("Cookies", "cookies"),
-    "body": ("Body", "body fields"),
-}
-"""Above a list of them, and after a number."""
-
 TOOL_OF: dict[EntryType, str] = {"command": "get_command", "api": "get_api_endpoint"}
-"""Which tool pages through an entry, unless it is `get_guide`."""
+"""Which tool pages through an entry; `get_guide` through those of other types."""
 
 
-class Item(NamedTuple):
-    """What stands on a page after its head. Items of one kind and place that follow each other are a group."""
+class Laid(NamedTuple):
+    """An entry as pages: what the first begins with, as data and as text, and what each of them holds."""
 
-    kind: str
-    """`required`, `parameters`, `content`, `examples` or `related_ids`, as the data has them."""
-    place: Place | None
-    text: str
-    data: Any
-
-
-class Cost(NamedTuple):
-    """Tokens of text and of data."""
-
-    text: int
-    data: int
-
-    @classmethod
-    def of(cls, text: str, data: Any) -> "Cost":
-        return cls(estimate_tokens(text) + 1, estimate_tokens(compact(data)) + 1)
-
-    def less(self, other: "Cost") -> "Cost":
-        return Cost(self.text - other.text, self.data - other.data)
-
-
-class Pages:
-    """Items laid on pages one after the other. What is too large for an empty page stands there alone."""
-
-    def __init__(self, first: Cost, room: Cost) -> None:
-        """`first` is what the head of the first page leaves, `room` that of any other."""
-        self.pages: list[list[Item]] = [[]]
-        self._left, self._room = first, room
-
-    @property
-    def left(self) -> int:
-        """Of the page that is being filled."""
-        return min(self._left)
-
-    def add(self, item: Item) -> None:
-        left = self._left_by(item)
-        if min(left) < 0 and self._turn():
-            left = self._left_by(item)
-        self._left = left
-        self.pages[-1].append(item)
-
-    def add_content(self, content: str, beginning: str) -> None:
-        """In pieces that are the content when laid end to end. `beginning` is how a reader sees one that is whole."""
-        start = 0
-        while start < len(content):
-            if self.left < LEAST_CONTENT + 2 * GROUP_TOKENS:
-                self._turn()
-            room = max(self.left - 2 * GROUP_TOKENS, LEAST_CONTENT)
-            found = piece(content, start, max_tokens=room, write=escaped)
-            fence = open_fence(content[:start])
-            text = beginning if found.complete and not start else f"{fence}\n{found.text}" if fence else found.text
-            self.add(Item("content", None, closed(text).strip("\n"), found.text))
-            start = found.end
-
-    def _left_by(self, item: Item) -> Cost:
-        last = self.pages[-1][-1] if self.pages[-1] else None
-        group = 0 if last and (last.kind, last.place) == (item.kind, item.place) else GROUP_TOKENS
-        return self._left.less(Cost.of(item.text, item.data)).less(Cost(group, group))
-
-    def _turn(self) -> bool:
-        """Begins a page, unless this one is empty and any other would be as small."""
-        if not self.pages[-1] and len(self.pages) > 1:
-            return False
-        self.pages.append([])
-        self._left = self._room
-        return True
+    head: dict[str, Any]
+    parts: Sequence[str]
+    pages: Sequence[Sequence[Item]]
+    source: str
+    shortened: bool
+    """Whether descriptions of parameters are."""
 
 
 def page_of(hit: Hit, number: int = 1, room: int = ROOM, several: bool = False) -> Shown:
     """A page of an entry. Raises InvalidInput for one that is not there."""
-    entry, room = hit.entry, room - PAGE_TOKENS
-    head, parts, more, shortened = _head(hit, room, several)
-    foot = [source] if (source := _source(hit)) else []
-    again = {key: value for key, value in brief(hit, several).items() if key in _AGAIN}
-    laid = Pages(
-        Cost(room, room).less(Cost.of("\n\n".join(parts + foot), dumped(EntryData(**head)))),
-        Cost(room, room).less(Cost.of(code(entry.called), dumped(EntryData(**again)))),
-    )
-    lines, short = _optional(hit, laid.left)
-    for item in (*more, *lines):
-        laid.add(item)
-    content = entry.content.strip()
-    laid.add_content(content, _without_repeats(entry, content))
-    for example in _examples(entry)[1:]:
-        laid.add(Item("examples", None, _example(example), dumped(example)))
-    if related := entry.related_ids[:MAX_RELATED]:
-        laid.add(Item("related_ids", None, ", ".join(named(hit.catalogue, id) for id in related), related))
+    laid = _laid(hit, room - PAGE_TOKENS, several)
     count = len(laid.pages)
     if not 1 <= number <= count:
         raise InvalidInput(
-            f"There is no page {number} of {code(entry.called, NAME_CHARACTERS)}.",
+            f"There is no page {number} of {code(hit.entry.called, NAME_CHARACTERS)}.",
             hint="All of it is on one page." if count == 1 else f"It has {count} pages of this length.",
         )
-    told, written = _written(laid.pages[number - 1])
-    if number > 1:
-        head, parts, foot = again, [f"{code(entry.called)}, page {number} of {count}."], []
-    elif "examples" in told and "examples" in head:
-        told["examples"] = head["examples"] + told["examples"]
-    if shortened or short:
-        foot.append(SHORTENED)
+    place = {"page": number, "pages": count} if count > 1 else {}
+    onward = []
     if number < count:
-        tool = TOOL_OF.get(entry.type, "get_guide")
-        onward = f"page {number + 1} of {tool} goes on with {_summed(laid.pages[number])}."
-        foot.append(f"Page {number} of {count}; {onward}")
-        told |= {"next_page": number + 1, "truncated": True}
-    told |= {"page": number, "pages": count} if count > 1 else {}
-    return EntryData(**head | told), "\n\n".join([*parts, *written, *foot])
+        place |= {"next_page": number + 1, "truncated": True}
+        summed = _summed(laid.pages[number])
+        onward = [f"Page {number} of {count}; page {number + 1} of {tool_of(hit)} goes on with {summed}."]
+    if number == 1:
+        return _opened(laid, laid.pages[0], place, onward)
+    data, written = _written(laid.pages[number - 1])
+    again = {key: value for key, value in laid.head.items() if key in _AGAIN}
+    head = f"{code(hit.entry.called)}, page {number} of {count}."
+    return EntryData(**again | data | place), "\n\n".join([head, *written, *onward])
+
+
+def beginning_of(hit: Hit, room: int, several: bool = False, *, alone: bool) -> Shown:
+    """All of an entry if it has room, else its head. `alone`: with as much more as there is room for."""
+    laid = _laid(hit, room - PAGE_TOKENS, several)
+    if len(laid.pages) == 1:
+        return _opened(laid, laid.pages[0], {}, [])
+    tool = tool_of(hit)
+    shown = laid.pages[0] if alone else []
+    return _opened(laid, shown, {"continued_by": tool}, [f"That is its beginning: {tool} has all of it."])
+
+
+def tool_of(hit: Hit) -> str:
+    """Which tool pages through an entry."""
+    return TOOL_OF.get(hit.entry.type, "get_guide")
+
+
+def _opened(laid: Laid, items: Sequence[Item], place: dict[str, Any], onward: Sequence[str]) -> Shown:
+    """The first page, with these of its items."""
+    data, written = _written(items)
+    if "examples" in data:
+        data["examples"] = laid.head["examples"] + data["examples"]
+    shortened = [SHORTENED] if laid.shortened and (items or laid.head.get("required")) else []
+    text = "\n\n".join([*laid.parts, *written, laid.source, *shortened, *onward])
+    return EntryData(**laid.head | data | place), text
+
+
+def _laid(hit: Hit, room: int, several: bool) -> Laid:
+    entry, source = hit.entry, _source(hit)
+    head, parts, more, shortened = _head(hit, room, several)
+    again = {key: value for key, value in head.items() if key in _AGAIN}
+    laid = Pages(
+        Cost(room, room).less(Cost.of("\n\n".join([*parts, source]), dumped(EntryData(**head)))),
+        Cost(room, room).less(Cost.of(code(entry.called), dumped(EntryData(**again)))),
+    )
+    content = entry.content.strip()
+    examples = [Item("examples", None, _example(one), dumped(one)) for one in _examples(entry)[1:]]
+    after = sum(max(Cost.of(item.text, item.data)) + GROUP_TOKENS for item in (*examples, Item("", None, "", content)))
+    lines, short = optional(hit, laid.left - (after if after <= laid.left * SHARE_OF_TEXT else 0))
+    for item in (*more, *lines):
+        laid.add(item)
+    laid.add_content(content, _without_repeats(entry, content))
+    for item in examples:
+        laid.add(item)
+    related = entry.related_ids[:MAX_RELATED]
+    also = Item("related_ids", None, ", ".join(named(hit.catalogue, id) for id in related), related)
+    if related and laid.fits(also):  # no page of its own
+        laid.add(also)
+    return Laid(head, parts, laid.pages, source, shortened or short)
 
 
 _AGAIN = ("id", "type", "title", "name", "method", "path_template", "catalogue", "product")
@@ -214,70 +166,12 @@ def _head(hit: Hit, room: int, several: bool) -> tuple[dict[str, Any], list[str]
     ]
     shown = [_example(example) for example in examples]
     left = room - max(Cost.of("\n\n".join(parts + shown), dumped(EntryData(**data))))
-    parameters = [one for one in _parameters(entry) if one.required]
-    required, most = _fitted("required", parameters, left * 2 // 3)
+    parameters = [one for one in parameters_of(entry) if one.required]
+    required, most = fitted("required", parameters, left * 2 // 3)
     shortened = any(len(one.description) > most for one in parameters)
     first = fitting(required, lambda item: max(Cost.of(item.text, item.data)), MOST_TOKENS)
     told, written = _written(first)
     return data | told, [*parts, *written, *shown], required[len(first) :], shortened
-
-
-def _parameters(entry: Entry) -> list[Parameter]:
-    order = list(PLACES)
-    return sorted(entry.parameters or (), key=lambda one: order.index(one.place))
-
-
-def _optional(hit: Hit, left: int) -> tuple[Sequence[Item], bool]:
-    """A line each, and whether any is shortened. Options of most commands come last where room is scarce, bare."""
-    optional = [one for one in _parameters(hit.entry) if not one.required]
-    left -= GROUP_TOKENS * len({one.place for one in optional})
-    items, most = _fitted("parameters", optional, left, LENGTHS[:-1])
-    if optional and _spent(items) > left:
-        shared = _shared(hit.catalogue) if hit.entry.type == "command" else set()
-        own = [one for one in optional if one.name not in shared]
-        bare = [_item("parameters", one, 0) for one in optional if one.name in shared]
-        items, most = _fitted("parameters", own, left - _spent(bare))
-        if _spent(items) + _spent(bare) > left:
-            items, most = _fitted("parameters", own, 0, (PAGED_LENGTH,))
-        return items + bare, True
-    return items, any(len(one.description) > most for one in optional)
-
-
-def _shared(catalogue: Catalogue) -> set[str]:
-    """Options that more than half of its commands have: what is known of one is known of all."""
-    commands = [placed.entry.parameters for placed in catalogue.entries if placed.entry.type == "command"]
-    known = [{one.name for one in parameters} for parameters in commands if parameters]
-    counts = Counter(name for names in known for name in names)
-    return {name for name, count in counts.items() if count > max(len(known) / 2, LEAST_SHARING)}
-
-
-def _fitted(
-    kind: str, parameters: Sequence[Parameter], left: int, lengths: Sequence[int] = LENGTHS
-) -> tuple[list[Item], int]:
-    """A line each, with as much of their descriptions as leaves room for all; else with the least. And how much."""
-    for most in lengths:
-        items = [_item(kind, one, most) for one in parameters]
-        if _spent(items) <= left:
-            break
-    return items, most
-
-
-def _spent(items: Iterable[Item]) -> int:
-    return sum(max(Cost.of(item.text, item.data)) for item in items)
-
-
-def _item(kind: str, parameter: Parameter, most: int) -> Item:
-    """Of a command as a help page has it: in a code block names need no marks."""
-    names = line(", ".join((parameter.name, *parameter.aliases)), 1_000)
-    type = line(parameter.type or "")
-    said = line(parameter.description, most) if most else ""
-    if parameter.place in ("argument", "option"):
-        label = f"{names} {type}" if type and parameter.place == "option" else names
-        text = f"{label}  {said}".rstrip()
-    else:
-        label = f"{names} ({type})" if type else names
-        text = f"- {code(names, 1_000)}{label.removeprefix(names)}" + (f": {said}" if said else "")
-    return Item(kind, parameter.place, text, f"{label}: {said}" if said else label)
 
 
 def _written(items: Iterable[Item]) -> tuple[dict[str, Any], list[str]]:
@@ -368,7 +262,7 @@ def fit_many(hits: Sequence[Hit], room: int, several: bool = False) -> list[Show
         if left < LEAST_CONTENT:
             break
         was = cost(*shown[at])
-        data, text = page_of(hit, 1, left + was - 2 * GROUP_TOKENS, several)
+        data, text = beginning_of(hit, left + was - 2 * GROUP_TOKENS, several, alone=len(hits) == 1)
         more = data, f"{at + 1}. {line(hit.entry.title)}\n\n{text}" if len(hits) > 1 else text
         if (now := cost(*more)) <= left + was:
             left -= now - was
