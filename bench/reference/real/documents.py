@@ -84,7 +84,10 @@ def operations(document: Path) -> tuple[Operation, ...]:
     whole = jsonref.replace_refs(
         _loaded(document), base_uri=document.resolve().as_uri(), loader=_loader(document), proxies=True, lazy_load=True
     )
-    return tuple(_operations(whole))
+    found: dict[str, Operation] = {}
+    for one in _operations(whole):
+        found.setdefault(one.name, one)
+    return tuple(found.values())
 
 
 def _loader(document: Path) -> Any:
@@ -128,7 +131,7 @@ def _operations(whole: Mapping[str, Any]) -> Iterator[Operation]:
             kinds = body.get("content") or {}
             yield Operation(
                 method=method.upper(),
-                path=f"{base}{path}",
+                path=f"{base}{path.partition('#')[0]}",  # nobody sends what follows: it tells variants of one apart
                 base=base,
                 said=f"{own.get('summary') or ''} {own.get('description') or ''}",
                 given={

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +136,14 @@ def required(usage: str, name: str = "") -> list[str]:
 def _facts(asked: Asked) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="bench-") as made:
         place = Path(made)
-        said = partial(_said, place)
+        asked_before: dict[str, str] = {}
+
+        def said(command: Sequence[str], more: Mapping[str, str] | None = None) -> str:
+            key = json.dumps([command, more])
+            if key not in asked_before:
+                asked_before[key] = _said(place, command, more)
+            return asked_before[key]
+
         said(["git", "init", "--quiet"])  # parts of Git's help are told in a repository alone
         raw = raw_of("help", asked.name, folder=place, options={"depth": asked.depth, "ask": asked.ask})
         lines = said([asked.name, "version" if asked.name in ("kubectl", "hugo") else "--version"]).splitlines()
@@ -202,7 +209,7 @@ def _click(words: Words, said: Say) -> Iterator[Words]:
     asking = {variable: "bash_complete", "COMP_WORDS": f"{' '.join(words)} ", "COMP_CWORD": str(len(words))}
     for one in re.findall(r"^plain,([a-z][\w-]*)$", said([words[0]], asking), re.MULTILINE):
         yield (*words, one)
-        if len(words) < DEEPEST:
+        if len(words) < DEEPEST and " COMMAND" in said([*words, one, "--help"]):
             yield from _click((*words, one), said)
 
 
