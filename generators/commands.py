@@ -7,22 +7,25 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from commonplace.kernel.errors import InvalidInput
 from commonplace.reference.forms import command_form
-from commonplace.reference.model import Confidence, Entry, Example, Parameter, Place
+from commonplace.reference.model import Confidence, Entry, Example, Parameter
 from commonplace.reference.source.checks import NOT_DESCRIBED
+from commonplace.repository.slugs import slug
 from generators.generated import Generated, Unread
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 MAX_CONTENT = 60_000
 MAX_TITLE = 120
+MAX_COMMANDS = 20_000
+MAX_UNREAD = 1_000
+MAX_PARAMETERS = 1_000
+NEIGHBOURS = 7
+Groups = Mapping[tuple[str, ...], Sequence[str]]
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(])")
-_FENCE = re.compile(r"`{3,}")
+_WORD = re.compile(r"[a-z0-9][a-z0-9.-]*")
+_PLAIN = frozenset("a an and at by for from in into is it its of on or the to with".split())
 
 
 def title(one: "Command") -> str:
@@ -37,20 +40,15 @@ def sentence(text: str) -> str:
 
 
 def content(one: "Command") -> str:
-    """Markdown: what it does, its syntax, output."""
+    """Markdown: what it does, and its output."""
+    said, summary = one.description.strip(), one.summary.strip()
+    instead = f" Use `{one.replaced_by}`." if one.replaced_by else ""
     parts = [
-        _described(one),
-        f"**Syntax:**\n{fenced(one.syntax or one.name)}",
-        _without(one),
+        said if said.startswith(summary.rstrip(". …")) else f"{summary}\n\n{said}".strip(),
+        f"**Deprecated.**{instead}" if one.deprecated else "",
         f"**Output:** {one.output.strip()}" if one.output else "",
     ]
     return "\n\n".join(part for part in parts if part)[:MAX_CONTENT]
-
-
-def fenced(text: str) -> str:
-    """In a fence that the text itself does not end."""
-    fence = "`" * max([3, *(len(found) + 1 for found in _FENCE.findall(text))])
-    return f"{fence}\n{text}\n{fence}"
 
 
 def shortened(text: str, characters: int) -> str:
@@ -59,86 +57,6 @@ def shortened(text: str, characters: int) -> str:
     if len(line) <= characters:
         return line
     return f"{line[: characters - 1].rsplit(' ', 1)[0]}…"[:characters]
-
-
-def _described(one: "Command") -> str:
-    said = one.description.strip()
-    summary = one.summary.strip()
-    text = said if said.startswith(summary.rstrip(". …")) else f"{summary}\n\n{said}".strip()
-    if not one.deprecated:
-        return text
-    instead = f" Use `{one.replaced_by}`." if one.replaced_by else ""
-    return f"{text}\n\n**Deprecated.**{instead}".strip()
-
-
-def _without(one: "Command") -> str:
-    return "**Options:**\n- No options available" if one.options == () else ""
-
-
-_SEPARATOR = re.compile(r",\s*|\s+\|\s+|\s+/\s+")
-
-
-def parameters(one: "Command") -> list[Parameter] | None:
-    """None where the options are not known."""
-    if one.parameters != ():
-        return list(one.parameters) if one.parameters is not None else None
-    if one.options is None:
-        return [_parameter(argument, "argument") for argument in one.arguments] or None
-    return [
-        *(_parameter(argument, "argument") for argument in one.arguments),
-        *(_parameter(option, "option") for option in one.options),
-    ]
-
-
-def _parameter(option: "Option", place: Place) -> Parameter:
-    """`-o, --output <file>` is `--output`, also `-o`, and takes `<file>`."""
-    said = shortened(option.summary, 1_000)
-    if place == "argument":
-        return Parameter(name=option.called, place=place, description=said)
-    names, type = [], None
-    for part in _SEPARATOR.split(option.called):
-        name, _, value = part.replace("=", " ", 1).partition(" ")
-        names.append(name)
-        type = type or value.strip() or None
-    names.sort(key=lambda name: not name.startswith("--"))
-    return Parameter(name=names[0], place=place, aliases=names[1:], type=type, description=said)
-
-
-MAX_COMMANDS = 20_000
-MAX_UNREAD = 1_000
-NEIGHBOURS = 7
-Groups = Mapping[tuple[str, ...], Sequence[str]]
-_PLAIN = {
-    "a",
-    "an",
-    "and",
-    "at",
-    "by",
-    "for",
-    "from",
-    "in",
-    "into",
-    "is",
-    "it",
-    "its",
-    "of",
-    "on",
-    "or",
-    "the",
-    "to",
-    "with",
-}
-_WORD = re.compile(r"[a-z0-9][a-z0-9.-]*")
-_SLUG = re.compile(r"[^a-z0-9]+")
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """A flag of a command, or one of its arguments."""
-
-    called: str
-    """As it is written: `-o, --output <file>`, `<email>`."""
-    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +69,10 @@ class Command:
     """Markdown; what there is to say beyond the summary."""
     title: str | None = None
     syntax: str | None = None
-    arguments: tuple[Option, ...] = ()
-    options: tuple[Option, ...] | None = ()
-    """None where they are not known."""
-    parameters: tuple[Parameter, ...] | None = ()
-    """Arguments and options as an entry has them, where a generator says more than `Option` does."""
     usages: tuple[str, ...] = ()
+    """Further ways to write it."""
+    parameters: tuple[Parameter, ...] | None = None
+    """None where they are not known."""
     confidence: Confidence = "exact"
     output: str | None = None
     examples: tuple[Example, ...] = ()
@@ -227,11 +143,6 @@ def _counted(unread: list[Unread]) -> list[Unread]:
     return [*unread[:MAX_UNREAD], more]
 
 
-def slug(text: str) -> str:
-    """Of letters, digits and hyphens; empty where nothing of the text is one."""
-    return _SLUG.sub("-", text.casefold()).strip("-")
-
-
 def _apart(commands: Sequence[Command]) -> tuple[list[Command], dict[str, str]]:
     """Commands that a catalogue tells apart, and the names of the others with those that they are ways to type.
 
@@ -271,8 +182,8 @@ def _entry(one: Command, groups: Groups, ids: Mapping[str, str], options: Comman
         name=shortened(one.name, 500),
         syntax=shortened(one.syntax or one.name, 500),
         summary=shortened(one.summary or f"{one.name}{NOT_DESCRIBED}", 500),
-        usages=list(one.usages),
-        parameters=parameters(one),
+        usages=[shortened(usage, 500) for usage in _unique(one.usages)][:50],
+        parameters=None if one.parameters is None else list(one.parameters[:MAX_PARAMETERS]),
         confidence=one.confidence,
         content=content(one),
         keywords=_keywords(one, said, options.keywords.get(one.name, ())),

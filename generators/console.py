@@ -15,7 +15,8 @@ from typing import Any
 from commonplace.kernel.errors import InvalidInput
 from commonplace.reference.model import Example, Parameter
 from generators import tsx
-from generators.commands import Command, CommandOptions, generated, slug
+from commonplace.repository.slugs import slug
+from generators.commands import Command, CommandOptions, generated
 from generators.console_branches import Branch, Path, TooMuchError, Walker
 from generators.console_help import DESCRIPTIONS, Note, Told, note, text_of, texts_of, told
 from generators.console_usage import Way, merged, name_of, option, options_in, parameters, ways
@@ -288,8 +289,7 @@ class Reader:
             or (noted.text if noted.summary == summary else ""),
             syntax=syntax,
             usages=tuple(" ".join((called, *one.rest)) for one in others),
-            options=() if known and not takes else None,
-            parameters=tuple(takes),
+            parameters=tuple(takes) if known else None,
             confidence="exact" if exact else "inferred",
             output=text_of(fields, "output", "returns", "prints") or next(iter(noted.tags.get("output", ())), None),
             examples=(

@@ -1,24 +1,61 @@
-"""One page of help, read: how the command is typed, what it does, its options, the commands below it."""
+"""One page of help, read: how the command is typed, what it does, its options and arguments, the commands below it.
+
+Understood are the layouts of click, argparse, Typer (Rich's boxes), cobra, clap, commander, yargs, git, npm and GNU.
+"""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from generators.commands import Option, sentence
-from generators.console_usage import name_of
-from generators.help_lines import OPTION, Row, Section, columns, lines_of, rows, sections
+from commonplace.reference.model import Example, Parameter
+from generators.program_text import examples_in
+from generators.usages import option
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:+-]*")
-_NAMES = re.compile(r"(?P<name>[A-Za-z0-9][\w.:+-]*)(?P<others>(?:\s*[,|]\s*[A-Za-z0-9][\w.:+-]*)*)(?P<rest>.*)")
-_IN_BRACKETS = re.compile(r"\((?:aliases?:\s*)?([^)]*)\)")
+MAX_LINES = 20_000
+MAX_USAGES = 100
+FAR = 8
+"""An option that is indented so much further than the others begins a row; further still it is part of a sentence."""
+_COLOUR = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
+_OVERSTRUCK = re.compile(r".\x08")
+_TITLE = re.compile(r"\s*[╭┌┏+]\s*[─━-]+\s*(?P<title>[^─━╮┐┓+]*?)\s*[─━-]*\s*[╮┐┓+]\s*")
+_EDGE = re.compile(r"\s*[╰└┗├][─━┴┼]*[╯┘┛┤]?\s*")
+_SIDES = "│┃"
+_GAP = re.compile(r"(?<=\S)\s{2,}(?=\S)")
+_DASH = re.compile(r"(?<=[\w\])>]) - (?=\S)")
+_OPTION = re.compile(r"-{1,2}[\[A-Za-z0-9?#]")
+_NAME = re.compile(r"[A-Za-z](?:[\w.:+-]*[\w+])?|\d+[A-Za-z]\w*")
+_BELOW = re.compile(rf"(?P<name>{_NAME.pattern})(?P<others>(?:\s*[,|]\s*(?:{_NAME.pattern}))*)(?P<rest>.*)")
+_REST = re.compile(r"\s*(?:$|[<\[({.]|[A-Z][A-Z0-9_|.-]*(?:\s|$)).*")
+_IN_BRACKETS = re.compile(r"\s*\((?:aliases?:\s*)?([^)]*)\)")
 _ALIASES = re.compile(r"\[alias(?:es)?:\s*([^\]]*)\]", re.IGNORECASE)
-_TYPE = re.compile(r"(?P<type><[^>]*>|[A-Z][A-Z0-9_|:]+)\s{2,}(?P<said>.*)", re.DOTALL)
-_SHORT = re.compile(r"(?P<short>-[A-Za-z0-9])\s{2,}(?P<said>.*)", re.DOTALL)
-_GROUP = re.compile(r"[<\[{(]?\b(?:sub)?commands?\b|\{[^}]*,[^}]*\}|\bCOMMAND\b", re.IGNORECASE)
+_ALIAS_LINE = re.compile(r"alias(?:es)?:\s*(\S.*)", re.IGNORECASE)
+_NAMES_COMMANDS = re.compile(r"[<\[{(]?\b(?:sub)?commands?\b|\{[^}]*,[^}]*\}", re.IGNORECASE)
+_COLUMN = re.compile(r"(?P<part>-[A-Za-z0-9]|--[\w-]+|<[^>]*>|[A-Z][A-Z0-9_|:]+)(?:\s{2,}|$)(?P<said>.*)", re.DOTALL)
 _NO_COMMANDS = (
     "option", "flag", "argument", "environment", "variable", "example", "learn", "see also", "topic", "note",
-    "config", "exit", "usage", "alias", "file", "default", "author", "version", "more help", "concept",
+    "config", "exit", "usage", "alias", "file", "default", "author", "version", "more help", "concept", "guide",
 )  # fmt: skip
+
+
+@dataclass(slots=True)
+class Section:
+    """A heading, without its colon, and what stands below it."""
+
+    heading: str
+    lines: list[str] = field(default_factory=list)
+
+    @property
+    def about(self) -> str:
+        return self.heading.casefold().partition("(")[0].strip()
+
+
+@dataclass(slots=True)
+class Row:
+    """A line of two columns, and the lines that go on in the second."""
+
+    term: str
+    said: str
+    indent: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,160 +73,236 @@ class Below:
 class Page:
     usages: tuple[str, ...] = ()
     """Each on one line, without the word."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """What is said of a usage behind it: `npm test    run the tests`."""
     text: str = ""
-    options: tuple[Option, ...] = ()
-    arguments: tuple[Option, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    """Of its lists: arguments and options."""
+    synopsis: str = ""
+    """Options in brackets, of which some are listed."""
     commands: tuple[Below, ...] = ()
-    examples: str = ""
+    aliases: tuple[str, ...] = ()
+    """Other names of the command, with or without the words before it."""
+    examples: tuple[Example, ...] = ()
 
 
-def page(text: str, words: Sequence[str] = ()) -> Page:
-    """`words` are those of the command whose page it is. Any text gives a page, if an empty one."""
+def page(text: str, words: Sequence[str] = (), *, listing: bool = False) -> Page:
+    """`words` are those of the command whose page it is; a listing has nothing but commands. Any text gives a page."""
     found = sections(lines_of(text))
-    usages = tuple(one for section in found if section.heading.casefold() == "usage" for one in _usages(section))
-    grouped = any(_GROUP.search(one) for one in usages) or any("command" in one.heading.casefold() for one in found)
-    listed = [(one, list(rows(one))) for one in found if one.heading]
-    commands = [below for one, lines in listed for below in _commands(one, lines, words, grouped)]
+    written = [one for section in found if section.about == "usage" for one in _usages(section)][:MAX_USAGES]
+    usages = tuple(one for one, _ in written) or _unnamed_usage(found, words)
+    told = [(one, list(rows(one))) for one in found if one.about != "usage" and "example" not in one.about]
+    commands = [below for one, lines in _listing(told, usages, all_of_it=listing) for below in _listed(lines, words)]
+    prose = _prose(found, usages)
+    examples = [line for one in found if "example" in one.about for line in ("Examples:", *one.lines)]
     return Page(
         usages=usages,
-        text=_text(found),
-        options=tuple(option for _, lines in listed for option in _options(lines)),
-        arguments=tuple(option for one, lines in listed for option in _arguments(one, lines, commands)),
+        notes={one: said for one, said in written if said},
+        text=prose,
+        parameters=(*_arguments(told, commands), *(one for _, lines in told for one in _options(lines))),
+        synopsis=" ".join(line.strip() for one, _ in told for line in one.lines if line.startswith("[")),
         commands=tuple({one.name: one for one in reversed(commands)}.values())[::-1],
-        examples="\n".join(line for one in found if "example" in one.heading.casefold() for line in one.lines),
+        aliases=tuple(_aliases(found)),
+        examples=examples_in("\n".join([prose, *examples]), tuple(words), ""),
     )
 
 
-def _usages(section: Section) -> Iterator[str]:
-    """Lines that begin further to the right go on with the one before them."""
-    said: list[str] = []
-    first = ""
-    for line in section.lines:
-        text = " ".join(columns(line)[0].split()) if _described(line) else " ".join(line.split())
-        if not text:
-            if said:
-                break
+def lines_of(text: str) -> list[str]:
+    """Without colours, boxes and spaces at their ends; tabs are of eight."""
+    plain = _OVERSTRUCK.sub("", _COLOUR.sub("", text)).replace("\r\n", "\n").replace("\r", "\n").expandtabs(8)
+    return [said for line in plain.split("\n")[:MAX_LINES] if (said := _unboxed(line)) is not None]
+
+
+def _unboxed(line: str) -> str | None:
+    """None for the edge of a box."""
+    if line.strip().startswith(("╭", "┌", "┏")) and (found := _TITLE.fullmatch(line)):
+        return f"{found['title'].strip()}:" if found["title"].strip() else None
+    if _EDGE.fullmatch(line):
+        return None
+    stripped = line.strip()
+    if len(stripped) > 1 and stripped[0] in _SIDES and stripped[-1] in _SIDES:
+        return "  " + stripped[1:-1].rstrip()
+    return line.rstrip()
+
+
+def sections(lines: Sequence[str]) -> list[Section]:
+    """What stands before the first heading has none, nor what follows the usage or a list at the margin."""
+    found = [Section("")]
+    for index, line in enumerate(lines):
+        heading = _heading(lines, index)
+        if heading is not None:
+            found.append(Section(heading[0], [heading[1]] if heading[1] else []))
             continue
-        text = text.removeprefix("or: ").removeprefix("or ").strip() or text
-        first = first or text.split()[0]
-        if said and text.split()[0] != first:
-            said[-1] = f"{said[-1]} {text}"
-        elif text:
-            said.append(text)
-    yield from said[:100]
+        if _ends(found[-1], lines, index):
+            found.append(Section(""))
+        found[-1].lines.append(line)
+    return found
 
 
-def _described(line: str) -> bool:
-    """Whether what a usage does stands behind it: `npm test    run the tests`."""
-    parts = columns(line)
-    return len(parts) == 2 and parts[1][:1].isalpha()
+def _heading(lines: Sequence[str], index: int) -> tuple[str, str] | None:
+    """A heading, and what stands behind its colon on the same line (`Usage: flask [OPTIONS]`)."""
+    line = lines[index]
+    said = line.strip()
+    if not said or _indent(line) > 1:
+        return None
+    if re.match(r"usage(?::|\s|$)", said, re.IGNORECASE):
+        return "usage", said[5:].lstrip(": ")
+    if len(said) >= 100 or _OPTION.match(said):
+        return None
+    if said.endswith(":") or (said.isupper() and said.replace(" ", "").isalpha()):
+        return said.rstrip(":").strip(), ""
+    apart = index > 0 and not lines[index - 1].strip()
+    following = lines[index + 1] if index + 1 < len(lines) else ""
+    return (said, "") if apart and _indent(following) > 1 and not said.endswith((".", ",", ";")) else None
 
 
-def _commands(section: Section, lines: list[Row], words: Sequence[str], grouped: bool) -> Iterator[Below]:
-    heading = section.heading.casefold().partition("(")[0]
-    if heading == "usage":
-        return
-    if "command" in heading and "option" not in heading:
-        yield from _listed(lines, words)
-    elif any(row.term.startswith("{") for row in lines):
-        yield from _chosen(lines, words)
-    elif grouped and lines and not any(one in heading for one in _NO_COMMANDS):
-        alike = all(_NAME.fullmatch(row.term) and row.said for row in lines)
-        yield from _listed(lines, words) if alike else ()
+def _ends(section: Section, lines: Sequence[str], index: int) -> bool:
+    """Whether a section is over: the text stands at the margin again, or behind an empty line what is no usage."""
+    line = lines[index]
+    first = next((one for one in section.lines if one.strip()), "")
+    if not section.heading or not first or not line.strip():
+        return False
+    if section.heading == "usage":
+        again = line.split()[0] in (first.split()[0], "or", "or:")
+        return not again and (not lines[index - 1].strip() or not _indent(line))
+    return not _indent(line) and not lines[index - 1].strip() and _indent(first) > 1
+
+
+def rows(section: Section) -> Iterator[Row]:
+    """A line that is indented further than the row before it goes on with it, unless it begins with an option."""
+    said = [line for line in section.lines if line.strip()]
+    base = min((_indent(line) for line in said), default=0)
+    row: Row | None = None
+    for line in said:
+        text, indent = line.strip(), _indent(line)
+        starred = text.startswith("* ") and _OPTION.match(text[2:].strip())  # Typer marks what is required
+        begins = _OPTION.match(text) is not None and indent <= base + FAR
+        if row and not (begins or starred) and indent > row.indent and not row.term.startswith("{"):
+            row.said = f"{row.said} {text}".strip()
+            continue
+        if row:
+            yield row
+        text = text[2:].strip() + ("" if "required]" in text else " [required]") if starred else text
+        columns = _GAP.split(text, maxsplit=1)
+        columns = columns if len(columns) > 1 or begins else _DASH.split(text, maxsplit=1)
+        row = Row(columns[0], " ".join(columns[1:]), indent)
+    if row:
+        yield row
+
+
+def _usages(section: Section) -> Iterator[tuple[str, str]]:
+    """Each with what is said behind it. Lines that begin otherwise than the first go on with the one before them."""
+    found: list[tuple[str, str]] = []
+    for line in section.lines:
+        parts = _GAP.split(line.strip(), maxsplit=1)
+        described = len(parts) == 2 and re.match(r"[a-z]+[ '][a-z]", parts[1])  # `npm test    run the tests`
+        text = re.sub(r"^or:? ", "", " ".join((parts[0] if described else line).split()))
+        if not text or re.fullmatch(r"\([a-z][\w ,-]*\)", text):
+            continue
+        if found and re.match(r"[a-z]+ [a-z]+", text) and text.split()[0] != found[0][0].split()[0]:
+            found[-1] = found[-1][0], f"{found[-1][1]} {text}".strip()
+        elif found and text.split()[0] != found[0][0].split()[0]:
+            found[-1] = f"{found[-1][0]} {text}", found[-1][1]
+        else:
+            found.append((text, parts[1] if described else ""))
+    yield from found
+
+
+def _unnamed_usage(found: Sequence[Section], words: Sequence[str]) -> tuple[str, ...]:
+    """The first line, where it shows how the program is typed without saying so."""
+    first = next((line.strip() for line in found[0].lines if line.strip()), "")
+    own = first.split()[: len(words)] == list(words) or re.fullmatch(r"\S+\.\w+", first.partition(" ")[0])
+    return (first,) if words and own and re.search(r" [<\[A-Z]", first) else ()
+
+
+def _listing(
+    told: Sequence[tuple[Section, list[Row]]], usages: Sequence[str], *, all_of_it: bool
+) -> Sequence[tuple[Section, list[Row]]]:
+    """Lists of commands: those that say so, else those of names alone where the usage takes a command."""
+    told = [one for one in told if one[1]]
+    named = [one for one in told if "command" in one[0].about and not re.search("option|flag", one[0].about)]
+    chosen = [one for one in told if any(row.term.startswith("{") for row in one[1])]
+    if (named or chosen) and not all_of_it:
+        return named or chosen
+    if not all_of_it and not any(_NAMES_COMMANDS.search(one) for one in usages):
+        return ()
+    free = [one for one in told if one[0].heading and not any(no in one[0].about for no in _NO_COMMANDS)]
+    return [one for one in free if one in named or all(_NAME.fullmatch(row.term) and row.said for row in one[1])]
 
 
 def _listed(lines: list[Row], words: Sequence[str]) -> Iterator[Below]:
-    whole = " ".join(f"{row.term} {row.said}".strip() for row in lines)
-    names = [one.strip() for one in whole.strip(", ").split(",")]
-    if len(names) > 2 and all(_NAME.fullmatch(one) for one in names):
+    names = [one.strip() for one in " ".join(f"{row.term} {row.said}" for row in lines).strip(", ").split(",")]
+    if len(names) > 2 and all(_NAME.fullmatch(one) for one in names):  # npm
         yield from (Below(one) for one in names)
         return
-    if any(row.term.startswith("{") for row in lines):
-        yield from _chosen(lines, words)
-        return
-    yield from (found for row in lines if (found := _below(row, words)) is not None)
-
-
-def _chosen(lines: list[Row], words: Sequence[str]) -> Iterator[Below]:
-    """argparse: `{add,drop}`, and below it a row for each that has a help."""
-    for row in lines:
-        if not row.term.startswith("{"):
-            continue
-        names = [one.strip() for one in row.term.strip("{}. ").split(",") if _NAME.fullmatch(one.strip())]
-        told = {found.name: found for one in lines if one.indent > row.indent and (found := _below(one, words))}
-        aliases = {alias for one in told.values() for alias in one.aliases}
-        yield from (told.get(name, Below(name)) for name in names if name not in aliases)
+    chosen = next((row for row in lines if row.term.startswith("{")), None)
+    below = [found for row in lines if row is not chosen and (found := _below(row, words)) is not None]
+    aliases = {alias for one in below for alias in one.aliases}
+    for name in chosen.term.strip("{}. ").split(",") if chosen else ():  # argparse: also what has no row
+        if _NAME.fullmatch(name) and name not in aliases and all(one.name != name for one in below):
+            below.append(Below(name))
+    yield from below
 
 
 def _below(row: Row, words: Sequence[str]) -> Below | None:
-    term = row.term.strip().rstrip("*:")
     own = " ".join(words)
-    term = term.removeprefix(own).strip() if own and term.startswith(f"{own} ") else term
-    found = _NAMES.fullmatch(term)
-    if found is None or (found["rest"].strip() and not found["rest"].strip().startswith(("<", "[", "(", "{", "."))):
+    term = row.term.rstrip("*:").strip()
+    found = _BELOW.fullmatch(term.removeprefix(f"{own} ") if own else term)
+    if found is None or not _REST.fullmatch(found["rest"]) or term == own:
         return None
-    rest = found["rest"].strip()
-    bracketed, said = _IN_BRACKETS.match(rest), _ALIASES.search(row.said)
+    bracketed, said = _IN_BRACKETS.match(found["rest"]), _ALIASES.search(row.said)
     others = ",".join([found["others"], bracketed[1] if bracketed else "", said[1] if said else ""])
     aliases = tuple(one.strip() for one in re.split(r"[,|]", others) if _NAME.fullmatch(one.strip()))
-    rest = rest[bracketed.end() :].strip() if bracketed else rest
+    rest = found["rest"][bracketed.end() if bracketed else 0 :].strip()
     return Below(found["name"], _ALIASES.sub("", row.said).strip(), aliases, rest)
 
 
-def _options(lines: list[Row]) -> Iterator[Option]:
+def _options(lines: Sequence[Row]) -> Iterator[Parameter]:
     for row in lines:
-        starred = row.term == "*" and row.said.startswith("-")  # Typer marks what is required
-        term, _, said = row.said.partition("  ") if starred else (row.term, "", row.said)
-        if OPTION.match(term) is None:
-            continue
-        short = _SHORT.fullmatch(said.strip())
-        if short is not None:
-            term, said = f"{term}, {short['short']}", short["said"]
-        typed = _TYPE.fullmatch(said.strip())
-        if typed is not None:
-            term = term if typed["type"] == "<bool>" else f"{term} {typed['type']}"
-            said = typed["said"]
-        yield Option(" ".join(term.split()), said.strip())
+        term, said = row.term, row.said
+        while (more := _COLUMN.fullmatch(said.strip())) is not None:  # spellings and values in columns of their own
+            term, said = (term if more["part"] == "<bool>" else f"{term} {more['part']}"), more["said"]
+        found = option(term, said) if _OPTION.match(term) else None
+        if found is not None:
+            yield found
 
 
-def _arguments(section: Section, lines: list[Row], commands: list[Below]) -> Iterator[Option]:
-    heading = section.heading.casefold()
-    if "argument" not in heading and "positional" not in heading:
-        return
+def _arguments(told: Sequence[tuple[Section, list[Row]]], commands: Sequence[Below]) -> Iterator[Parameter]:
     names = {one.name for one in commands}
-    for row in lines:
-        if not row.term.startswith(("-", "{")) and row.term.split()[0] not in names:
-            yield Option(row.term, row.said)
+    for section, lines in told:
+        if "argument" in section.about or "positional" in section.about:
+            for row in lines:
+                if not row.term.startswith(("-", "{")) and row.term.split()[0] not in names:
+                    yield Parameter(
+                        name=row.term[:300], place="argument", description=" ".join(row.said.split())[:1_000]
+                    )
 
 
-def _text(found: list[Section]) -> str:
-    """The prose: before the first heading, and behind the usage."""
-    parts = ["\n".join(line.strip() for line in found[0].lines).strip()]
-    for one in found[1:]:
-        if one.heading.casefold() == "usage":
-            parts.append(_behind(one))
-        elif one.heading.casefold() in {"description", "about", "summary"}:
-            parts.append("\n".join(line.strip() for line in one.lines).strip())
-    return "\n\n".join(part for part in parts if part)
+def _aliases(found: Sequence[Section]) -> Iterator[str]:
+    for section in found:
+        lines = section.lines if section.about == "aliases" else []
+        lines = lines + [said[1] for line in section.lines if (said := _ALIAS_LINE.fullmatch(line.strip()))]
+        for one in ",".join(lines).split(","):
+            if one.strip() and all(_NAME.fullmatch(word) for word in one.split()):
+                yield " ".join(one.split())
 
 
-def _behind(usage: Section) -> str:
-    """Up to the first line of two columns, or of an option."""
-    lines = usage.lines
-    start = next((index for index, line in enumerate(lines) if line.strip()), len(lines))
-    blank = next((index for index in range(start, len(lines)) if not lines[index].strip()), len(lines))
-    prose: list[str] = []
-    for line in lines[blank:]:
-        if OPTION.match(line.strip()) or len(columns(line)) == 2:
-            break
-        prose.append(line.strip())
-    return "\n".join(prose).strip()
+def _prose(found: Sequence[Section], usages: Sequence[str]) -> str:
+    """What stands before the first list, without the usage, and what is headed as a description."""
+    paragraphs: list[str] = []
+    leading = True
+    for section in found:
+        if section.about in ("description", "about", "summary") or (leading and not section.heading):
+            for paragraph in re.split(r"\n\s*\n", "\n".join(section.lines)):
+                lines = [line.strip() for line in paragraph.splitlines()]
+                leading = leading and not (section.heading == "" and any(_OPTION.match(line) for line in lines))
+                said = "\n".join(line for line in lines if line and line not in usages)
+                shows = len(lines) == 1 and re.match(r"\S+ [<\[]", said)  # `npm <command>`
+                if said and not shows and not any(_OPTION.match(line) or _ALIAS_LINE.fullmatch(line) for line in lines):
+                    paragraphs.append(said)
+        leading = leading and (not section.heading or section.about == "usage" or not any(section.lines))
+    return "\n\n".join(paragraphs)
 
 
-def summary_of(text: str) -> str:
-    return sentence(text.partition("\n\n")[0])
-
-
-def words_of(found: Page) -> tuple[str, ...]:
-    """What a page's usage calls the command."""
-    return name_of(found.usages[0]) if found.usages else ()
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

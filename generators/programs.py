@@ -3,20 +3,42 @@
 The bytes are what `local/cli/reference/introspection.py` writes: nothing is imported here.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
 from commonplace.kernel.errors import InvalidInput
-from generators.commands import Command, CommandOptions, Option, generated
+from commonplace.reference.model import Parameter
+from generators.commands import Command, CommandOptions, generated
 from generators.generated import Generated, Unread
-from generators.program_syntax import Param, listed, syntax
 from generators.program_text import cleaned, examples_in, summary_of, without
 
 CATEGORY = "command-line"
 FORMAT = 1
+MAX_SHOWN = 8
+"""More options than these are not spelt out in a syntax."""
+MAX_CHOICES = 6
+_OF_EVERY = {"--help", "--install-completion", "--show-completion", "--version"}
+
+
+class Param(BaseModel):
+    """An argument or an option."""
+
+    argument: bool = False
+    names: list[str] = Field(default_factory=list)
+    metavar: str = ""
+    help: str | None = None
+    required: bool = False
+    several: bool = False
+    flag: bool = False
+    optional: bool = False
+    """Whether its value may be left out."""
+    choices: list[str] = Field(default_factory=list)
+    hidden: bool = False
+    rest: bool = False
+    """Whether it takes all that follows, options included."""
 
 
 class Program(BaseModel):
@@ -51,7 +73,7 @@ class _Above:
     words: tuple[str, ...] = ()
     aliases: tuple[tuple[str, ...], ...] = ((),)
     """Other ways to type them, and this one."""
-    options: tuple[Option, ...] = ()
+    options: tuple[Parameter, ...] = ()
     hidden: bool = False
 
 
@@ -95,7 +117,7 @@ def _commands(one: Program, above: _Above, unread: list[Unread], *, shown: bool)
         yield _command(one, words, typed, above.options, unread)
     if one.group and not one.commands and not one.alone:
         unread.append(Unread(" ".join(words), "It is a group without commands."))
-    passed = tuple(_from_above(option, words) for option in listed(one.params) if option.called.startswith("-"))
+    passed = tuple(_from_above(option, words) for option in listed(one.params) if option.place == "option")
     inner = _Above(words, typed, (*above.options, *passed), hidden)
     for below in one.commands:
         yield from _commands(below, inner, unread, shown=shown)
@@ -105,7 +127,7 @@ def _command(
     one: Program,
     words: tuple[str, ...],
     typed: tuple[tuple[str, ...], ...],
-    passed: tuple[Option, ...],
+    passed: tuple[Parameter, ...],
     unread: list[Unread],
 ) -> Command:
     text, short = cleaned(one.help), cleaned(one.short)
@@ -113,7 +135,6 @@ def _command(
     if not summary:
         unread.append(Unread(" ".join(words), "Nothing says what it does."))
     epilog = cleaned(one.epilog)
-    options = listed(one.params)
     said = one.deprecated if isinstance(one.deprecated, str) else ""
     examples = examples_in(f"{text}\n{epilog}", words, summary)
     told = (without(part, examples) for part in (text or short, epilog, said))
@@ -122,15 +143,71 @@ def _command(
         summary=summary,
         description="\n\n".join(part for part in told if part),
         syntax=syntax(words, one.params),
-        arguments=tuple(option for option in options if not option.called.startswith("-")),
-        options=(*(option for option in options if option.called.startswith("-")), *passed),
+        parameters=(*listed(one.params), *passed),
         examples=examples,
         aliases=tuple(" ".join(path) for path in typed if path != words),
         deprecated=bool(one.deprecated),
     )
 
 
-def _from_above(option: Option, words: tuple[str, ...]) -> Option:
+def _from_above(option: Parameter, words: tuple[str, ...]) -> Parameter:
     """An option of a group stands between the group's words and the command."""
-    said = f"{option.summary.rstrip('.')}. " if option.summary else ""
-    return Option(option.called, f"{said}Given to `{' '.join(words)}`, before the command.")
+    said = f"{option.description.rstrip('.')}. " if option.description else ""
+    return option.model_copy(update={"description": f"{said}Given to `{' '.join(words)}`, before the command."})
+
+
+def syntax(words: tuple[str, ...], params: Iterable[Param]) -> str:
+    """Arguments in their order, then options, those that are required first."""
+    shown = [one for one in params if not one.hidden]
+    options = [one for one in shown if not one.argument and one.names and not _OF_EVERY & set(one.names)]
+    free = [f"[{_option(one)}]" for one in options if not one.required]
+    return " ".join([
+        *words,
+        *(_argument(one) for one in shown if one.argument),
+        *(_option(one) for one in options if one.required),
+        *(["[options]"] if len(free) > MAX_SHOWN else free),
+    ])
+
+
+def listed(params: Iterable[Param]) -> tuple[Parameter, ...]:
+    """Each with what its help says, arguments first."""
+    shown = [one for one in params if not one.hidden and not _OF_EVERY & set(one.names)]
+    return tuple(_parameter(one) for one in shown if one.argument) + tuple(
+        _parameter(one) for one in shown if not one.argument and one.names
+    )
+
+
+def _parameter(one: Param) -> Parameter:
+    said = " ".join(cleaned(one.help).split())
+    many = f" One of: {', '.join(one.choices[:40])}." if len(one.choices) > MAX_CHOICES else ""
+    dots = "..." if one.several or one.rest else ""
+    names = sorted(one.names, key=lambda name: not name.startswith("--"))
+    return Parameter(
+        name=f"{_bare(one)}{dots}" if one.argument else names[0],
+        place="argument" if one.argument else "option",
+        aliases=[] if one.argument else names[1:],
+        type=None if one.argument or one.flag else f"[={_bare(one)}]" if one.optional else _bare(one),
+        required=one.required,
+        description=f"{said}{many}".strip()[:1_000],
+    )
+
+
+def _argument(one: Param) -> str:
+    if one.rest:
+        return f"[{_bare(one)}...]"
+    many = "..." if one.several else ""
+    return f"{_bare(one)}{many}" if one.required else f"[{_bare(one)}{many}]"
+
+
+def _option(one: Param) -> str:
+    longest = next((name for name in one.names if name.startswith("--")), one.names[0])
+    return longest if one.flag else f"{longest} {_bare(one)}"
+
+
+def _bare(one: Param) -> str:
+    """`<pool>`; of few choices, these."""
+    if one.choices and len(one.choices) <= MAX_CHOICES:
+        return f"<{'|'.join(one.choices)}>"
+    said = one.metavar or max(one.names, key=len, default="value")
+    said = said.strip().strip("[]<>{}").strip("-.") or "value"
+    return f"<{'-'.join(said.split()).casefold()}>"

@@ -122,7 +122,11 @@ def measured(product: Product, made: Made, call: Call) -> Figures:
     by_name = {entry.called: entry for entry in made.entries}
     pages = product.program.pages if product.program else {}
     known = {*(one.name for one in product.things), *pages, f"{product.root} help"}
-    usages = [usage for page in pages.values() for usage in page.usages]
+    asked = (*pages.values(), *product.program.others) if product.program else ()
+    written = [usage for page in asked for usage in page.usages]
+    # `stash [push]` and `config [<file-option>] list` are usages of `stash push` and `config list`.
+    usages = [each for one in written for each in (one, programs.unbracketed(one), one.replace("[", ""))]
+    usages = [" ".join(one.split()) for one in usages]
     for entry in made.entries:
         used = any(f"{usage} ".startswith(f"{entry.called} ") for usage in usages)
         if product.kind != "console" and entry.called not in known and not used:
@@ -177,7 +181,9 @@ def _judge(figures: Figures, product: Product, name: str, entry: Entry, told: Se
     figures.summaries.add(own and truth.summary, f"{name}: {entry.summary}")
     parameters = entry.parameters or []
     quoted = "`{}`" if product.kind == "openapi" else "{}"  # a field may be called as a word of the prose is
-    required = {spelt for one in parameters if one.required for spelt in _spelt(one)}
+    required = {
+        spelt for one in parameters if one.required for spelt in _spelt(one) | set(_WORD.findall(one.type or ""))
+    }
     for count, wanted, there in (
         (figures.required, truth.required, required),
         (figures.required_told, truth.required, told[:1]),
@@ -244,9 +250,12 @@ def _truth(product: Product, name: str, entry: Entry) -> Truth:
     program = product.program
     page = program.pages[name] if program else programs.Page((), "")
     ways = [" ".join(one.split()) for one in (entry.syntax or "", *entry.usages)]
-    wanted = list(dict.fromkeys(programs.required(page.own[0], name))) if page.own else []
+    wanted = sorted(set.intersection(*(set(programs.required(one, name)) for one in page.own))) if page.own else []
     above = [" ".join(name.split()[:words]) for words in range(1, len(name.split()) + 1)]
-    known = "\n".join(program.pages[one].text for one in above if one in program.pages) if program else ""
+    texts = [program.pages[one].text for one in above if one in program.pages] if program else []
+    # Options that it completes, and those of all commands, stand on no page of the command.
+    texts += [one.text for one in program.others if " ".join(one.words) in above] if program else []
+    known = "\n".join(texts)
     return Truth(
         syntax=set(ways) <= set(page.own),
         summary=described and _alike(entry.summary, _all_text(product)),
@@ -304,7 +313,8 @@ def _wrong_option(page: programs.Page, known: str, one: Parameter) -> bool | Non
 
 
 def _all_text(product: Product) -> str:
-    return "\n".join(page.text for page in product.program.pages.values()) if product.program else ""
+    told = product.program
+    return "\n".join(page.text for page in (*told.pages.values(), *told.others)) if told else ""
 
 
 def _alike(summary: str, said: str) -> bool:

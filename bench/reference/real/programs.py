@@ -30,7 +30,7 @@ _GROUP = re.compile(
 _ROWS = re.compile(r"^[\w ]*commands:\n((?:[ \t]+\S.*\n|\n)+)", re.IGNORECASE | re.MULTILINE)
 _ROW = re.compile(r"^ {1,4}([a-z][\w-]*)", re.MULTILINE)
 _BRACKETED = re.compile(r"\[[^\[\]]*\]")
-_EITHER = re.compile(r"\([^()]*\|[^()]*\)|\S+(?: \| \S+)+|\S+=\S+")
+_EITHER = re.compile(r"<\w+(?:\|--[\w-]+ <\w+>)+>|\([^()]*\|[^()]*\)|\S+(?: \| \S+)+|\S+=\S+")
 """One of several, none of which is required; pairs, whose name is anybody's."""
 _ARGUMENT = re.compile(r"<[^<>]+>|\b[A-Z][A-Z_-]+\b")
 
@@ -87,6 +87,8 @@ class Program:
     """What the generator `help` reads."""
     pages: Mapping[str, Page]
     """The program itself and every name that it completes -> what it prints for it."""
+    others: tuple[Page, ...]
+    """What else it printed for the generator: of further commands, and its own lists of all."""
 
 
 def program(asked: Asked, folder: Path) -> Program | None:
@@ -100,7 +102,10 @@ def program(asked: Asked, folder: Path) -> Program | None:
             file.write_text(json.dumps(_facts(asked), indent=1, sort_keys=True), encoding="utf-8")
     told: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     pages = {name: Page(tuple(name.split()), text) for name, text in told["pages"].items()}
-    return Program(told["version"], told["raw"].encode(), pages)
+    raw = json.loads(told["raw"])
+    further = (*(Page(tuple(name.split()), text) for name, text in raw["pages"].items()),)
+    further += (*(Page((asked.name,), text) for text in raw.get("lists", {}).values()),)
+    return Program(told["version"], told["raw"].encode(), pages, further)
 
 
 def unbracketed(usage: str) -> str:
@@ -264,7 +269,8 @@ def _said(place: Path, command: Sequence[str], more: Mapping[str, str] | None = 
 
 def _usages(text: str, root: str) -> Iterator[str]:
     """From the word `Usage` to the next empty line; one begins wherever a line begins with the program's name."""
-    found = re.search(r"^[ \t]*usage:?[ \t]*\n?(.*?)(?=\n[ \t]*\n|\Z)", text, re.DOTALL | re.IGNORECASE | re.MULTILINE)
+    end = rf"(?=\n[ \t]*\n(?![ \t]*{re.escape(root)} )|\Z)"  # pip leaves lines empty between usages
+    found = re.search(rf"^[ \t]*usage:?[ \t]*\n?(.*?){end}", text, re.DOTALL | re.IGNORECASE | re.MULTILINE)
     said: list[str] = []
     for line in (found[1] if found else "").splitlines():
         plain = " ".join(line.split()).removeprefix("or: ").removeprefix("or ")

@@ -8,6 +8,7 @@ only the named command is started unless `depth` says how far to go.
 import contextlib
 import json
 import os
+import re
 import selectors
 import shlex
 import shutil
@@ -32,6 +33,9 @@ TIMEOUT_SECONDS = 600
 MAX_DEPTH = 5
 MAX_PAGES = 400
 ASKING = ("--help", "-h", "-help", "help", "--usage")
+LISTING = ("help -a", "help --all", "help commands", "help", "--list", "--list-commands", "commands", "options")
+"""Arguments behind which a program lists all commands, or what every command takes: where its own help names them."""
+COMPLETING = ("--git-completion-helper",)
 MAX_OUTPUT_BYTES = 1_000_000
 PLAIN = {
     "COLUMNS": "120",
@@ -55,7 +59,7 @@ class Ran:
     status: int | None
     """None where it was ended: it took too long, or said too much."""
     said: bytes
-    """Both its outputs, up to the bound."""
+    """Its output up to the bound; what it said of errors where that is all."""
     why: str = ""
     """It was ended."""
 
@@ -69,7 +73,7 @@ def ran(command: Sequence[str], *, folder: Path, timeout_seconds: float) -> Ran:
         env=wanted | PLAIN,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stderr=subprocess.PIPE,
         start_new_session=True,
     )
     try:
@@ -83,25 +87,29 @@ def ran(command: Sequence[str], *, folder: Path, timeout_seconds: float) -> Ran:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
 
 
 def _read(process: "subprocess.Popen[bytes]", until: float) -> tuple[bytes, str]:
-    if process.stdout is None:
-        return b"", ""
-    said = bytearray()
+    """A warning on the error output is no part of what a program says; help may be all that stands there."""
+    said, errors, why = bytearray(), bytearray(), ""
     with selectors.DefaultSelector() as selector:
-        selector.register(process.stdout, selectors.EVENT_READ)
-        while True:
-            if not selector.select(max(0.0, until - time.monotonic())):
-                return bytes(said), "It was still running when its time was over."
-            part = os.read(process.stdout.fileno(), 65_536)
-            if not part:
-                return bytes(said), ""
-            said += part
-            if len(said) > MAX_OUTPUT_BYTES:
-                return bytes(said[:MAX_OUTPUT_BYTES]), f"It said more than {MAX_OUTPUT_BYTES:,} bytes."
+        for stream, kept in ((process.stdout, said), (process.stderr, errors)):
+            if stream is not None:
+                selector.register(stream, selectors.EVENT_READ, kept)
+        while selector.get_map() and not why:
+            ready = selector.select(max(0.0, until - time.monotonic()))
+            why = "" if ready else "It was still running when its time was over."
+            for key, _ in ready:
+                part = os.read(key.fd, 65_536)
+                key.data.extend(part)
+                if not part:
+                    selector.unregister(key.fileobj)
+                elif len(said) + len(errors) > MAX_OUTPUT_BYTES:
+                    why = f"It said more than {MAX_OUTPUT_BYTES:,} bytes."
+    return bytes(said if said.strip() else errors)[:MAX_OUTPUT_BYTES], why
 
 
 def raw_of(kind: str, target: str, *, folder: Path, options: Mapping[str, Any]) -> bytes:
@@ -186,17 +194,25 @@ def words_of(target: str) -> list[str]:
 
 
 def help_pages(target: str, *, folder: Path, options: Mapping[str, Any]) -> bytes:
-    """Command -> what it prints, in canonical JSON. Options: `depth` (0), `ask` (`--help`). Raises CommandError."""
+    """Command -> what it prints, in canonical JSON, and lists of further commands and options. Raises CommandError.
+
+    Options: `depth` (0), `ask` (`--help`), `list`, `complete`.
+    """
     from generators.helptext import below
 
     words, depth, asking = words_of(target), options.get("depth", 0), str(options.get("ask", ASKING[0]))
     if isinstance(depth, bool) or not str(depth).isdigit() or int(depth) > MAX_DEPTH:
         raise CommandError(f"`depth` is {depth}.", f"A number from 0 to {MAX_DEPTH}.")
-    if asking not in ASKING:
-        raise CommandError(f"`ask` is {asking}.", f"One of {', '.join(ASKING)}.")
-    program = _program(words[0], folder)
-    called = [Path(words[0]).name, *words[1:]]
+    completing = str(options.get("complete") or "")
+    for name, given, known in (("ask", asking, ASKING), ("complete", completing, ("", *COMPLETING))):
+        if given not in known:
+            raise CommandError(f"`{name}` is {given}.", f"One of {', '.join(filter(None, known))}.")
+    start = [_program(words[0], folder), *words[1:]]
+    called = called_by(words)
     pages: dict[str, str] = {}
+    lists: dict[str, str] = {}
+    denied: list[str] = []
+    doubtful: set[str] = set()
     waiting = [called]
     until = time.monotonic() + TIMEOUT_SECONDS
     while waiting:
@@ -204,15 +220,64 @@ def help_pages(target: str, *, folder: Path, options: Mapping[str, Any]) -> byte
             said = f"{MAX_PAGES} pages, or {TIMEOUT_SECONDS} seconds, were not enough for the help of {target}."
             raise CommandError(said, "Go less deep (`depth:`), or generate a part at a time (`source: git remote`).")
         one = waiting.pop(0)
-        status, page = _page([program, *one[1:]], asking, folder)
-        refused = status != 0 and "usage" not in page.casefold()
-        if one is not called and (refused or page in pages.values()):
-            continue  # it does not know the command, or says what it says without it
-        pages[" ".join(one)] = page
-        if len(one) - len(called) < int(depth):
-            waiting += [[*one, name] for name in below(page, one)]
-    told = {"format": 1, "program": called, "pages": pages}
+        name, command = " ".join(one), [*start, *one[len(called) :]]
+        status, page = _page(command, asking, folder)
+        foreign = name in doubtful and not re.search(rf"(?<![\w-]){called[0]} |{'-'.join(one)}", page)
+        if one is not called and (foreign or (status != 0 and "usage" not in page.casefold())):
+            denied += [name] if name in doubtful else []  # it is no command, or another program's
+            continue
+        if page in (pages.get(" ".join(one[:end])) for end in range(len(called), len(one))):
+            continue  # it says what it says without it
+        again = page in pages.values()
+        pages[name] = page + (_completed(command, completing, folder) if completing else "")
+        if again or len(one) - len(called) >= int(depth):
+            continue
+        names = below(page, one)
+        if one is called:
+            lists = {
+                " ".join([*called, way]): _said([*start, *way.split()], folder) for way in _ways(page, one, options)
+            }
+            further = [each for said in lists.values() for each in below(said, one, listing=True) if each not in names]
+            doubtful |= {" ".join([*one, each]) for each in further}
+            names += list(dict.fromkeys(further))
+        waiting += [[*one, each] for each in names]
+    told = {"format": 2, "program": called, "pages": pages, "lists": lists, "denied": denied}
     return (json.dumps(told, sort_keys=True, ensure_ascii=True, indent=1) + "\n").encode()
+
+
+def called_by(words: Sequence[str]) -> list[str]:
+    """What a program is called that is started so: `node bin/cli.js` is `cli`, `python -m tool` is `tool`."""
+    rest = list(words)
+    if re.fullmatch(r"node|deno|bun|ruby|perl|php|java|python[\d.]*", Path(rest[0]).name):
+        rest = [one for one in rest[1:] if one not in ("-m", "-jar", "run")] or rest
+    return [re.sub(r"\.(?:[cm]?[jt]s|py|rb|pl|php|sh|jar)$", "", Path(rest[0]).name), *rest[1:]]
+
+
+def _ways(page: str, called: Sequence[str], options: Mapping[str, Any]) -> list[str]:
+    """Arguments that list more: those of `list`, else those that the program's own help names."""
+    given = options.get("list")
+    if given is not None:
+        return [given] if isinstance(given, str) and given else []
+    quoted = {way for way in LISTING if re.search(rf"[`'\"]{re.escape(' '.join([*called, way]))}[`'\"]", page)}
+    option = {
+        way for way in LISTING if way.startswith("-") and re.search(rf"^\s+{way}\s\s+.*commands", page, re.MULTILINE)
+    }
+    return sorted(quoted | option)
+
+
+def _completed(command: list[str], completing: str, folder: Path) -> str:
+    """The options that a program completes, where these are more than its help lists."""
+    said = _said([*command, completing], folder)
+    words = [one.replace("=", "=<value>") for one in said.split() if re.fullmatch(r"--[a-z][\w-]*=?", one)]
+    return (
+        "\n\nFurther options:\n" + "\n".join(f"    {one}" for one in words)
+        if words and "\n" not in said.strip()
+        else ""
+    )
+
+
+def _said(command: Sequence[str], folder: Path) -> str:
+    return ran(command, folder=folder, timeout_seconds=PAGE_TIMEOUT_SECONDS).said.decode("utf-8", "replace")
 
 
 def _page(command: list[str], asking: str, folder: Path) -> tuple[int | None, str]:

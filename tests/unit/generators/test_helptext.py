@@ -11,8 +11,7 @@ from commonplace.kernel.errors import InvalidInput
 from commonplace.reference.model import Entry
 from commonplace.reference.source.reader import read_catalogue
 from generators import catalogue_file, helptext, programs
-from generators.help_lines import lines_of
-from generators.help_pages import page
+from generators.help_pages import lines_of, page
 from tests.examples import examples
 
 CLICK = """Usage: harbour [OPTIONS] COMMAND [ARGS]...
@@ -157,27 +156,26 @@ def test_other_names_of_a_command_are_its_aliases() -> None:
 
 
 def test_options_keep_their_spelling_and_what_is_said_of_them() -> None:
-    found = page(RICH)
-    assert [(one.called, one.summary) for one in found.options][:2] == [
-        ("--zone <zone>", "Where to look. [required]"),
-        ("--unsure, -u", "Not certain."),
+    assert [one.line for one in page(RICH).parameters][:2] == [
+        "- `--zone` `<zone>` (required): Where to look. [required]",
+        "- `--unsure`, `-u`: Not certain.",
     ]
-    assert page(CLICK).options[0].summary == "The harbour that is meant, if it is not the one that was meant before."
+    assert (
+        page(CLICK).parameters[0].description
+        == "The harbour that is meant, if it is not the one that was meant before."
+    )
 
 
 def test_options_whose_text_stands_below_them_are_read() -> None:
     text = "Usage: r c [OPTIONS]\n\nOptions:\n      --fix\n          Mend it.\n\n  -w, --watch\n          Look on.\n"
-    assert [(one.called, one.summary) for one in page(text).options] == [
-        ("--fix", "Mend it."),
-        ("-w, --watch", "Look on."),
-    ]
+    assert [one.line for one in page(text).parameters] == ["- `--fix`: Mend it.", "- `--watch`, `-w`: Look on."]
 
 
 def test_a_page_without_commands_is_a_command() -> None:
     text = "usage: moor [-h] [--tight] boat\n\nMoor a boat. Asks first.\n\npositional arguments:\n  boat  which one\n"
     [entry] = entries(text).values()
     assert (entry.name, entry.syntax, entry.summary) == ("moor", "moor [-h] [--tight] boat", "Moor a boat.")
-    assert "`boat` (argument): which one" in entry.text
+    assert "`boat` (argument, required): which one" in entry.text
 
 
 def test_several_usages_name_commands_of_their_own() -> None:

@@ -72,10 +72,18 @@ class Parameter(Stored):
     aliases: list[str] = Field(default_factory=list)
     """Other spellings: `-m`."""
     type: str | None = None
-    """What stands for the value, `<msg>`, or is it, `array of string`; None of a flag without a value."""
+    """What stands for the value, `<msg>`, or is it, `array of string`; None of a flag without a value.
+
+    `[=<when>]` may be left out, and is written behind `=` alone.
+    """
     required: bool = False
     description: str = ""
     """One line, with default and allowed values."""
+
+    @property
+    def takes_next(self) -> bool:
+        """Whether the word behind an option is its value."""
+        return self.type is not None and not self.type.startswith("[=")
 
     @property
     def line(self) -> str:

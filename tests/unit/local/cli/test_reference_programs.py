@@ -51,8 +51,8 @@ def test_what_click_says_of_a_command_is_in_its_entry() -> None:
     book, listed, moor = entries["harbour berth book"], entries["harbour berth list"], entries["harbour moor"]
     assert (book.id, book.title) == ("cmd-berth-book", "Book a berth for a boat")
     assert "Not for readers" not in book.content
-    assert "--token" not in book.content
-    assert "`--port <name>`: The harbour that is meant. Given to `harbour`, before the command." in book.content
+    assert "--token" not in book.text
+    assert "`--port` `<name>`: The harbour that is meant. Given to `harbour`, before the command." in book.text
     assert listed.aliases == ["harbour berth ls"]
     assert [one.code for one in listed.examples] == ["harbour berth list --quay north", "harbour berth list --free"]
     assert moor.deprecated and "**Deprecated.**" in moor.content
@@ -75,9 +75,9 @@ def test_an_argparse_program_gives_its_commands() -> None:
     entries = named(found)
     assert set(entries["beacon light list"].aliases) == {"beacon light ls", "beacon lamp list", "beacon lamp ls"}
     assert [one.code for one in entries["beacon light show"].examples] == ["beacon light show skerry --colour red"]
-    assert "`--coast <coast>`: the coast that is meant (default: west)" in entries["beacon run"].content
-    assert "One of: 0, 1, 2, 3, 4, 5, 6, 7, 8." in entries["beacon run"].content
-    assert "--secret" not in entries["beacon light show"].content
+    assert "`--coast` `<coast>`: the coast that is meant (default: west)" in entries["beacon run"].text
+    assert "One of: 0, 1, 2, 3, 4, 5, 6, 7, 8." in entries["beacon run"].text
+    assert "--secret" not in entries["beacon light show"].text
 
 
 def test_a_parser_may_be_an_object_or_what_a_function_returns() -> None:
@@ -203,7 +203,7 @@ def test_an_installed_argparse_program_is_read() -> None:
     found = made("argparse", "jsonschema.cli:parser", {"root": "jsonschema"})
     [entry] = found.entries
     assert entry.name == "jsonschema"
-    assert "--base-uri" in entry.content
+    assert "--base-uri" in entry.text
 
 
 def test_help_of_a_program_is_asked_for_only_where_that_was_asked_for() -> None:
@@ -226,12 +226,12 @@ def test_help_of_git_and_of_clap_is_read() -> None:
     assert {"git clone", "git init", "git add", "git commit", "git push"} <= set(git)
     ruff = named(made("help", str(PROGRAMS / "ruff"), {"depth": 1}))
     assert {"ruff check", "ruff format", "ruff rule", "ruff server"} <= set(ruff)
-    assert "`--cache-dir <CACHE_DIR>`: Path to the cache directory" in ruff["ruff check"].content
+    assert "`--cache-dir` `<CACHE_DIR>`: Path to the cache directory" in ruff["ruff check"].text
 
 
 def test_commands_of_which_only_a_line_is_known_do_not_claim_to_have_no_options() -> None:
     git = named(made("help", "git", {"ask": "-h"}))
-    assert "Options" not in git["git clone"].content
+    assert git["git clone"].parameters is None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,298 @@
+"""How calls are written: usage lines, `tool get <email> [--json]`, and rows of options, `-o, --output <file>`."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+
+from commonplace.reference.model import Parameter
+
+MAX_USAGE = 8_000
+_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:+-]*|\?")
+_ARGUMENT = re.compile(r"[<\[({].*|-{1,2}[A-Za-z?].*|\.{3}|…|\||.*[>\])}](?:\.\.\.|…)?|[A-Z][A-Z0-9_-]*(?:\.\.\.)?")
+_PLAIN = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+_OPTION = re.compile(r"(?P<name>-{1,2}(?:\[no-?\])?[A-Za-z0-9?@#](?:[\w:.-]*\w)?)(?P<rest>.*)", re.DOTALL)
+_SPELLINGS = re.compile(r"(?:,\s*|\s*\|\s*|\s*/\s*|\s+)(?=-{1,2}[A-Za-z0-9?@#\[])")
+_PLACEHOLDER = re.compile(r"[<\[{].*|[A-Z][A-Z0-9_:.|=/-]*(?:\.\.\.)?|.*<.*>.*|.*=.*|[a-z]+[_-][a-z_-]+", re.DOTALL)
+_ANY_OPTIONS = re.compile(r"[\[<]*(?:[\w -]*[ -])?(?:options?|flags?)[\]>.…]*", re.IGNORECASE)
+_DEFAULT = re.compile(r"=(?P<value>'[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^\s<\[{=A-Z]*):")
+_TAG = re.compile(r"\[(?P<type>boolean|count|string|number|array)\]")
+_REQUIRED = re.compile(r"[\[(]required[\])]|(?:^|\. )Required\.", re.IGNORECASE)
+_GUESSED = (None, "<list>", "<number>", "<value>")
+"""What a default tells of the value: a usage that names it says more."""
+_CLOSED = {"[": "]", "(": ")", "<": ">", "{": "}"}
+_REPEATED = ("...", "…")
+Known = Mapping[str, Parameter]
+"""Options by every spelling."""
+
+
+@dataclass(slots=True)
+class _Group:
+    """What stands in brackets: words and groups, and other ways to fill them."""
+
+    optional: bool
+    ways: list[list["str | _Group"]] = field(default_factory=lambda: [[]])
+
+
+def name_of(syntax: str) -> tuple[str, ...]:
+    """The words before the first placeholder or option."""
+    words: list[str] = []
+    for word in syntax.split():
+        if not _WORD.fullmatch(word) or (words and _ARGUMENT.fullmatch(word)):
+            break
+        words.append(word)
+    return tuple(words)
+
+
+def option(term: str, said: str = "") -> Parameter | None:
+    """A row of a list of options: `-o, --output <file>`, `-m MESSAGE, --message MESSAGE`, `--all=false:`.
+
+    None for what is no option.
+    """
+    parts = [_OPTION.fullmatch(part) for part in _SPELLINGS.split(" ".join(term.split()))]
+    if not parts or parts[0] is None:
+        return None
+    found = [part for part in parts if part is not None]
+    value = next((part["rest"] for part in reversed(found) if part["rest"].strip(", ").strip(".")), "")
+    default = _DEFAULT.fullmatch(value)
+    if default:
+        type, said = _by_default(default["value"]), f"{said} (default: {default['value']})"
+    else:
+        type, more = _value(value)
+        said = f"{more} {said}"
+    tag = _TAG.search(said)
+    if tag and type is None and tag["type"] not in ("boolean", "count"):
+        type = f"<{tag['type']}>"
+    return _called([part["name"] for part in found], type, said)
+
+
+def _called(spellings: Iterable[str], type: str | None, said: str = "") -> Parameter:
+    names = [each for one in spellings for each in _both(one)]
+    names.sort(key=lambda name: not name.startswith("--"))
+    return Parameter(
+        name=names[0][:300],
+        place="option",
+        aliases=list(dict.fromkeys(name[:300] for name in names[1:]))[:50],
+        type=type[:300] if type else None,
+        required=_REQUIRED.search(said) is not None,
+        description=" ".join(said.split())[:1_000],
+    )
+
+
+def _both(name: str) -> list[str]:
+    """`--[no-]status` is `--status` and `--no-status`."""
+    plain = re.sub(r"\[no-?\]", "", name)
+    return [name] if plain == name else [plain, re.sub(r"[\[\]]", "", name)]
+
+
+def _value(rest: str) -> tuple[str | None, str]:
+    """What stands for the value, and what is said behind it where no column parts them."""
+    told = rest.strip(", ")
+    if not told.strip(".…"):
+        return None, ""
+    if rest.startswith("[") or re.match(r"\s*\S+\[=", rest):  # `--color[=<when>]`, `--dry-run string[="client"]`
+        return f"[={told.strip('[]').removeprefix('=').partition('[=')[0].strip('.') or '<value>'}]", ""
+    first = next(_tokens(told.removeprefix("="), whole=True), "")
+    more = told.removeprefix("=")[len(first) :].strip()
+    if more and re.match(r"[A-Za-z]+ \S", more) and (told.startswith("=") or first.endswith(">")):
+        return first.rstrip(".") or "<value>", more
+    return told.removeprefix("=").strip(".") or "<value>", ""
+
+
+def _by_default(value: str) -> str | None:
+    """cobra and Go write `--all=false:`: a flag has a truth value."""
+    if value in ("true", "false"):
+        return None
+    return "<list>" if value.startswith("[") else "<number>" if re.fullmatch(r"-?\d+", value) else "<value>"
+
+
+def taken(usage: str, words: Sequence[str], known: Known) -> list[Parameter]:
+    """Arguments and options of a usage of these words; `known` are those of the page's lists."""
+    items = _items(usage, words)
+    return list(_of_group(_Group(optional=False, ways=[items]), required=True, known=known)) if items else []
+
+
+def head_of(usage: str, words: Sequence[str]) -> tuple[str, ...] | None:
+    """The plain words of a usage behind these ones and options; None where it is no usage of them."""
+    items = _items(usage, words)
+    if items is None:
+        return None
+    while items and isinstance(items[0], _Group) and items[0].optional:
+        items.pop(0)
+    return tuple(takewhile(lambda one: isinstance(one, str) and _PLAIN.fullmatch(one), items))  # type: ignore[arg-type]
+
+
+def opened(usage: str, words: Sequence[str]) -> Iterator[str]:
+    """`git stash [push [<pathspec>...]]` may be typed with and without what is in its brackets."""
+    yield usage
+    *before, last = _items(usage, words) or [""]
+    if isinstance(last, _Group) and len(last.ways) == 1 and all(isinstance(one, _Group) for one in before):
+        first = last.ways[0][0] if last.ways[0] else ""
+        if isinstance(first, str) and _PLAIN.fullmatch(first) and f"[{first}" in usage:
+            start, _, rest = usage.rpartition(f"[{first}")
+            yield f"{start}{first}{rest.rstrip().removesuffix(']')}"
+
+
+def _items(usage: str, words: Sequence[str]) -> "list[str | _Group] | None":
+    """What a usage has behind the words of a command, options between them included; None where it is another's."""
+    dashed = "-".join(words)  # `git-cvsimport`
+    items = _group(_tokens(usage[:MAX_USAGE]), optional=False).ways
+    rest, wanted, found = list(items[0]), [dashed] if items[0][:1] == [dashed] else list(words), list[str | _Group]()
+    while wanted and rest:
+        one = rest.pop(0)
+        if one == wanted[0]:
+            wanted.pop(0)
+        elif isinstance(one, _Group) and one.optional:
+            found.append(one)
+        else:
+            return None
+    return None if wanted else [*found, *rest]
+
+
+def merged(parameters: Iterable[Parameter]) -> list[Parameter]:
+    """Each once: the first with its spelling, and what others say besides."""
+    found: dict[str, Parameter] = {}
+    spelt: dict[str, str] = {}
+    for one in parameters:
+        names = [key(one), *one.aliases]
+        first = next((spelt[name] for name in names if name in spelt), names[0])
+        known = found.get(first, one)
+        found[first] = known.model_copy(
+            update={
+                "aliases": list(dict.fromkeys((*known.aliases, *(name for name in one.aliases if name != known.name)))),
+                "type": known.type if known.type not in _GUESSED else one.type or known.type,
+                "description": known.description or one.description,
+            }
+        )
+        spelt |= dict.fromkeys((first, *names), first)
+    return list(found.values())
+
+
+def key(one: Parameter) -> str:
+    """What a parameter is known by: an argument whatever its brackets are."""
+    return one.name if one.place == "option" else re.sub(r"[\W_]+", " ", one.name).strip().casefold() or one.name
+
+
+def _tokens(text: str, *, whole: bool = False) -> Iterator[str]:
+    """Words, each with what is bracketed within it, and the brackets around words; `whole` of words alone."""
+    at = 0
+    while at < len(text):
+        sign = text[at]
+        if sign.isspace():
+            at += 1
+        elif sign in "[]()|" and not whole and not _leads(text, at):
+            yield sign
+            at += 1
+        else:
+            end = _end(text, at, whole=whole)
+            yield text[at:end]
+            at = end
+
+
+def _leads(text: str, start: int) -> bool:
+    """Whether a bracket begins a word: `[user@]host`."""
+    if text[start] not in "[(":
+        return False
+    end = _end(text, start, whole=True, first=True)
+    return text[end - 1] in "])" and text[end : end + 1] not in ("", " ", "]", ")", "|", ".", "…", "[", "(")
+
+
+def _end(text: str, start: int, *, whole: bool, first: bool = False) -> int:
+    """Of the word that begins there, or of its `first` bracket."""
+    at, open_ = start, list[str]()
+    while at < len(text):
+        sign = text[at]
+        if open_:
+            if sign == open_[-1]:
+                open_.pop()
+                if first and not open_:
+                    return at + 1
+            elif sign in _CLOSED and sign in "[(<{" and (sign != "<" or text[at + 1 : at + 2].isalpha()):
+                open_.append(_CLOSED[sign])
+        elif sign.isspace() or (sign in "])" and not whole) or (sign == "|" and _parts(text, start, at)):
+            break
+        elif sign in _CLOSED:
+            open_.append(_CLOSED[sign])
+        at += 1
+    return max(at, start + 1)
+
+
+def _parts(text: str, start: int, at: int) -> bool:
+    """Whether `|` stands between two things to type; in `<scope>|<scope:team>` it is part of one."""
+    return text[start] == "-" or text[at + 1 : at + 2] in ("", " ", "-")
+
+
+def _group(tokens: Iterator[str], *, optional: bool) -> _Group:
+    group = _Group(optional)
+    for one in tokens:
+        if one in ("]", ")"):
+            break
+        if one == "|":
+            group.ways.append([])
+        elif one in ("[", "("):
+            group.ways[-1].append(_group(tokens, optional=one == "["))
+        elif one.startswith("<") and re.search(r"[\s|<]-", one):  # `<PACKAGES|--requirements <FILE>>`
+            group.ways[-1].append(_group(_tokens(one[1:].rstrip(".").removesuffix(">")), optional=False))
+        else:
+            group.ways[-1].append(one)
+    return group
+
+
+def _of_group(group: _Group, *, required: bool, known: Known, within: bool = False) -> Iterator[Parameter]:
+    found = [
+        one
+        for way in group.ways
+        for one in _of_way(way, required=required and len(group.ways) == 1, known=known, within=within)
+    ]
+    while found:
+        one = found.pop(0)
+        if found and len(group.ways) > 1 and _abbreviates(one.name, found[0].name):
+            found[0] = found[0].model_copy(update={"aliases": [one.name, *found[0].aliases]})
+        else:
+            yield one
+
+
+def _abbreviates(short: str, long: str) -> bool:
+    """`-q | --quiet` are one option, `-d | -D` are two."""
+    return len(short) == 2 and short[0] == "-" and long[:2] == "--" and long[2:3].casefold() == short[1].casefold()
+
+
+def _of_way(way: list["str | _Group"], *, required: bool, known: Known, within: bool) -> list[Parameter]:
+    found: list[Parameter] = []
+    items = list(way)
+    while items:
+        item = items.pop(0)
+        following = items[0] if items and isinstance(items[0], str) else ""
+        if isinstance(item, _Group):
+            inner = list(_of_group(item, required=required and not item.optional, known=known, within=True))
+            found += inner
+            if following and inner and not item.optional and all(_takes_next(one.name, known) for one in inner):
+                items.pop(0)  # `(-c | -C) <commit>`
+        elif item in _REPEATED:
+            if found and found[-1].place == "argument" and not found[-1].name.endswith(_REPEATED):
+                found[-1] = found[-1].model_copy(update={"name": f"{found[-1].name}..."})
+        elif (part := _OPTION.fullmatch(item)) is not None:
+            if within and _is_cluster(item):
+                found += [_called([f"-{letter}"], None) for letter in item[1:]]
+                continue
+            type, name = _value(part["rest"])[0], _both(part["name"])[0]
+            valued = _takes_next(name, known) if name in known else within or _PLACEHOLDER.fullmatch(following)
+            if type is None and valued and following and not following.startswith(("-", *_REPEATED)):
+                type = following
+                items.pop(0)
+            found.append(_called([part["name"]], type).model_copy(update={"required": required}))
+        elif not _ANY_OPTIONS.fullmatch(item) and re.search(r"\w", item):
+            found.append(Parameter(name=item[:300], place="argument", required=required))
+    return found
+
+
+def _takes_next(name: str, known: Known) -> bool:
+    return name in known and known[name].takes_next
+
+
+def _is_cluster(word: str) -> bool:
+    """`-46AaCf`: letters that are options each, in the order of the alphabet."""
+    letters = word[1:]
+    digits = [sign for sign in letters if sign.isdigit()]
+    plain = [sign.casefold() for sign in letters if not sign.isdigit()]
+    return len(letters) > 2 and letters.isalnum() and plain == sorted(plain) and digits == sorted(digits)
