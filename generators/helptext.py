@@ -76,10 +76,8 @@ def _help(raw: bytes, root: Name, source: str) -> _Help:
     texts = {
         tuple(name.split()): body for name, body in told["pages"].items() if isinstance(body, str) and name.split()
     }
-    lists, denied = (
-        told.get(name) if isinstance(told.get(name), kind) else kind()
-        for name, kind in (("lists", dict), ("denied", list))
-    )
+    lists = told["lists"] if isinstance(told.get("lists"), dict) else {}
+    denied = told["denied"] if isinstance(told.get("denied"), list) else []
     called = min(texts, key=len, default=())
     rename = root if root and root != called[: len(root)] else called[:1]
     pages = {}
@@ -146,8 +144,8 @@ def _commands(told: _Help, unread: list[Unread]) -> Iterator[Command]:
             unread.append(Unread(" ".join(words), "Nothing says what it does."))
         passed = [one for group in groups for one in _of_group(group, pages[group], names)]
         also = [" ".join(other) for other, of in aliases.items() if of == words]
-        for one in (*row.aliases, *about.aliases) if own else row.aliases:
-            also.append(one if one.startswith(f"{words[0]} ") else " ".join((*words[:-1], one)))
+        for alias in (*row.aliases, *(own.aliases if own else ())):
+            also.append(alias if alias.startswith(f"{words[0]} ") else " ".join((*words[:-1], alias)))
         yield Command(
             words=words,
             summary=summary,

@@ -47,6 +47,8 @@ class Asked:
     names: str
     ask: str = "--help"
     depth: int = 2
+    complete: str = ""
+    """How the generator asks for options that the help does not list."""
     completion: str = "generate-shell-completion bash"
     """What clap's program is asked for its completion with."""
 
@@ -150,7 +152,8 @@ def _facts(asked: Asked) -> dict[str, Any]:
             return asked_before[key]
 
         said(["git", "init", "--quiet"])  # parts of Git's help are told in a repository alone
-        raw = raw_of("help", asked.name, folder=place, options={"depth": asked.depth, "ask": asked.ask})
+        options = {"depth": asked.depth, "ask": asked.ask, "complete": asked.complete}
+        raw = raw_of("help", asked.name, folder=place, options=options)
         lines = said([asked.name, "version" if asked.name in ("kubectl", "hugo") else "--version"]).splitlines()
         version = next((line.strip() for line in lines if line.strip() and "\x1b" not in line), "")
         names = dict.fromkeys([asked.name, *(" ".join(one) for one in _names(asked, said))])
