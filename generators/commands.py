@@ -25,7 +25,7 @@ NEIGHBOURS = 7
 Groups = Mapping[tuple[str, ...], Sequence[str]]
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(])")
 _WORD = re.compile(r"[a-z0-9][a-z0-9.-]*")
-_PLAIN = frozenset("a an and at by for from in into is it its of on or the to with".split())
+_PLAIN = frozenset("a an and at by for from in into is it its of on or the to with".split())  # noqa: SIM905
 
 
 def title(one: "Command") -> str:

@@ -14,8 +14,8 @@ from typing import Any
 
 from commonplace.kernel.errors import InvalidInput
 from commonplace.reference.model import Example, Parameter
-from generators import tsx
 from commonplace.repository.slugs import slug
+from generators import tsx
 from generators.commands import Command, CommandOptions, generated
 from generators.console_branches import Branch, Path, TooMuchError, Walker
 from generators.console_help import DESCRIPTIONS, Note, Told, note, text_of, texts_of, told

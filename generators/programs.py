@@ -161,12 +161,14 @@ def syntax(words: tuple[str, ...], params: Iterable[Param]) -> str:
     shown = [one for one in params if not one.hidden]
     options = [one for one in shown if not one.argument and one.names and not _OF_EVERY & set(one.names)]
     free = [f"[{_option(one)}]" for one in options if not one.required]
-    return " ".join([
-        *words,
-        *(_argument(one) for one in shown if one.argument),
-        *(_option(one) for one in options if one.required),
-        *(["[options]"] if len(free) > MAX_SHOWN else free),
-    ])
+    return " ".join(
+        [
+            *words,
+            *(_argument(one) for one in shown if one.argument),
+            *(_option(one) for one in options if one.required),
+            *(["[options]"] if len(free) > MAX_SHOWN else free),
+        ]
+    )
 
 
 def listed(params: Iterable[Param]) -> tuple[Parameter, ...]:
