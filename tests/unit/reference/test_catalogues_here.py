@@ -40,7 +40,7 @@ def test_the_product_of_the_seed_has_its_ids_names_and_aliases() -> None:
         "developer-console",
         "google-workspace",
     )
-    assert "helios gw users list" in users.content
+    assert users.syntax == "helios gw users list [--ou=<path>] [--json]"
     assert {"list google users", "show all users", "get users", "display users"} <= set(users.aliases)
     assert {"cmd-gw-users-get", "cmd-gw-users-create"} <= set(users.related_ids)
     assert {entry.subcategory for entry in entries.values() if entry.type == "command"} == {
