@@ -14,7 +14,7 @@ from commonplace.reference.source.findings import in_order
 from commonplace.reference.source.reader import Reading, read_catalogue
 from local import reports
 from local.cli.reference import text
-from local.cli.reference.folders import Folder, opened
+from local.cli.reference.folders import Folder, NoSuchFolder, opened
 from local.cli.reference.generation import generate
 from local.cli.reference.lookups import publishable, search, show_entry
 from local.cli.reference.new_catalogue import init
@@ -149,8 +149,11 @@ def diff(
     as_json: AsJson = False,
 ) -> None:
     """Compare two states of a catalogue: what is new, gone, changed, renamed, deprecated."""
-    before, after = ([one.entry for one in publishable(folder)[1].entries] for folder in (old, new))
-    found = compare(before, after)
+    try:
+        before = [one.entry for one in publishable(old)[1].entries]
+    except NoSuchFolder:
+        before = []  # the catalogue is new
+    found = compare(before, [one.entry for one in publishable(new)[1].entries])
     if as_json:
         print_json(text.difference_json(found))
     else:

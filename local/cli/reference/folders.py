@@ -19,6 +19,10 @@ _NAMED = re.compile(r"([a-z][a-z0-9-]{0,39})=(.+)", re.DOTALL)
 _REVISION = re.compile(r"(?!-)[^\s:]+:[^\0]*")
 
 
+class NoSuchFolder(CommandError):
+    """A revision has no such folder."""
+
+
 @dataclass(frozen=True, slots=True)
 class Folder:
     """The files of a catalogue, wherever they come from."""
@@ -91,7 +95,7 @@ def _at_revision(text: str, name: str | None) -> Folder:
         inside = {one.path.removeprefix(prefix): one for one in listed if one.path.startswith(prefix)}
         files = {path: _content(repository, path, one) for path, one in inside.items()}
     if not files:
-        raise CommandError(
+        raise NoSuchFolder(
             f"{revision} has no folder {folder or '.'}.", "Give its path from the top of the repository."
         )
 

@@ -133,6 +133,9 @@ def _reference(folders: Sequence[str], *, meaning: bool) -> "Iterator[Reference]
 
 
 def _compiled(place: Folder, reading: Reading) -> Catalogue:
+    if not reading.entries:
+        hint = "Begin one: commonplace reference init FOLDER"
+        raise CommandError(f"{place.shown} holds no entry of a catalogue.", hint)
     return compile(
         reading,
         source=CatalogueSource(reading.name, HERE, "HEAD", ""),

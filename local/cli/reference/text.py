@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 COLOURS = {"error": typer.colors.RED, "warning": typer.colors.YELLOW}
 """A pipe gets none."""
+MAX_ALIKE = 20
+"""Problems of one kind: many have one cause."""
 MAX_SHOWN = 50
 """Lines of one kind of difference."""
 
@@ -26,14 +28,20 @@ def problems_text(folder: "Folder", reading: "Reading", problems: "Sequence[Prob
 
 
 def _problem_lines(folder: "Folder", reading: "Reading", problems: "Sequence[Problem]") -> Iterator[str]:
+    counts = _counts(problems)
+    shown = Counter[str]()
     for one in problems:
+        shown[one.code] += 1
+        if shown[one.code] > MAX_ALIKE:
+            continue
         place = f"{printable(_path(folder, one.path))}:{one.line or 1}: " if one.path else ""
         entry = f"{clean(one.entry)}: " if one.entry else ""
         yield f"{place}{typer.style(one.severity, fg=COLOURS[one.severity])}: {entry}{clean(_sentence(one))}"
     if problems:
         yield ""
-    for (severity, code), count in _counts(problems):
-        yield f"{count:>6}  {severity:<8} {code}"
+    for (severity, code), count in counts:
+        more = f", {count - MAX_ALIKE:,} of them not shown: --json" if count > MAX_ALIKE else ""
+        yield f"{count:>6}  {severity:<8} {code}{more}"
     types = Counter(one.entry.type for one in reading.entries)
     listed = ", ".join(f"{count:,} {name}" for name, count in sorted(types.items()))
     errors = sum(one.severity == "error" for one in problems)

@@ -62,6 +62,20 @@ def test_a_folder_without_an_entry_would_not_be_published(tmp_path: Path) -> Non
     assert result.output.startswith("error: The folder holds no entry")
 
 
+def test_problems_of_one_kind_are_shown_up_to_a_number_and_counted(tmp_path: Path) -> None:
+    folder = write(tmp_path, *(DATED | {"id": f"g{number}", "relatedIds": ["nowhere"]} for number in range(50)))
+    lines = run("validate", folder).output.splitlines()
+    assert sum("names `nowhere`" in line for line in lines) == 20
+    assert "    50  error    dangling-relation, 30 of them not shown: --json" in lines
+    assert len(json.loads(run("validate", folder, "--json").output)["problems"]) == 50
+
+
+def test_a_folder_that_holds_no_catalogue_is_not_searched(tmp_path: Path) -> None:
+    error = run("search", "x", tmp_path).exception
+    assert isinstance(error, CommandError)
+    assert "reference init" in error.hint
+
+
 def test_json_has_every_problem(tmp_path: Path) -> None:
     told = json.loads(run("validate", f"helios={write(tmp_path, DATED | {'type': 'x'})}", "--json").output)
     assert (told["catalogue"], told["publishable"]) == ("helios", False)
@@ -123,6 +137,8 @@ def test_a_folder_is_compared_with_itself_at_a_revision(tmp_path: Path, monkeypa
     git(tmp_path, "commit", "-qm", "x")
     monkeypatch.chdir(tmp_path)
     assert run("diff", "HEAD:docs", "docs").output == "Nothing is different.\n"
+    new = run("diff", "--breaking", "HEAD:new", "docs")
+    assert (new.exit_code, new.output.splitlines()[0]) == (0, "Added (3)")
     write(folder, DATED | {"title": "H"}, LIST | {"name": "helios people list"})
     result = run("diff", "HEAD:docs", "docs", "--breaking")
     assert result.exit_code == 1
