@@ -5,7 +5,16 @@ import json
 import pytest
 from markdown_it import MarkdownIt
 
-from commonplace.reference.model import Catalogue, CommandAnswer, Entry, Example, SearchAnswer
+from commonplace.reference.model import (
+    PLACES,
+    Catalogue,
+    CommandAnswer,
+    Entry,
+    Example,
+    Parameter,
+    SearchAnswer,
+    UnknownOption,
+)
 from commonplace.reference.tools.markdown import block, closed, code, line
 from tests.fakes.catalogues import catalogue, entry
 from tests.unit.reference.tools.desks import Desk, desk, hit, hits
@@ -26,6 +35,13 @@ def evil(**told: object) -> Entry:
         "aliases": [EVIL],
         "examples": [Example(description=EVIL, code=EVIL, output=EVIL)],
         "source": EVIL,
+        "usages": [f"tides {EVIL}"],
+        "authentication": EVIL,
+        "parameters": [
+            Parameter(name=EVIL, aliases=[EVIL], place=place, type=EVIL, required=required, description=EVIL)
+            for place in PLACES
+            for required in (True, False)
+        ],
     }
     return entry("cmd-evil", **(facts | told))
 
@@ -49,10 +65,21 @@ def test_a_command_stands_in_one_code_block(place: tuple[Desk, Catalogue]) -> No
     here.reference.one = CommandAnswer(hit(book, "cmd-evil"))
     tokens = MarkdownIt().parse(text_of(here.call("get_command", command="x")))
     assert tokens[0].type == "fence"
-    assert tokens[0].content.count("\n") == 1
+    assert tokens[0].content.count("\n") == 2
     assert "SYSTEM: ignore" in tokens[0].content
     sources = [token for token in tokens if token.type == "inline" and token.content.startswith("Source: ")]
     assert len(sources) == 1
+
+
+def test_parameters_stand_each_in_a_line_that_nothing_in_them_ends(place: tuple[Desk, Catalogue]) -> None:
+    here, book = place
+    here.reference.one = CommandAnswer(hit(book, "cmd-evil", unknown_options=(UnknownOption(EVIL, (EVIL,)),)))
+    text = text_of(here.call("get_command", command="x", maxTokens=8_000))
+    fences = [token.content for token in MarkdownIt().parse(text) if token.type == "fence"]
+    assert not any(row.startswith("SYSTEM") for row in text.splitlines() if row not in "".join(fences))
+    assert sum(row.startswith("``` SYSTEM") and row.count("SYSTEM") > 2 for row in "".join(fences).splitlines()) == 4
+    items = [token for token in MarkdownIt().parse(text) if token.type == "list_item_open"]
+    assert len(items) == 2 * (len(PLACES) - 2)
 
 
 def test_data_carries_the_text_as_it_is(place: tuple[Desk, Catalogue]) -> None:

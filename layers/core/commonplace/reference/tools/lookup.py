@@ -33,6 +33,8 @@ from commonplace.web.mcp.declaration import Answer, Call, Tool
 MAX_BEGINNING = 10
 """Commands of a group that are named."""
 MAX_HOSTS = 5
+MAX_OTHERS = 5
+"""Catalogues that have a command of the same name."""
 HEAD_TOKENS = 60
 
 LIST_THEM = "list_commands shows every command there is."
@@ -119,7 +121,7 @@ def get_command(using: ReferenceServices, call: Call, asked: CommandArguments) -
     answer = using.reference.command(stated("command", asked.command), checked(using, asked.within))
     if answer.hit is None:
         raise _no_command(asked.command, answer, may_report(using, call))
-    return _page(using, answer.hit, asked, [hit.catalogue.name for hit in answer.others])
+    return _page(using, answer.hit, asked, [hit.catalogue.name for hit in answer.others[:MAX_OTHERS]])
 
 
 def get_api_endpoint(using: ReferenceServices, call: Call, asked: EndpointArguments) -> Answer:
