@@ -21,6 +21,7 @@ from generators.console_branches import Branch, Path, TooMuchError, Walker
 from generators.console_help import DESCRIPTIONS, Note, Told, note, text_of, texts_of, told
 from generators.console_usage import Way, merged, name_of, option, options_in, parameters, ways
 from generators.generated import Generated, Unread
+from generators.tsx import Node
 
 CATEGORY = "developer-console"
 MAX_WORDS = 12
@@ -49,7 +50,7 @@ def generate(raw: bytes, *, source: str, options: Mapping[str, Any]) -> Generate
             hint="Looked for: a function that takes what is typed (`command`, `line`, `args`) and compares its words, a"
             " table of handlers, and objects of `command` and `description`. Name the function: `entry: runCommand`.",
         )
-    broken = (Unread(f"line {row + 1}", "This is no TypeScript: it was left out.") for row in parsed.errors)
+    broken = (Unread(f"line {line}", "This is no TypeScript: it was left out.") for line in parsed.errors)
     return generated(found, sorted(dict.fromkeys([*broken, *reader.unread]), key=_place), wanted)
 
 
@@ -118,13 +119,13 @@ class Reader:
         for key, function in list(walker.records()) if not entry else ():
             self._enter(function, {0: key}, partial(walker.carry_out, function, 1))
 
-    def _enter(self, node: Any, path: Path, walk: Callable[[Branch], None]) -> None:
-        branch = Branch([path], tsx.line(node), self._source.above(node), acts=bool(path))
+    def _enter(self, node: Node, path: Path, walk: Callable[[Branch], None]) -> None:
+        branch = Branch([path], node.line, self._source.above(node), acts=bool(path))
         self._top.append((node.id, branch))
         try:
             walk(branch)
         except (TooMuchError, RecursionError):
-            self.unread.append(Unread(f"line {tsx.line(node)}", "It branches further than is followed."))
+            self.unread.append(Unread(f"line {node.line}", "It branches further than is followed."))
 
     def commands(self) -> list[Command]:
         called = self._walker.called

@@ -4,22 +4,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import islice, product
-from typing import TYPE_CHECKING
 
 from generators import tsx
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
+from generators.tsx import Node
 
 MAX_ALTERNATIVES = 24
-_SAME = {"trim", "trimStart", "trimEnd", "toLowerCase", "toUpperCase", "normalize", "toString", "replace", "replaceAll"}
+_SAME = {"trim", "trimStart", "trimEnd", "toLowerCase", "toUpperCase", "normalize", "toString", "replaceAll"}
 _CUT = {"slice", "substring", "substr", "replace"}
-_KEPT = {"filter", "map", "flatMap", "slice", "splice"}
 _ASKING = {"includes", "some", "find", "indexOf", "findIndex", "has"}
 _CUTTING = ("token", "split", "parse", "words", "argv", "shell")
 _FIRST = {"command", "cmd", "commandName", "name", "type", "verb", "action"}
 _FURTHER = {"args", "arguments", "params", "rest", "positional", "positionals", "_"}
-_MESSAGES = {"message", "msg", "m", "interaction"}
+MESSAGES = {"message", "msg", "m", "interaction"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +68,11 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What stands for a word in a table of handlers; `node` is None where the table is not in the source."""
+    """What stands for a word in a table of handlers, where the table is in the source."""
 
     name: str
     at: int
-    node: "Node | None"
+    node: Node
 
 
 Value = Text | Line | Words | Word | Options | Flag | Table | None
@@ -89,50 +85,38 @@ class Evaluator:
         self.assumed: dict[int, str] = {}
         """Words at the beginning of the line that are cut off without being asked for again."""
 
-    def value(self, node: "Node | None", known: Known) -> Value:
-        if node is None:
-            return None
-        node = tsx.bare(node)
-        if node.type.endswith("identifier") and tsx.text(node) in known:
-            return known[tsx.text(node)]
-        if node.type in {"member_expression", "subscript_expression"}:
-            return self._member(node, known)
-        if node.type == "call_expression":
-            return self._call(node, known)
-        if node.type == "array":
-            return self._array(node, known)
-        if node.type == "ternary_expression":
-            one = self.value(node.child_by_field_name("consequence"), known)
-            return one or self.value(node.child_by_field_name("alternative"), known)
+    def value(self, node: Node, known: Known) -> Value:
+        node = node.bare
+        if node.type in {"identifier", "shorthand_property_identifier"} and node.text in known:
+            return known[node.text]
         if (said := self.source.constant(node)) is not None:
             return Text(said)
-        if node.type == "template_string":
-            return _joined([self._piece(one, known) for one in node.named_children])
-        if node.type == "binary_expression":
-            left, right = (self.value(node.child_by_field_name(side), known) for side in ("left", "right"))
-            operator = tsx.text(node.child_by_field_name("operator") or node)
-            return _joined([left, right]) if operator == "+" else left if left is not None else right
+        match node.type:
+            case "member_expression" | "subscript_expression":
+                return self._member(node, known)
+            case "call_expression":
+                return self._call(node, known)
+            case "array":
+                return self._array(node, known)
+            case "ternary_expression":
+                return self.value(node["consequence"], known) or self.value(node["alternative"], known)
+            case "template_string":
+                return _joined([self.piece(one, known) for one in node.parts])
+            case "binary_expression":
+                left, right = self.value(node["left"], known), self.value(node["right"], known)
+                return _joined([left, right]) if node["operator"].text == "+" else left if left is not None else right
         return None
 
-    def said(self, node: "Node", known: Known, path: Mapping[int, str]) -> str | None:
-        """The text that an expression is where the typed words are those of a path; what is a word, in brackets."""
-        node = tsx.bare(node)
-        plain = self.source.constant(node)
-        if plain is not None or node.type != "template_string":
-            return plain
-        parts = []
-        for one in node.named_children:
-            value = self._piece(one, known)
-            word = path.get(value.at) if isinstance(value, Word) else None
-            parts.append(value.said if isinstance(value, Text) else word or "\0")
-        return "".join(parts)
+    def piece(self, piece: Node, known: Known) -> Value:
+        """Of a template."""
+        return self.value(piece.parts[0], known) if "substitution" in piece.type and piece.parts else Text(piece.text)
 
     def field(self, held: Value, name: str) -> Value:
         """A member of what is held: the command of a line that was parsed, an option of those that were typed."""
         match held:
-            case Words(at, _, True) if name in _FIRST and at is not None:
+            case Words(int(at), _, True) if name in _FIRST:
                 return Word(at)
-            case Words(at, _, True) if name in _FURTHER and at is not None:
+            case Words(int(at), _, True) if name in _FURTHER:
                 return Words(at + 1)
             case Words(parsed=True) if name in {"flags", "options", "opts"}:
                 return Options()
@@ -140,127 +124,91 @@ class Evaluator:
                 return Flag(f"--{name}")
         return None
 
-    def strings(self, node: "Node | None") -> list[str]:
+    def strings(self, node: Node) -> list[str]:
         """The elements of a list of texts, written in place or declared; those that are not known are left out."""
         found = self.source.resolved(node)
-        if found is not None and found.type == "new_expression":
-            found = next(iter(tsx.arguments(found)), None)
-        if found is None or found.type != "array":
-            return []
-        return [said for one in found.named_children if (said := self.source.constant(one)) is not None]
+        found = found.arguments[0] if found.type == "new_expression" and found.arguments else found
+        said = [self.source.constant(one) for one in found.parts] if found.type == "array" else []
+        return [one for one in said if one is not None]
 
-    def _piece(self, piece: "Node", known: Known) -> Value:
-        if piece.type == "template_substitution":
-            return self.value(piece.named_children[0], known) if piece.named_children else Text("")
-        return Text(tsx.text(piece))
-
-    def _member(self, node: "Node", known: Known) -> Value:
-        owner = node.child_by_field_name("object")
-        index = node.child_by_field_name("index")
+    def _member(self, node: Node, known: Known) -> Value:
+        owner, index, name = node["object"], node["index"], node["property"].text
         held = self.value(owner, known)
-        if index is None:
-            name = tsx.text(node.child_by_field_name("property") or node)
-            if tsx.text(owner or node) in _MESSAGES and name in {"content", "commandName"}:
+        if not index:
+            if owner.text in MESSAGES and name in {"content", "commandName"}:
                 return Line(0) if name == "content" else Word(0)
-            if tsx.text(node) == "process.argv":
-                return Words(-2)
-            return self.field(held, name) if held is not None else _text(self.source.constant(node))
-        if isinstance(held, Words) and tsx.text(index).isdigit():
-            return held.word(int(tsx.text(index)))
-        if isinstance(held, Options):
-            said = self.source.constant(index)
-            return Flag(f"--{said}") if said else None
-        at = self.value(index, known)
-        return self._table(owner, at) if isinstance(at, Word) else None
+            return Words(-2) if node.text == "process.argv" else self.field(held, name)
+        if isinstance(held, Words) and index.text.isdigit():
+            return held.word(int(index.text))
+        if isinstance(held, Options) and (said := self.source.constant(index)):
+            return Flag(f"--{said}")
+        return self._table(owner, self.value(index, known))
 
-    def _table(self, owner: "Node | None", word: Word) -> Value:
-        if owner is None:
-            return None
+    def _table(self, owner: Node, word: Value) -> Value:
         declared = self.source.resolved(owner)
-        readable = declared is not None and declared.type in {"object", "new_expression"}
-        return Table(tsx.text(owner), word.at, declared if readable else None)
+        readable = declared.type in {"object", "new_expression"}
+        return Table(owner.text, word.at, declared if readable else Node(None)) if isinstance(word, Word) else None
 
-    def _call(self, node: "Node", known: Known) -> Value:
-        called, given = node.child_by_field_name("function"), tsx.arguments(node)
-        if called is None:
-            return None
-        if called.type == "member_expression":
-            owner = called.child_by_field_name("object")
-            held = self.value(owner, known)
-            method = tsx.text(called.child_by_field_name("property") or called)
-            found = self._method(held, method, given)
-            if found is not None or isinstance(held, Line | Words | Word | Options):
-                return found
-            if held is None and method == "get" and given and isinstance(word := self.value(given[0], known), Word):
-                return self._table(owner, word)
-        name = tsx.text(called)
+    def _call(self, node: Node, known: Known) -> Value:
+        called, given = node["function"], node.arguments
+        held, method = self.value(called["object"], known), called["property"].text
+        if isinstance(held, Line | Words | Word | Options):
+            return self._method(held, method, given)
+        if method == "get" and given and (table := self._table(called["object"], self.value(given[0], known))):
+            return table
         values = [self.value(one, known) for one in given]
         flags = [one.said for one in values if isinstance(one, Text) and _is_option(one.said)]
         words = next((one for one in values if isinstance(one, Line | Words)), None)
-        if flags and words is not None:
-            asks = name.startswith(("has", "is", "contains", "includes")) or flags[0].endswith("=")
-            return Flag(flags[0] if asks else f"{flags[0]}=<value>")
-        if words is None or not any(part in name.casefold() for part in _CUTTING):
+        if words is None:
             return None
-        function = self.source.function(called)
-        if isinstance(words, Words) and function is not None and re.search(r"""['"`]--?['"`]""", tsx.text(function)):
+        if flags:
+            asks = called.text.startswith(("has", "is", "contains", "includes")) or flags[0].endswith("=")
+            return Flag(flags[0] if asks else f"{flags[0]}=<value>")
+        if not any(part in called.text.casefold() for part in _CUTTING):
+            return None
+        if isinstance(words, Words) and re.search(r"""['"`]--?['"`]""", self.source.function(called).text):
             return Options()
         return Words(words.at, getattr(words, "known", ()), parsed=True)
 
-    def _method(self, held: Value, method: str, given: "list[Node]") -> Value:
-        first = given[0] if given else None
+    def _method(self, held: Value, method: str, given: list[Node]) -> Value:
+        first = given[0] if given else Node(None)
         match held:
-            case Line(at) if method in _CUT and first is not None:
-                return self._cut(at, first)
-            case Line() | Word() if method in _SAME | _CUT:
-                return held
+            case Line(at) if method in _CUT and first:
+                return self._cut(at, first.bare)
             case Line(at) if method in {"split", "match"}:
                 return Words(at)
-            case Words() if method in _KEPT | {"shift", "at"}:
-                said = tsx.text(first) if first is not None else "0"
-                count = int(said) if said.isdigit() else 0 if method in {"filter", "map", "flatMap"} else None
-                if count is None:
-                    return None
+            case Line() | Word() if method in _SAME | _CUT:
+                return held
+            case Words() if method in {"filter", "map", "flatMap"}:
+                return held
+            case Words() if method in {"shift", "at", "slice", "splice"} and (not first or first.text.isdigit()):
+                count = int(first.text or "0")
                 return held.word(count) if method in {"shift", "at"} else held.without(count)
-            case Words(at, known) if method == "join":
-                return Line(at) if at is not None and not known else None
+            case Words(int(at), ()) if method == "join":
+                return Line(at)
             case Words() if method in _ASKING:
-                return self._flag(given)
-            case Options() if method in {"get", "has", "includes"} and first is not None:
-                said = self.source.constant(first)
-                return Flag(said if said.startswith("-") else f"--{said}") if said else None
+                inner = [node for one in given for node in one.walk() if node.type in {"string", "template_string"}]
+                said = [self.source.constant(one) or "" for one in (*inner, *given)]
+                asked = dict.fromkeys(f"{one}<value>" if one[-1] == "=" else one for one in said if _is_option(one))
+                return Flag(", ".join(asked)) if asked else None
         return None
 
-    def _cut(self, at: int, first: "Node") -> Value:
+    def _cut(self, at: int, first: Node) -> Value:
         """The line without words at its beginning: `replace('helios ', '')`, `slice('helios '.length)`, `slice(1)`."""
-        first = tsx.bare(first)
-        measured = first.type == "member_expression" and tsx.text(first).endswith(".length")
-        said = str(self.source.constant(first.child_by_field_name("object") if measured else first) or "")
-        if first.type == "regex":
-            accepted = alternatives(tsx.text(first.child_by_field_name("pattern") or first))
-            said = " ".join(accepted[0]) if accepted else ""
-        words = [word for word in said.split() if any(sign.isalnum() for sign in word)]
+        measured = first["object"] if first["property"].text == "length" else first
+        found = alternatives(first["pattern"].text) if first.type == "regex" else []
+        said = found[0] if found else (self.source.constant(measured) or "").split()
+        words = [word for word in said if any(sign.isalnum() for sign in word)]
         self.assumed.update({at + index: word for index, word in enumerate(words)})
         return Line(at + len(words))
 
-    def _flag(self, given: "list[Node]") -> Value:
-        """The options that an element is compared with."""
-        inner = [node for one in given for node in tsx.walk(one) if node.type in {"string", "template_string"}]
-        inner += [one for one in given if one.type == "identifier"]
-        said = [text for one in inner if (text := self.source.constant(one)) and _is_option(text)]
-        return (
-            Flag(", ".join(dict.fromkeys(one + "<value>" if one.endswith("=") else one for one in said)))
-            if said
-            else None
-        )
-
-    def _array(self, node: "Node", known: Known) -> Value:
+    def _array(self, node: Node, known: Known) -> Value:
         words: list[str] = []
-        for one in node.named_children:
-            if one.type == "spread_element":
-                rest = self.value(one.named_children[0], known) if one.named_children else None
-                return Words(rest.at, (*words, *rest.known)) if isinstance(rest, Words) else None
+        for one in node.parts:
             said = self.source.constant(one)
+            if one.type == "spread_element":
+                rest = self.value(one.parts[0], known) if one.parts else None
+                return Words(rest.at, (*words, *rest.known)) if isinstance(rest, Words) else None
             if said is None:
                 return None
             words.append(said)
@@ -272,22 +220,13 @@ def alternatives(pattern: str) -> list[tuple[str, ...]]:
     plain = re.sub(r"\\s[+*]?| [+*]?", " ", pattern.removeprefix("^").removesuffix("$").replace(r"\b", ""))
     plain = re.sub(r"\(\?(?::|<\w+>)", "(", plain)
     head = re.split(r"\((?=[^)]*\\[Swd]|[^)]*\.[*+])|\\[Swd]|\[|\.[*+]", plain)[0]
-    parts: list[list[str]] = []
-    for found in re.finditer(r"\(([^()]*)\)(\??)|(\w)(\??)|\\?(.)", head):
-        group, maybe, letter, perhaps, sign = found.groups()
-        if group is not None:
-            parts.append([*group.split("|"), *([""] if maybe else [])])
-        elif letter:
-            parts.append([letter, *([""] if perhaps else [])])
-        else:
-            parts.append([sign])
+    parts = [
+        [*(group.split("|") if group else [letter or sign]), *([""] if maybe else [])]
+        for group, letter, sign, maybe in re.findall(r"(?:\(([^()]+)\)|(\w)|\\?(.))(\??)", head)
+    ]
     words = [tuple("".join(one).split()) for one in islice(product(*parts), MAX_ALTERNATIVES)]
-    fine = words and all(one and all(re.fullmatch(r"[\w/!.:-]+", word) for word in one) for one in words)
+    fine = all(one and all(re.fullmatch(r"[\w/!.:-]+", word) for word in one) for one in words)
     return list(dict.fromkeys(words)) if fine else []
-
-
-def _text(said: str | None) -> Value:
-    return Text(said) if said is not None else None
 
 
 def _is_option(said: str) -> bool:
@@ -295,11 +234,9 @@ def _is_option(said: str) -> bool:
 
 
 def _joined(pieces: list[Value]) -> Value:
-    """Text, or words that follow one another with a space between them, whatever text stands in front."""
-    if all(isinstance(one, Text) for one in pieces):
-        return Text("".join(one.said for one in pieces if isinstance(one, Text)))
+    """Words that follow one another with a space between them, or a line, whatever text stands in front."""
     kept = [one for one in pieces if not (isinstance(one, Text) and len(one.said.strip()) < 2)]
     first = kept[0] if kept else None
     if isinstance(first, Word) and all(one == Word(first.at + index) for index, one in enumerate(kept)):
         return first if len(kept) == 1 else Line(first.at)
-    return kept[-1] if isinstance(kept[-1], Line) and all(isinstance(one, Text) for one in kept[:-1]) else None
+    return kept[-1] if kept and isinstance(kept[-1], Line) and all(isinstance(one, Text) for one in kept[:-1]) else None
