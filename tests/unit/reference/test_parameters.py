@@ -142,6 +142,7 @@ def test_parameters_that_contradict_themselves_are_warned_of(
 def test_variants_of_a_body_may_share_names_and_usages_may_show_an_option() -> None:
     fields = [{"name": "kind", "place": "body", "description": f"Of a {one}."} for one in ("box", "shelf")]
     assert problems(ENDPOINT | {"parameters": fields}) == []
+    assert problems(COMMAND | {"parameters": [TO, TO | {"type": "<shelf>:<box>"}]}) == []
     shown = {"usages": ["kit add [--by=<who>]"], "parameters": [TO | {"name": "--by", "aliases": ["-b"]}]}
     assert problems(COMMAND | shown) == []
 

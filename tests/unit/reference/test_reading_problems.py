@@ -222,6 +222,20 @@ def test_an_example_of_a_command_or_of_something_else_is_fine(code: str) -> None
     assert told(of(COMMAND, DATED | {"examples": [{"description": "d", "code": code}]})) == []
 
 
+@pytest.mark.parametrize(
+    "code", ["helios users list --jsno", "x=$(helios users list --jsno)", "helios users list --jsno | cat"]
+)
+def test_an_example_with_an_option_that_its_command_does_not_take_is_a_warning(code: str) -> None:
+    command = COMMAND | {"parameters": [{"name": "--json", "place": "option"}]}
+    problem = one_problem(of(command, DATED | {"examples": [{"description": "d", "code": code}]}))
+    assert (problem.code, problem.entry, problem.hint) == ("unknown-option", "g", "Did you mean `--json`?")
+    assert problem.message == "An example shows `--jsno`, which `helios users list` does not take."
+
+
+def test_options_of_a_command_whose_options_nobody_knows_are_no_matter() -> None:
+    assert told(of(COMMAND, DATED | {"examples": [{"description": "d", "code": "helios users list --jsno"}]})) == []
+
+
 def test_broken_links_are_told_with_their_line() -> None:
     text = b"---\nlastUpdated: 2026-01-01\n---\n# T\n\nSee [a](b.md), [c](../x/c.md#d), [w](https://x.example/y.md).\n"
     reading = read_catalogue({"guides/x/a.md": text, "guides/x/c.md": text.replace(b"[a](b.md), ", b"")}, "helios")

@@ -122,12 +122,13 @@ def _parameters(fields: Fields, type: EntryType) -> list[Parameter] | None:
 
 
 def _odd(call: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What contradicts itself, with hints. Variants of a body may have a field of one name each."""
+    """What contradicts itself, with hints. Variants of a body, and of an option (`-L <range>`, `-L :<name>`), may share
+    a name."""
     parameters: list[Parameter] = call["parameters"] or []
     seen: set[tuple[str, ...]] = set()
     for one in parameters:
         for name in (one.name, *one.aliases):
-            key = (one.place, name, one.description) if one.place == "body" else (one.place, name)
+            key = (one.place, name, one.type or "", one.description if one.place == "body" else "")
             if key in seen:
                 yield f"`parameters` has the {one.place} `{name}` twice.", "Keep one of them."
             seen.add(key)

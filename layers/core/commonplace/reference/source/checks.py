@@ -20,6 +20,7 @@ from commonplace.repository.markdown import ParsedFile
 _LINES = re.compile(r"\r\n|\r|\n")
 _CONTINUED = re.compile(r"\\[ \t]*(?:\r\n|\r|\n)[ \t]*")
 _NEXT = re.compile(r"(?<=\s)(?:&&|\|\||\||;)(?=\s)")
+_WITHIN = re.compile(r"\$\(([^()]*)\)")
 _FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})[ \t]*([\w-]*)[^\n]*\n(.*?)\n[ ]{0,3}\1", re.DOTALL)
 _SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _SHELLS = frozenset({"", "bash", "sh", "shell", "console", "zsh", "text", "powershell"})
@@ -228,9 +229,16 @@ def check_examples(entries: Iterable[Written], settings: CatalogueSettings, find
     roots |= {(one.entry.name or "").split()[0].casefold() for one in commands}
     for one in entries:
         for field, line in _typed(one):
-            if _begins(line, roots) and not lookup.names_command(line):
+            if not _begins(line, roots):
+                continue
+            if not lookup.names_command(line):
                 message = f"An example shows `{line[:MAX_SHOWN]}`, which is no command of the catalogue."
                 findings.warning("unknown-command", message, _HINT, one.at(field))
+            elif hit := lookup.command(line).hit:
+                for option in hit.unknown_options:
+                    near = f"Did you mean `{option.nearest[0]}`?" if option.nearest else "Mend the example."
+                    message = f"An example shows `{option.name[:MAX_SHOWN]}`, which `{hit.entry.called}` does not take."
+                    findings.warning("unknown-option", message, near, one.at(field))
 
 
 def _catalogue(commands: Iterable[Written], settings: CatalogueSettings) -> Catalogue:
@@ -268,5 +276,6 @@ def _typed(one: Written) -> Iterator[tuple[str, str]]:
 
 def _lines(code: str) -> Iterator[str]:
     for line in _LINES.split(_CONTINUED.sub(" ", code)):
-        for part in _NEXT.split(line):
-            yield unwrapped(part)
+        for outer in (*_WITHIN.findall(line), _WITHIN.sub("", line)):
+            for part in _NEXT.split(outer):
+                yield unwrapped(part)
