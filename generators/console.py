@@ -19,9 +19,10 @@ from generators import tsx
 from generators.commands import Command, CommandOptions, generated
 from generators.console_branches import Branch, Path, TooMuchError, Walker
 from generators.console_help import DESCRIPTIONS, Note, Told, note, text_of, texts_of, told
-from generators.console_usage import Way, merged, name_of, option, options_in, parameters, ways
+from generators.console_usage import Way, options_in, parameters, ways
 from generators.generated import Generated, Unread
 from generators.tsx import Node
+from generators.usages import merged, name_of, option
 
 CATEGORY = "developer-console"
 MAX_WORDS = 12
@@ -263,12 +264,13 @@ class Reader:
             syntax = " ".join((called, *inferred, *(f"[{flag.partition(',')[0]}]" for flag in flags)))
             if usage := noted.tags.get("usage") or noted.tags.get("syntax"):
                 exact, syntax = True, usage[0]
-        own = parameters(syntax.split()[len(name) :])[0] if first is None else list(first.parameters)
+        own = parameters(syntax.split()[len(name) :])[0] if first is None else first.parameters
         said = [one for branch in branches for text in branch.texts for one in options_in(text)]
-        said += _options(fields)
         further = [one for way in others for one in way.parameters if one.place == "option"]
         further += [one for flag in flags if (one := option(flag))]
-        takes = merged(own, said, further)
+        takes = merged(
+            [*own, *said, *_options(fields), *(one.model_copy(update={"required": False}) for one in further)]
+        )
         known = bool(takes) or (bool(branches) and not any(one.elsewhere for one in branches))
         summary = next((one.told.way.summary for one in found.written if one.told.way.summary), "") or noted.summary
         summary = text_of(fields, *DESCRIPTIONS) or summary or self._printed(name, found)

@@ -1,17 +1,17 @@
 """Lines that show how a command is typed: `Usage: helios users get <email> [--json]    Show one person`."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from commonplace.reference.model import Parameter
+from generators.usages import option
 
 MAX_LINE = 600
 _OPENING = re.compile(r"(?:^|.*?[\s.:!?(`\"'])(?:usage|syntax)\s*:\s*", re.IGNORECASE)
 _BULLET = re.compile(r"^\s*(?:[-*•·–>$]\s+)?")
 _WORD = re.compile(r"[/!.]?[A-Za-z0-9?][A-Za-z0-9_.:+?-]*")
 _PLACEHOLDER = re.compile(r"[<({\"'].*|[A-Z][A-Z0-9_-]*(?:\.\.\.)?|.*(?:\.\.\.|…)", re.DOTALL)
-_OPTION = re.compile(r"(-{1,2}[A-Za-z0-9?][\w.-]*)(?:(?:=|\s+|(?=<|\[))(.+))?", re.DOTALL)
 _APART = re.compile(r"\s{2,}[-–—:=>]*\s*|\t\s*|\s+(?:[-–—#]|->|=>|//)\s+")
 _SENTENCE = re.compile(r"\.(?:\s+(?=[A-Z])|\s*$)")
 _COLON = re.compile(r"\s*:\s+")
@@ -51,13 +51,6 @@ def ways(text: str) -> Iterator[Way | str]:
                 yield Way(tuple(one.split("\n")), summary, bool(opening), colon)
 
 
-def name_of(syntax: str) -> tuple[str, ...]:
-    """The words before the first placeholder or option."""
-    words = syntax.split()
-    ends = (at for at, word in enumerate(words) if not _WORD.fullmatch(word) or (at and _PLACEHOLDER.fullmatch(word)))
-    return tuple(words[: next(ends, None)])
-
-
 def tokens(said: str) -> list[str] | None:
     """Cut at spaces outside brackets and quotation marks; None where one of these is not closed."""
     found, waiting = [""], ""
@@ -86,7 +79,7 @@ def parameters(given: Sequence[str]) -> tuple[list[Parameter], bool]:
         value = following if following.startswith("<") and "=" not in token else ""
         if token.startswith("[") and token.rstrip(".…").endswith("]"):
             found += _optional(token.rstrip(".…")[1:-1].strip())
-        elif one := option(f"{token} {value}".strip()):
+        elif one := option(f"{token} {value}"):
             found.append(one.model_copy(update={"required": True}))
         elif token not in {"...", "…", "|"} and not (token.startswith("<") and re.fullmatch(r"-[^=]+", before)):
             plain = plain or not _PLACEHOLDER.fullmatch(token)
@@ -96,50 +89,20 @@ def parameters(given: Sequence[str]) -> tuple[list[Parameter], bool]:
     return found, plain
 
 
-def option(said: str, summary: str = "") -> Parameter | None:
-    """`-o, --output <file>`; what is said of it may say that it is required."""
-    found = tokens(said) if said.startswith("-") else None
-    values = [one for one in found or () if one[0] in "<["]
-    names = [named for one in found or () if one[0] not in "<[" and (named := _OPTION.fullmatch(one))]
-    if not names or len(names) + len(values) < len(found or ()):
-        return None
-    name, *aliases = sorted((one[1] for one in names), key=lambda one: not one.startswith("--"))
-    type_ = next((one[2] for one in names if one[2]), values[0] if values else None)
-    update = {"aliases": aliases, "description": summary, "required": "(required" in summary.casefold()}
-    return Parameter(name=name, place="option", type=type_).model_copy(update=update)
-
-
 def options_in(text: str) -> Iterator[Parameter]:
     """Lines of a list of options: `  --role=user|admin   Role (required)`."""
     for line in text.splitlines():
         said, summary, _ = _apart(line.strip(" *•"), False)
         if summary and len(line) <= MAX_LINE and (found := option(said, summary)):
-            yield found
-
-
-def merged(own: Iterable[Parameter], described: Iterable[Parameter], further: Iterable[Parameter]) -> list[Parameter]:
-    """Each once. Required is what the way that is told first needs, or what is said to be."""
-    found: dict[str, Parameter] = {}
-    for one in own:
-        found.setdefault(one.name, one)
-    for one in described:
-        known = found.get(one.name, one)
-        update = {"type": known.type or one.type, "description": known.description or one.description}
-        required = known.required or one.required
-        found[one.name] = known.model_copy(update={**update, "required": required, "aliases": one.aliases})
-    also = {alias for one in found.values() for alias in one.aliases}
-    for one in further:
-        if one.name not in also:
-            found.setdefault(one.name, one.model_copy(update={"required": False}))
-    return list(found.values())
+            yield found.model_copy(update={"required": "(required" in summary.casefold()})
 
 
 def _optional(said: str) -> Iterator[Parameter]:
     """What may be left out: `--role=a|b`, `-t <n>`, `-l/-a/program`, `dir`."""
     parts = re.split(r"\s*/\s*|\s*\|\s*(?=-)", said) if re.match(r"-[^=\s]*\s*[/|]", said) else [said]
     for part in parts:
-        if found := _OPTION.fullmatch(part):
-            yield Parameter(name=found[1], place="option", type=found[2])
+        if found := option(part):
+            yield found
         elif part and part.casefold().strip(". ") not in {"options", "option", "flags", ""}:
             yield Parameter(name=part if part.startswith("<") else f"<{part}>", place="argument")
 
