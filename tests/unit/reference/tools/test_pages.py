@@ -117,8 +117,7 @@ def test_the_options_of_most_commands_stand_on_the_first_page(count: int) -> Non
     data, text = page_of(placed(command(*map(option, range(count)), content=PROSE * 30)))
     assert cost(data, text) <= ROOM
     assert names(data) == [f"--option-{number}" for number in range(count)]
-    shortened = "Descriptions are shortened: a larger maxTokens gives more of them." in text
-    assert shortened is (count >= 25)
+    assert ("Descriptions are shortened: get_command with maxTokens" in text) is (count >= 25)
     assert text.count("…") == (count if count == 25 else 0)
 
 
@@ -133,6 +132,21 @@ def test_a_larger_answer_says_more_of_each_option() -> None:
     one = placed(command(*map(option, range(40))))
     assert PROSE.strip() not in page_of(one)[1]
     assert page_of(one, room=4_000)[1].count(PROSE.strip()) == 40
+
+
+@pytest.mark.parametrize("count", [25, 40, 70])
+@pytest.mark.parametrize("required", [0, 1, 15])
+def test_the_length_that_is_named_gives_descriptions_whole(count: int, required: int) -> None:
+    needed = [option(number, required=True) for number in range(500, 500 + required)]
+    for content in ("", PROSE * 9, PROSE * 40):
+        here = paging(*needed, *map(option, range(count)), content=content)
+        found = re.search(
+            r"get_command with maxTokens (\d+) gives them whole\.", text_of(here.call("get_command", command="x"))
+        )
+        assert found
+        whole = text_of(here.call("get_command", command="x", maxTokens=int(found[1])))
+        assert "shortened" not in whole
+        assert whole.count(f"{PROSE.strip()}\n--") + whole.count(f"{PROSE.strip()}\n```\n") >= count + required
 
 
 def test_options_that_most_commands_have_come_last_and_bare_where_room_is_scarce() -> None:

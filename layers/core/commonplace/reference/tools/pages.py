@@ -27,7 +27,7 @@ from commonplace.reference.tools.answers import (
 )
 from commonplace.reference.tools.layout import GROUP_TOKENS, LEAST_CONTENT, Cost, Item, Pages
 from commonplace.reference.tools.markdown import block, code, line
-from commonplace.reference.tools.parameters import PLACES, fitted, optional, parameters_of
+from commonplace.reference.tools.parameters import PLACES, fitted, optional, parameters_of, spent_whole
 from commonplace.web.mcp.budgets import estimate_tokens, fitting
 from commonplace.web.mcp.rendering import compact
 
@@ -46,7 +46,9 @@ OUTPUT_TOKENS = 110
 """Of an example's output: nobody types that, so its first lines will do."""
 EXAMPLE_TOKENS = 300
 """An example with less code is shown before one with more."""
-SHORTENED = "Descriptions are shortened: a larger maxTokens gives more of them."
+MARGIN_TOKENS = NOTES_TOKENS + PAGE_TOKENS + 100
+STEP_TOKENS = 500
+"""By which a larger answer is suggested."""
 
 TOOL_OF: dict[EntryType, str] = {"command": "get_command", "api": "get_api_endpoint"}
 """Which tool pages through an entry; `get_guide` through those of other types."""
@@ -59,8 +61,8 @@ class Laid(NamedTuple):
     parts: Sequence[str]
     pages: Sequence[Sequence[Item]]
     source: str
-    shortened: bool
-    """Whether descriptions of parameters are."""
+    whole: int | None
+    """Tokens of an answer in which no description of a parameter is shortened; None if none is."""
 
 
 def page_of(hit: Hit, number: int = 1, room: int = ROOM, several: bool = False) -> Shown:
@@ -79,7 +81,7 @@ def page_of(hit: Hit, number: int = 1, room: int = ROOM, several: bool = False) 
         summed = _summed(laid.pages[number])
         onward = [f"Page {number} of {count}; page {number + 1} of {tool_of(hit)} goes on with {summed}."]
     if number == 1:
-        return _opened(laid, laid.pages[0], place, onward)
+        return _opened(hit, laid, laid.pages[0], place, onward)
     data, written = _written(laid.pages[number - 1])
     again = {key: value for key, value in laid.head.items() if key in _AGAIN}
     head = f"{code(hit.entry.called)}, page {number} of {count}."
@@ -90,10 +92,10 @@ def beginning_of(hit: Hit, room: int, several: bool = False, *, alone: bool) -> 
     """All of an entry if it has room, else its head. `alone`: with as much more as there is room for."""
     laid = _laid(hit, room - PAGE_TOKENS, several)
     if len(laid.pages) == 1:
-        return _opened(laid, laid.pages[0], {}, [])
+        return _opened(hit, laid, laid.pages[0], {}, [])
     tool = tool_of(hit)
     shown = laid.pages[0] if alone else []
-    return _opened(laid, shown, {"continued_by": tool}, [f"That is its beginning: {tool} has all of it."])
+    return _opened(hit, laid, shown, {"continued_by": tool}, [f"That is its beginning: {tool} has all of it."])
 
 
 def tool_of(hit: Hit) -> str:
@@ -101,12 +103,16 @@ def tool_of(hit: Hit) -> str:
     return TOOL_OF.get(hit.entry.type, "get_guide")
 
 
-def _opened(laid: Laid, items: Sequence[Item], place: dict[str, Any], onward: Sequence[str]) -> Shown:
+def _opened(hit: Hit, laid: Laid, items: Sequence[Item], place: dict[str, Any], onward: Sequence[str]) -> Shown:
     """The first page, with these of its items."""
     data, written = _written(items)
     if "examples" in data:
         data["examples"] = laid.head["examples"] + data["examples"]
-    shortened = [SHORTENED] if laid.shortened and (items or laid.head.get("required")) else []
+    shortened = []
+    if laid.whole and (items or laid.head.get("required")):
+        gives = "gives them whole" if laid.whole <= MOST_TOKENS else "gives more of them"
+        amount = min(laid.whole, MOST_TOKENS)
+        shortened = [f"Descriptions are shortened: {tool_of(hit)} with maxTokens {amount} {gives}."]
     text = "\n\n".join([*laid.parts, *written, laid.source, *shortened, *onward])
     return EntryData(**laid.head | data | place), text
 
@@ -122,7 +128,8 @@ def _laid(hit: Hit, room: int, several: bool) -> Laid:
     content = entry.content.strip()
     examples = [Item("examples", None, _example(one), dumped(one)) for one in _examples(entry)[1:]]
     after = sum(max(Cost.of(item.text, item.data)) + GROUP_TOKENS for item in (*examples, Item("", None, "", content)))
-    lines, short = optional(hit, laid.left - (after if after <= laid.left * SHARE_OF_TEXT else 0))
+    left = laid.left
+    lines, short = optional(hit, left - (after if after <= left * SHARE_OF_TEXT else 0))
     for item in (*more, *lines):
         laid.add(item)
     laid.add_content(content, _without_repeats(entry, content))
@@ -132,7 +139,8 @@ def _laid(hit: Hit, room: int, several: bool) -> Laid:
     also = Item("related_ids", None, ", ".join(named(hit.catalogue, id) for id in related), related)
     if related and laid.fits(also):  # no page of its own
         laid.add(also)
-    return Laid(head, parts, laid.pages, source, shortened or short)
+    whole = room - left + spent_whole(hit, after) if shortened or short else None
+    return Laid(head, parts, laid.pages, source, whole and -(-(whole + MARGIN_TOKENS) // STEP_TOKENS) * STEP_TOKENS)
 
 
 _AGAIN = ("id", "type", "title", "name", "method", "path_template", "catalogue", "product")
@@ -200,9 +208,8 @@ def _summed(items: Iterable[Item]) -> str:
     for (kind, place), group in groupby(items, lambda item: (item.kind, item.place)):
         count = sum(1 for _ in group)
         noun = PLACES[place][1] if place else kind
-        told.append(
-            {"content": "the text", "related_ids": "see also"}.get(noun, f"{count} {noun[: -(count == 1) or None]}")
-        )
+        if kind != "related_ids":
+            told.append("the text" if kind == "content" else f"{count} {noun[: -(count == 1) or None]}")
     return ", ".join(told)
 
 

@@ -33,19 +33,38 @@ def parameters_of(entry: Entry) -> list[Parameter]:
 
 
 def optional(hit: Hit, left: int) -> tuple[Sequence[Item], bool]:
-    """A line each, and whether any is shortened. Options of most commands come last where room is scarce, bare."""
+    """A line each, and whether any is shortened.
+
+    Where room is scarce, options that most commands of the product have come last and bare; where it is not enough for
+    a word on each of the others, all are.
+    """
     parameters = [one for one in parameters_of(hit.entry) if not one.required]
     left -= GROUP_TOKENS * len({one.place for one in parameters})
     items, most = fitted("parameters", parameters, left, LENGTHS[:-1])
-    if parameters and _spent(items) > left:
-        shared = _shared(hit.catalogue) if hit.entry.type == "command" else set()
-        own = [one for one in parameters if one.name not in shared]
-        bare = [_item("parameters", one, 0) for one in parameters if one.name in shared]
-        items, most = fitted("parameters", own, left - _spent(bare))
-        if _spent(items) + _spent(bare) > left:
-            items, most = fitted("parameters", own, 0, (PAGED_LENGTH,))
-        return items + bare, True
-    return items, any(len(one.description) > most for one in parameters)
+    if not parameters or spent(items) <= left:
+        return items, any(len(one.description) > most for one in parameters)
+    shared = _shared(hit.catalogue) if hit.entry.type == "command" else set()
+    own = [one for one in parameters if one.name not in shared]
+    bare = [_item("parameters", one, 0) for one in parameters if one.name in shared]
+    for room in (left - spent(bare), left):
+        items, _ = fitted("parameters", own, room, LENGTHS[:-1])
+        if spent(items) <= room:
+            return items + bare, True
+    items, _ = fitted("parameters", own, left - spent(bare))
+    if spent(items) + spent(bare) > left:
+        items, _ = fitted("parameters", own, 0, (PAGED_LENGTH,))
+    return items + bare, True
+
+
+def spent_whole(hit: Hit, after: int) -> int:
+    """Tokens for all parameters with their whole descriptions, and for what comes after them if that is short."""
+    required, others = (
+        [_item("", one, LENGTHS[0]) for one in parameters_of(hit.entry) if one.required is wanted]
+        for wanted in (True, False)
+    )
+    groups = GROUP_TOKENS * len(PLACES)
+    rest = spent(others) + (after if after <= spent(others) / 3 else 0)
+    return max(spent(required) * 3 // 2, spent(required) + rest) + groups
 
 
 def _shared(catalogue: Catalogue) -> set[str]:
@@ -66,10 +85,10 @@ def fitted(
 
 
 def _fits(kind: str, parameters: Sequence[Parameter], left: int, most: int) -> bool:
-    return _spent(_item(kind, one, most) for one in parameters) <= left
+    return spent(_item(kind, one, most) for one in parameters) <= left
 
 
-def _spent(items: Iterable[Item]) -> int:
+def spent(items: Iterable[Item]) -> int:
     return sum(max(Cost.of(item.text, item.data)) for item in items)
 
 
