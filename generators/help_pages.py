@@ -23,6 +23,11 @@ _SIDES = "│┃"
 _GAP = re.compile(r"(?<=\S)\s{2,}(?=\S)")
 _DASH = re.compile(r"(?<=[\w\])>]) - (?=\S)")
 _OPTION = re.compile(r"-{1,2}[\[A-Za-z0-9?#]")
+_SENTENCE = re.compile(r"\S+(?: [a-z']+){4}")
+_ARGUMENTS = re.compile(r"(?:[\w-]+ ){0,2}(?:arguments?|positionals?|parameters?)")
+_REFUSED = re.compile(
+    r".*\b(?:unknown|invalid|unrecogni[sz]ed|illegal|no such) (?:option|argument|flag)", re.IGNORECASE
+)
 _NAME = re.compile(r"[A-Za-z](?:[\w.:+-]*[\w+])?|\d+[A-Za-z]\w*")
 _BELOW = re.compile(rf"(?P<name>{_NAME.pattern})(?P<others>(?:\s*[,|]\s*(?:{_NAME.pattern}))*)(?P<rest>.*)")
 _REST = re.compile(r"\s*(?:$|[<\[({.]|[A-Z][A-Z0-9_|.-]*(?:\s|$)).*")
@@ -100,7 +105,7 @@ def page(text: str, words: Sequence[str] = (), *, listing: bool = False) -> Page
         notes={one: said for one, said in written if said},
         text=prose,
         parameters=(*_arguments(told, commands), *(one for _, lines in told for one in _options(lines))),
-        synopsis=" ".join(line.strip() for one, _ in told for line in one.lines if line.startswith("[")),
+        synopsis=" ".join(line.strip() for one, _ in told for line in one.lines if line.startswith("[-")),
         commands=tuple({one.name: one for one in reversed(commands)}.values())[::-1],
         aliases=tuple(_aliases(found)),
         examples=examples_in("\n".join([prose, *examples]), tuple(words), ""),
@@ -163,8 +168,9 @@ def _ends(section: Section, lines: Sequence[str], index: int) -> bool:
     if not section.heading or not first or not line.strip():
         return False
     if section.heading == "usage":
-        again = line.split()[0] in (first.split()[0], "or", "or:")
-        return not again and (not lines[index - 1].strip() or not _indent(line))
+        again = line.split()[0] in (first.split()[0], "or", "or:") and not _SENTENCE.match(line.strip())
+        listed = _OPTION.match(line.strip()) and (", -" in line or _GAP.search(line.strip()))
+        return bool(listed) or (not again and (not lines[index - 1].strip() or not _indent(line)))
     return not _indent(line) and not lines[index - 1].strip() and _indent(first) > 1
 
 
@@ -270,12 +276,11 @@ def _options(lines: Sequence[Row]) -> Iterator[Parameter]:
 def _arguments(told: Sequence[tuple[Section, list[Row]]], commands: Sequence[Below]) -> Iterator[Parameter]:
     names = {one.name for one in commands}
     for section, lines in told:
-        if "argument" in section.about or "positional" in section.about:
+        if _ARGUMENTS.fullmatch(section.about):
             for row in lines:
                 if not row.term.startswith(("-", "{")) and row.term.split()[0] not in names:
-                    yield Parameter(
-                        name=row.term[:300], place="argument", description=" ".join(row.said.split())[:1_000]
-                    )
+                    name = re.sub(r"^\[(.*)\]", r"\1", row.term)
+                    yield Parameter(name=name[:300], place="argument", description=" ".join(row.said.split())[:1_000])
 
 
 def _aliases(found: Sequence[Section]) -> Iterator[str]:
@@ -297,7 +302,7 @@ def _prose(found: Sequence[Section], usages: Sequence[str]) -> str:
                 lines = [line.strip() for line in paragraph.splitlines()]
                 leading = leading and not (section.heading == "" and any(_OPTION.match(line) for line in lines))
                 said = "\n".join(line for line in lines if line and line not in usages)
-                shows = len(lines) == 1 and re.match(r"\S+ [<\[]", said)  # `npm <command>`
+                shows = _REFUSED.match(said) or (len(lines) == 1 and re.match(r"\S+ [<\[]", said))  # `npm <command>`
                 if said and not shows and not any(_OPTION.match(line) or _ALIAS_LINE.fullmatch(line) for line in lines):
                     paragraphs.append(said)
         leading = leading and (not section.heading or section.about == "usage" or not any(section.lines))

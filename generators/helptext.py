@@ -24,7 +24,7 @@ _ALIAS_OF = re.compile(
 )
 _COMMAND = re.compile(r"[<{]*(?:sub-?)?commands?[>}.…]*|\{[^}]*,[^}]*\}[.…]*", re.IGNORECASE)
 _ANY_OPTIONS = re.compile(r"[\[<]+[\w-]*(?:options?|flags?)\b", re.IGNORECASE)
-_BESIDE = {"--help", "--version", "--list", "-h", "-v", "-V"}
+_BESIDE = {"--help", "--version", "--list", "-help", "-version", "-h", "-V"}
 """Options of a group that say nothing of its commands."""
 _SHOWN = re.compile(r"(?:(?:node|deno|bun|npx|ruby|perl|php|java|python[\d.]*)(?: run| -m| -jar)? )?[^\s<\[({-]\S*")
 _EXTENSION = re.compile(r"\.(?:[cm]?[jt]s|py|rb|pl|php|sh|exe|jar)$")
@@ -119,7 +119,8 @@ def _commands(told: _Help, unread: list[Unread]) -> Iterator[Command]:
     for one in (one for found in told.lists for one in found.commands):
         known = listed.setdefault((*first, one.name), one)
         listed[*first, one.name] = replace(known, summary=known.summary or one.summary)
-    listed = {words: one for words, one in listed.items() if words not in told.denied}
+    beside = {words for words in listed if words not in pages and words[2:][-1:] == ("help",)}
+    listed = {words: one for words, one in listed.items() if words not in told.denied | beside}
     aliases = {words: of for words in {*pages, *listed} if (of := _stands_for(words, listed, pages))}
     names = {*pages, *listed} - set(aliases)
     for words, found in pages.items():
@@ -136,8 +137,8 @@ def _commands(told: _Help, unread: list[Unread]) -> Iterator[Command]:
         usages = [one for one in written if _longest(one, words, names) == words]
         if own and not usages and words != first:  # all of them go on with a command
             usages = [one for one in own.usages if head_of(one, words)]
-        if not usages and row.rest:
-            usages = [f"{' '.join(words)} {row.rest}"]
+        if not usages and any(one.rest for one in above.commands):  # a list that has arguments has all of them
+            usages = [f"{' '.join(words)} {row.rest}".strip()]
         if own and own.commands and _is_mere_group(usages, words, program=words == first):
             continue
         if not summary:
@@ -163,8 +164,8 @@ def _commands(told: _Help, unread: list[Unread]) -> Iterator[Command]:
 
 def _of_above(words: Name, found: Page) -> bool:
     """Whether it is the page of a command above: a program may answer so for what has no page of its own."""
-    names = [name_of(one) for one in found.usages]
-    return bool(names) and all(len(one) < len(words) and one == words[: len(one)] for one in names)
+    names = [name_of(one) for one in found.usages if head_of(one, words) is None]
+    return 0 < len(names) == len(found.usages) and all(one == words[: len(one)] for one in names)
 
 
 def _stands_for(words: Name, listed: Mapping[Name, Below], pages: Mapping[Name, Page]) -> Name | None:

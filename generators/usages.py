@@ -96,7 +96,8 @@ def _value(rest: str) -> tuple[str | None, str]:
     more = told.removeprefix("=")[len(first) :].strip()
     if more and re.match(r"[A-Za-z]+ \S", more) and (told.startswith("=") or first.endswith(">")):
         return first.rstrip(".") or "<value>", more
-    return told.removeprefix("=").strip(".") or "<value>", ""
+    value = told.removeprefix("=").strip(".") or "<value>"
+    return f"[={value}]" if value in ("true", "false") else value, ""
 
 
 def _by_default(value: str) -> str | None:
@@ -117,7 +118,7 @@ def head_of(usage: str, words: Sequence[str]) -> tuple[str, ...] | None:
     items = _items(usage, words)
     if items is None:
         return None
-    while items and isinstance(items[0], _Group) and items[0].optional:
+    while items and _has_options(items[0]):
         items.pop(0)
     return tuple(takewhile(lambda one: isinstance(one, str) and _PLAIN.fullmatch(one), items))  # type: ignore[arg-type]
 
@@ -126,17 +127,23 @@ def opened(usage: str, words: Sequence[str]) -> Iterator[str]:
     """`git stash [push [<pathspec>...]]` may be typed with and without what is in its brackets."""
     yield usage
     *before, last = _items(usage, words) or [""]
-    if isinstance(last, _Group) and len(last.ways) == 1 and all(isinstance(one, _Group) for one in before):
+    if isinstance(last, _Group) and len(last.ways) == 1 and all(map(_has_options, before)):
         first = last.ways[0][0] if last.ways[0] else ""
         if isinstance(first, str) and _PLAIN.fullmatch(first) and f"[{first}" in usage:
             start, _, rest = usage.rpartition(f"[{first}")
             yield f"{start}{first}{rest.rstrip().removesuffix(']')}"
 
 
+def _has_options(item: "str | _Group") -> bool:
+    """Whether it is `[-v | --verbose]`, `[--ref <ref>]`, `[<options>]`, which may stand before a command."""
+    first = item.ways[0][0] if isinstance(item, _Group) and item.optional and item.ways[0] else ""
+    return isinstance(first, str) and (first.startswith("-") or _ANY_OPTIONS.fullmatch(first) is not None)
+
+
 def _items(usage: str, words: Sequence[str]) -> "list[str | _Group] | None":
     """What a usage has behind the words of a command, options between them included; None where it is another's."""
     dashed = "-".join(words)  # `git-cvsimport`
-    items = _group(_tokens(usage[:MAX_USAGE]), optional=False).ways
+    items = _group(_tokens(usage[:MAX_USAGE])).ways
     rest, wanted, found = list(items[0]), [dashed] if items[0][:1] == [dashed] else list(words), list[str | _Group]()
     while wanted and rest:
         one = rest.pop(0)
@@ -159,6 +166,7 @@ def merged(parameters: Iterable[Parameter]) -> list[Parameter]:
         known = found.get(first, one)
         found[first] = known.model_copy(
             update={
+                "name": f"{known.name}..." if _repeats(one) and not _repeats(known) else known.name,
                 "aliases": list(dict.fromkeys((*known.aliases, *(name for name in one.aliases if name != known.name)))),
                 "type": known.type if known.type not in _GUESSED else one.type or known.type,
                 "description": known.description or one.description,
@@ -166,6 +174,10 @@ def merged(parameters: Iterable[Parameter]) -> list[Parameter]:
         )
         spelt |= dict.fromkeys((first, *names), first)
     return list(found.values())
+
+
+def _repeats(one: Parameter) -> bool:
+    return one.place == "argument" and one.name.endswith(_REPEATED)
 
 
 def key(one: Parameter) -> str:
@@ -222,18 +234,19 @@ def _parts(text: str, start: int, at: int) -> bool:
     return text[start] == "-" or text[at + 1 : at + 2] in ("", " ", "-")
 
 
-def _group(tokens: Iterator[str], *, optional: bool) -> _Group:
-    group = _Group(optional)
+def _group(tokens: Iterator[str], closing: str = "") -> _Group:
+    """Up to the bracket that closes it; another one that nothing opened is passed over."""
+    group = _Group(optional=closing == "]")
     for one in tokens:
-        if one in ("]", ")"):
+        if one == closing:
             break
         if one == "|":
             group.ways.append([])
         elif one in ("[", "("):
-            group.ways[-1].append(_group(tokens, optional=one == "["))
+            group.ways[-1].append(_group(tokens, _CLOSED[one]))
         elif one.startswith("<") and re.search(r"[\s|<]-", one):  # `<PACKAGES|--requirements <FILE>>`
-            group.ways[-1].append(_group(_tokens(one[1:].rstrip(".").removesuffix(">")), optional=False))
-        else:
+            group.ways[-1].append(_group(_tokens(one[1:].rstrip(".").removesuffix(">"))))
+        elif one not in ("]", ")"):
             group.ways[-1].append(one)
     return group
 
@@ -260,6 +273,8 @@ def _abbreviates(short: str, long: str) -> bool:
 def _of_way(way: list["str | _Group"], *, required: bool, known: Known, within: bool) -> list[Parameter]:
     found: list[Parameter] = []
     items = list(way)
+    if within and any(isinstance(one, str) and _ANY_OPTIONS.fullmatch(one.rstrip(";,:")) for one in items):
+        return found  # `[build flags]`
     while items:
         item = items.pop(0)
         following = items[0] if items and isinstance(items[0], str) else ""

@@ -230,17 +230,16 @@ def help_pages(target: str, *, folder: Path, options: Mapping[str, Any]) -> byte
             continue  # it says what it says without it
         again = page in pages.values()
         pages[name] = page + (_completed(command, completing, folder) if completing else "")
-        if again or len(one) - len(called) >= int(depth):
-            continue
         names = below(page, one)
-        if one is called:
+        if one is called and (options.get("list") or int(depth)):
             lists = {
                 " ".join([*called, way]): _said([*start, *way.split()], folder) for way in _ways(page, one, options)
             }
             further = [each for said in lists.values() for each in below(said, one, listing=True) if each not in names]
             doubtful |= {" ".join([*one, each]) for each in further}
             names += list(dict.fromkeys(further))
-        waiting += [[*one, each] for each in names]
+        if not again and len(one) - len(called) < int(depth):
+            waiting += [[*one, each] for each in names]
     told = {"format": 2, "program": called, "pages": pages, "lists": lists, "denied": denied}
     return (json.dumps(told, sort_keys=True, ensure_ascii=True, indent=1) + "\n").encode()
 
