@@ -72,7 +72,7 @@ def _called(spellings: Iterable[str], type: str | None, said: str = "") -> Param
     return Parameter(
         name=names[0][:300],
         place="option",
-        aliases=list(dict.fromkeys(name[:300] for name in names[1:]))[:50],
+        aliases=list(dict.fromkeys(name[:300] for name in names[1:] if name != names[0]))[:50],
         type=type[:300] if type else None,
         required=_REQUIRED.search(said) is not None,
         description=" ".join(said.split())[:1_000],
