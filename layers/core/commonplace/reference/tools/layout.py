@@ -22,39 +22,31 @@ class Item(NamedTuple):
     text: str
     data: Any
 
+    @property
+    def tokens(self) -> int:
+        return tokens(self.text, self.data)
 
-class Cost(NamedTuple):
-    """Tokens of text and of data."""
 
-    text: int
-    data: int
-
-    @classmethod
-    def of(cls, text: str, data: Any) -> "Cost":
-        return cls(estimate_tokens(text) + 1, estimate_tokens(compact(data)) + 1)
-
-    def less(self, other: "Cost") -> "Cost":
-        return Cost(self.text - other.text, self.data - other.data)
+def tokens(text: str, data: Any) -> int:
+    """Of the larger of text and data, with what stands before the next."""
+    return max(estimate_tokens(text), estimate_tokens(compact(data))) + 1
 
 
 class Pages:
     """Items laid on pages one after the other. What is too large for an empty page stands there alone."""
 
-    def __init__(self, first: Cost, room: Cost) -> None:
+    def __init__(self, first: int, room: int) -> None:
         """`first` is what the head of the first page leaves, `room` that of any other."""
         self.pages: list[list[Item]] = [[]]
-        self._left, self._room = first, room
-
-    @property
-    def left(self) -> int:
+        self.left = first
         """Of the page that is being filled."""
-        return min(self._left)
+        self._room = room
 
     def add(self, item: Item) -> None:
         left = self._left_by(item)
-        if min(left) < 0 and self._turn():
+        if left < 0 and self._turn():
             left = self._left_by(item)
-        self._left = left
+        self.left = left
         self.pages[-1].append(item)
 
     def add_content(self, content: str, beginning: str) -> None:
@@ -74,17 +66,17 @@ class Pages:
 
     def fits(self, item: Item) -> bool:
         """Whether it has room on the page that is being filled."""
-        return min(self._left_by(item)) >= 0
+        return self._left_by(item) >= 0
 
-    def _left_by(self, item: Item) -> Cost:
+    def _left_by(self, item: Item) -> int:
         last = self.pages[-1][-1] if self.pages[-1] else None
         group = 0 if last and (last.kind, last.place) == (item.kind, item.place) else GROUP_TOKENS
-        return self._left.less(Cost.of(item.text, item.data)).less(Cost(group, group))
+        return self.left - item.tokens - group
 
     def _turn(self) -> bool:
         """Begins a page, unless this one is empty and any other would be as small."""
         if not self.pages[-1] and len(self.pages) > 1:
             return False
         self.pages.append([])
-        self._left = self._room
+        self.left = self._room
         return True

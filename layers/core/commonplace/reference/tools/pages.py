@@ -25,7 +25,7 @@ from commonplace.reference.tools.answers import (
     named,
     row,
 )
-from commonplace.reference.tools.layout import GROUP_TOKENS, LEAST_CONTENT, Cost, Item, Pages
+from commonplace.reference.tools.layout import GROUP_TOKENS, LEAST_CONTENT, Item, Pages, tokens
 from commonplace.reference.tools.markdown import block, code, line
 from commonplace.reference.tools.parameters import PLACES, fitted, optional, parameters_of, spent_whole
 from commonplace.web.mcp.budgets import estimate_tokens, fitting
@@ -122,12 +122,12 @@ def _laid(hit: Hit, room: int, several: bool) -> Laid:
     head, parts, more, shortened = _head(hit, room, several)
     again = {key: value for key, value in head.items() if key in _AGAIN}
     laid = Pages(
-        Cost(room, room).less(Cost.of("\n\n".join([*parts, source]), dumped(EntryData(**head)))),
-        Cost(room, room).less(Cost.of(code(entry.called), dumped(EntryData(**again)))),
+        room - tokens("\n\n".join([*parts, source]), dumped(EntryData(**head))),
+        room - tokens(code(entry.called), dumped(EntryData(**again))),
     )
     content = entry.content.strip()
     examples = [Item("examples", None, _example(one), dumped(one)) for one in _examples(entry)[1:]]
-    after = sum(max(Cost.of(item.text, item.data)) + GROUP_TOKENS for item in (*examples, Item("", None, "", content)))
+    after = sum(item.tokens + GROUP_TOKENS for item in (*examples, Item("", None, "", content)))
     left = laid.left
     lines, short = optional(hit, left - (after if after <= left * SHARE_OF_TEXT else 0))
     for item in (*more, *lines):
@@ -173,11 +173,11 @@ def _head(hit: Hit, room: int, several: bool) -> tuple[dict[str, Any], list[str]
         *([f"Authentication: {line(entry.authentication, 1_000)}"] if entry.authentication else []),
     ]
     shown = [_example(example) for example in examples]
-    left = room - max(Cost.of("\n\n".join(parts + shown), dumped(EntryData(**data))))
+    left = room - tokens("\n\n".join(parts + shown), dumped(EntryData(**data)))
     parameters = [one for one in parameters_of(entry) if one.required]
     required, most = fitted("required", parameters, left * 2 // 3)
     shortened = any(len(one.description) > most for one in parameters)
-    first = fitting(required, lambda item: max(Cost.of(item.text, item.data)), MOST_TOKENS)
+    first = fitting(required, lambda item: item.tokens, MOST_TOKENS)
     told, written = _written(first)
     return data | told, [*parts, *written, *shown], required[len(first) :], shortened
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from commonplace.reference.model import Catalogue, Entry, Hit, Parameter, Place
-from commonplace.reference.tools.layout import GROUP_TOKENS, Cost, Item
+from commonplace.reference.tools.layout import GROUP_TOKENS, Item
 from commonplace.reference.tools.markdown import code, line
 
 LENGTHS = (1_000, 300, 200, 150, 120, 100, 80, 70, 60, 50, 40, 0)
@@ -89,7 +89,7 @@ def _fits(kind: str, parameters: Sequence[Parameter], left: int, most: int) -> b
 
 
 def spent(items: Iterable[Item]) -> int:
-    return sum(max(Cost.of(item.text, item.data)) for item in items)
+    return sum(item.tokens for item in items)
 
 
 def _item(kind: str, parameter: Parameter, most: int) -> Item:
