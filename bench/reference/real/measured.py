@@ -213,7 +213,11 @@ def _spelt(one: Parameter) -> set[str]:
     """Every way to write it, `--[no-]verify` as both; the names in `<crate>[@<version>]`."""
     names = {one.name, *one.aliases}
     names |= {each.replace("[no-]", "") for each in names} | {each.replace("[no-]", "no-") for each in names}
-    return names | {word for each in names for word in _WORD.findall(each)} if one.place == "argument" else names
+    if one.place != "argument":
+        return names
+    return (
+        names | {re.sub(r"[<>]", "", each) for each in names} | {word for each in names for word in _WORD.findall(each)}
+    )
 
 
 def _lacking(entry: Entry, page: str) -> Iterator[str]:
@@ -270,16 +274,17 @@ def _console_truth(product: Product, name: str, entry: Entry, described: bool) -
     truth = product.truths[short]
     forms = [found for way in truth.ways if (found := console.form(way, short, product.root))]
     source = product.source.read_text(encoding="utf-8")
+
+    def wrong(one: Parameter) -> bool | None:
+        read = re.search(rf"(?:--|\bparams\.|')(?:{re.escape(one.name.strip('-'))})\b", source)
+        return None if one.place == "option" and not read else (one.place == "option") != one.name.startswith("-")
+
     return Truth(
         syntax=console.agrees(entry.syntax or entry.called, short, product.root, truth),
         summary=described and (not truth.said or any(_alike(entry.summary, one) for one in truth.said)),
         required=sorted(frozenset.intersection(*(one.needed for one in forms))) if forms else [],
         details=sorted({option for one in forms for option in one.allowed}),
-        wrong=lambda one: (
-            None
-            if one.place == "option" and not _holds(source, one.name)
-            else (one.place == "option") != one.name.startswith("-")
-        ),
+        wrong=wrong,
     )
 
 
