@@ -98,6 +98,15 @@ def test_a_guide_that_is_not_there_is_answered_with_titles_that_are(here: Desk, 
     assert "report_gap" in here.error("get_guide", guide=asked)[1]
 
 
+def test_a_deprecated_guide_is_answered_by_what_replaced_it() -> None:
+    old = entry("guide-old", title="Count by hand", deprecated=True, replaced_by="guide-new")
+    here = serving(catalogue("tides", old, entry("guide-new", title="Count by eye", content="Look.")))
+    result = here.call("get_guide", guide="count by hand")
+    assert text_of(result).startswith("`Count by hand` was replaced by `Count by eye`.")
+    data = result.structured_content
+    assert (data["id"], data["insteadOf"], data["content"]) == ("guide-new", "Count by hand", "Look.")
+
+
 def test_what_is_no_guide_is_sent_to_the_tool_that_knows_it(here: Desk) -> None:
     assert "get_command gives `tides count`." in here.error("get_guide", guide="cmd-count")[1]
     assert "get_api_endpoint gives `GET /pools`." in here.error("get_guide", guide="api-get-pools")[1]

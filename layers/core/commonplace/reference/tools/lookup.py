@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import cast
 
@@ -23,7 +24,7 @@ from commonplace.reference.model import (
 )
 from commonplace.reference.spelling import spelling
 from commonplace.reference.tools import services
-from commonplace.reference.tools.answers import ANSWER_TOKENS, EntryData, OpenOutput
+from commonplace.reference.tools.answers import ANSWER_TOKENS, EntryData, OpenOutput, placed_of
 from commonplace.reference.tools.markdown import code, either
 from commonplace.reference.tools.pages import LEAST_TOKENS, MOST_TOKENS, NOTES_TOKENS, TOOL_OF, fit_many, page_of
 from commonplace.reference.tools.services import ReferenceServices, checked, may_report, stated
@@ -145,7 +146,7 @@ def get_guide(using: ReferenceServices, call: Call, asked: GuideArguments) -> An
     if len(products) > 1:
         raise InvalidInput("Several products have a guide of this name.", hint=f"Give catalogue: {either(products)}.")
     if found:
-        return _page(using, found[0], asked)
+        return _page(using, _current(found[0]), asked)
     if by_id:
         entry = by_id[0].entry
         raise NotFound(f"{code(name)} is no guide.", hint=f"{TOOL_OF[entry.type]} gives {code(entry.called)}.")
@@ -177,6 +178,12 @@ def _methods(hits: Sequence[Hit], asked: EndpointArguments, several: bool) -> An
     of = f" in {len(products)} catalogues: give catalogue for one of {either(products)}" if len(products) > 1 else ""
     head = " ".join([f"{len(hits)} methods of this path{of}.", *hints])
     return Answer("\n\n".join([head, *(text for _, text in shown)]), data)
+
+
+def _current(hit: Hit) -> Hit:
+    """What replaced it, if it is deprecated."""
+    new = placed_of(hit.catalogue, hit.entry.replaced_by or "") if hit.entry.deprecated else None
+    return replace(hit, placed=new, instead_of=hit.entry) if new else hit
 
 
 def _titled(catalogues: Sequence[Catalogue], title: str) -> Iterator[Hit]:
