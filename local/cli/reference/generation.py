@@ -16,7 +16,7 @@ from commonplace.reference.model import SETTINGS_FILE
 from commonplace.reference.source.bounds import MAX_FILE_BYTES
 from commonplace.reference.source.settings_file import Generation, read_settings, writable
 from commonplace.repository.slugs import slug
-from local.cli.reference.programs import raw_of
+from local.cli.reference.programs import Tell, raw_of
 from local.errors import CommandError
 from local.files import top_of, write_whole
 from local.terminal import AsJson, print_json
@@ -225,7 +225,11 @@ def _made(folder: Path, item: Item, *, check: bool) -> Done:
     from generators import catalogue_file
 
     into = target(folder, item.into)
-    made = generated(folder, item)
+    from rich.console import Console
+
+    # Asking a program for two hundred pages takes a minute. Nothing of it is written where nobody looks on.
+    with Console(stderr=True).status("") as status:
+        made = generated(folder, item, status.update)
     before = into.read_bytes() if into.is_file() else None
     counts = catalogue_file.changes(made.entries, before)
     if not catalogue_file.stale(made.entries, before):
@@ -240,12 +244,12 @@ def _made(folder: Path, item: Item, *, check: bool) -> Done:
     return Done(item, "written", len(made.entries), *counts, made.unread)
 
 
-def generated(folder: Path, item: Item) -> "Generated":
+def generated(folder: Path, item: Item, tell: Tell = lambda _: None) -> "Generated":
     """Raises CommonplaceError and CommandError."""
     from generators.plan import generate, kind_of
 
     if kind_of(item.kind).runs:
-        raw = raw_of(item.kind, item.source, folder=folder, options=item.options)
+        raw = raw_of(item.kind, item.source, folder=folder, options=item.options, tell=tell)
     else:
         raw = source_bytes(folder, item)
     return generate(item.kind, raw, source=name_of(item.source), options=item.options)

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -112,13 +112,16 @@ def _read(process: "subprocess.Popen[bytes]", until: float) -> tuple[bytes, str]
     return bytes(said if said.strip() else errors)[:MAX_OUTPUT_BYTES], why
 
 
-def raw_of(kind: str, target: str, *, folder: Path, options: Mapping[str, Any]) -> bytes:
-    """The bytes that a generator of a kind reads. Raises CommandError."""
+Tell = Callable[[str], None]
+
+
+def raw_of(kind: str, target: str, *, folder: Path, options: Mapping[str, Any], tell: Tell = lambda _: None) -> bytes:
+    """The bytes that a generator of a kind reads. `tell` hears how far it has come. Raises CommandError."""
     if kind == "help":
         page = saved_page(target, folder)
         if page is not None:
             return page
-        return help_pages(target, folder=folder, options=options)
+        return help_pages(target, folder=folder, options=options, tell=tell)
     return described(kind, target, folder=folder, options=options)
 
 
@@ -193,7 +196,7 @@ def words_of(target: str) -> list[str]:
     return words
 
 
-def help_pages(target: str, *, folder: Path, options: Mapping[str, Any]) -> bytes:
+def help_pages(target: str, *, folder: Path, options: Mapping[str, Any], tell: Tell = lambda _: None) -> bytes:
     """Command -> what it prints, in canonical JSON, and lists of further commands and options. Raises CommandError.
 
     Options: `depth` (0), `ask` (`--help`), `list`, `complete`.
@@ -221,6 +224,7 @@ def help_pages(target: str, *, folder: Path, options: Mapping[str, Any]) -> byte
             raise CommandError(said, "Go less deep (`depth:`), or generate a part at a time (`source: git remote`).")
         one = waiting.pop(0)
         name, command = " ".join(one), [*start, *one[len(called) :]]
+        tell(f"{name}: {len(pages)} pages read, {len(waiting)} waiting")
         status, page = _page(command, asking, folder)
         foreign = name in doubtful and not re.search(rf"(?<![\w-]){called[0]} |{'-'.join(one)}", page)
         if one is not called and (foreign or (status != 0 and "usage" not in page.casefold())):

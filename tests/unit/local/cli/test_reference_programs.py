@@ -208,9 +208,12 @@ def test_an_installed_argparse_program_is_read() -> None:
 
 def test_help_of_a_program_is_asked_for_only_where_that_was_asked_for() -> None:
     alone = json.loads(raw_of("help", str(PROGRAMS / "flask"), folder=FOLDER, options={}))
-    deeper = json.loads(raw_of("help", str(PROGRAMS / "flask"), folder=FOLDER, options={"depth": 1}))
+    heard: list[str] = []
+    told = raw_of("help", str(PROGRAMS / "flask"), folder=FOLDER, options={"depth": 1}, tell=heard.append)
     assert list(alone["pages"]) == ["flask"]
-    assert sorted(deeper["pages"]) == ["flask", "flask routes", "flask run", "flask shell"]
+    assert sorted(json.loads(told)["pages"]) == ["flask", "flask routes", "flask run", "flask shell"]
+    assert heard[0] == "flask: 0 pages read, 0 waiting"
+    assert heard[-1].endswith(": 3 pages read, 0 waiting")
 
 
 def test_help_gives_the_commands_that_the_program_has() -> None:
