@@ -1,8 +1,13 @@
 """What a generator makes of a source: entries, and what it could not read."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from commonplace.reference.model import Entry, Severity
+
+Read = Callable[[str], bytes | None]
+"""Gives a file that belongs to a source, by its path from the source's folder; None for one that is not there, or may
+not be read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,14 @@ from typing import Any, Protocol, cast
 from commonplace.kernel.errors import InvalidInput
 from commonplace.reference.model import Entry
 from commonplace.reference.source.checks import EMPTY, EMPTY_HINT, says_nothing
-from generators.generated import Generated, Unread
+from generators.generated import Generated, Read, Unread
 
 MADE = "auto-generated:"
 """Begins the `source` of a generated entry (seed 003, "Command Entry Example")."""
 
 
 class Generate(Protocol):
-    def __call__(self, raw: bytes, *, source: str, options: Mapping[str, Any]) -> Generated:
+    def __call__(self, raw: bytes, *, source: str, options: Mapping[str, Any], **more: Read) -> Generated:
         """The entries of a source's bytes. Raises InvalidInput and TooLarge."""
 
 
@@ -30,10 +30,12 @@ class Kind:
 
     module: str
     runs: bool = False
+    files: bool = False
+    """Whether a source may be several files: `generate` of the module takes `read`, which gives them."""
 
 
 KINDS: Mapping[str, Kind] = {
-    "openapi": Kind("openapi"),
+    "openapi": Kind("openapi", files=True),
     "console": Kind("console"),
     "click": Kind("programs", runs=True),
     "argparse": Kind("programs", runs=True),
@@ -49,12 +51,18 @@ def kind_of(name: str) -> Kind:
     return KINDS[name]
 
 
-def generate(kind: str, raw: bytes, *, source: str, options: Mapping[str, Any]) -> Generated:
-    """What the generator of a kind makes, each entry with the source that it came from."""
+def generate(
+    kind: str, raw: bytes, *, source: str, options: Mapping[str, Any], read: Read = lambda _: None
+) -> Generated:
+    """What the generator of a kind makes, each entry with the source that it came from. `read` gives other files of the
+    source by their path from its folder."""
     module = importlib.import_module(f"{__package__}.{kind_of(kind).module}")
-    made = cast(Generate, module.generate)(raw, source=source, options=options)
+    more = {"read": read} if kind_of(kind).files else {}
+    made = cast(Generate, module.generate)(raw, source=source, options=options, **more)
     digest = sha256(raw).hexdigest()
-    empty = (Unread(one.called, EMPTY, EMPTY_HINT, "error") for one in made.entries if says_nothing(one))
+    told = {one.where for one in made.unread if one.severity == "error"}
+    bare = (one.called for one in made.entries if says_nothing(one) and one.called not in told)
+    empty = (Unread(called, EMPTY, EMPTY_HINT, "error") for called in bare)
     return Generated(tuple(_signed(one, source, digest) for one in made.entries), (*empty, *made.unread))
 
 

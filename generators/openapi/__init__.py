@@ -8,88 +8,84 @@ from collections.abc import Mapping
 from typing import Any
 
 from commonplace.reference.model import Entry
-from generators.generated import Generated, Unread
-from generators.openapi import documents, names, security
-from generators.openapi.content import Parameter, markdown, parameters, summary
+from generators.generated import Generated, Read, Unread
+from generators.openapi import names, security
+from generators.openapi.documents import Document
 from generators.openapi.examples import examples
-from generators.openapi.operation_reader import Reader
-from generators.openapi.operations import Operation, operations
-from generators.openapi.options import Options, options_of
-from generators.openapi.pointers import Pointers
-from generators.openapi.security import Need
+from generators.openapi.fields import parameters
+from generators.openapi.operations import Operation, Options, operations, options_of
+from generators.openapi.responses import content
 from generators.openapi.texts import line
 
 MAX_UNREAD = 2_000
-MAX_WHERE = 200
-MAX_WHAT = 300
+MAX_UNREAD_OF_ONE = 20
+
+__all__ = ["generate"]
 
 
-def generate(raw: bytes, *, source: str, options: Mapping[str, Any]) -> Generated:  # noqa: ARG001 - of every generator
-    """By path and method. Raises InvalidInput and TooLarge for a document that cannot be used at all."""
+def generate(raw: bytes, *, source: str, options: Mapping[str, Any], read: Read = lambda _: None) -> Generated:
+    """By path and method; `read` gives the files that it refers to. Raises InvalidInput and TooLarge for a document of
+    which nothing can be used."""
+    del source
     wanted = options_of(options)
-    root = documents.read(raw)
-    pointers = Pointers(root)
-    found, unread = operations(root, pointers, wanted)
-    reader = Reader(pointers, "components")
-    schemes = security.known(root, reader)
-    unread += [*_besides(root), *reader.unread]
+    document = Document(raw, read)
+    found = operations(document, wanted)
+    hooks = document.root.members("webhooks")
+    if hooks:
+        document.where = "webhooks"
+        document.tell(f"Webhooks ({len(hooks):,}) are calls to you, not to the API: they become no entries.")
+    document.where = "components"
+    schemes = security.known(document)
     ids = names.ids(found, wanted.id_prefix)
-    near = names.related(found, ids)
-    secrets = frozenset(one.name.lower() for one in schemes.values() if one.name)
-    known: dict[str, Any] = {}
+    titles = names.titles(found)
+    summaries = names.summaries(found, titles)
     entries = []
-    for one, entry_id, related in zip(found, ids, near, strict=True):
-        reader = Reader(pointers, one.where, secrets, known)
-        alternatives = security.needs(one.body.get("security", root.get("security")), schemes, reader)
-        entry = _entry(one, alternatives, wanted, reader)
-        entries.append(entry.model_copy(update={"id": entry_id, "related_ids": related}))
-        unread += reader.unread
-    return Generated(tuple(entries), _counted(unread))
+    for place, (one, near) in enumerate(zip(found, names.related(found, ids), strict=True)):
+        document.where = one.where
+        known = {"id": ids[place], "title": titles[place], "summary": summaries[place], "related_ids": near}
+        entries.append(_entry(one, schemes, wanted, known))
+    signed = (one.model_copy(update={"source_hash": document.fingerprint}) for one in entries)
+    return Generated(tuple(signed), _counted(document.unread))
 
 
-def _counted(unread: list[Unread]) -> tuple[Unread, ...]:
-    more = len(unread) - MAX_UNREAD
-    rest = [Unread("the document", f"{more:,} more parts cannot be read.")] if more > 0 else []
-    return tuple(_shown(one) for one in unread[:MAX_UNREAD] + rest)
-
-
-def _shown(unread: Unread) -> Unread:
-    """As a terminal may be shown it: names in it are the document's."""
-    return Unread(line(unread.where, MAX_WHERE), line(unread.what, MAX_WHAT), unread.hint)
-
-
-def _entry(operation: Operation, alternatives: list[list[Need]] | None, options: Options, reader: Reader) -> Entry:
-    """Its id and relations are said where all operations are known."""
-    found = parameters(operation, reader)
-    title = names.title(operation)
-    said = summary(operation, title)
+def _entry(
+    operation: Operation, schemes: Mapping[str, security.Scheme], options: Options, known: Mapping[str, Any]
+) -> Entry:
+    secrets = frozenset(one.name.lower() for one in schemes.values() if one.name)
+    found = parameters(operation, secrets)
+    alternatives = security.needs(operation.node, schemes)
     category, subcategory = names.category(operation, options)
+    telling = [one.name for one in found if one.place in ("path", "query")]
     return Entry(
-        id="",
+        **known,
         type="api",
-        title=title,
         category=category,
         subcategory=subcategory,
         module=options.module,
         method=operation.method,
         path_template=operation.template,
-        summary=said,
-        content=markdown(operation, found, security.described(alternatives), said, reader),
-        keywords=names.keywords(operation, _telling(found), options),
+        parameters=found,
+        authentication=security.described(alternatives),
+        content=content(operation, known["summary"]),
+        keywords=names.keywords(operation, telling, options),
         aliases=names.aliases(operation),
-        examples=examples(operation, found, alternatives, reader),
-        deprecated=operation.body.get("deprecated") is True,
+        examples=examples(operation, found, alternatives, secrets),
+        deprecated=operation.node.get("deprecated").value is True,
         last_updated="",
     )
 
 
-def _telling(found: list[Parameter]) -> list[str]:
-    return [one.name for one in found if one.place in ("path", "query")]
-
-
-def _besides(root: Mapping[str, Any]) -> list[Unread]:
-    """What a document has besides operations that can be called."""
-    hooks = root.get("webhooks")
-    if not isinstance(hooks, dict) or not hooks:
-        return []
-    return [Unread("webhooks", f"Webhooks ({len(hooks):,}) are calls to you, not to the API: they become no entries.")]
+def _counted(unread: tuple[Unread, ...]) -> tuple[Unread, ...]:
+    """The first of each part and of all, errors before warnings; the rest by its number. Names are the document's, so
+    that a terminal is shown them cleaned."""
+    kept: list[Unread] = []
+    of_one: dict[str, int] = {}
+    left: dict[str, int] = {}
+    for one in unread:
+        of_one[one.where] = of_one.get(one.where, 0) + 1
+        if of_one[one.where] > MAX_UNREAD_OF_ONE or len(kept) >= MAX_UNREAD:
+            left[one.where] = left.get(one.where, 0) + 1
+        else:
+            kept.append(one)
+    kept += [Unread(where, f"{count:,} more parts cannot be read.", severity="error") for where, count in left.items()]
+    return tuple(Unread(line(one.where, 200), line(one.what, 300), one.hint, one.severity) for one in kept)

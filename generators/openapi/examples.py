@@ -1,119 +1,224 @@
-"""Examples of an operation: the call, with what it answers, then calls with the document's own bodies."""
+"""Examples of an operation: the call as `curl` makes it, with placeholders where the caller's own values go."""
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from typing import Any
 
-from commonplace.reference.model import Example
-from generators.openapi import curl
-from generators.openapi.content import Parameter, media, responses, succeeds
-from generators.openapi.operation_reader import Reader
+from commonplace.reference.model import Example, Parameter
+from generators.openapi.credentials import masked, placeholder, secret
+from generators.openapi.documents import Node
+from generators.openapi.fields import media
 from generators.openapi.operations import Operation
-from generators.openapi.samples import Sample, given
+from generators.openapi.schemas import Source, composed, members, types, values
 from generators.openapi.security import Need
 from generators.openapi.texts import line
 
 MAX_EXAMPLES = 3
-MAX_OUTPUT = 1_200
 MAX_CODE = 7_000
+MAX_BODY = 4_000
+ONE_LINE = 100
+MAX_DEPTH = 6
+MAX_VALUES = 80
+MAX_OPTIONAL = 4
+"""Properties that nothing requires, where nothing is required."""
 UNNAMED = ("", "default", "example", "response", "request")
 
-_SHORTER = ((8, 40), (3, 40), (2, 30), (1, 30), (1, 10))
-"""How deep, and how many members of each object, are tried in turn."""
+_PARAMETER = re.compile(r"\{([^{}]*)\}")
+_FORMATS = {
+    "date-time": "2026-01-31T12:00:00Z",
+    "date": "2026-01-31",
+    "time": "12:00:00Z",
+    "uuid": "00000000-0000-4000-8000-000000000000",
+    "email": "user@example.com",
+    "uri": "https://example.com",
+    "url": "https://example.com",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+    "hostname": "example.com",
+}
 
 
 def examples(
-    operation: Operation, found: Sequence[Parameter], alternatives: list[list[Need]] | None, reader: Reader
+    operation: Operation,
+    parameters: Sequence[Parameter],
+    alternatives: Sequence[Sequence[Need]] | None,
+    secrets: frozenset[str],
 ) -> list[Example]:
     """The first is the call; others differ in their body."""
     needed = next((one for one in alternatives or [] if one), [])
-    output, said = _output(operation, reader)
     told: list[Example] = []
-    for name, words in _bodies(operation, reader)[:MAX_EXAMPLES]:
-        call = curl.command(
-            operation.method,
-            operation.server + operation.template,
-            query=_names(found, "query", needed),
-            headers=_names(found, "header", needed),
-            cookies=_names(found, "cookie", needed),
-            needed=needed,
-            body=words,
-        )
-        description = _described(name, said if not told else "")
-        told.append(Example(description=description, code=clean_code(call), output=output if not told else None))
+    for name, words in _bodies(operation, secrets)[:MAX_EXAMPLES]:
+        description = f"Call with curl: {line(name, 120)}" if name.lower() not in UNNAMED else "Call with curl"
+        call = clean(_command(operation, parameters, needed, words))
+        told.append(Example(description=description, code=call))
     return [one for one in told if len(one.code) <= MAX_CODE]
 
 
-def _names(found: Sequence[Parameter], place: str, needed: Sequence[Need]) -> list[str]:
-    """Required parameters of a place, those aside that the credential goes into."""
-    taken = {one.scheme.name.lower() for one in needed if one.scheme.place == place}
-    return [one.name for one in found if one.required and one.place == place and one.name.lower() not in taken]
+def _command(operation: Operation, parameters: Sequence[Parameter], needed: Sequence[Need], body: Sequence[str]) -> str:
+    def given(place: str) -> list[tuple[str, str]]:
+        """Required parameters of a place and the credential that goes there."""
+        held = [(one.scheme.name, one.scheme.value) for one in needed if one.scheme.place == place]
+        taken = {name.lower() for name, _ in held} | {name.lower() for name, _ in operation.fixed}
+        own = [one.name for one in parameters if one.required and one.place == place and one.name.lower() not in taken]
+        return [*((name, placeholder(name)) for name in own if place != "query" or "." not in name), *held]
+
+    method, url = (
+        operation.method,
+        _PARAMETER.sub(lambda one: placeholder(one[1]), operation.server + operation.template),
+    )
+    if query := "&".join(f"{name}={value}" for name, value in given("query")):
+        url += f"{'&' if '?' in url else '?'}{query}"
+    words = {"GET": "curl", "HEAD": "curl -I"}.get(method, f"curl -X {method}")
+    options = [f"-H {quoted(f'{name}: {value}')}" for name, value in given("header")]
+    places = {one.scheme.place for one in needed}
+    options += ["-u '<user>:<password>'"] if "basic" in places else []
+    options += ["--cert '<certificate>' --key '<key>'"] if "certificate" in places else []
+    if cookies := "; ".join(f"{name}={value}" for name, value in given("cookie")):
+        options.append(f"-b {quoted(cookies)}")
+    return " \\\n  ".join([f"{words} {quoted(url)}", *options, *body])
 
 
-def _described(name: str, answer: str) -> str:
-    call = f"Call with curl: {line(name, 120)}" if name.lower() not in UNNAMED else "Call with curl"
-    return f"{call}; {answer}" if answer else call
+def quoted(text: str) -> str:
+    """For a POSIX shell: nothing within is anything but itself."""
+    return "'" + text.replace("'", "'\\''") + "'"
 
 
-def _bodies(operation: Operation, reader: Reader) -> list[tuple[str, list[str]]]:
+def _bodies(operation: Operation, secrets: frozenset[str]) -> list[tuple[str, list[str]]]:
     """Names and words for the shell; one without words for an operation that takes no body."""
-    body = operation.body.get("requestBody")
-    kinds = media(reader.mapping(body, "The request body").get("content")) if body is not None else []
+    kinds = media(operation.node.get("requestBody").get("content"))
     if not kinds:
         return [("", [])]
     name, first = kinds[0]
-    samples = given(first, reader) or [("", Sample(reader, hidden="readOnly").of(first.get("schema", {})))]
-    return [(said, curl.body_words(name, value)) for said, value in samples]
+    made = Sample(secrets).of(first.get("schema"))
+    needed = _required(first.get("schema"))
+    samples = [(said, _completed(value, made, needed)) for said, value in _given(first)] or [("", made)]
+    return [(said, _body_words(name, value)) for said, value in samples]
 
 
-def _output(operation: Operation, reader: Reader) -> tuple[str | None, str]:
-    """What a good call answers, and how that is known."""
-    for status, one in responses(operation):
-        if not succeeds(status):
-            continue
-        kinds = media(reader.mapping(one, f"The response {status[:20]}").get("content"))
-        if not kinds or not _json(kinds[0][0]):
-            continue
-        documented = given(kinds[0][1], reader)
-        if documented and (text := shortened(documented[0][1])):
-            return text, f"answers {status}"
-        if text := shortened(_made(kinds[0][1], reader)):
-            return text, f"answers {status}, of this form"
-    return None, ""
+def _required(schema: Node) -> list[str]:
+    return [name for name, one in members([Source(schema)], "readOnly").items() if one.required]
 
 
-def _made(kind: Mapping[str, Any], reader: Reader) -> Any:
-    return Sample(reader, hidden="writeOnly").of(kind["schema"]) if "schema" in kind else None
+def _completed(value: Any, made: Any, needed: Sequence[str]) -> Any:
+    """The document's own example, with what it lacks and every request has to have."""
+    if not isinstance(value, dict) or not isinstance(made, dict):
+        return value
+    return {**value, **{name: made[name] for name in needed if name not in value and name in made}}
 
 
-def _json(media_type: str) -> bool:
+def _body_words(media_type: str, sample: Any) -> list[str]:
+    """How a body is given. A sample that is too long is left to the caller."""
+    kind = media_type.split(";", maxsplit=1)[0].strip().lower()
+    content = f"-H {quoted(f'Content-Type: {media_type}')}"
+    pairs = sorted(sample.items()) if isinstance(sample, dict) else []
+    if kind == "multipart/form-data":
+        return [f"-F {quoted(f'{name}={_plain(value)}')}" for name, value in pairs] or ["-F 'file=@<file>'"]
+    if kind == "application/x-www-form-urlencoded":
+        return [f"--data-urlencode {quoted(f'{name}={_plain(value)}')}" for name, value in pairs]
+    if is_json(kind):
+        short = json.dumps(sample, ensure_ascii=False, sort_keys=True, default=str)
+        text = short if len(short) <= ONE_LINE else _dumped(sample)
+        content = "-H 'Content-Type: application/json'" if "*" in kind else content
+        return [content, f"-d {quoted(text)}" if len(text) <= MAX_BODY else "-d '@<file.json>'"]
+    if isinstance(sample, str) and kind.startswith("text/") and len(sample) <= MAX_BODY:
+        return [content, f"--data-binary {quoted(sample)}"]
+    return [content, "--data-binary '@<file>'"]
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+
+
+def is_json(media_type: str) -> bool:
     return media_type.split(";", maxsplit=1)[0].strip().lower().endswith("json") or "*" in media_type
 
 
-def shortened(value: Any) -> str | None:
-    """JSON that is short enough to be shown: of a longer value the first elements and members."""
-    if value in (None, {}, [], ""):
-        return None
-    for depth, members in _SHORTER:
-        text = _dumped(_less(value, depth, members))
-        if len(text) <= MAX_OUTPUT:
-            return text
-    return None
-
-
-def _less(value: Any, depth: int, members: int) -> Any:
-    if isinstance(value, list):
-        return [_less(one, depth - 1, members) for one in value[:2]] if depth or not value else "…"
-    if isinstance(value, dict):
-        inner = sorted(value)[:members]
-        return {key: _less(value[key], depth - 1, members) for key in inner} if depth or not value else "…"
-    return value[:200] if isinstance(value, str) else value
+def _given(kind: Node) -> list[tuple[str, Any]]:
+    """The examples that a document gives of a body, by name, credentials masked. The unnamed one is called ``."""
+    if kind.has("example"):
+        return [("", masked(kind.get("example").value))]
+    found = []
+    for name, one in kind.members("examples"):
+        said = next((key for key in ("value", "dataValue") if one.has(key)), None)
+        if said:
+            found.append((one.text("summary") or name, masked(one.get(said).value)))
+    return found
 
 
 def _dumped(value: Any) -> str:
-    return clean_code(json.dumps(value, ensure_ascii=False, sort_keys=True, default=str, indent=2))
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str, indent=2)
 
 
-def clean_code(text: str) -> str:
+def clean(text: str) -> str:
     """Nothing that no terminal should be shown, and no half characters."""
     return "".join(one for one in text if one.isprintable() or one == "\n").encode("utf-8", "ignore").decode()
+
+
+class Sample:
+    """A value of a schema: what the document says for an example, else placeholders. Bounded, so that circles end."""
+
+    def __init__(self, secrets: frozenset[str]) -> None:
+        self._secrets = secrets
+        self._left = MAX_VALUES
+
+    def of(self, node: Node, name: str = "", depth: int = 0) -> Any:
+        self._left -= 1
+        if not isinstance(node.value, dict) or secret(name) or name.lower() in self._secrets:
+            return placeholder(name)
+        said, example = _said(node)
+        if said:
+            return masked(example, name)
+        if depth > MAX_DEPTH or self._left <= 0:
+            return {} if "object" in types(node) else [] if "array" in types(node) else placeholder(name)
+        choice = _chosen(node)
+        if choice and not node.has("properties"):
+            return self.of(choice, name, depth + 1)
+        kind = next((one for one in types(node) if one != "null"), "null")
+        if kind == "object":
+            return self._object(node, depth)
+        if kind == "array":
+            return [self.of(node.get("items"), name, depth + 1)]
+        return _scalar(kind, node, name)
+
+    def _object(self, node: Node, depth: int) -> Any:
+        parts = node.elements("allOf")
+        every = members([Source(node)], "readOnly")
+        if not every and len(parts) == 1:
+            return self.of(parts[0], "", depth + 1)
+        choices = [choice for one in composed(node) if (choice := _chosen(one))]
+        required = {name for top in (node, *choices) for one in composed(top) for name in one.texts("required")}
+        wanted = [name for name in every if name in required] or list(every)[:MAX_OPTIONAL]
+        held = {name: every[name].sources for name in wanted}
+        return {
+            name: self.of(sources[0].node, name, depth + 1) if sources else placeholder(name)
+            for name, sources in held.items()
+            if self._left > 0
+        }
+
+
+def _chosen(node: Node) -> Node | None:
+    """The first alternative that is something."""
+    choices = node.elements("oneOf") or node.elements("anyOf")
+    return next((one for one in choices if types(one) != ["null"]), None)
+
+
+def _said(node: Node) -> tuple[bool, Any]:
+    """What the schema itself gives for an example."""
+    if node.has("example"):
+        return True, node.get("example").value
+    given = node.get("examples").value
+    if isinstance(given, list) and given:
+        return True, given[0]
+    default = node.get("default").value
+    allowed = [one for one in values(node) if one is not None]
+    return (True, default) if default is not None else (True, allowed[0]) if allowed else (False, None)
+
+
+def _scalar(kind: str, node: Node, name: str) -> Any:
+    if kind in ("integer", "number"):
+        least = node.get("minimum").value
+        return least if isinstance(least, int | float) and not isinstance(least, bool) and least > 1 else 1
+    if kind == "boolean":
+        return True
+    return None if kind == "null" else _FORMATS.get(node.text("format"), placeholder(name))

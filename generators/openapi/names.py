@@ -1,33 +1,43 @@
-"""Ids, titles, categories and keywords: readable, and the same as long as the operation is."""
+"""Ids, titles, summaries, categories and keywords: readable, and the same as long as the operation is."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
-from generators.openapi.operation_reader import listed
-from generators.openapi.operations import Operation
-from generators.openapi.options import Options
-from generators.openapi.texts import cut, line, sentences
+from generators.openapi.operations import Operation, Options
+from generators.openapi.texts import clean, cut, line, sentences
 
 MAX_ID = 160
 MAX_SLUG = 60
-MAX_TITLE = 160
+MAX_TITLE = 120
+MAX_SUMMARY = 400
 MAX_SHORT = 80
 """Characters of a description that can stand for a title."""
 MAX_KEYWORDS = 20
 MAX_RELATED = 8
+MAX_ALIKE = 5
+"""Operations with one summary; what is said of more says nothing of any."""
 
 _WORD = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+[0-9]*|[A-Z]+[0-9]*|[0-9]+")
 _VERSION = re.compile(r"v?[0-9]+\Z|api\Z|rest\Z")
 _SMALL = frozenset(
     {"an", "and", "as", "at", "by", "for", "from", "in", "into", "of", "on", "or", "the", "to", "with", "id", "ids"}
 )
+_STATE = r"(?:deprecated|experimental|in (?:public |private |open )?(?:beta|preview|alpha))"
+_NOTICE = re.compile(
+    r"[>#|]|```|---|[^\w\s]*\s*(?:note|notice|important|warning|caution|attention|tip|deprecat\w+|beta|preview|experimental)"
+    rf"\b[^\w\s]|(?:this|the) [\w ]{{1,40}} (?:is|was|has been) (?:now |currently )?{_STATE}|[^\w\s]*{_STATE}\b",
+    re.IGNORECASE,
+)
+"""Begins a paragraph, or a sentence, that says what to heed and not what the operation does."""
+_LABEL = re.compile(r"[\w ]{1,40}:\s+\S[^.!?]{0,200}")
+"""`Required scope: tasks:write`."""
 
 
 def words(text: str) -> list[str]:
     """Of a name in any of the usual spellings, in small letters: `listUserIDs` is list, user, ids."""
-    return [one.lower() for one in _WORD.findall(text)]
+    return [one.lower() for one in _WORD.findall(text[:1_000])]
 
 
 def slug(text: str, most: int = MAX_SLUG) -> str:
@@ -38,41 +48,69 @@ def ids(operations: Sequence[Operation], prefix: str) -> list[str]:
     """One for each: of the operation's own id; where that is missing or not unique, of method and path."""
     candidates = [_candidates(one, prefix) for one in operations]
     chosen = [0] * len(operations)
-    for _ in range(len(candidates[0]) if candidates else 0):
+    for _ in range(3):
         found = [names[place] for names, place in zip(candidates, chosen, strict=True)]
         counts = Counter(found)
-        if len(counts) == len(found):
-            break
         chosen = [min(place + 1, 2) if counts[name] > 1 else place for name, place in zip(found, chosen, strict=True)]
     return [names[place] for names, place in zip(candidates, chosen, strict=True)]
 
 
-def _candidates(operation: Operation, prefix: str) -> tuple[str, str, str]:
-    own = operation.body.get("operationId")
+def _candidates(operation: Operation, prefix: str) -> list[str]:
     by_path = slug(f"{operation.method.lower()} {operation.path}", MAX_ID)
-    by_id = slug(own[:1_000], MAX_ID) if isinstance(own, str) else ""
-    digest = sha256(f"{operation.method} {operation.path}".encode("utf-8", "replace")).hexdigest()[:10]
-    names = (by_id or by_path, by_path, f"{by_path}-{digest}")
+    digest = sha256(operation.where.encode("utf-8", "replace")).hexdigest()[:10]
     before = f"{prefix}-" if prefix and prefix[-1] not in "._-" else prefix
-    return (f"{before}{names[0]}", f"{before}{names[1]}", f"{before}{names[2]}")
+    names = (slug(operation.node.text("operationId"), MAX_ID) or by_path, by_path, f"{by_path}-{digest}")
+    return [f"{before}{one}" for one in names]
 
 
-def title(operation: Operation) -> str:
-    """Its summary; else its id in words, a short description, or method and path."""
-    said = line(operation.body.get("summary"), MAX_TITLE)
-    if said:
-        return said.rstrip(".")
-    own = operation.body.get("operationId")
-    named = " ".join(words(own[:1_000])) if isinstance(own, str) else ""
-    described = sentences(operation.body.get("description"), MAX_TITLE)
-    if not named and len(described) <= MAX_SHORT:
-        named = described.rstrip(".")
-    return cut(named[:1].upper() + named[1:], MAX_TITLE) or cut(f"{operation.method} {operation.template}", MAX_TITLE)
+def titles(operations: Sequence[Operation]) -> list[str]:
+    """Of each its summary; else its id in words, a short description, or method and path."""
+    candidates = []
+    for one in operations:
+        named = " ".join(words(one.node.text("operationId")))
+        described = sentences(telling(one.node.text("description")), MAX_TITLE)
+        short = [described] if len(described) <= MAX_SHORT else []
+        said = sentences(telling(one.node.text("summary")), MAX_TITLE)
+        candidates.append([said, f"{named[:1].upper()}{named[1:]}", *short])
+    return [cut(one.rstrip("."), MAX_TITLE) for one in _first_of_its_own(operations, candidates)]
+
+
+def summaries(operations: Sequence[Operation], known: Sequence[str]) -> list[str]:
+    """Of each its own summary; else what its description begins with, notices aside; else its title."""
+    candidates = [
+        [
+            line(telling(one.node.text("summary")), MAX_SUMMARY),
+            sentences(telling(one.node.text("description")), MAX_SUMMARY),
+            title,
+        ]
+        for one, title in zip(operations, known, strict=True)
+    ]
+    return _first_of_its_own(operations, candidates)
+
+
+def _first_of_its_own(operations: Sequence[Operation], candidates: Sequence[Sequence[str]]) -> list[str]:
+    """The first that not many others have as well; else method and path."""
+    shared = Counter(one for each in candidates for one in {*each})
+    return [
+        next((one for one in each if one and shared[one] <= MAX_ALIKE), cut(f"{of.method} {of.template}", MAX_TITLE))
+        for of, each in zip(operations, candidates, strict=True)
+    ]
+
+
+def telling(text: str) -> str:
+    """The first paragraph that says what something does, from its first sentence that does."""
+    for paragraph in clean(text).split("\n\n"):
+        said = " ".join(paragraph.split())
+        while said and _NOTICE.match(said):
+            said = re.split(r"(?<=[.!?])\s+", said, maxsplit=1)[1] if said[0] not in ">#|`-" and ". " in said else ""
+        if said and not _LABEL.fullmatch(said.replace("*", "")):
+            return said.replace("**", "")
+    return ""
 
 
 def category(operation: Operation, options: Options) -> tuple[str, str | None]:
     """Category and subcategory. A tag such as `Admin / Users` gives both."""
-    tags = [one for one in listed(operation.body.get("tags"))[:10] if isinstance(one, str)]
+    tags = operation.node.texts("tags")[:10]
     slugs = [one for part in tags for one in (slug(piece) for piece in re.split(r"[/>|]", part[:200])) if one]
     named = list(dict.fromkeys(slugs)) or [_from_path(operation.path)]
     if options.category:
@@ -90,10 +128,9 @@ def _from_path(path: str) -> str:
 
 def keywords(operation: Operation, parameters: Iterable[str], options: Options) -> list[str]:
     """What somebody might ask for, the most telling first."""
-    own = operation.body.get("operationId")
-    tags = [one for one in listed(operation.body.get("tags"))[:5] if isinstance(one, str)]
     places = [one for one in operation.path.split("/") if one and not one.startswith("{")]
-    texts = [*options.keywords, *places, *(one[:200] for one in tags), own[:300] if isinstance(own, str) else ""]
+    tags = [one[:200] for one in operation.node.texts("tags")[:5]]
+    texts = [*options.keywords, *places, *tags, operation.node.text("operationId")[:300]]
     found = [word for text in texts for word in words(text)] + [" ".join(words(one[:100])) for one in parameters]
     wanted = (cut(one, 60) for one in found if len(one) > 1 and one not in _SMALL and not _VERSION.match(one))
     return list(dict.fromkeys(wanted))[:MAX_KEYWORDS]
@@ -101,7 +138,7 @@ def keywords(operation: Operation, parameters: Iterable[str], options: Options) 
 
 def aliases(operation: Operation) -> list[str]:
     """The operation's own id, and the path as it stands in the document if a server's goes before it."""
-    own = line(operation.body.get("operationId"), 150)
+    own = line(operation.node.text("operationId"), 150)
     found = [own] if own else []
     if operation.template != operation.path and len(operation.path) <= 150:
         found.append(f"{operation.method} {operation.path}")
@@ -113,20 +150,14 @@ def related(operations: Sequence[Operation], known: Sequence[str]) -> list[list[
     places: dict[str, list[int]] = {}
     for place, one in enumerate(operations):
         places.setdefault(one.shape.rstrip("/"), []).append(place)
-    items: dict[str, list[str]] = {}
-    for shape in places:
-        items.setdefault(shape.rpartition("/")[0], []).append(shape)
-    return [_near(place, one, places, items, known) for place, one in enumerate(operations)]
-
-
-def _near(
-    place: int, operation: Operation, places: dict[str, list[int]], items: dict[str, list[str]], known: Sequence[str]
-) -> list[str]:
-    shape = operation.shape.rstrip("/")
-    above = shape.rpartition("/")[0]
-    same = [one for one in places[shape] if one != place]
-    item = places.get(f"{shape}/{{}}", [])
-    collection = places.get(above, []) if above else []
-    below = [one for child in items.get(shape, [])[:MAX_RELATED] if child != f"{shape}/{{}}" for one in places[child]]
-    found = dict.fromkeys(one for one in [*same, *item, *collection, *below] if one != place)
-    return [known[one] for one in found][:MAX_RELATED]
+    below: dict[str, list[int]] = {}
+    for shape, here in places.items():
+        if not shape.endswith("/{}"):
+            below.setdefault(shape.rpartition("/")[0], []).extend(here)
+    found = []
+    for place, one in enumerate(operations):
+        shape = one.shape.rstrip("/")
+        near = [places[shape], places.get(f"{shape}/{{}}", []), places.get(shape.rpartition("/")[0], [])]
+        every = dict.fromkeys(each for group in (*near, below.get(shape, [])) for each in group if each != place)
+        found.append([known[each] for each in every][:MAX_RELATED])
+    return found

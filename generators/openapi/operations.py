@@ -1,24 +1,78 @@
 """The operations of a document: every path and method, in one order, whatever the order of the keys."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
-from commonplace.kernel.errors import TooLarge
+from pydantic import BaseModel, ConfigDict, Field, HttpUrl, ValidationError, field_validator
+
+from commonplace.kernel.errors import InvalidInput, TooLarge
 from commonplace.reference.endpoints import shape
 from commonplace.reference.model import METHODS, Method
-from generators.generated import Unread
-from generators.openapi.operation_reader import BUNDLE, listed, mappings
-from generators.openapi.options import Options
-from generators.openapi.pointers import Pointers
+from generators.openapi.documents import Document, Node
 
 MAX_OPERATIONS = 20_000
 MAX_PATH = 500
-
+_SLUG = r"^[a-z0-9][a-z0-9-]{0,59}$"
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
 _BAD = re.compile(r"[\s\x00-\x1f\x7f\ud800-\udfff]")
+_EMPTY = "Describe it, or take it out of `paths`."
+
+
+class Options(BaseModel):
+    """What an item of `generate:` may say of an API document."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    category: str | None = Field(None, pattern=_SLUG)
+    """Of every entry; the tag is the subcategory then. None: the tag is the category."""
+    subcategory: str | None = Field(None, pattern=_SLUG)
+    module: str | None = Field(None, pattern=_SLUG)
+    id_prefix: str = Field("api", pattern=r"^([a-z0-9][a-z0-9._-]{0,39})?$")
+    base_path: str | None = Field(None, pattern=r"^(/[^/\s?#]{1,100}){0,20}/?$")
+    """Stands before every path; None for that of the server."""
+    server: HttpUrl | None = None
+    """URL that calls go to, instead of the document's first."""
+    tags: list[str] = Field(default_factory=list, max_length=50)
+    """Only operations with one of these, if there are any."""
+    keywords: list[str] = Field(default_factory=list, max_length=50)
+
+    @field_validator("tags", "keywords", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value
+
+
+_VALID = {
+    "id_prefix": "small letters, digits, `.`, `_` and hyphens",
+    "base_path": "a path such as /api/v1, or an empty text for none",
+    "server": "a URL such as https://api.example.com, without user and password",
+    "tags": "a list of texts",
+    "keywords": "a list of texts",
+}
+
+
+def options_of(given: Any) -> Options:
+    """Raises InvalidInput, naming what would be valid."""
+    try:
+        options = Options.model_validate({name.replace("-", "_"): value for name, value in given.items()})
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = str(first["loc"][0])[:60]
+        if first["type"] == "extra_forbidden":
+            known = ", ".join(Options.model_fields)
+            raise InvalidInput(f"There is no option `{name}`.", hint=f"Known are: {known}.") from None
+        raise _invalid(name) from None
+    if options.server and options.server.username:
+        raise _invalid("server")
+    return options
+
+
+def _invalid(name: str) -> InvalidInput:
+    hint = f"Write {_VALID.get(name, 'small letters, digits and hyphens')}."
+    return InvalidInput(f"The option `{name}` is not valid.", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +86,8 @@ class Operation:
     """With the server's path before it."""
     server: str
     """Scheme and host, or `https://<host>` where the document does not say."""
-    item: Mapping[str, Any]
-    body: Mapping[str, Any]
+    item: Node
+    node: Node
 
     @property
     def where(self) -> str:
@@ -44,90 +98,96 @@ class Operation:
         """The same for two paths that differ in the names of their parameters only."""
         return shape(self.template)
 
+    @property
+    def placeholders(self) -> list[str]:
+        """Of the path; of an operation that says nothing none, so that its entry says nothing either."""
+        if not self.node.value:
+            return []
+        return [one.strip("+*") for one in _VARIABLE.findall(self.template.partition("?")[0]) if one.strip("+*")]
 
-def operations(root: Mapping[str, Any], pointers: Pointers, options: Options) -> tuple[list[Operation], list[Unread]]:
+    @property
+    def fixed(self) -> list[tuple[str, str]]:
+        """Query parameters whose values are part of the path."""
+        return parse_qsl(self.template.partition("?")[2])
+
+
+def operations(document: Document, options: Options) -> list[Operation]:
     """By path, then method. Of two that answer to the same calls the first is kept. Raises TooLarge."""
     found: dict[tuple[str, str], Operation] = {}
-    unread: list[Unread] = []
-    for one in _all(root, pointers, options, unread):
-        key = (one.method, one.shape)
+    for one in _all(document, options):
+        key = (one.method, "&".join([one.shape, *sorted(f"{name}={value}" for name, value in one.fixed)]))
         if key in found:
             told = f"It answers to the same calls as {found[key].where}, which is kept."
-            unread.append(Unread(one.where, told, "Make their paths differ in more than the names of parameters."))
+            document.where = one.where
+            document.tell(told, "Make their paths differ in more than the names of parameters.")
             continue
         found[key] = one
         if len(found) > MAX_OPERATIONS:
             raise TooLarge(f"The document has more than {MAX_OPERATIONS:,} operations.", hint="Take some `tags` only.")
-    return sorted(found.values(), key=lambda one: (one.template, METHODS.index(one.method))), unread
+    return sorted(found.values(), key=lambda one: (one.template, METHODS.index(one.method)))
 
 
-def _all(root: Mapping[str, Any], pointers: Pointers, options: Options, unread: list[Unread]) -> Iterator[Operation]:
-    for path, given in mappings(root.get("paths")):
+def _all(document: Document, options: Options) -> Iterator[Operation]:
+    paths = document.root.get("paths").value or {}
+    for path in sorted(paths):
         if path.startswith("x-"):
             continue
-        item = _item(path, given, pointers, unread)
+        document.where = path[:MAX_PATH]
         if _BAD.search(path) or len(path) > MAX_PATH:
-            unread.append(Unread(repr(path[:100]), "It is no path, or too long a one."))
+            document.where = repr(path[:100])
+            document.tell("It is no path, or too long a one.")
             continue
-        yield from _of_path(path, item, root, options, unread)
+        item = document.root.get("paths").get(path, needed=True)
+        for name in ("query", "additionalOperations"):
+            if item.has(name):
+                document.tell(f"Operations under `{name}` have no method that an entry can have.")
+        if not any(item.has(method.lower()) for method in METHODS) and (item.value is not None or not item.ref):
+            others = item.has("query") or item.has("additionalOperations")
+            document.tell("The path has no method.", _EMPTY, "warning" if others else "error")
+        yield from _of_path(path, item, document, options)
 
 
-def _item(path: str, given: Any, pointers: Pointers, unread: list[Unread]) -> dict[str, Any]:
-    """A path's object: what a reference leads to, with what stands beside it."""
-    followed = pointers.follow(given)
-    if followed.problem or not isinstance(followed.value, dict):
-        hint = BUNDLE if followed.problem else None
-        unread.append(Unread(path[:MAX_PATH], followed.problem or "The path has no object with methods.", hint))
-    beside = {key: value for key, value in given.items() if key != "$ref"} if isinstance(given, dict) else {}
-    item = {**followed.value, **beside} if isinstance(followed.value, dict) else beside
-    for name in sorted(item.keys() & {"query", "additionalOperations"}):
-        unread.append(Unread(path[:MAX_PATH], f"Operations under `{name}` have no method that an entry can have."))
-    return item
-
-
-def _of_path(
-    path: str, item: Mapping[str, Any], root: Mapping[str, Any], options: Options, unread: list[Unread]
-) -> Iterator[Operation]:
+def _of_path(path: str, item: Node, document: Document, options: Options) -> Iterator[Operation]:
     for method in METHODS:
-        body = item.get(method.lower())
-        if body is None and method.lower() not in item:
+        if not item.has(method.lower()):
             continue
-        if not isinstance(body, dict):
-            unread.append(Unread(f"{method} {path}", "The operation is no object."))
+        document.where = f"{method} {path}"
+        node = item.get(method.lower(), needed=True)
+        if not isinstance(node.value, dict) and not node.ref:
+            document.tell("The operation is no object.", _EMPTY, "error")
+        if options.tags and not set(options.tags) & set(node.texts("tags")):
             continue
-        if options.tags and not options.tags & {one for one in listed(body.get("tags")) if isinstance(one, str)}:
-            continue
-        host, base = server(body.get("servers") or item.get("servers") or root.get("servers"), options)
-        template = f"{base}/{re.split('[?#]', path)[0].lstrip('/')}"
+        host, base = server(
+            [*node.elements("servers"), *item.elements("servers"), *document.root.elements("servers")], options
+        )
+        template = f"{base}/{path.partition('#')[0].lstrip('/')}"
         if len(template) > MAX_PATH:
-            unread.append(Unread(f"{method} {path[:100]}…", "Its path is too long."))
+            document.tell("Its path is too long.", severity="error")
             continue
-        yield Operation(method, path, template, host, item, body)
+        yield Operation(method, path, template, host, item, node)
 
 
-def server(given: Any, options: Options) -> tuple[str, str]:
+def server(given: list[Node], options: Options) -> tuple[str, str]:
     """Scheme and host, and the path without a slash at its end, of the first server."""
-    first = next((one for one in listed(given) if isinstance(one, dict)), {})
-    url = options.server or _filled(first)
+    url = str(options.server) if options.server else next((_filled(one) for one in given), "")
     try:
         parts = urlsplit(url)
         host = parts.netloc.rpartition("@")[2]
     except ValueError:
         return "https://<host>", options.base_path or ""
-    base = parts.path.rstrip("/") if options.base_path is None else options.base_path
+    base = parts.path.rstrip("/") if options.base_path is None else options.base_path.rstrip("/")
     if base and (not base.startswith("/") or _BAD.search(base) or len(base) > MAX_PATH):
         base = ""
     known = host and not _BAD.search(host) and len(host) <= 200
     return f"{parts.scheme or 'https'}://{host}" if known else "https://<host>", base
 
 
-def _filled(server_object: Mapping[str, Any]) -> str:
+def _filled(node: Node) -> str:
     """The URL with the defaults of its variables."""
-    url, variables = server_object.get("url"), server_object.get("variables")
+    variables = dict(node.members("variables"))
 
     def default(found: re.Match[str]) -> str:
-        one = variables.get(found[1]) if isinstance(variables, dict) else None
-        value = one.get("default") if isinstance(one, dict) else None
+        value = variables[found[1]].get("default").value if found[1] in variables else None
         return str(value) if isinstance(value, str | int) else found[0]
 
-    return _VARIABLE.sub(default, url) if isinstance(url, str) and len(url) <= 2_000 else ""
+    return _VARIABLE.sub(default, node.text("url")[:2_000])

@@ -1,26 +1,22 @@
-"""Schemas in a few lines: what type a value has, what bounds it, which properties an object has."""
+"""Schemas: their type in a few words, what bounds a value, and the properties of an object in all its alternatives."""
 
 import json
-from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from generators.openapi.credentials import masked, secret
-from generators.openapi.operation_reader import Reader, listed
-from generators.openapi.pointers import ANNOTATIONS, Pointers
+from generators.openapi.documents import Node
 from generators.openapi.texts import code, line
 
 MAX_DEPTH = 3
-MAX_VARIANTS = 4
-MAX_LOOKED = 60
-"""Properties, or variants, of one schema that are looked at."""
-MAX_ENUM = 12
-MAX_COMPOSED = 32
+MAX_VARIANTS = 6
+MAX_ENUM = 40
+MAX_ENUM_CHARACTERS = 400
+MAX_COMPOSED = 50
 """Schemas that are looked into for the properties of one."""
-
-ALONE = ANNOTATIONS | {"$ref"}
-"""Keys of a reference that adds no properties to what it leads to (they may, since 3.1)."""
+MAX_LAYERS = 8
+"""Schemas of one property, of which each says more of it."""
 
 _LIMITS = (
     ("minimum", "≥ {}"),
@@ -35,135 +31,203 @@ _LIMITS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A schema where it is used."""
+
+    node: Node
+    label: str = ""
+    """Of the alternative that it belongs to."""
+    above: frozenset[str] = frozenset()
+    """Addresses of the schemas that it stands in: a circle ends where one comes again."""
+
+    def below(self, node: Node, label: str = "") -> "Source":
+        return Source(node, label or self.label, self.above | {self.node.ref} if self.node.ref else self.above)
+
+    @property
+    def circular(self) -> bool:
+        return self.node.ref in self.above
+
+
+@dataclass(slots=True)
+class Member:
+    """A property with every schema that it has: that of each alternative."""
+
+    sources: list[Source] = field(default_factory=list)
+    required: bool = False
+    notes: list[str] = field(default_factory=list)
+
+
+def composed(node: Node) -> Iterator[Node]:
+    """The schema and everything in its `allOf`; circles are cut."""
+    seen, waiting, count = {node.ref}, [node], 0
+    while waiting:
+        one = waiting.pop(0)
+        count += 1
+        if count > MAX_COMPOSED:
+            node.document.tell(f"A schema is composed of more than {MAX_COMPOSED} others, which were not all read.")
+            return
+        yield one
+        for part in one.parts():
+            inner = [each for each in part.elements("allOf") if not each.ref or each.ref not in seen]
+            seen |= {each.ref for each in inner}
+            waiting += inner
+
+
+def near(node: Node) -> list[Node]:
+    """The schema and what its `allOf` holds at once: where a type, a bound, a description are."""
+    return [node, *node.elements("allOf")]
+
+
+def members(sources: Sequence[Source], hidden: str) -> dict[str, Member]:
+    """Properties by name, the required ones first. Of several schemas each is an alternative. `hidden`: `readOnly` of
+    what is sent, `writeOnly` of what comes back."""
+    found: dict[str, Member] = {}
+    if len(sources) == 1:
+        found = _own(sources[0], hidden)
+    else:
+        _alternatives(found, sources, hidden)
+    return dict(sorted(found.items(), key=lambda one: (not one[1].required, one[0])))
+
+
 @dataclass(slots=True)
 class Shape:
-    """An object's properties, those of everything that it is composed of included."""
+    """An object with everything that it is composed of."""
 
-    properties: dict[str, Any] = field(default_factory=dict)
+    properties: dict[str, Node] = field(default_factory=dict)
     required: dict[str, None] = field(default_factory=dict)
-    """In the order in which the document requires them."""
-    variants: list[Any] = field(default_factory=list)
-    """Of `oneOf` and `anyOf`."""
-    ordered: tuple[str, ...] = ()
-    """Required ones first, as the document has them; then the others by name."""
-    broken: tuple[Any, ...] = ()
-    """Parts whose references lead nowhere."""
-    visible: dict[str, list[str]] = field(default_factory=dict)
-    """What `visible` said before."""
+    groups: list[tuple[Node, str]] = field(default_factory=list)
+    """Parts that have alternatives, with the key of these."""
 
 
-def shape(schema: Any, reader: Reader) -> Shape:
-    """`allOf` joined; circles are cut. Made once of what has a name, and what is broken in it is told each time."""
-    ref = reader.pointers.follow(schema).ref
-    ref = ref if ref and schema.keys() <= ALONE else None
-    found = reader.known.get(ref) if ref else None
-    if not isinstance(found, Shape):
-        found = _shape(schema, reader.pointers)
-        if ref:
-            reader.known[ref] = found
-    for one in found.broken:
-        reader.follow(one)
+def _shape(node: Node, hidden: str) -> Shape:
+    """Made once of a schema with a name."""
+    key = (node.ref, hidden) if node.ref and len(node.layers) == 1 else None
+    if key in node.document.cache:
+        return node.document.cache[key]
+    found, dropped = Shape(), set[str]()
+    for part in (part for one in composed(node) for part in one.parts()):
+        for name, schema in part.members("properties"):
+            if schema.value is False or any(each.get(hidden).value is True for each in near(schema)):
+                dropped.add(name)
+            known = found.properties.setdefault(name, schema)
+            if known is not schema and len(known.layers) < MAX_LAYERS:
+                found.properties[name] = known.joined(schema)
+        if part.text("type") != "array":
+            found.required |= dict.fromkeys(part.texts("required"))
+        found.groups += [(part, each) for each in ("oneOf", "anyOf") if part.has(each)]
+    for name in dropped:
+        del found.properties[name]
+        found.required.pop(name, None)
+    if key:
+        node.document.cache[key] = found
     return found
 
 
-def _shape(schema: Any, pointers: Pointers) -> Shape:
-    found, seen, broken = Shape(), set[str](), []
-    waiting: deque[Any] = deque([schema])
-    for _ in range(MAX_COMPOSED):
-        if not waiting:
-            break
-        one = waiting.popleft()
-        followed = pointers.follow(one)
-        if followed.problem:
-            broken.append(one)
-        if followed.ref in seen or not isinstance(followed.value, dict):
-            continue
-        if followed.ref:
-            seen.add(followed.ref)
-        _join(found, followed.value)
-        waiting.extend(listed(followed.value.get("allOf"))[:MAX_COMPOSED])
-        if followed.ref and not one.keys() <= ALONE:
-            waiting.append({key: value for key, value in one.items() if key != "$ref"})
-    first = tuple(name for name in found.required if name in found.properties)
-    found.ordered = first + tuple(sorted(found.properties.keys() - set(first)))
-    found.broken = tuple(broken)
+def _own(source: Source, hidden: str) -> dict[str, Member]:
+    shape = _shape(source.node, hidden)
+    found = {name: Member([source.below(schema)]) for name, schema in shape.properties.items()}
+    for name in shape.required:
+        found.setdefault(name, Member()).required = True
+    for part, key in shape.groups:
+        _alternatives(found, [one for one in variants(source, part, key) if not one.circular], hidden)
     return found
 
 
-def _join(found: Shape, schema: Mapping[str, Any]) -> None:
-    properties = schema.get("properties")
-    if isinstance(properties, dict):
-        for name in properties:
-            found.properties.setdefault(name, properties[name])
-    found.required |= {one: None for one in listed(schema.get("required")) if isinstance(one, str)}
-    found.variants += listed(schema.get("oneOf")) + listed(schema.get("anyOf"))
+def variants(source: Source, node: Node, key: str) -> list[Source]:
+    """Those of `oneOf` or `anyOf`, without `null`; each by its name, its constant property, or its number."""
+    given = [one for one in node.elements(key) if types(one) != ["null"]]
+    kinds = [label(one) for one in given]
+    return [
+        source.below(one, _called(one) or (kind if kinds.count(kind) == 1 else f"variant {place}"))
+        for place, (one, kind) in enumerate(zip(given, kinds, strict=True), 1)
+    ]
 
 
-def visible(found: Shape, reader: Reader, hidden: str) -> list[str]:
-    """Names of the properties that are sent, or that come back: those that `readOnly` or `writeOnly` does not hide."""
-    if hidden not in found.visible:
-        names = found.ordered[:MAX_LOOKED]
-        found.visible[hidden] = [one for one in names if not _hidden(found.properties[one], reader, hidden)]
-    return found.visible[hidden]
+def _called(node: Node) -> str:
+    if said := node.name or line(node.text("title"), 60):
+        return code(said, 60)
+    for name, schema in node.members("properties"):
+        if len(allowed := values(schema)) == 1 and isinstance(allowed[0], str):
+            return f"{code(name, 60)}: {code(allowed[0], 60)}"
+    return ""
 
 
-def _hidden(schema: Any, reader: Reader, hidden: str) -> bool:
-    value = reader.pointers.follow(schema).value
-    return isinstance(value, dict) and value.get(hidden) is True
+def _alternatives(found: dict[str, Member], group: Sequence[Source], hidden: str) -> None:
+    """Joins what the alternatives have with what there is, and notes what belongs to some of them only."""
+    every = [(one.label, _own(one, hidden)) for one in group]
+    bare = not any(member.sources for _, own in every for member in own.values())
+    for name in dict.fromkeys(name for _, own in every for name in own):
+        holders = [(label, own[name]) for label, own in every if name in own]
+        needed = [label for label, one in holders if one.required]
+        member = found.setdefault(name, Member())
+        known = bool(member.sources) or member.required
+        alone = "" if known or len(holders) == len(every) else f"only with {either(label for label, _ in holders)}"
+        if len(needed) == len(every):
+            member.required = True
+        elif bare and needed and not member.required:
+            others = [" and ".join(map(code, own)) for _, own in every if name not in own]
+            member.notes.append(f"required unless {' or '.join(others[:MAX_VARIANTS])}")
+        elif needed and not member.required:
+            same = alone and len(needed) == len(holders)
+            alone += ", required there" if same else ""
+            member.notes += [] if same else [f"required with {either(needed)}"]
+        member.notes[:0] = [alone] if alone else []
+        for label, one in holders:
+            member.sources += [Source(each.node, label if label else each.label, each.above) for each in one.sources]
+            member.notes += one.notes if len(holders) == 1 else []
 
 
-def label(schema: Any, reader: Reader, depth: int = 0) -> str:
+def label(node: Node, depth: int = 0) -> str:
     """The type in a few words: `array of User`, `string (date-time) or null`."""
-    followed = reader.follow(schema)
-    value = followed.value
-    if not isinstance(value, dict):
-        return "nothing" if value is False else "any"
+    if not isinstance(node.value, dict):
+        return "nothing" if node.value is False else "any"
     if depth > MAX_DEPTH:
-        return _named(followed.name) or "object"
-    told = _label(value, followed.name, reader, depth)
-    return f"{told} or null" if value.get("nullable") is True and not told.endswith("null") else told
+        return code(node.name, 60) if node.name else "object"
+    told = _label(node, depth)
+    return f"{told} or null" if node.get("nullable").value is True and not told.endswith("null") else told
 
 
-def _label(schema: Mapping[str, Any], name: str | None, reader: Reader, depth: int) -> str:
-    variants = listed(schema.get("oneOf")) or listed(schema.get("anyOf"))
-    if variants and not schema.get("properties"):
-        return _either((label(one, reader, depth + 1) for one in variants[:MAX_VARIANTS]), len(variants) - MAX_VARIANTS)
-    kinds = types(schema)
-    return _either((_kind(one, schema, name, reader, depth) for one in kinds), 0)
+def _label(node: Node, depth: int) -> str:
+    choices = node.elements("oneOf") or node.elements("anyOf")
+    if choices and not node.has("properties"):
+        more = [f"{len(choices) - MAX_VARIANTS} more"] if len(choices) > MAX_VARIANTS else []
+        return either([*(label(one, depth + 1) for one in choices[:MAX_VARIANTS]), *more])
+    return either(_kind(one, node, depth) for one in types(node))
 
 
-def _kind(kind: str, schema: Mapping[str, Any], name: str | None, reader: Reader, depth: int) -> str:
+def _kind(kind: str, node: Node, depth: int) -> str:
     if kind == "array":
-        return f"array of {label(schema.get('items', {}), reader, depth + 1)}"
-    if kind == "object":
-        return _object(schema, name, reader, depth)
-    given = schema.get("format")
-    told = line(given, 30)
-    return f"{kind} ({told})" if told else kind
+        return f"array of {label(node.get('items'), depth + 1)}"
+    if kind != "object":
+        told = line(node.text("format"), 30)
+        return f"{kind} ({told})" if told else kind
+    inner, parts = node.get("additionalProperties"), node.elements("allOf")
+    if isinstance(inner.value, dict) and inner.value and not node.has("properties"):
+        return f"map of {label(inner, depth + 1)}"
+    if len(parts) == 1 and not node.has("properties") and not node.name:
+        return label(parts[0], depth + 1)
+    return code(node.name, 60) if node.name else "object"
 
 
-def _object(schema: Mapping[str, Any], name: str | None, reader: Reader, depth: int) -> str:
-    inner = schema.get("additionalProperties")
-    if isinstance(inner, dict) and inner and not schema.get("properties"):
-        return f"map of {label(inner, reader, depth + 1)}"
-    composed = listed(schema.get("allOf"))
-    if not name and len(composed) == 1 and not schema.get("properties"):
-        return label(composed[0], reader, depth + 1)
-    return _named(name) or "object"
-
-
-def types(schema: Mapping[str, Any]) -> list[str]:
-    """Of a schema, said or to be seen. `any` for one that says nothing."""
-    given = schema.get("type")
+def types(node: Node) -> list[str]:
+    """Said or to be seen. `any` for a schema that says nothing."""
+    given = node.get("type").value
     said = [one for one in (given if isinstance(given, list) else [given]) if isinstance(one, str)]
     if said:
         return [line(one, 30) or "any" for one in said]
-    if isinstance(schema.get("properties"), dict) or schema.get("allOf") or schema.get("additionalProperties"):
+    if any(node.get(key).value for key in ("properties", "additionalProperties")):
         return ["object"]
-    if "items" in schema:
+    if node.has("items"):
         return ["array"]
-    values = [schema["const"]] if "const" in schema else listed(schema.get("enum"))[:MAX_ENUM]
-    return list(dict.fromkeys(_type_of(one) for one in values)) or ["any"]
+    if parts := node.elements("allOf"):
+        found = [kind for one in parts if one.ref != node.ref for kind in types_of_part(one) if kind != "any"]
+        return list(dict.fromkeys(found))[:1] or ["object"]
+    return list(dict.fromkeys(_type_of(one) for one in values(node))) or ["any"]
+
+
+def types_of_part(node: Node) -> list[str]:
+    return ["object"] if node.has("allOf") else types(node)
 
 
 def _type_of(value: Any) -> str:
@@ -175,44 +239,43 @@ def _type_of(value: Any) -> str:
     return next((name for kind, name in names if isinstance(value, kind)), "object")
 
 
-def _either(labels: Iterable[str], more: int) -> str:
-    found = list(dict.fromkeys(labels))
-    if more > 0:
-        found.append(f"{more} more")
-    return " or ".join(found) or "any"
+def either(labels: Iterable[str]) -> str:
+    return " or ".join(dict.fromkeys(part for one in labels for part in one.split(" or "))) or "any"
 
 
-def _named(name: str | None) -> str:
-    return code(name, 60) if name else ""
+def values(node: Node) -> list[Any]:
+    """All that are allowed, where they are counted."""
+    given = node.get("enum").value
+    return [node.get("const").value] if node.has("const") else given if isinstance(given, list) else []
 
 
-def limits(schema: Any, reader: Reader, name: str = "") -> list[str]:
+def limits(sources: Sequence[Source], name: str, secrets: frozenset[str] = frozenset()) -> list[str]:
     """What bounds a value, and its default: `one of …`, `≤ 100`, `default 20`. Never of a credential."""
-    followed = reader.follow(schema).value
-    if not isinstance(followed, dict) or secret(name) or name.lower() in reader.secret_names:
+    if secret(name) or name.lower() in secrets or not sources:
         return []
-    inner = reader.follow(followed.get("items")).value
-    found = _values(followed, "one of") or (_values(inner, "items: one of") if isinstance(inner, dict) else [])
-    found += [text.format(written(followed[key])) for key, text in _LIMITS if _bounds(followed.get(key))]
-    if isinstance(followed.get("pattern"), str) and followed["pattern"]:
-        found.append(f"pattern {code(followed['pattern'], 60)}")
-    if "default" in followed and followed["default"] not in (None, "", [], {}):
-        found.append(f"default {code(written(masked(followed['default'], name)), 60)}")
+    nodes = [one for source in sources for one in near(source.node)]
+    found = _allowed([one for each in nodes for one in values(each)], "")
+    found = found or _allowed([one for each in nodes for one in values(each.get("items"))], "items: ")
+    for key, text in (*_LIMITS, ("pattern", "pattern `{}`"), ("default", "default `{}`")):
+        value = next((one.get(key).value for one in nodes if one.has(key)), None)
+        numeric = isinstance(value, int | float) and not isinstance(value, bool)
+        if numeric if (key, text) in _LIMITS else value not in (None, "", [], {}):
+            told = written(masked(value, name))
+            found.append(text.format(told) if numeric and (key, text) in _LIMITS else text.format(code(told, 60)[1:-1]))
     return found
 
 
-def _bounds(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _values(schema: Mapping[str, Any], said: str) -> list[str]:
-    if "const" in schema:
-        return [f"always {code(written(schema['const']), 60)}"]
-    values = listed(schema.get("enum"))
-    if not values:
+def _allowed(given: Sequence[Any], of: str) -> list[str]:
+    told = list(dict.fromkeys(code(written(masked(one)), 60) for one in given if one is not None))
+    if not told:
         return []
-    shown = ", ".join(code(written(masked(one)), 60) for one in values[:MAX_ENUM] if one is not None)
-    return [f"{said} {shown}" + (f" and {len(values) - MAX_ENUM} more" if len(values) > MAX_ENUM else "")]
+    if len(told) == 1:
+        return [f"{of}always {told[0]}"]
+    shown = [
+        one for place, one in enumerate(told[:MAX_ENUM]) if len(", ".join(told[: place + 1])) < MAX_ENUM_CHARACTERS
+    ]
+    more = f" and {len(told) - len(shown)} more" if len(told) > len(shown) else ""
+    return [f"{of}one of {', '.join(shown)}{more}"]
 
 
 def written(value: Any) -> str:

@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from generators.openapi.operation_reader import Reader, listed, mappings
+from generators.openapi.documents import Document, Node
 from generators.openapi.texts import code, line
-
-Place = Literal["header", "query", "cookie", "basic", "certificate"]
 
 MAX_SCOPES = 10
 MAX_ALTERNATIVES = 5
@@ -18,10 +16,9 @@ class Scheme:
     """One kind of credential. `value` is what stands in a request, with a placeholder."""
 
     said: str
-    place: Place
+    place: Literal["header", "query", "cookie", "basic", "certificate"]
     name: str = ""
     value: str = ""
-    scoped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,93 +34,76 @@ class Need:
             return self.scheme.said
         shown = ", ".join(code(one, 80) for one in self.scopes[:MAX_SCOPES])
         more = f" and {len(self.scopes) - MAX_SCOPES} more" if len(self.scopes) > MAX_SCOPES else ""
-        word = "scope" if len(self.scopes) == 1 else "scopes"
-        return f"{self.scheme.said}, with {word} {shown}{more}"
+        return f"{self.scheme.said}, with {'scope' if len(self.scopes) == 1 else 'scopes'} {shown}{more}"
 
 
-def needs(given: Any, schemes: Mapping[str, Scheme], reader: Reader) -> list[list[Need]] | None:
+def needs(operation: Node, schemes: Mapping[str, Scheme]) -> list[list[Need]] | None:
     """Alternatives of what `security` says, of each all that it needs; None where nothing is said."""
-    if given is None:
+    document = operation.document
+    owner = operation if operation.has("security") else document.root
+    if not owner.has("security"):
         return None
-    if not isinstance(given, list):
-        reader.tell("`security` is no list.")
+    if not isinstance(owner.get("security").value, list):
+        document.tell("`security` is no list.", severity="error")
         return None
-    return [_alternative(one, schemes, reader) for one in given[:MAX_ALTERNATIVES] if isinstance(one, dict)]
-
-
-def _alternative(given: Mapping[str, Any], schemes: Mapping[str, Scheme], reader: Reader) -> list[Need]:
     found = []
-    for name, scopes in mappings(given):
-        if name in schemes:
-            found.append(Need(schemes[name], tuple(one for one in listed(scopes) if isinstance(one, str))))
-        else:
-            reader.tell(f"The security scheme “{name[:60]}” is not defined.")
+    for alternative in owner.elements("security")[:MAX_ALTERNATIVES]:
+        given = alternative.value if isinstance(alternative.value, dict) else {}
+        for name in sorted(given.keys() - schemes.keys()):
+            document.tell(f"The security scheme “{line(name, 60)}” is not defined.")
+        known = [name for name in sorted(given) if name in schemes]
+        found.append([Need(schemes[name], tuple(alternative.texts(name))) for name in known])
     return found
 
 
-def described(alternatives: list[list[Need]] | None) -> str:
-    """One sentence; empty where nothing is said."""
+def described(alternatives: list[list[Need]] | None) -> str | None:
+    """One sentence; None where nothing is said."""
     if alternatives is None:
-        return ""
+        return None
     if not any(alternatives):
-        return "none needed"
+        return "None needed."
     told = [" and ".join(one.said for one in needed) for needed in alternatives if needed]
     if any(not needed for needed in alternatives):
         told.append("none at all")
-    return "; or ".join(told)
+    said = "; or ".join(told)
+    return line(f"{said[:1].upper()}{said[1:]}.", 1_000)
 
 
-def known(root: Mapping[str, Any], reader: Reader) -> dict[str, Scheme]:
+def known(document: Document) -> dict[str, Scheme]:
     """The schemes of a document, by name."""
-    components = root.get("components")
-    given = components.get("securitySchemes") if isinstance(components, dict) else None
-    found: dict[str, Scheme] = {}
-    for name, one in mappings(given):
-        value = reader.follow(one).value
-        if isinstance(value, dict):
-            found[name] = _scheme(value)
-    return found
+    given = document.root.get("components").members("securitySchemes")
+    return {name: _scheme(one) for name, one in given if isinstance(one.value, dict)}
 
 
-def _scheme(given: Mapping[str, Any]) -> Scheme:
-    kind, name = given.get("type"), line(given.get("name"), 80)
+def _scheme(node: Node) -> Scheme:
+    kind, name = node.text("type"), line(node.text("name"), 80)
     if kind == "apiKey":
-        return _key(name, given.get("in"))
+        if node.text("in") == "query":
+            return Scheme(f"an API key in the query parameter {code(name)}", "query", name, "<api-key>")
+        if node.text("in") == "cookie":
+            return Scheme(f"a key in the cookie {code(name)}", "cookie", name, "<api-key>")
+        return Scheme(f"an API key in the header {code(name)}", "header", name, "<api-key>")
     if kind == "http":
-        return _http(str(given.get("scheme", "")).lower(), line(given.get("bearerFormat"), 40))
+        return _http(node.text("scheme").lower(), line(node.text("bearerFormat"), 40))
     if kind == "mutualTLS":
         return Scheme("a client certificate (mutual TLS)", "certificate")
     if kind in ("oauth2", "openIdConnect"):
+        names = {"authorizationCode": "authorization code", "clientCredentials": "client credentials"}
+        flows = [line(names.get(name, name), 40) for name, _ in node.members("flows") if not name.startswith("x-")]
         said = "an OAuth 2.0 access token" if kind == "oauth2" else "an OpenID Connect token"
-        return _bearer(f"{said}{_flows(given.get('flows'))}")
+        return _bearer(f"{said} ({', '.join(flows[:4])})" if flows else said)
     return _bearer("a credential of a kind that the document does not explain")
-
-
-def _key(name: str, place: object) -> Scheme:
-    value = "<api-key>"
-    if place == "query":
-        return Scheme(f"an API key in the query parameter {code(name)}", "query", name, value)
-    if place == "cookie":
-        return Scheme(f"a key in the cookie {code(name)}", "cookie", name, value)
-    return Scheme(f"an API key in the header {code(name)}", "header", name, value)
 
 
 def _http(scheme: str, form: str) -> Scheme:
     if scheme == "basic":
         return Scheme("user name and password (HTTP Basic) in the header `Authorization`", "basic")
     if scheme == "bearer":
-        return _bearer(f"a bearer token{f' ({form})' if form else ''}")
+        return _bearer(f"a bearer token ({form})" if form else "a bearer token")
     told = line(scheme, 30) or "HTTP"
-    return Scheme(
-        f"HTTP {told} authentication in the header `Authorization`", "header", "Authorization", f"{told} <credential>"
-    )
+    said = f"HTTP {told} authentication in the header `Authorization`"
+    return Scheme(said, "header", "Authorization", f"{told} <credential>")
 
 
 def _bearer(said: str) -> Scheme:
     return Scheme(f"{said} in the header `Authorization`", "header", "Authorization", "Bearer <token>")
-
-
-def _flows(given: object) -> str:
-    names = {"authorizationCode": "authorization code", "clientCredentials": "client credentials"}
-    told = [names.get(name, name) for name, _ in mappings(given) if not name.startswith("x-")]
-    return f" ({', '.join(line(one, 40) for one in told[:4])})" if told else ""

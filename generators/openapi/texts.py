@@ -7,6 +7,7 @@ from generators.openapi.credentials import scrubbed
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 _RELATIVE_LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\((?!https?://)[^()\s]{0,500}\)")
 _LINK = re.compile(r"!?\[([^\[\]]{1,300})\]\(https?://[^()\s]{0,500}\)")
+_BREAK = re.compile(r"</?(?:br|p|li|ul|div|tr|td)\s?/?>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]{0,20}(?:\s[^<>]{0,300})?/?>")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"(\[])")
 
@@ -19,7 +20,7 @@ def clean(value: object) -> str:
     if not isinstance(value, str):
         return ""
     text = _CONTROL.sub("", value[:MAX_READ].replace("\r\n", "\n").replace("\r", "\n"))
-    return scrubbed(_RELATIVE_LINK.sub(r"\1", _TAG.sub("", text))).strip()
+    return scrubbed(_RELATIVE_LINK.sub(r"\1", _TAG.sub("", _BREAK.sub(" ", text)))).strip()
 
 
 def line(value: object, most: int) -> str:
@@ -66,11 +67,6 @@ def paragraphs(value: object, most: int) -> str:
         kept.append(one)
         room -= len(one) + 2
     return "\n\n".join(kept)
-
-
-def cell(value: object, most: int) -> str:
-    """Of a table."""
-    return line(value, most).replace("|", "\\|")
 
 
 def code(value: object, most: int = 80) -> str:

@@ -17,6 +17,7 @@ from commonplace.reference.settings import CatalogueSource
 from commonplace.reference.source import compilation
 from commonplace.reference.source.reader import read_catalogue
 from generators import catalogue_file
+from generators.openapi.documents import files_of
 from generators.plan import generate
 
 FILE = Path(__file__).parent / "products.yaml"
@@ -128,8 +129,9 @@ def made(product: Product) -> Made:
     """Raises CommonplaceError where the generator refuses the whole source."""
     raw = product.program.raw if product.program else product.source.read_bytes()
     options = {"root": product.root} if product.kind != "openapi" else {}
+    read = files_of(product.source.parent)
     begun = process_time()
-    found = generate(product.kind, raw, source=product.source.name, options=options)
+    found = generate(product.kind, raw, source=product.source.name, options=options, read=read)
     spent = process_time() - begun
     entries = catalogue_file.written(catalogue_file.dated(found.entries, None, WRITTEN))
     settings = yaml.safe_dump({"title": product.told["title"]}).encode()

@@ -14,6 +14,7 @@ import typer
 from commonplace.kernel.errors import CommonplaceError, InvalidInput
 from commonplace.reference.model import SETTINGS_FILE
 from commonplace.reference.source.bounds import MAX_FILE_BYTES
+from commonplace.reference.source.drafts import SOURCES
 from commonplace.reference.source.settings_file import Generation, read_settings, writable
 from commonplace.repository.slugs import slug
 from local.cli.reference.programs import Tell, raw_of
@@ -246,13 +247,16 @@ def _made(folder: Path, item: Item, *, check: bool) -> Done:
 
 def generated(folder: Path, item: Item, tell: Tell = lambda _: None) -> "Generated":
     """Raises CommonplaceError and CommandError."""
+    from generators.openapi.documents import files_of
     from generators.plan import generate, kind_of
 
     if kind_of(item.kind).runs:
         raw = raw_of(item.kind, item.source, folder=folder, options=item.options, tell=tell)
     else:
         raw = source_bytes(folder, item)
-    return generate(item.kind, raw, source=name_of(item.source), options=item.options)
+    file, sources = folder / item.source, folder / SOURCES
+    read = files_of(file.parent, sources if file.is_relative_to(sources) else None)
+    return generate(item.kind, raw, source=name_of(item.source), options=item.options, read=read)
 
 
 def name_of(source: str) -> str:

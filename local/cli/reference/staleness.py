@@ -1,5 +1,6 @@
 """Check for entries that were generated from another state of their source than the present one."""
 
+import posixpath
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 
@@ -55,8 +56,17 @@ def _generated(reading: Reading) -> dict[tuple[str, tuple[str, ...]], list[Writt
 def _hash(path: str, source: Callable[[str], bytes | None], hashes: dict[str, str | None]) -> str | None:
     if path not in hashes:
         raw = source(path)
-        hashes[path] = sha256(raw).hexdigest() if raw is not None else None
+        hashes[path] = _digest(raw, path, source) if raw is not None else None
     return hashes[path]
+
+
+def _digest(raw: bytes, path: str, source: Callable[[str], bytes | None]) -> str:
+    """Over every file of an API document that is several."""
+    if not path.endswith((".json", ".yaml", ".yml")):
+        return sha256(raw).hexdigest()
+    from generators.openapi.documents import fingerprint
+
+    return fingerprint(raw, lambda other: source(posixpath.normpath(posixpath.join(posixpath.dirname(path), other))))
 
 
 def _count(entries: Iterable[Written]) -> str:

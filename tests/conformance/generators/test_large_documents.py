@@ -15,7 +15,7 @@ MAX_CPU_SECONDS = 60
 MAX_MEMORY_BYTES = 1_000 * MEGABYTE
 """Of address space, which is more than what is in memory."""
 SCHEMAS = 7_000
-OPERATIONS = 600
+OPERATIONS = 30
 
 
 def recursive() -> dict[str, Any]:
@@ -81,5 +81,8 @@ def test_a_large_document_in_circles_is_made_within_bounds(form: str, tmp_path: 
     )
     assert done.returncode == 0, done.stderr[-2000:]
     (item,) = json.loads(done.stdout)["items"]
-    assert (item["state"], item["entries"], item["unread"]) == ("written", OPERATIONS, [])
+    assert (item["state"], item["entries"]) == ("written", OPERATIONS)
+    assert {one["what"] for one in item["unread"]} == {
+        "A schema is composed of more than 50 others, which were not all read."
+    }
     assert (tmp_path / "api.json").stat().st_size < 12 * MEGABYTE

@@ -78,6 +78,11 @@ def shape(path: str) -> str:
     return joined([segment_shape(segment) for segment in segments(path)])
 
 
+def fixed_query(path: str) -> frozenset[tuple[str, str]]:
+    """Names and values of the query string, which some templates have as well: `/responses?beta=true`."""
+    return frozenset(parse_qsl(path.partition("?")[2].partition("#")[0], keep_blank_values=True))
+
+
 def joined(of: Sequence[str]) -> str:
     return "/" + "/".join(of)
 
@@ -156,7 +161,7 @@ class Endpoints:
     def at(self, path: str, within: Within = EVERYWHERE) -> Match:
         """The endpoints of a path, of every method; as it is written, or else with or without the base of a server."""
         nodes = self._reached(path, within, lambda node: bool(node.here))
-        found = tuple(dict.fromkeys(kept for node in nodes for kept in node.here))
+        found = _of_query(path, tuple(dict.fromkeys(kept for node in nodes for kept in node.here)))
         asked = [name for name, _ in parse_qsl(urlsplit(path).query, keep_blank_values=True)] if "?" in path else []
         return Match(found, _matched_by(path, found), {kept: _unknown(kept, asked) for kept in found})
 
@@ -217,6 +222,20 @@ def _unknown(kept: Kept, asked: Iterable[str]) -> tuple[UnknownOption, ...]:
     missing = [one for one in dict.fromkeys(asked) if one.partition("[")[0] not in names]
     told = kept.entry.authentication or ""
     return tuple(UnknownOption(one, nearest(one, known)) for one in missing if one not in told)
+
+
+def _of_query(path: str, found: Sequence[Kept]) -> tuple[Kept, ...]:
+    """Of each method those whose templates have most of the query, and nothing of one that is not asked for."""
+    asked = fixed_query(path)
+    queries = [fixed_query(kept.entry.path_template or "") for kept in found]
+    ranks = [len(one) if one <= asked else -1 for one in queries]
+    best: dict[tuple[str, Method | None], int] = {}
+    for kept, rank in zip(found, ranks, strict=True):
+        key = (kept.catalogue.name, kept.entry.method)
+        best[key] = max(rank, best.get(key, -1))
+    return tuple(
+        kept for kept, rank in zip(found, ranks, strict=True) if rank == best[kept.catalogue.name, kept.entry.method]
+    )
 
 
 def _leaf(node: Node, template: Sequence[str]) -> Node:

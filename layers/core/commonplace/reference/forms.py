@@ -1,7 +1,7 @@
 """Canonical forms: when two commands or two endpoints are the same, so that a catalogue may have only one."""
 
 from commonplace.reference.commands import is_option, is_placeholder, tokens
-from commonplace.reference.endpoints import SLOT, shape
+from commonplace.reference.endpoints import SLOT, fixed_query, shape
 from commonplace.reference.model import Entry
 from commonplace.reference.spelling import spelling
 
@@ -22,5 +22,6 @@ def form_of(entry: Entry) -> str | None:
     if entry.type == "command" and entry.name:
         return command_form(entry.name)
     if entry.type == "api" and entry.path_template:
-        return f"{entry.method or ''} {shape(entry.path_template)}"
+        query = "&".join(sorted("=".join(one) for one in fixed_query(entry.path_template)))
+        return f"{entry.method or ''} {shape(entry.path_template)}" + (f"?{query}" if query else "")
     return None

@@ -134,11 +134,11 @@ def test_one_item_that_fails_does_not_keep_the_others_back(folder: Path) -> None
 def test_parts_that_cannot_be_read_are_told_and_fail_where_that_is_asked_for(folder: Path) -> None:
     given = document(*(f"/p{n}" for n in range(30)))
     for one in given["paths"].values():
-        one["get"]["parameters"] = [{"$ref": "https://example.com/x.yaml"}]
+        one["get"]["responses"] = {"200": {"$ref": "https://example.com/x.yaml"}}
     (folder / "sources" / "tides.json").write_text(json.dumps(given))
     done = run(str(folder))
     assert done.exit_code == 0
-    assert "not read: GET /p0: `$ref: https://example.com/x.yaml` leads to another document" in done.output
+    assert "not read: GET /p0: `$ref: https://example.com/x.yaml` leads out of the document's folder" in done.output
     assert "and 10 more; --all tells them." in done.output
     assert run(str(folder), "--all").output.count("not read:") == 30
     assert run(str(folder), "--strict").exit_code == 1

@@ -80,8 +80,12 @@ def _endpoint(fields: Fields) -> dict[str, Any]:
         fields.missing("method", f"Write one of {', '.join(METHODS)}.")
     if path is None and fields.absent("path_template"):
         fields.missing("pathTemplate", "Write the path with its parameters in braces: `/api/v1/users/{id}`.")
-    if path and (not path.startswith("/") or re.search(r"[\s?#]", path)):
-        fields.invalid("path_template", "is no path", "Write `/api/v1/users/{id}`: no host, no query, no spaces.")
+    if path and (not path.startswith("/") or re.search(r"[\s#]|\?(?![^\s?#=&]+=[^?]*$)", path)):
+        fields.invalid(
+            "path_template",
+            "is no path",
+            "Write `/api/v1/users/{id}`: no host, no spaces; a query (`?v=2`) only where it is part of every call.",
+        )
     authentication = fields.text("authentication", bounds.MAX_AUTHENTICATION) or None
     return {"method": method, "path_template": path, "authentication": authentication}
 

@@ -1,0 +1,76 @@
+"""What an operation is described as, and what it answers: the content of its entry, as Markdown."""
+
+from generators.openapi.documents import Node
+from generators.openapi.fields import media
+from generators.openapi.operations import Operation
+from generators.openapi.schemas import Source, label, members, types
+from generators.openapi.texts import code, line, paragraphs
+
+MAX_DESCRIPTION = 3_000
+MAX_RESPONSES = 20
+MAX_FIELDS = 30
+"""Of a response, by name."""
+
+
+def content(operation: Operation, summary: str) -> str:
+    """`summary` is not said again."""
+    description = paragraphs(operation.node.text("description"), MAX_DESCRIPTION)
+    description = "" if line(description, len(summary) + 1) == summary else description
+    parts = [
+        description,
+        _responses(operation),
+        _outside(operation.node.get("externalDocs").text("url")),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def responses(operation: Operation) -> list[tuple[str, Node]]:
+    """By status, `default` last."""
+    found = [one for one in operation.node.members("responses") if not one[0].startswith("x-")]
+    return sorted(found, key=lambda one: (one[0] == "default", one[0]))
+
+
+def succeeds(status: str) -> bool:
+    return status.startswith("2")
+
+
+def _responses(operation: Operation) -> str:
+    found = responses(operation)
+    rows = []
+    for status, response in found[:MAX_RESPONSES]:
+        kinds = media(response.get("content"))
+        schema = kinds[0][1].get("schema") if kinds else None
+        named = f" ({label(schema)})" if schema is not None and schema.value is not None else ""
+        said = line(response.text("description"), 200) or "no description"
+        rows.append(f"- {code(status, 20)}{named}: {said}")
+        if schema is not None and succeeds(status) and (names := fields(schema)):
+            rows.append(f"  Fields: {names}")
+    rows += [f"- and {len(found) - MAX_RESPONSES} more"] if len(found) > MAX_RESPONSES else []
+    return "\n".join(["**Responses**", "", *rows]) if rows else ""
+
+
+def fields(schema: Node, depth: int = 0) -> str:
+    """Those at the top; of an answer that wraps another in one field, those within it too."""
+    while schema.has("items") and depth < 4:
+        schema, depth = schema.get("items"), depth + 1
+    found = members([Source(schema)], "writeOnly")
+    told = [f"{code(name)} {label(one.sources[0].node) if one.sources else 'any'}" for name, one in found.items()]
+    wrapped = [
+        one.sources[0].node
+        for one in found.values()
+        if one.sources and types(one.sources[0].node)[0] in ("object", "array")
+    ]
+    if len(wrapped) == 1 and len(found) <= 2 and depth < 4 and (inner := fields(wrapped[0], depth + 1)):
+        told = [
+            f"{one} ({inner})"
+            if one.startswith(code(next(n for n, m in found.items() if m.sources and m.sources[0].node is wrapped[0])))
+            else one
+            for one in told
+        ]
+    more = f" and {len(told) - MAX_FIELDS} more" if len(told) > MAX_FIELDS else ""
+    return ", ".join(told[:MAX_FIELDS]) + more
+
+
+def _outside(url: str) -> str:
+    plain = url.startswith("https://") and len(url) <= 300 and url.isprintable() and not set(" <>") & set(url)
+    return f"See also <{line(url, 300)}>." if plain else ""
