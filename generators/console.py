@@ -34,8 +34,11 @@ _DONE = re.compile(
     r"(?:\[\w+\])?((?!Failed|Error|Unknown|Missing|Invalid|Usage|No |Unable|Could|Cannot|Required)"
     r"[A-Z][^\n\"/]* [^\n\"/]+)"
 )
+_ARGUMENT = re.compile(r"<(?!(?:sub-?)?(?:command|cmd|action|resource|verb|operation|args?)\b)[^|]*$")
 _PROSE = re.compile("[A-Z][a-z]")
 Name = tuple[str, ...]
+Leaf = tuple[Branch, list[Name], bool]
+"""A branch with its names, and whether it is a command of its own."""
 
 
 def generate(raw: bytes, *, source: str, options: Mapping[str, Any]) -> Generated:
@@ -68,9 +71,9 @@ class Written:
     rest: Sequence[str]
     """What stands behind the name."""
     parameters: Sequence[Parameter]
-    sigil: str
+    sigil: str = ""
     """What stands before the name: `/`."""
-    rootless: bool
+    rootless: bool = False
 
     @property
     def arguments(self) -> int:
@@ -112,11 +115,12 @@ class Reader:
             else:
                 self.unread.append(one)
         walker = self._walker
-        for function, known in list(walker.entrances(entry)):
-            self._enter(function, {}, partial(walker.enter, function, known))
         for one in self._told if not entry else ():
             if one.handler is not None and (words := name_of(one.way.text)):
                 self._enter(one.handler, dict(enumerate(words)), partial(walker.carry_out, one.handler, len(words)))
+        for function, known in list(walker.entrances(entry)):
+            if function.id not in walker.called:
+                self._enter(function, {}, partial(walker.enter, function, known))
         for key, function in list(walker.records()) if not entry else ():
             self._enter(function, {0: key}, partial(walker.carry_out, function, 1))
 
@@ -144,10 +148,10 @@ class Reader:
             (branch, [name for name in names if not any(name[:n] in commands for n in range(1, len(name)))], leaf)
             for branch, names, leaf in leaves
         ]
-        written = list(self._written(leaves))
+        written = list(self._written(leaves) if leaves else self._believed())
         self._shows = any(one.told.row and one.parameters for _, one in written)
         documented = {name for name, one in written if one.told.row or (one.told.way.usage and one.parameters)}
-        tabled = {name for name, one in written if one.told.row}
+        tabled = {name for name, one in written if one.told.row or (one.rest and _ARGUMENT.match(one.rest[0]))}
         found: dict[Name, Found] = {}
         for branch, names, leaf in leaves:
             for name, aliases in _split([name for name in names if leaf or name in tabled], documented):
@@ -167,12 +171,15 @@ class Reader:
         called_by = {name: " ".join((sigil + name[0], *name[1:])) for name in found}
         return [self._command(name, one, called_by) for name, one in found.items()]
 
-    def _leaves(self, branch: Branch) -> list[tuple[Branch, list[Name], bool]]:
+    def _leaves(self, branch: Branch) -> list[Leaf]:
         """Branches with their names, and whether nothing further is asked for in them."""
         below = [leaf for one in branch.branches for leaf in self._leaves(one)]
         names = [name for path in branch.paths if (name := self._name(path, branch.line))]
         further = {name for _, others, _ in below for name in others} - set(names)
-        return [*([(branch, list(dict.fromkeys(names)), not further)] if names and branch.acts else []), *below]
+        return [
+            *([(branch, list(dict.fromkeys(names)), branch.alone or not further)] if names and branch.acts else []),
+            *below,
+        ]
 
     def _name(self, path: Path, line: int) -> Name | None:
         if not path:
@@ -187,47 +194,58 @@ class Reader:
         self.unread.append(Unread(f"line {line}", said[:300]))
         return None
 
-    def _written(self, leaves: "Sequence[tuple[Branch, list[Name], bool]]") -> Iterator[tuple[Name, Written]]:
-        """What people are told of each command; where no code reads any, tables and help texts are believed."""
-        lines = Counter((one.line, one.way.colon) for one in self._told if not leaves or self._match(one.way.tokens))
+    def _believed(self) -> Iterator[tuple[Name, Written]]:
+        """Where no code reads any command: tables, usages, and lists of three lines and more."""
+        lines = Counter(one.line for one in self._told if one.way.summary and not one.way.colon)
+        for one in self._told:
+            name = name_of(one.way.text)
+            found, plain = parameters(one.way.tokens[len(name) :])
+            prose = plain or one.row or one.way.colon or not one.way.summary or _PROSE.match(one.way.text)
+            if name and not one.shown and (one.fields or one.way.usage or (lines[one.line] > 2 and not prose)):
+                yield name, Written(one, one.way.tokens[len(name) :], found)
+        if self._told:
+            what = "What help says was believed: no code that reads it was found."
+            self.unread.append(Unread(f"line {self._told[0].line}", what))
+
+    def _written(self, leaves: Sequence[Leaf]) -> Iterator[tuple[Name, Written]]:
+        """What people are told of the commands that code reads."""
+        lines = Counter(one.line for one in self._told if one.way.colon and self._match(one.way.tokens))
         scoped = [
-            (Told(way, branch.line), names)
-            for branch, names, _ in leaves
+            (Told(way, branch.line), [name[:count] for name in names for count in range(len(name), 0, -1)], not leaf)
+            for branch, names, leaf in leaves
             for text in branch.texts
             for way in self._ways(text, branch)
         ]
-        if not leaves and self._told:
-            what = "What help tables say was believed: no code that reads it was found."
-            self.unread.append(Unread(f"line {self._told[0].line}", what))
         seen, inner = set(), set()
-        for one, scopes in [*scoped, *((one, ()) for one in self._told if not one.shown)]:
-            name = name_of(one.way.text)
-            match = self._match(one.way.tokens, scopes) if leaves else (name, one.way.tokens[len(name) :], "", False)
-            if scopes and match and match[0][: len(scopes[0])] == scopes[0]:
-                inner.add(one.way)
-            elif not leaves and not (one.fields or one.way.usage) and (one.row or _PROSE.match(one.way.text)):
-                continue
-            elif one.way in inner:
+        for one, scopes, group in [*scoped, *((one, [], False) for one in self._told if not one.shown)]:
+            match = self._match(one.way.tokens, scopes)
+            within = match is not None and any(match[0][: len(scope)] == scope for scope in scopes)
+            if not scopes and one.way in inner:
                 continue  # `clear` in the help of `todo`
-            if match is None or not match[0]:
-                if one.row and (one.fields or parameters(one.way.tokens)[0]) and not parameters(one.way.tokens)[1]:
+            if within or (group and not one.way.usage):
+                inner.add(one.way)
+            if match is None:
+                found, plain = parameters(one.way.tokens)
+                if one.row and (one.fields or found) and not plain:
                     what = f"`{one.way.text[:100]}` stands in a help table, and no code that reads it was found."
                     self.unread.append(Unread(f"line {one.line}", what))
                 continue
             found, plain = parameters(match[1])
-            listed = lines[one.line, one.way.colon] > (1 if leaves else 2) or bool(scopes and not one.way.colon)
-            text = (one.way.summary and listed and (leaves or not one.way.colon)) or (found and leaves)
-            says = one.way.usage or (not plain and (one.row or text))
+            deeper = within and match[0] not in scopes
+            said = one.way.summary and (deeper or not one.way.colon or lines[one.line] > 1)
+            says = one.way.usage or (not plain and (one.row or said or found) and (within or one.way not in inner))
             key = (match[0], tuple(match[1]), one.way.usage, bool(one.way.summary))
             if says and (key not in seen or one.fields):
                 seen.add(key)
                 yield match[0], Written(one, match[1], found, match[2], match[3])
 
     def _ways(self, text: str, branch: Branch) -> Iterator[Way]:
-        for way in ways(text):
-            if isinstance(way, Way) and "\0" not in way.text:
+        found = [one for one in ways(text) if isinstance(one, Way)]
+        listed = sum(one.colon for one in found) > 1  # `Status: pending` alone is no help
+        for way in found:
+            if "\0" not in way.text and (listed or way.usage or not way.colon):
                 yield way
-            elif isinstance(way, Way) and way.usage:
+            elif way.usage:
                 said = way.text.replace("\0", "…")[:200]
                 self.unread.append(Unread(f"line {branch.line}", f"A part of this usage is not known: `{said}`"))
 

@@ -38,6 +38,7 @@ _TEXT = re.compile(r"text|str|string|content|message|query|value|raw|said|msg", 
 _ARGS = re.compile(r"args|argv|params|parts|words|tokens|rest|restArgs|_args", re.I)
 _WORD = re.compile(r"(?:sub)?_?(?:command|cmd|action|verb|name)", re.I)
 _RECORD = re.compile(r"command|cmd|handler|action", re.I)
+_REFUSES = re.compile(r"unknown|usage|invalid|missing|not found|unrecogni|unsupported|expected", re.I)
 RUNS = {
     *("execute", "exec", "run", "runFn", "handler", "handle", "action", "callback"),
     *("fn", "func", "function", "process"),
@@ -67,6 +68,8 @@ class Branch:
     branches: list["Branch"] = field(default_factory=list)
     acts: bool = False
     """Whether its code does anything but set variables."""
+    alone: bool = False
+    """Whether it does something where none of the words below it were typed."""
     elsewhere: bool = False
     """Whether its words are given to a function of another source, which may read options."""
     depth: int = 0
@@ -226,6 +229,9 @@ class Walker:
         for one in node["condition"].walk():
             self._reads(one, known, branch, words=False)
         outer = node.parent if node.parent.type == "else_clause" else node
+        last = node["alternative"].text
+        if paths and last and not last.startswith("else if") and "(" in last and not _REFUSES.search(last):
+            branch.alone = True
         for body, narrowed in ((node["consequence"], paths), (node["alternative"], otherwise)):
             if narrowed is None or narrowed == [{}]:
                 self._visit(body, dict(known), branch)
@@ -287,8 +293,9 @@ class Walker:
             same = ([{}], []) if held[0] == held[1] else ([], [{}])
         elif word is not None and said.split() and not said.startswith("-"):
             same = ([_path(word.at, said.split())], None)
-        elif said in SIGILS and re.fullmatch(r"[\w.]+(?:\[0\]|\.charAt\(0\))", left.text):
-            self.sigil = said
+        elif said in SIGILS and left.text.endswith(("[0]", ".charAt(0)")):
+            line = left["object"] or left["function"]["object"]
+            self.sigil = said if self.evaluator.value(line, known) == Line(0) else self.sigil
         return (same[1], same[0]) if operator.startswith("!") else same
 
     def _asked(self, node: Node, known: Known) -> Paths:
@@ -304,12 +311,12 @@ class Walker:
                 self._miss(pattern, f"This pattern is more than a list of words: `{pattern.text[:80]}`")
             return [_path(word.at, one) for one in found]
         if method == "startsWith" and isinstance(held, Line) and isinstance(asked, Text):
-            self.sigil = asked.said if asked.said in SIGILS else self.sigil
+            self.sigil = asked.said if asked.said in SIGILS and not held.at else self.sigil
             words = [word for word in asked.said.split() if any(sign.isalnum() for sign in word)]
             return [_path(held.at, words)] if words else None
         if method in {"includes", "has"} and (words := self.evaluator.strings(owner)):
-            if isinstance(asked, Word):
-                return [{asked.at: one} for one in words if len(one.split()) == 1]
+            if isinstance(asked, Word | Line):
+                return [_path(asked.at, one.split()) for one in words if one.split()]
             return ([{}] if asked.said in words else []) if isinstance(asked, Text) else None
         return None
 
@@ -390,7 +397,7 @@ class Walker:
                 used = node.parent["operator"].text or node.parent.type
                 taken = used in _VALUES and node.type in {"member_expression", "subscript_expression"}
                 branch.options[name] = value or branch.options.get(name) or ("<value>" if taken else None)
-        elif isinstance(held, Word) and words and branch.arguments.get(held.at, "value") == "value":
+        elif isinstance(held, Word | Line) and words and branch.arguments.get(held.at, "value") == "value":
             branch.arguments[held.at] = node.text if "identifier" in node.type else "value"
 
 

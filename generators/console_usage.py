@@ -11,7 +11,7 @@ MAX_LINE = 600
 _OPENING = re.compile(r"(?:^|.*?[\s.:!?(`\"'])(?:usage|syntax)\s*:\s*", re.IGNORECASE)
 _BULLET = re.compile(r"^\s*(?:[-*•·–>$]\s+)?")
 _WORD = re.compile(r"[/!.]?[A-Za-z0-9?][A-Za-z0-9_.:+?-]*")
-_PLACEHOLDER = re.compile(r"[<({\"'].*|[A-Z][A-Z0-9_-]*(?:\.\.\.)?|.*(?:\.\.\.|…)", re.DOTALL)
+_PLACEHOLDER = re.compile(r"[<{].*|'?\{.*|[A-Z][A-Z0-9_-]*(?:\.\.\.)?|.*(?:\.\.\.|…)", re.DOTALL)
 _APART = re.compile(r"\s{2,}[-–—:=>]*\s*|\t\s*|\s+(?:[-–—#]|->|=>|//)\s+")
 _SENTENCE = re.compile(r"\.(?:\s+(?=[A-Z])|\s*$)")
 _COLON = re.compile(r"\s*:\s+")
@@ -42,13 +42,16 @@ def ways(text: str) -> Iterator[Way | str]:
         rest = (line[opening.end() :] if opening else _BULLET.sub("", line)).strip()
         if len(line) > MAX_LINE or not rest:
             continue
+        if rest.count(")") > rest.count("("):  # `(usage: weather <city>)`
+            rest = rest[: rest.rindex(")")]
         said, summary, colon = _apart(rest, bool(opening))
         found = tokens(said)
         if found is None and opening:
             yield line.strip()
-        for one in re.split(r"\n(?:or|OR)\n", "\n".join(found or ())):  # `kill <script> or kill <pid>`
+        again = rf"\n(?:\||or|OR)\n(?={re.escape(found[0])}\n|[/!])" if found else "$"  # `kill <script> or kill <pid>`
+        for one in re.split(again, "\n".join([*(found or ()), ""])):
             if _WORD.fullmatch(one.partition("\n")[0]):
-                yield Way(tuple(one.split("\n")), summary, bool(opening), colon)
+                yield Way(tuple(filter(None, one.split("\n"))), summary, bool(opening), colon)
 
 
 def tokens(said: str) -> list[str] | None:

@@ -173,7 +173,9 @@ class Evaluator:
     def _method(self, held: Value, method: str, given: list[Node]) -> Value:
         first = given[0] if given else Node(None)
         match held:
-            case Line(at) if method in _CUT and first:
+            case Line(at) if (
+                method in _CUT and first and (len(given) < 2 or given[1].text in {"''", '""', "undefined"})
+            ):
                 return self._cut(at, first.bare)
             case Line(at) if method in {"split", "match"}:
                 return Words(at)
@@ -196,7 +198,8 @@ class Evaluator:
     def _cut(self, at: int, first: Node) -> Value:
         """The line without words at its beginning: `replace('helios ', '')`, `slice('helios '.length)`, `slice(1)`."""
         measured = first["object"] if first["property"].text == "length" else first
-        found = alternatives(first["pattern"].text) if first.type == "regex" else []
+        begins = first.type == "regex" and first["pattern"].text.startswith("^")
+        found = alternatives(first["pattern"].text) if begins else []
         said = found[0] if found else (self.source.constant(measured) or "").split()
         words = [word for word in said if any(sign.isalnum() for sign in word)]
         self.assumed.update({at + index: word for index, word in enumerate(words)})
