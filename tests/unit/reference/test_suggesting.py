@@ -94,3 +94,47 @@ assert "rapidfuzz" in sys.modules
     done = subprocess.run(command, env={"PYTHONPATH": "layers/core:."}, capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+PROGRAMS = lookup(
+    command("dock container rm", "CONTAINER...", summary="Remove one or more containers"),
+    command("dock container rename", "CONTAINER NEW_NAME", summary="Rename a container"),
+    command("dock run", "IMAGE", summary="Create and run a new container"),
+    command("vcs cherry-pick", "<commit>...", summary="Apply the changes of existing commits"),
+    command("pm install", "[<package>...]", aliases=["pm add"], summary="Install packages"),
+    command("pm update", "[<package>...]", aliases=["pm upgrade"], summary="Update packages"),
+    command("kube rollout", "SUBCOMMAND", summary="Manage rollouts"),
+    command("kube rollout restart", "RESOURCE", summary="Restart a resource"),
+    command("kube create deployment", "NAME", summary="Create a deployment"),
+    command("kube apply", "-f FILE", summary="Apply a configuration"),
+    endpoint("GET", "/repos/{owner}/{repo}/pulls"),
+    endpoint("PATCH", "/repos/{owner}/{repo}/issues/{number}"),
+    endpoint("GET", "/octocat"),
+    endpoint("POST", "/api/v10/channels/{id}/messages", aliases=["POST /channels/{id}/messages"]),
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("vcs cherrypick abc123", "vcs cherry-pick"),
+        ("pm instal requests", "pm install"),
+        ("pm upgrade-all", "pm update"),
+        ("kube aply -f x.yaml", "kube apply"),
+        ("kube restart deployment web", "kube rollout restart"),
+        ("dock container delete web", "dock container rm"),
+        ("GET /repo/octocat/hello-world/pulls", "GET /repos/{owner}/{repo}/pulls"),
+        ("POST /repos/octocat/hello-world/issues/42/close", "PATCH /repos/{owner}/{repo}/issues/{number}"),
+        ("POST /channel/42/messages", "POST /api/v10/channels/{id}/messages"),
+        ("GETx/octocat", "GET /octocat"),
+        ("GET/ octocat", "GET /octocat"),
+    ],
+)
+def test_arguments_and_what_exists_of_a_line_do_not_hide_what_was_meant(asked: str, meant: str) -> None:
+    assert PROGRAMS.suggest(asked, Asked(asked))[0] == meant
+
+
+def test_commands_of_the_same_root_are_suggested_first() -> None:
+    found = lookup(command("pack fetch"), command("pick fetchh"), command("pick fetcher"))
+
+    assert found.suggest("pick fetch", Asked(""))[:2] == ("pick fetchh", "pick fetcher")

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from commonplace.reference.commands import Commands, Names
 from commonplace.reference.endpoints import Endpoints, Request
@@ -23,7 +24,10 @@ from commonplace.reference.model import (
 from commonplace.reference.query_shapes import Shapes, without_kind
 from commonplace.reference.shelf import Conditions, Kept, Match, Shelved, categories_of, modules_of
 from commonplace.reference.spelling import spelling, unwrapped
-from commonplace.reference.suggestions import Everything, Suggesting
+from commonplace.reference.suggestions import Suggesting
+
+if TYPE_CHECKING:
+    from commonplace.reference.search import Scorer
 
 MOST_BEGINNING = 100
 """Commands of a group that are named at once."""
@@ -34,7 +38,9 @@ SCORES: dict[MatchedBy, float] = {"name": 1.0, "alias": 0.95, "spelling": 0.95, 
 class Lookup:
     """Built of the catalogues of an edition, once; it never changes, and is safe for threads."""
 
-    def __init__(self, catalogues: Sequence[Catalogue]) -> None:
+    def __init__(self, catalogues: Sequence[Catalogue], scorer: Callable[[], "Scorer"] | None = None) -> None:
+        """`scorer` is one of all entries, if one is to be had that need not be built."""
+        self._scorer = scorer
         self._shelved = Shelved(catalogues)
         self._names = Names(self._shelved)
         self._commands = Commands(self._names)
@@ -173,7 +179,13 @@ class Lookup:
 
     @cached_property
     def _suggesting(self) -> Suggesting:
-        return Suggesting(Everything(self._shelved), self._names.roots)
+        return Suggesting(self._shelved, self._names, self._scorer or self._built_scorer)
+
+    @cache  # noqa: B019 - it lives as long as this
+    def _built_scorer(self) -> "Scorer":
+        from commonplace.reference.search import Scorer
+
+        return Scorer([kept.entry for kept in self.entries], [one.synonyms for one in self._shelved.catalogues])
 
 
 def _of(request: Request, there: Match) -> Match:

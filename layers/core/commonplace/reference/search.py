@@ -359,7 +359,7 @@ class Words:
         self._entries = entries
         self._ids = [record_id(kept.catalogue.name, kept.entry.id) for kept in entries]
         self._places = {id: place for place, id in enumerate(self._ids)}
-        self._scorer = Scorer([kept.entry for kept in entries], synonyms, tuning.weights)
+        self.scorer = Scorer([kept.entry for kept in entries], synonyms, tuning.weights)
         self._tuning = tuning
 
     def rank(
@@ -384,7 +384,7 @@ class Words:
     ) -> Sequence[tuple[Kept, float]]:
         lexical = [
             LegHit(self._ids[place], score)
-            for place, score in self._scorer.rank(asked.query, self._admitted(asked, admits))
+            for place, score in self.scorer.rank(asked.query, self._admitted(asked, admits))
         ]
         vector = [hit for hit in self._known(near) if admits(self._entries[self._places[hit.id]])]
         if not self._relevant(lexical, vector):

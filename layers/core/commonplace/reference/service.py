@@ -35,7 +35,7 @@ class Prepared:
     def __init__(self, edition: Edition, tuning: Tuning) -> None:
         self.version = edition.version
         self.catalogues = edition.catalogues
-        self.lookup = Lookup(edition.catalogues)
+        self.lookup = Lookup(edition.catalogues, lambda: self.words.scorer)
         self._tuning = tuning
 
     @cached_property
