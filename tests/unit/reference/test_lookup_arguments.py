@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from commonplace.reference.lookup import Lookup
-from commonplace.reference.model import Asked, Entry, Parameter, UnknownOption
+from commonplace.reference.model import Asked, Entry, Example, Parameter, UnknownOption
 from tests.unit.reference.products import command, lookup, product
 
 
@@ -183,11 +183,51 @@ def test_nothing_is_said_of_options_that_were_not_read() -> None:
     assert _answer("tool show --jso", unread) == ("tool show", ())
 
 
+def test_what_a_program_says_of_its_arguments_is_so_though_it_lists_no_parameters() -> None:
+    found = lookup(
+        command("kube cordon", "NODE [options]", source="auto-generated:kube --help"),
+        command("kube events", source="auto-generated:kube --help"),
+        command("kube plugin", source="auto-generated:kube --help"),
+        command("kube plugin list", source="auto-generated:kube --help"),
+        command("hand cordon", "NODE"),
+    )
+
+    assert _answer("kube cordon green", found) == ("kube cordon", ())
+    assert _answer("kube cordon green blue", found) is None
+    assert _answer("kube events anything", found) == ("kube events", ())
+    assert _answer("kube plugin frobnicate", found) is None
+    assert _answer("hand cordon green", found) is None
+    assert _answer("hand cordon node-7", found) == ("hand cordon", ())
+
+
+def test_examples_show_how_many_arguments_there_may_be() -> None:
+    example = Example(description="Two at once", code="$ kube delete pod web-0 web-1 --now\nkube plugin list")
+    found = lookup(
+        told("kube delete", "TYPE [NAME] [options]", "--now", examples=[example]),
+        told("kube plugin", "[options]", examples=[example]),
+        told("kube plugin list"),
+    )
+
+    assert _answer("kube delete pod one two", found) == ("kube delete", ())
+    assert _answer("kube delete pod one two three", found) is None
+    assert _answer("kube plugin install", found) is None
+
+
 def test_options_of_an_alias_are_those_of_the_command() -> None:
     assert _answer("npm i --save-dve jest") == (
         "npm install",
         (UnknownOption("--save-dve", ("--save-dev",)),),
     )
+
+
+def test_an_alias_that_is_told_of_two_names_the_one_that_is_called_most_like_it() -> None:
+    aliases = ["dock container ls", "dock container list", "dock ps"]
+    found = lookup(
+        told("dock ps", "[OPTIONS]", "--all -a", aliases=aliases), told("dock container ls", aliases=aliases)
+    )
+
+    assert _answer("dock container list", found) == ("dock container ls", ())
+    assert _answer("dock container list -a", found) == ("dock container ls", ())
 
 
 def test_a_line_without_its_root_names_what_is_there_once() -> None:

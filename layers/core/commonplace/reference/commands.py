@@ -15,10 +15,10 @@ from itertools import takewhile
 from commonplace.reference.model import MAX_QUERY_CHARACTERS, Catalogue, Entry, UnknownOption
 from commonplace.reference.options import Options, nearest, options_of
 from commonplace.reference.shelf import Kept, Match, Shelved
-from commonplace.reference.spelling import one_edit, parts, spelling, spellings, typed, unwrapped
+from commonplace.reference.spelling import PROMPT, one_edit, parts, spelling, spellings, typed, unwrapped
 from commonplace.reference.usages import Part, Pattern, ends, names_subcommand, pattern_of, values, wrapped_at
 
-_TOKEN = re.compile(r"""(?:"[^"]*"|(?<![^\s=])'[^']*'|<[^<>]*>|\[[^\[\]]*\]|\{[^{}]*\}|\S)+""")
+_TOKEN = re.compile(r"""(?:"[^"]*"|(?<![^\s=$])'[^']*'|<[^<>]*>|\[[^\[\]]*\]|\{[^{}]*\}|\S)+""")
 _OPTION = re.compile(r"\[?-{1,2}[A-Za-z]")
 _VALUE = re.compile(r"[\d@./=<>{}\[\]$*\"'\\]")
 _NO_SUBCOMMAND = frozenset("@/='\"<>{}[]")
@@ -27,6 +27,9 @@ _OPERATORS = frozenset({"|", "||", "&", "&&", ";", ">", ">>", "<", "<<", "2>", "
 _ASSIGNED = re.compile(r"[A-Z_][A-Z0-9_]*=")
 _NUMBERED = re.compile(r"-\d+\Z")
 """`-5` of `git log -5`."""
+
+GENERATED = "auto-generated:"
+"""What a source begins with that is the product itself: what its usages say of arguments, is so."""
 
 END = "--"
 """What follows is no option of the command."""
@@ -206,6 +209,9 @@ class Taken:
     """After how many words another command begins, whose options are its own."""
 
 
+ANY = Part("COMMAND")
+
+
 class Commands:
     """Commands by what is typed."""
 
@@ -234,9 +240,9 @@ class Commands:
     def _ways(self, line: str) -> Iterator[Match]:
         names, aliases = self._names.commands, self._names.aliases
         yield Match(names.exactly(line), "name")
-        yield Match(aliases.exactly(line), "alias")
+        yield Match(_most_alike(aliases.exactly(line), line), "alias")
         yield Match(names.however_spelt(line), "spelling")
-        yield Match(aliases.however_spelt(line), "alias")
+        yield Match(_most_alike(aliases.however_spelt(line), line), "alias")
         found = _tokens(line)
         yield self._with_arguments(found, swallow=False)
         yield self._with_arguments(found, swallow=True)
@@ -255,7 +261,8 @@ class Commands:
         for end in range(len(places), 0, -1):
             head = " ".join(line[place] for place in places[:end])
             rest = [token for place, token in enumerate(line) if place not in places[:end]]
-            named = self._names.commands.however_spelt(head) or self._names.lines.however_spelt(head)
+            named = self._names.commands.however_spelt(head)
+            named = named or _most_alike(self._names.lines.however_spelt(head), head)
             found = [kept for kept in named if kept.catalogue.name not in decided]
             decided.update(kept.catalogue.name for kept in found)
             unknown = ((kept, self._unknown(kept, head, rest, swallow=swallow)) for kept in found)
@@ -338,17 +345,40 @@ def taken_by(entry: Entry, groups: Sequence[Entry] = ()) -> Taken:
         pattern = pattern_of(usage, lambda option: options.takes.get(option) is False, literally=literally)
         found += _after_name(pattern, command_name(entry), first=not found, literally=literally)
     patterns = [pattern for pattern, _ in found]
+    literal = any(part.literal for pattern in patterns for part in pattern)
     arguments = [one.name for one in entry.parameters or () if one.place == "argument"]
-    if arguments and not any(part.literal for pattern in patterns for part in pattern):
+    if arguments and not literal:
         patterns.append(pattern_of(" ".join(arguments), lambda _: False, literally=False))
     wrapped = [at for pattern in patterns if (at := wrapped_at(pattern)) is not None]
+    # What no usage says may be words of a subcommand as well, if there are any.
+    generated = (entry.source or "").startswith(GENERATED)
+    if generated and entry.parameters is None and usages == [entry.name]:
+        patterns.append((replace(ANY, repeated=True),))
+    patterns += [(ANY,) * size for size in ({0} if literal else _shown(entry, options))]
     return Taken(
         tuple(patterns),
         options,
-        told=entry.parameters is not None,
+        told=generated or entry.parameters is not None,
         within=any(within for _, within in found),
         wrapped=min(wrapped, default=None),
     )
+
+
+def _most_alike(found: Sequence[Kept], line: str) -> Sequence[Kept]:
+    """Those with most words of the line at the beginning of their name: an alias may be told of two that are the same."""
+    asked = words([line])
+    names = [words([command_name(kept.entry)]) for kept in found]
+    common = [next((at for at in range(len(name), 0, -1) if name[:at] == asked[:at]), 0) for name in names]
+    return [kept for kept, size in zip(found, common, strict=True) if size == max(common)]
+
+
+def _shown(entry: Entry, options: Options) -> set[int]:
+    """How many words examples have after the name: no usage says that `kubectl delete pod a b` is one."""
+    taken = Taken((), options, told=True, within=False, wrapped=None)
+    lines = (line.removeprefix(PROMPT) for example in entry.examples for line in example.code.splitlines())
+    begun = f"{command_name(entry)} "
+    found = (_read(_tokens(line.removeprefix(begun)), taken, swallow=False) for line in lines if line.startswith(begun))
+    return {len(said) for said, _ in found if said}
 
 
 def _after_name(pattern: Pattern, name: str, *, first: bool, literally: bool) -> Iterator[tuple[Pattern, bool]]:
