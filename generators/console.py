@@ -7,7 +7,7 @@ are written is said by what people are told: usage lines, then help tables. What
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -103,8 +103,8 @@ class Reader:
         self._top: list[tuple[int, Branch]] = []
         self._index: dict[Name, Name] = {}
         self._handlers: Counter[int] = Counter()
-        self._shows = False
-        """Whether help tables say what is typed behind a name."""
+        self._shows: set[int] = set()
+        """Texts that say what is typed behind a name."""
         self.unread = self._walker.unread
 
     def follow(self, entry: str) -> None:
@@ -143,13 +143,13 @@ class Reader:
         for name in list(self._index.values()):
             if self._root and name[: len(self._root)] == self._root != name:
                 self._index.setdefault(_folded(name[len(self._root) :]), name)
-        commands = {name for _, names, leaf in leaves for name in names if leaf}
+        commands = {name for branch, names, leaf in leaves for name in names if leaf and not branch.alone}
         leaves = [  # `run a.js`, compared with somewhere else, is a use of `run`
             (branch, [name for name in names if not any(name[:n] in commands for n in range(1, len(name)))], leaf)
             for branch, names, leaf in leaves
         ]
         written = list(self._written(leaves) if leaves else self._believed())
-        self._shows = any(one.told.row and one.parameters for _, one in written)
+        self._shows = {one.told.text for _, one in written if one.parameters and not one.told.way.usage}
         documented = {name for name, one in written if one.told.row or (one.told.way.usage and one.parameters)}
         tabled = {name for name, one in written if one.told.row or (one.rest and _ARGUMENT.match(one.rest[0]))}
         found: dict[Name, Found] = {}
@@ -211,7 +211,11 @@ class Reader:
         """What people are told of the commands that code reads."""
         lines = Counter(one.line for one in self._told if one.way.colon and self._match(one.way.tokens))
         scoped = [
-            (Told(way, branch.line), [name[:count] for name in names for count in range(len(name), 0, -1)], not leaf)
+            (
+                Told(way, branch.line, text=hash(text)),
+                [name[:count] for name in names for count in range(len(name), 0, -1)],
+                not leaf,
+            )
             for branch, names, leaf in leaves
             for text in branch.texts
             for way in self._ways(text, branch)
@@ -243,8 +247,8 @@ class Reader:
         found = [one for one in ways(text) if isinstance(one, Way)]
         listed = sum(one.colon for one in found) > 1  # `Status: pending` alone is no help
         for way in found:
-            if "\0" not in way.text and (listed or way.usage or not way.colon):
-                yield way
+            if "\0" not in way.text and (way.usage or not way.colon or (listed and "\0" not in way.summary)):
+                yield replace(way, summary=way.summary.replace("\0", "…"))
             elif way.usage:
                 said = way.text.replace("\0", "…")[:200]
                 self.unread.append(Unread(f"line {branch.line}", f"A part of this usage is not known: `{said}`"))
@@ -265,17 +269,19 @@ class Reader:
 
     def _command(self, name: Name, found: Found, names: Mapping[Name, str]) -> Command:
         called, line = names[name], min((one.line for one in found.branches), default=0)
-        first, others = _chosen([one for one in found.written if one.rest or one.told.way.usage or not one.told.fields])
         branches = found.branches
         flags = [f"{flag}={value}" if value else flag for one in branches for flag, value in one.options.items()]
         taken = branches[0].arguments if branches else {}
         inferred = [f"<{taken.get(at, 'value')}>" for at in range(len(name), max(taken, default=0) + 1)]
+        first, others = _chosen(
+            [one for one in found.written if one.rest or one.told.way.usage or self._tells(one, inferred)]
+        )
         read = bool(flags or inferred or any(one.elsewhere for one in branches))
         told_rows = [one for one in found.written if one.told.row]
         fields: Mapping[str, Any] = next((one.told.fields for one in told_rows if one.told.fields), {})
         noted = self._note(found)
         if first is not None:
-            exact = first.told.way.usage or bool(first.parameters) or self._shows or bool(branches and not read)
+            exact = True
             syntax = " ".join((called, *first.rest))
         else:
             exact = bool(found.written and branches and not read)
@@ -283,7 +289,7 @@ class Reader:
             if usage := noted.tags.get("usage") or noted.tags.get("syntax"):
                 exact, syntax = True, usage[0]
         own = parameters(syntax.split()[len(name) :])[0] if first is None else first.parameters
-        said = [one for branch in branches for text in branch.texts for one in options_in(text)]
+        said = [one for branch in branches for text in branch.texts for one in options_in(text.replace("\0", "…"))]
         further = [one for way in others for one in way.parameters if one.place == "option"]
         further += [one for flag in flags if (one := option(flag))]
         takes = merged(
@@ -328,6 +334,10 @@ class Reader:
             subcategory=slug(text_of(fields, "subcategory") or "") or None,
             module=slug(text_of(fields, "module") or "") or None,
         )
+
+    def _tells(self, one: Written, inferred: Sequence[str]) -> bool:
+        """Whether a name alone says that nothing is typed behind it: others beside it say what is."""
+        return one.told.text in self._shows and not one.told.fields and (one.told.row or not inferred)
 
     def _begins(self, alias: str, name: Name) -> bool:
         """Whether other commands begin with it: an alias that is a verb alone would answer for all of them."""

@@ -229,9 +229,10 @@ class Walker:
         for one in node["condition"].walk():
             self._reads(one, known, branch, words=False)
         outer = node.parent if node.parent.type == "else_clause" else node
-        last = node["alternative"].text
-        if paths and last and not last.startswith("else if") and "(" in last and not _REFUSES.search(last):
-            branch.alone = True
+        last = node["alternative"]
+        while last.parts and last.parts[0].type == "if_statement":
+            last = last.parts[0]["alternative"]
+        branch.alone = branch.alone or bool(paths and "(" in last.text and not _REFUSES.search(last.text))
         for body, narrowed in ((node["consequence"], paths), (node["alternative"], otherwise)):
             if narrowed is None or narrowed == [{}]:
                 self._visit(body, dict(known), branch)
@@ -391,6 +392,9 @@ class Walker:
     def _reads(self, node: Node, known: Known, branch: Branch, *, words: bool = True) -> None:
         """The option that an expression asks for, or the word that it takes."""
         held = self.evaluator.value(node, known)
+        compared = self.source.constant(node["right"]) or "" if "==" in node["operator"].text else ""
+        if isinstance(held, Word | Line) and re.fullmatch(r"-{1,2}\w[\w-]*", compared):
+            held = Flag(compared)
         if isinstance(held, Flag):
             for said in held.said.split(", ") if "=" in held.said else [held.said]:
                 name, _, value = said.partition("=")

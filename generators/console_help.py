@@ -35,6 +35,8 @@ class Told:
     """Of an object: what else it says."""
     handler: Node | None = None
     """The function that stands beside it, and carries it out."""
+    text: int = 0
+    """Of which text it is a line; rows are all of one."""
     shown: str = ""
     """What an example shows; the way is no usage then."""
 
@@ -61,7 +63,7 @@ def told(source: tsx.Source) -> Iterator[Told | Unread]:
             lines = node.parts if node.type == "array" else [node]
             for one in ways("\n".join(source.constant(line) or "" for line in lines)):
                 if isinstance(one, Way):
-                    yield Told(one, node.line)
+                    yield Told(one, node.line, text=node.id)
                 else:
                     yield Unread(f"line {node.line}", f"This usage is cut off in the middle: `{one[:200]}`")
 
