@@ -365,7 +365,7 @@ def taken_by(entry: Entry, groups: Sequence[Entry] = ()) -> Taken:
 
 
 def _most_alike(found: Sequence[Kept], line: str) -> Sequence[Kept]:
-    """Those with most words of the line at the beginning of their name: an alias may be told of two that are the same."""
+    """Those whose names begin most as the line does: an alias may be told of two that do the same."""
     asked = words([line])
     names = [words([command_name(kept.entry)]) for kept in found]
     common = [next((at for at in range(len(name), 0, -1) if name[:at] == asked[:at]), 0) for name in names]
