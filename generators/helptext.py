@@ -225,7 +225,7 @@ def _parameters(
         return None
     arguments = [one for usage in told for one in usage if one.place == "argument"]
     said = [one for one in rows if one.place == "argument"]
-    if len(said) == 1 and len(arguments) == 1:
+    if len(said) == len(arguments) == 1 and key(said[0]) != key(arguments[0]):
         said = [said[0].model_copy(update={"name": arguments[0].name})]
     found = merged([*arguments, *said, *known.values(), *(one for usage in told for one in usage)])
     spelt = {name for one in found for name in (one.name, *one.aliases)}

@@ -171,6 +171,13 @@ def test_options_whose_text_stands_below_them_are_read() -> None:
     assert [one.line for one in page(text).parameters] == ["- `--fix`: Mend it.", "- `--watch`, `-w`: Look on."]
 
 
+def test_an_argument_that_a_list_repeats_is_repeated_though_the_usage_names_it_once() -> None:
+    text = "Add packages.\n\nUsage: uv add <NAMES|--from <FILE>>\n\nArguments:\n  [NAMES]...\n          Packages.\n"
+    [entry] = entries(text).values()
+    assert entry.parameters is not None
+    assert [one.name for one in entry.parameters if one.place == "argument"] == ["NAMES..."]
+
+
 def test_a_page_without_commands_is_a_command() -> None:
     text = "usage: moor [-h] [--tight] boat\n\nMoor a boat. Asks first.\n\npositional arguments:\n  boat  which one\n"
     [entry] = entries(text).values()
