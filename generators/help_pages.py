@@ -113,8 +113,9 @@ def page(text: str, words: Sequence[str] = (), *, listing: bool = False) -> Page
 
 
 def lines_of(text: str) -> list[str]:
-    """Without colours, boxes and spaces at their ends; tabs are of eight."""
-    plain = _OVERSTRUCK.sub("", _COLOUR.sub("", text)).replace("\r\n", "\n").replace("\r", "\n").expandtabs(8)
+    """Without colours, boxes and spaces at their ends; tabs are of eight, and two spaces at least behind a word."""
+    plain = _OVERSTRUCK.sub("", _COLOUR.sub("", text)).replace("\r\n", "\n").replace("\r", "\n")
+    plain = re.sub(r"(?<=\S)\t", " \t", plain).expandtabs(8)
     return [said for line in plain.split("\n")[:MAX_LINES] if (said := _unboxed(line)) is not None]
 
 

@@ -38,14 +38,14 @@ def model() -> LocalEmbeddings:
 def world(request: pytest.FixtureRequest, model: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     engine, store = request.param
     if engine == "OpenSearch":
-        with _moto() as client, opensearch(request.getfixturevalue("opensearch_url"), model) as index:
+        with served_by_moto() as client, opensearch(request.getfixturevalue("opensearch_url"), model) as index:
             yield World(client, index, model)
         return
     index = embedded(tmp_path_factory.mktemp("index"), model)
     if store == "DynamoDB Local":
         yield World(request.getfixturevalue("dynamodb_local"), index, model)
         return
-    with _moto() as client:
+    with served_by_moto() as client:
         yield World(client, index, model)
 
 
@@ -66,7 +66,7 @@ def organisation() -> str:
     return f"team-{uuid4().hex[:12]}"
 
 
-class _moto:
+class served_by_moto:
     """One process's DynamoDB."""
 
     def __enter__(self) -> object:

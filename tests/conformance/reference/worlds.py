@@ -1,6 +1,6 @@
 """A reference over a real store, index and model, behind the whole HTTP application, and people who call its tools."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -83,6 +83,8 @@ class World:
     engine: Engine
     model: LocalEmbeddings
     catalogue: Catalogue = field(default_factory=helios)
+    names: Sequence[str] = (NAME,)
+    """Of the catalogues of the deployment."""
     objects: Fragile = field(default_factory=Fragile)
     clock: Clock = field(default_factory=Clock)
 
@@ -92,7 +94,7 @@ class World:
 
     def publish(self, catalogue: Catalogue) -> None:
         publish(self.objects, catalogue)
-        Indexer(StoredCatalogues(self.objects, [NAME]), self.engine, self.model).reconcile()
+        Indexer(StoredCatalogues(self.objects, self.names), self.engine, self.model).reconcile()
 
     def live_commands(self) -> list[str]:
         """Names of those that nothing replaces."""
@@ -101,7 +103,7 @@ class World:
 
     def reference(self) -> Reference:
         """As one of many functions has it."""
-        shelf = CatalogueLibrary(self.objects, [NAME], clock=self.clock)
+        shelf = CatalogueLibrary(self.objects, self.names, clock=self.clock)
         return Reference(shelf, VectorMeaning(self.engine, [self.model]), self.gaps)
 
     def app(self, organisation: str, limits: Mapping[Cost, int], records: list[CallRecord]) -> ASGIApp:
