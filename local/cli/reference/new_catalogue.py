@@ -1,14 +1,16 @@
 """`commonplace reference init`: a catalogue's first files, and what can be generated of what its product has."""
 
 import os
-import shutil
 import tomllib
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
 import typer
 
+from commonplace.kernel.errors import CommonplaceError
 from commonplace.reference.model import SETTINGS_FILE
 from commonplace.reference.source.drafts import SOURCES
 from commonplace.reference.source.settings_file import KINDS
@@ -55,7 +57,9 @@ Say here what people ask first. The folder says that this is a guide.
 def init(
     folder: Annotated[Path, typer.Argument(help="The folder of the new catalogue.")] = Path("reference"),
     *,
-    title: Annotated[str | None, typer.Option(help="What the product is called; default: as the folder.")] = None,
+    title: Annotated[
+        str | None, typer.Option(help="What the product is called; default: as its API document, or its folder, says.")
+    ] = None,
     sources: Annotated[
         list[str] | None,
         typer.Option(
@@ -78,7 +82,7 @@ def init(
         if any(item["into"] == one["into"] for one in items):
             item["into"] = f"{slug(PurePosixPath(source).name)}.json"
         items.append(item)
-    said = " ".join((title or product_of(folder)).split())
+    said = " ".join((title or _title(folder, items)).split())
     write_whole(settings, SETTINGS.format(title=_yaml(title=said), generate=_yaml(generate=items)))
     if not items:
         write_whole(guide, GUIDE.format(day=datetime.now(UTC).date().isoformat()))
@@ -118,11 +122,37 @@ def _item(folder: Path, kind: str, source: str) -> dict[str, Any]:
     if not file.is_file():
         raise CommandError(f"There is no file {path}.", f"Name the file to read: --from {kind}=PATH{sign}{name}")
     if kind in FILES and not file.is_relative_to(top_of(home)):
-        copy = home / SOURCES / file.name
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        file = Path(shutil.copyfile(file, copy))
+        file = _copied(file, home / SOURCES)
     inside = Path(os.path.relpath(file, home)).as_posix()
     return {"kind": kind, "source": f"{inside}{sign}{name}", "into": into} | root
+
+
+def _copied(file: Path, sources: Path) -> Path:
+    """With the files that it refers to, as they stand beside it or below. Raises CommandError."""
+    from generators.openapi.documents import files_of, gathered
+
+    try:
+        raw = file.read_bytes()
+        for path, each in {file.name: raw, **gathered(raw, files_of(file.parent))}.items():
+            copy = sources / path
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(each)
+    except (OSError, CommonplaceError) as error:
+        raise CommandError(f"{file} cannot be copied: {error}.", f"Put it into {sources} and name it there.") from error
+    return sources / file.name
+
+
+def _title(folder: Path, items: Sequence[Mapping[str, Any]]) -> str:
+    """What an API document calls itself, else what the folder is called."""
+    from generators.openapi.documents import parsed
+
+    for one in items:
+        with suppress(OSError, CommonplaceError, LookupError, TypeError, AttributeError):
+            if one["kind"] == "openapi" and (
+                told := str(parsed((folder / one["source"]).read_bytes())["info"]["title"])
+            ):
+                return told
+    return product_of(folder)
 
 
 def _script(top: Path, path: str, name: str) -> str | None:

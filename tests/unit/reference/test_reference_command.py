@@ -247,9 +247,12 @@ def test_a_new_catalogue_begins_without_a_problem(tmp_path: Path) -> None:
 
 
 def test_a_new_catalogue_is_made_of_what_there_is_in_one_command(tmp_path: Path) -> None:
-    document = {"openapi": "3.0.3", "info": {}, "paths": {"/pools": {"get": {"summary": "Lists pools."}}}}
+    pools = {"$ref": "paths/pools.json"}
     api = write(tmp_path, DATED) / "tides: v1.json"
+    document = {"openapi": "3.0.3", "info": {"title": "Tides: the API"}, "paths": {"/pools": pools}}
     api.write_text(json.dumps(document), encoding="utf-8")
+    (tmp_path / "paths").mkdir()
+    (tmp_path / "paths" / "pools.json").write_text('{"get": {"summary": "Lists pools."}}', encoding="utf-8")
     page = tmp_path / "tides" / "reference" / "sources" / "tides.txt"
     page.parent.mkdir(parents=True)
     page.write_text("Reads tides.\n\nUsage: tides [OPTIONS]\n\nOptions:\n  --json  As JSON\n", encoding="utf-8")
@@ -260,8 +263,10 @@ def test_a_new_catalogue_is_made_of_what_there_is_in_one_command(tmp_path: Path)
 
     assert result.exit_code == 0, result.output
     assert (folder / "sources" / "tides: v1.json").read_bytes() == api.read_bytes()
+    assert (folder / "sources" / "paths" / "pools.json").is_file()
     assert not (folder / "guides").exists()
     checked = run("validate", folder)
+    assert "Tides: the API: 3 entries (2 api, 1 command)" in checked.output
     assert "duplicate-name" in checked.output and "duplicate-id" not in checked.output
     assert run("generate", folder, "--check").exit_code == 0
 
