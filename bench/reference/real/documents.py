@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import jsonref  # type: ignore[import-untyped]
 import yaml
@@ -62,7 +62,8 @@ class Operation:
     @cached_property
     def body(self) -> frozenset[str]:
         """Paths of fields that every request has to have: `pool.lat`, `items[].id`. None of alternatives (`oneOf`)."""
-        return frozenset(_required(self.bodies[0], "", 0)) if self.bodies and self.body_required else frozenset()
+        needed = [frozenset(_required(schema, "", 0)) for schema in self.bodies if self.body_required]
+        return frozenset.intersection(*needed) if needed else frozenset()
 
     @cached_property
     def sometimes_required(self) -> frozenset[str]:
@@ -75,8 +76,10 @@ class Operation:
         return frozenset(path for schema in self.bodies for path in _paths(schema, "", (), 0))
 
     def has(self, path: str) -> bool:
-        """Whether the body of any media type has this field, however deep."""
-        return any(_has(schema, path, 0) for schema in self.bodies)
+        """Whether the body of any media type has this field, however deep; `body` is one that has no fields."""
+        return any(_has(schema, path, 0) for schema in self.bodies) or (
+            path == "body" and any(not dict(_properties(schema, 0)) for schema in self.bodies)
+        )
 
 
 def operations(document: Path) -> tuple[Operation, ...]:
@@ -134,15 +137,28 @@ def _operations(whole: Mapping[str, Any]) -> Iterator[Operation]:
                 path=f"{base}{path.partition('#')[0]}",  # nobody sends what follows: it tells variants of one apart
                 base=base,
                 said=f"{own.get('summary') or ''} {own.get('description') or ''}",
-                given={
-                    (one["in"], one["name"]): bool(one.get("required"))
-                    for owner in (item, own)
-                    for one in owner.get("parameters") or ()
-                },
+                given=dict(_given(path, [*(item.get("parameters") or ()), *(own.get("parameters") or ())])),
                 bodies=[kinds[one].get("schema") for one in sorted(kinds, key=lambda one: "json" not in one)],
                 body_required=bool(body.get("required")),
                 secured=bool(security) and all(security),
             )
+
+
+def _given(path: str, parameters: Sequence[Mapping[str, Any]]) -> Iterator[tuple[tuple[str, str], bool]]:
+    """An object of the query is sent as its properties; what stands in the path itself is always sent."""
+    for one in parameters:
+        yield (one["in"], one["name"]), bool(one.get("required"))
+        if one["in"] == "query":
+            for name, _ in _properties(one.get("schema"), 0):
+                yield ("query", name if one.get("style") != "deepObject" else f"{one['name']}[{name}]"), False
+    for name, _ in parse_qsl(urlsplit(path).query):
+        yield ("query", name), True
+
+
+def _read_only(schema: Any) -> bool:
+    return isinstance(schema, Mapping) and bool(
+        schema.get("readOnly") or any(_read_only(part) for part in schema.get("allOf") or ())
+    )
 
 
 def _required(schema: Any, before: str, depth: int) -> Iterator[str]:
@@ -154,7 +170,7 @@ def _required(schema: Any, before: str, depth: int) -> Iterator[str]:
     properties = dict(_properties(schema, depth, ("allOf",)))
     for name in _names(schema):
         below = properties.get(name)
-        if isinstance(below, Mapping) and below.get("readOnly"):
+        if _read_only(below):
             continue
         path = f"{before}.{name}" if before else name
         yield path
@@ -187,14 +203,14 @@ def _properties(schema: Any, depth: int, through: Sequence[str] = _COMPOSED) -> 
     yield from properties.items() if isinstance(properties, Mapping) else ()
 
 
-def _items(schema: Any, depth: int = 0) -> Iterator[Any]:
-    """Schemas of the elements of a list, and of the values of a map."""
+def _values(schema: Any, words: Sequence[str], depth: int = 0) -> Iterator[Any]:
+    """Schemas of the elements of a list (`items`), and of the values of a map."""
     if depth > DEEPEST or not isinstance(schema, Mapping):
         return
-    yield from (schema[word] for word in ("items", "additionalProperties") if isinstance(schema.get(word), Mapping))
+    yield from (schema[word] for word in words if isinstance(schema.get(word), Mapping))
     for word in _COMPOSED:
         for part in schema.get(word) or ():
-            yield from _items(part, depth + 1)
+            yield from _values(part, words, depth + 1)
 
 
 def _paths(schema: Any, before: str, above: tuple[int, ...], level: int) -> Iterator[str]:
@@ -203,13 +219,12 @@ def _paths(schema: Any, before: str, above: tuple[int, ...], level: int) -> Iter
     if level >= ASKED or here in above:
         return
     for name, below in _properties(schema, 0):
-        if not isinstance(below, Mapping) or not below.get("readOnly"):
+        if not _read_only(below):
             path = f"{before}.{name}" if before else name
             yield path
             yield from _paths(below, path, (*above, here), level + 1)
-    for one in _items(schema):
-        if dict(_properties(one, 0)) and "additionalProperties" not in schema:
-            yield from _paths(one, f"{before}[]", (*above, here), level)
+    for one in _values(schema, ("items",)):
+        yield from _paths(one, f"{before}[]", (*above, here), level)
 
 
 def _has(schema: Any, path: str, depth: int) -> bool:
@@ -223,4 +238,5 @@ def _has(schema: Any, path: str, depth: int) -> bool:
             return True
     element = _ELEMENT.match(path)
     rest = path[element.end() :] if element else ""
-    return element is not None and any(not rest or _has(one, rest, depth + 1) for one in _items(schema))
+    values = _values(schema, ("items", "additionalProperties")) if element else ()
+    return path in _all_names(schema, 0) or any(not rest or _has(one, rest, depth + 1) for one in values)

@@ -90,10 +90,13 @@ def test_a_field_of_a_body_is_known_through_lists_maps_alternatives_and_media_ty
     file = documents_in(tmp_path, {})
     whole = json.loads(file.read_text())
     kinds = {"application/json": {"schema": schema}, "text/csv": {"schema": {"properties": {"file": {}}}}}
-    whole["paths"] = {"/pools": {"post": {"requestBody": {"content": kinds}, "security": [{"key": []}]}}}
+    span = {"in": "query", "name": "span", "schema": {"properties": {"from": {}}}}
+    own = {"requestBody": {"content": kinds}, "security": [{"key": []}], "parameters": [span]}
+    whole["paths"] = {"/pools?all=yes": {"post": own}}
     whole["components"] = {"schemas": {"Node": node}}
     file.write_text(json.dumps(whole))
     (found,) = operations(file)
+    assert found.given == {("query", "span"): False, ("query", "from"): False, ("query", "all"): True}
     for path in ("items[].sku", "labels.<key>.text", "labels.*", "tree.below.below.name", "file"):
         assert found.has(path), path
     for path in ("items.sku", "items[].name", "labels.text", "tree.sku", "fil", ""):
