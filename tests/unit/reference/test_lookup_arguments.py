@@ -176,6 +176,19 @@ def test_an_option_that_does_not_exist_is_said_with_the_nearest(line: str, name:
     assert found[1][0].nearest[:1] == ((nearest,) if nearest else ())
 
 
+def test_an_option_is_near_that_is_contracted_or_said_to_do_it() -> None:
+    parameters = [
+        Parameter(name="--detach", place="option", aliases=["-d"], description="Runs in the background. Prints an id."),
+        Parameter(name="--message", place="option", type="<text>", description="What to say"),
+        Parameter(name="--help", place="option"),
+    ]
+    found = lookup(command("tool run", "[OPTIONS]", parameters=parameters))
+
+    assert _answer("tool run --background", found) == ("tool run", (UnknownOption("--background", ("--detach",)),))
+    assert _answer("tool run --msg hello", found) == ("tool run", (UnknownOption("--msg", ("--message",)),))
+    assert _answer("tool run --id", found) == ("tool run", (UnknownOption("--id", ()),))
+
+
 def test_nothing_is_said_of_options_that_were_not_read() -> None:
     unread = lookup(command("tool list", "[--json]"), command("tool show", "[OPTIONS]", parameters=[]))
 

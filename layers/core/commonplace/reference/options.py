@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from commonplace.reference.model import Entry, UnknownOption
+from commonplace.reference.synonyms import stem
+from commonplace.search.text import words
 
 NEAREST = 3
 SHORTEST_ALIKE = 3
@@ -23,6 +25,8 @@ class Options:
 
     takes: dict[str, bool | None]
     """Whether a value follows; None where it may be joined by `=` alone, or where nobody says."""
+    described: dict[str, str]
+    """What is said of each, by its first name."""
     known: bool
     """Whether they were read: else nothing can be said of an option that is not among them."""
     complete: bool
@@ -58,7 +62,18 @@ class Options:
         """Those that do not exist, as far as that can be said."""
         missing = [name for name in dict.fromkeys(names) if self.known and not self.has(name)]
         found = [UnknownOption(name, nearest(name, self.takes)) for name in missing]
-        return tuple(one for one in found if self.complete or one.nearest)
+        told = (
+            one if one.nearest else replace(one, nearest=self._meant(one.name))
+            for one in found
+            if one.nearest or self.complete
+        )
+        return tuple(told)
+
+    def _meant(self, name: str) -> tuple[str, ...]:
+        """Those that are said to do what it is called: `--detach` runs in the background."""
+        asked = set(map(stem, words(name)))
+        found = (other for other, said in self.described.items() if not asked.isdisjoint(map(stem, words(said))))
+        return tuple(found)[:NEAREST]
 
 
 def nearest(name: str, names: Iterable[str]) -> tuple[str, ...]:
@@ -70,8 +85,11 @@ def nearest(name: str, names: Iterable[str]) -> tuple[str, ...]:
 def options_of(entry: Entry, groups: Sequence[Entry]) -> Options:
     """Those of `groups` count as well."""
     takes: dict[str, bool | None] = {}
+    described: dict[str, str] = {}
     for one in (entry, *groups):
         for parameter in one.parameters or ():
+            if parameter.place == "option":
+                described.setdefault(parameter.name, parameter.description.partition(". ")[0])
             for name in _names([parameter.name, *parameter.aliases] if parameter.place == "option" else []):
                 takes.setdefault(name, _takes(parameter.type))
     usages = "\n".join((entry.syntax or "", *entry.usages))
@@ -82,7 +100,7 @@ def options_of(entry: Entry, groups: Sequence[Entry]) -> Options:
         for name in _names([found["name"]]):
             takes.setdefault(name, bool(found["value"]) if found["value"] != "=" else True)
     complete = not _HELP.isdisjoint(takes) or (bool(in_usage) and not hidden)
-    return Options(takes, known=entry.parameters is not None and (own or not hidden), complete=complete)
+    return Options(takes, described, known=entry.parameters is not None and (own or not hidden), complete=complete)
 
 
 def _names(spellings: Iterable[str]) -> Iterator[str]:
@@ -100,6 +118,12 @@ def _takes(type: str | None) -> bool | None:
     return None if type.startswith(("[", "=")) else True
 
 
+def _contracts(one: str, other: str) -> bool:
+    """`msg` is `message`: its letters in their order."""
+    letters = iter(other)
+    return all(letter in letters for letter in one)
+
+
 def _distance(name: str, other: str) -> tuple[int, float] | None:
     """The nearer, the less; None for what is not near."""
     from rapidfuzz.distance import OSA
@@ -112,6 +136,8 @@ def _distance(name: str, other: str) -> tuple[int, float] | None:
         return 0, edits
     if shorter >= SHORTEST_ALIKE and (one.startswith(two) or two.startswith(one)):
         return 1, abs(len(one) - len(two))
+    if shorter >= SHORTEST_ALIKE and one[0] == two[0] and _contracts(one, two):
+        return 3, len(two) - len(one)
     ours, theirs = (frozenset(word for word in text.split("-") if len(word) >= SHORTEST_ALIKE) for text in (one, two))
     alike = len(ours & theirs) / (len(ours | theirs) or 1)
     return (2, 1 - alike) if alike >= 1 / 2 else None
