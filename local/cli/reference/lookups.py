@@ -150,6 +150,8 @@ def _compiled(place: Folder, reading: Reading) -> Catalogue:
 @contextmanager
 def _meaning(catalogues: Sequence[Catalogue], folder: Path) -> Iterator[Meaning]:
     """Over an index of its own, with the model that comes with the package."""
+    from rich.console import Console
+
     from commonplace.reference.index_source import record_of
     from commonplace.reference.search import VectorMeaning
     from commonplace.search.embedded.engine import EmbeddedEngine
@@ -159,7 +161,9 @@ def _meaning(catalogues: Sequence[Catalogue], folder: Path) -> Iterator[Meaning]
     model = LocalEmbeddings()
     engine = EmbeddedEngine(folder / "reference.sqlite", model)
     try:
-        engine.replace(embed_records([record_of(one, it) for one in catalogues for it in one.entries], model))
+        records = [record_of(one, it) for one in catalogues for it in one.entries]
+        with Console(stderr=True).status(f"Reading {len(records):,} entries for what they mean; --words does without"):
+            engine.replace(embed_records(records, model))
         yield VectorMeaning(engine, [model])
     finally:
         engine.close()
