@@ -28,6 +28,7 @@ from generators.tsx import Node
 MAX_DEPTH = 40
 MAX_STEPS = 600_000
 MAX_PATHS = 60
+MAX_SPREAD = 6
 Path = dict[int, str]
 Paths = list[Path] | None
 """None where nothing is known; none at all where it cannot be; an empty one where it always is."""
@@ -216,7 +217,8 @@ class Walker:
         for index, node in enumerate(nodes):
             if node.type == "if_statement" and not node["alternative"] and _exits(node["consequence"]):
                 _, otherwise = self._condition(node["condition"], known)
-                if otherwise and otherwise != [{}]:
+                checks = len(otherwise or ()) > 1 and not any(0 in path for path in otherwise or ())
+                if otherwise and otherwise != [{}] and not checks:  # one of several values is no further word
                     self._visit(node["consequence"], dict(known), branch)
                     self._block(nodes[index + 1 :], known, branch.below(otherwise, node.line))
                     return
@@ -324,7 +326,9 @@ class Walker:
     def _call(self, node: Node, known: Known, branch: Branch) -> None:
         called, given = node["function"], node.arguments
         table = self.evaluator.value(called, known) or self.evaluator.value(called["object"], known)
-        held = [self.evaluator.value(one, known) for one in given]
+        held = [self.evaluator.value(one.parts[0] if "spread" in one.type else one, known) for one in given]
+        if given and "spread" in given[-1].type and isinstance(spread := held.pop(), Words):
+            held += [spread.word(index) for index in range(MAX_SPREAD)]
         if isinstance(table, Table):
             self._table(table, branch, held, node)
             return
@@ -349,7 +353,8 @@ class Walker:
             self._miss(node, f"The commands of `{table.name}` are not in this source.")
         self._tables.add(table.node.id)
         lists = (one for given in table.node.arguments for one in given.parts if len(one.parts) == 2)
-        entries = {self.source.constant(one.parts[0]) or "": one.parts[1] for one in lists} or table.node.pairs
+        entries = {self.source.constant(one.parts[0]) or "": one.parts[1] for one in lists}
+        entries |= table.node.pairs if table.node.type == "object" else {}
         for key, value in entries.items():
             function = self.handler(value)
             below = branch.below([{table.at: key}], value.line, self.source.above(value))
@@ -361,13 +366,15 @@ class Walker:
     def _bound(self, function: Node, held: list[Value]) -> dict[str, Value]:
         bound: dict[str, Value] = {}
         for index, one in enumerate(_parameters(function)):
-            self._bind(one, held[index] if index < len(held) else None, bound)
+            value = held[index] if index < len(held) else None
+            rest = _name(one).startswith("...") and isinstance(value, Word)
+            self._bind(one, Words(value.at) if rest and isinstance(value, Word) else value, bound)
         return bound
 
     def _bind(self, pattern: Node, held: Value, known: dict[str, Value]) -> None:
         """The names that a declaration or a parameter gives to what is handed to it: `action`, `[action, ...rest]`."""
         pattern = pattern["pattern"] or pattern["left"] or pattern
-        pattern = pattern["left"] or pattern
+        pattern = pattern["left"] or (pattern.parts[0] if pattern.type == "rest_pattern" else pattern)
         if "identifier" in pattern.type:
             known[pattern.text] = held
         elif pattern.type == "array_pattern":

@@ -15,11 +15,12 @@ from generators.tsx import Node
 
 MAX_DEPTH = 8
 DESCRIPTIONS = ("description", "desc", "summary", "help", "about")
-_NAMES = ("command", "cmd", "name", "usage", "syntax")
+_NAMES = ("command", "cmd", "name")
 _USAGES = ("usage", "syntax", "use")
 _BOXES = {"div", "p", "pre", "ul", "ol", "table", "tr", "td", "li", "dl", "section"}
 _TOOLS = re.compile(r"eslint|@?ts-|prettier|istanbul|todo|fixme|xxx|hack|#?region|\W{3}|\W*$", re.IGNORECASE)
 _NOTICE = re.compile(r"deprecat|legacy|redirect|backward|no longer", re.IGNORECASE)
+_REGISTERS = re.compile(r"register|(?:command|cmd|handler)s?\.(?:set|add|on)$|add\w*command|\.command$", re.IGNORECASE)
 _TELLS = re.compile(r"help|command|descri|usage", re.IGNORECASE)
 
 
@@ -57,6 +58,8 @@ def told(source: tsx.Source) -> Iterator[Told | Unread]:
             yield from _of_object(node, source)
         elif node.type == "jsx_element":
             yield from _of_element(node, source)
+        elif node.type == "call_expression" and len(node.arguments) > 1:
+            yield from _registered(node, source)
         elif node.type == "array" and node.parent.type == "array" and len(node.parts) == 2:
             yield from _row(*(source.constant(one) or "" for one in node.parts), line=node.line)
         elif node.type == "array" or (node.type in {"string", "template_string"} and node.parent.type != "array"):
@@ -142,7 +145,13 @@ def _of_object(node: Node, source: tsx.Source) -> Iterator[Told | Unread]:
     handler = next((one for one in handlers if one), None)
     if handler and any(one in value and value[one] is None for one in ("command", "cmd")):
         yield Unread(f"line {node.line}", "The name of a command is computed here: it was left out.")
-    name, summary, usage = text_of(value, *_NAMES) or above, text_of(value, *DESCRIPTIONS), text_of(value, *_USAGES)
+    keyed = handler and key.type == "property_identifier" and not text_of(value, *_NAMES)
+    above = key.text if keyed else above
+    name, summary, usage = (
+        text_of(value, *_NAMES) or above or text_of(value, *_USAGES),
+        text_of(value, *DESCRIPTIONS),
+        text_of(value, *_USAGES),
+    )
     given = text_of(value, "args")
     named = handler or text_of(value, "command", "cmd", *_USAGES) or (above and " " in above)
     if name and named and (summary or usage or handler or given):
@@ -150,10 +159,28 @@ def _of_object(node: Node, source: tsx.Source) -> Iterator[Told | Unread]:
         said = f"{name} {usage}" if bare else usage or f"{name} {given or ''}"
         if way := next((one for one in ways(said) if isinstance(one, Way)), None):
             own = Way(way.tokens, summary or way.summary, bool(usage or given))
-            yield Told(own, node.line, True, value, handler)
+            yield Told(own, node.line, True, value, None if keyed else handler)
     elif len(value) > 1 and all(isinstance(one, str) for one in value.values()) and _TELLS.search(_declared(node)):
         for command, description in value.items():
             yield from _row(command, description, line=node.line)
+
+
+def _registered(node: Node, source: tsx.Source) -> Iterator[Told]:
+    """`registerCommand('dive <depth>', 'Go down', dive)`, `commands.set('dive', {description, execute})`."""
+    called, (first, *others) = node["function"], node.arguments
+    said, handlers = source.constant(first), [found for one in others if (found := source.function(one))]
+    if not said or not _REGISTERS.search(called.text):
+        return
+    value = next((one for other in others if isinstance(one := _value(other, source), dict)), {})
+    inner = (source.function(one) for other in others for run, one in other.bare.pairs.items() if run in RUNS)
+    handler = next((one for one in (*handlers, *inner) if one), None)
+    summary = next((one for other in others if (one := source.constant(other))), "")
+    usage = text_of(value, *_USAGES) or text_of(value, "args") or ""
+    whole = usage if usage.startswith(said) else f"{said} {usage}"
+    for way in ways(whole):
+        if handler and isinstance(way, Way):
+            own = Way(way.tokens, text_of(value, *DESCRIPTIONS) or summary, way.text != said)
+            yield Told(own, node.line, True, value, handler)
 
 
 def _declared(node: Node) -> str:

@@ -11,7 +11,7 @@ MAX_LINE = 600
 _OPENING = re.compile(r"(?:^|.*?[\s.:!?(`\"'])(?:usage|syntax)\s*:\s*", re.IGNORECASE)
 _BULLET = re.compile(r"^\s*(?:[-*•·–>$]\s+)?")
 _WORD = re.compile(r"[/!.]?[A-Za-z0-9?][A-Za-z0-9_.:+?-]*")
-_PLACEHOLDER = re.compile(r"[<{].*|'?\{.*|[A-Z][A-Z0-9_-]*(?:\.\.\.)?|.*(?:\.\.\.|…)", re.DOTALL)
+_PLACEHOLDER = re.compile(r"[<{].*|'?\{(?:\.{3}|…)\}.*|[A-Z][A-Z0-9_-]*(?:\.\.\.)?|.*(?:\.\.\.|…)", re.DOTALL)
 _APART = re.compile(r"\s{2,}[-–—:=>]*\s*|\t\s*|\s+(?:[-–—#]|->|=>|//)\s+")
 _SENTENCE = re.compile(r"\.(?:\s+(?=[A-Z])|\s*$)")
 _COLON = re.compile(r"\s*:\s+")

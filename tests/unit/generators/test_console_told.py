@@ -318,6 +318,75 @@ def test_a_table_without_syntax_says_less_than_the_code() -> None:
     }
 
 
+def test_commands_that_are_registered_one_by_one_are_read() -> None:
+    found = called(
+        """
+        const commands = new Map<string, Command>();
+        const spawn = { description: 'Make a crab', usage: 'spawn <kind> [count]', execute: (args) => make(args[0]) };
+        commands.set('spawn', spawn);
+        registerCommand('calm', 'Still the water', () => still());
+        console.addCommand('wave <shore>', 'Greet a shore', (args: string[]) => greet(args[0]));
+        export function run(line: string) {
+          const [name, ...args] = line.split(' ');
+          commands.get(name)?.execute(args);
+        }
+        """
+    )
+    assert {name: (one.syntax, one.summary, one.confidence) for name, one in found.items()} == {
+        "spawn": ("spawn <kind> [count]", "Make a crab", "exact"),
+        "calm": ("calm", "Still the water", "exact"),
+        "wave": ("wave <shore>", "Greet a shore", "exact"),
+    }
+
+
+def test_handlers_in_an_object_by_their_words_are_described_beside_them() -> None:
+    found = called(
+        """
+        const Terminal = () => {
+          const table = {
+            open: { description: 'Open a chart', usage: '<chart>', fn: (chart: string) => show(chart) },
+            paint: { description: 'Change the colours', fn: (...args: string[]) => set(args[0]) },
+            quit: { description: 'Leave', fn: () => leave() },
+          };
+          const handle = (input: string) => {
+            const [cmd, ...args] = input.trim().split(' ');
+            return cmd in table ? table[cmd].fn(...args) : 'not found';
+          };
+        };
+        """
+    )
+    assert {name: (one.syntax, one.summary, one.confidence) for name, one in found.items()} == {
+        "open": ("open <chart>", "Open a chart", "exact"),
+        "paint": ("paint <value>", "Change the colours", "inferred"),
+        "quit": ("quit", "Leave", "exact"),
+    }
+
+
+def test_a_chat_bot_is_read_without_a_function_of_its_own() -> None:
+    found = called(
+        """
+        const prefix = '!';
+        client.on('message', async (message) => {
+          if (message.author.bot || !message.content.startsWith(prefix)) return;
+          const args = message.content.slice(prefix.length).trim().split(/ +/);
+          const command = args.shift().toLowerCase();
+          if (command === 'tide') {
+            // Shows the tide.
+            message.channel.send(tide());
+          } else if (command === 'ban') {
+            if (!args.length) return message.reply('Usage: !ban <user> [reason]');
+            ban(args[0]);
+          }
+        });
+        """
+    )
+    assert {name: (one.syntax, one.confidence) for name, one in found.items()} == {
+        "!tide": ("!tide", "inferred"),
+        "!ban": ("!ban <user> [reason]", "exact"),
+    }
+    assert found["!tide"].summary == "Shows the tide."
+
+
 def test_a_handler_of_another_source_leaves_the_parameters_unknown() -> None:
     found = called(
         """
