@@ -298,6 +298,8 @@ def _wrong_field(operation: documents.Operation, one: Parameter) -> bool | None:
     nested = re.search(r"[.\[]", one.name) is not None
     if one.name in operation.body:
         return not one.required
+    if one.name == "body" and one.name not in operation.fields:
+        return one.required and not operation.body_required
     return one.required and not nested and one.name not in operation.sometimes_required
 
 
