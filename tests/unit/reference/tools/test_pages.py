@@ -134,6 +134,47 @@ def test_a_larger_answer_says_more_of_each_option() -> None:
     assert page_of(one, room=4_000)[1].count(PROSE.strip()) == 40
 
 
+def field(name: str, said: str = PROSE, **told: Any) -> Parameter:
+    return Parameter(name=name, place="body", type="string", description=said, **told)
+
+
+@pytest.mark.parametrize(
+    "note", ["required in the body", "required with `Single`", "only with `Single`, required there"]
+)
+def test_fields_that_a_body_needs_which_may_be_left_out_count_as_required(note: str) -> None:
+    said = f"{PROSE * 4}({note}; at most 90 characters)"
+    fields = [field(f"other{number}") for number in range(60)]
+    for needed in (field("size", said), field("size", f"({note})")):
+        data, text = page_of(placed(endpoint(*fields, needed)))
+        assert list(data.required or {}) == ["body"]
+        assert names(data, "required") == ["size"]
+        assert note in text
+        assert note in str(data.required)
+    data, text = page_of(
+        placed(endpoint(field("owner.name", said), field("size", "It says (required in the body) too.")))
+    )
+    assert data.required is None
+
+
+def test_when_a_nested_field_is_required_is_said_however_short_its_line() -> None:
+    fields = [field(f"owner.part{number}", f"{PROSE * 3}(required in `owner`)") for number in range(60)]
+    found = all_pages(placed(endpoint(*fields)))
+    rows = [row for page, _ in found for row in (page.parameters or {}).get("body", ())]
+    assert len(rows) == 60
+    assert all("(string; required in `owner`)" in row for row in rows)
+
+
+def test_fields_of_fields_come_after_those_that_hold_them_where_room_is_scarce() -> None:
+    told = [
+        f"{parent}{below}" for parent in (f"part{number}" for number in range(20)) for below in ("", ".a", ".b[].c")
+    ]
+    found = all_pages(placed(endpoint(*map(field, told))))
+    assert [name for page, _ in found for name in names(page)] == sorted(
+        told, key=lambda name: name.count(".") + name.count("[]")
+    )
+    assert names(page_of(placed(endpoint(*map(field, told[:6]))))[0]) == told[:6]
+
+
 @pytest.mark.parametrize("count", [25, 40, 70])
 @pytest.mark.parametrize("required", [0, 1, 15])
 def test_the_length_that_is_named_gives_descriptions_whole(count: int, required: int) -> None:

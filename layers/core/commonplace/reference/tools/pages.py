@@ -174,8 +174,8 @@ def _head(hit: Hit, room: int, several: bool) -> tuple[dict[str, Any], list[str]
     ]
     shown = [_example(example) for example in examples]
     left = room - tokens("\n\n".join(parts + shown), dumped(EntryData(**data)))
-    parameters = [one for one in parameters_of(entry) if one.required]
-    required, most = fitted("required", parameters, left * 2 // 3)
+    parameters = parameters_of(entry, essential=True)
+    required, most = fitted("required", parameters, left // 2)
     shortened = any(len(one.description) > most for one in parameters)
     first = fitting(required, lambda item: item.tokens, MOST_TOKENS)
     told, written = _written(first)
