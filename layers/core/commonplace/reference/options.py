@@ -30,14 +30,14 @@ class Options:
     known: bool
     """Whether they were read: else nothing can be said of an option that is not among them."""
     complete: bool
-    """Whether these are all there are: help that a library makes lists itself, a usage may list all."""
+    """Whether these are all: help that a library makes lists itself, or says [OPTIONS]; a usage may list all."""
 
     def has(self, name: str) -> bool:
         """Whether there is this one, or a cluster of short ones; or what nobody lists."""
         if name in self.takes or name in _HELP:
             return True
         if name.startswith("--no-") and not _HELP & self.takes.keys():
-            return self.takes.get(f"--{name[5:]}", True) is False
+            return self.takes.get(f"--{name[5:]}", True) is not True
         return not name.startswith("--") and self._is_cluster(name[1:])
 
     def _is_cluster(self, letters: str) -> bool:
@@ -99,7 +99,8 @@ def options_of(entry: Entry, groups: Sequence[Entry]) -> Options:
     for found in in_usage:
         for name in _names([found["name"]]):
             takes.setdefault(name, bool(found["value"]) if found["value"] != "=" else True)
-    complete = not _HELP.isdisjoint(takes) or (bool(in_usage) and not hidden)
+    complete = not _HELP.isdisjoint(takes) or (bool(in_usage) and not hidden) or (own and "[OPTIONS]" in usages)
+    complete = complete and entry.confidence == "exact"
     return Options(takes, described, known=entry.parameters is not None and (own or not hidden), complete=complete)
 
 
