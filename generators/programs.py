@@ -55,6 +55,8 @@ class Program(BaseModel):
     deprecated: bool | str = False
     aliases: list[str] = Field(default_factory=list)
     params: list[Param] = Field(default_factory=list)
+    open: bool = False
+    """Whether it takes whatever follows, as what passes it on does."""
     group: bool = False
     alone: bool = False
     """Whether a group does something when no command of it is typed."""
@@ -138,12 +140,13 @@ def _command(
     said = one.deprecated if isinstance(one.deprecated, str) else ""
     examples = examples_in(f"{text}\n{epilog}", words, summary)
     told = (without(part, examples) for part in (text or short, epilog, said))
+    parameters = (*listed(one.params), *passed)
     return Command(
         words=words,
         summary=summary,
         description="\n\n".join(part for part in told if part),
         syntax=syntax(words, one.params),
-        parameters=(*listed(one.params), *passed),
+        parameters=parameters if parameters or not one.open else None,
         examples=examples,
         aliases=tuple(" ".join(path) for path in typed if path != words),
         deprecated=bool(one.deprecated),

@@ -64,6 +64,8 @@ class ClickReader(Reader):
             told["group"] = True
             told["alone"] = bool(getattr(command, "invoke_without_command", False))
             told["commands"] = self.below(command, context, depth) if depth < MAX_DEPTH else []
+        else:
+            told["open"] = bool(context.ignore_unknown_options or context.allow_extra_args)
         return told
 
     def below(self, group: Any, context: Any, depth: int) -> list[Told]:
@@ -89,7 +91,7 @@ def _context(command: Any, name: str, parent: Any) -> Any:
     make = getattr(command, "context_class", None)
     if make is None:
         make = importlib.import_module("click").Context
-    return make(command, info_name=name, parent=parent)
+    return make(command, info_name=name, parent=parent, **getattr(command, "context_settings", {}))
 
 
 def _loaded(group: Any, context: Any, name: str) -> Any:

@@ -1,6 +1,7 @@
 """`commonplace reference init`: a catalogue's first files, and what can be generated of what its product has."""
 
 import os
+import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -111,8 +112,12 @@ def _kind_and_source(text: str) -> tuple[str, str]:
 def _item(folder: Path, kind: str, source: str) -> dict[str, Any]:
     """An item of `generate:`. A file that is not in the folder's repository is copied into it. Raises CommandError."""
     if kind == "help":
-        words = [Path(source).stem] if source.endswith(".txt") else words_of(source)
-        return {"kind": kind, "source": source, "into": f"{slug('-'.join(words))}.json", "depth": DEPTH}
+        if source.endswith(".txt"):
+            return {"kind": kind, "source": source, "into": f"{slug(Path(source).stem)}.json"}
+        program, *words = words_of(source)
+        into = slug("-".join((Path(program).name, *words)))
+        here = Path(os.path.relpath(program, folder)).as_posix() if "/" in program else program
+        return {"kind": kind, "source": shlex.join((here, *words)), "into": f"{into}.json", "depth": DEPTH}
     into = "api.json" if kind == "openapi" else "commands.json"
     path, sign, name = (source, "", "") if kind in FILES else source.partition(":")
     file, home = Path(path).resolve(), folder.resolve()
@@ -164,7 +169,8 @@ def _script(top: Path, path: str, name: str) -> str | None:
     file = Path(path).resolve().with_suffix("")
     modules = {".".join(file.relative_to(one).parts) for one in (top, top / "src") if file.is_relative_to(one)}
     scripts: dict[str, str] = told.get("project", {}).get("scripts", {})
-    return next((one for one, it in scripts.items() if it in {f"{module}:{name}" for module in {path, *modules}}), None)
+    named = [one for one, it in scripts.items() if it in {f"{module}:{name}" for module in {path, *modules}}]
+    return next(iter(named or (scripts if len(scripts) == 1 else ())), None)
 
 
 def _yaml(**given: Any) -> str:

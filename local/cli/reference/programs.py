@@ -295,8 +295,8 @@ def _page(command: list[str], asking: str, folder: Path) -> tuple[int | None, st
 
 
 def _program(name: str, folder: Path) -> str:
-    beside = folder / name
-    found = str(beside.absolute()) if "/" in name and beside.is_file() else shutil.which(name)
+    beside = (folder / name).absolute()
+    found = shutil.which(str(beside) if "/" in name else name)
     if not found:
         raise CommandError(f"There is no program {name}.", "Name one that is installed, or a path from the folder.")
     return found

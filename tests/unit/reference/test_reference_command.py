@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -300,6 +301,12 @@ def app(): pass
 @app.command()
 @click.argument("name")
 def add(name): "Adds a boat."
+
+@app.command(context_settings={"ignore_unknown_options": True})
+def run(): "Runs another program."
+
+if __name__ == "__main__":
+    app()
 """
 
 
@@ -315,8 +322,23 @@ def test_a_program_of_the_repository_need_not_be_installed_and_is_called_as_its_
     result = run("init", tmp_path / "reference", "--from", f"click={source.format(tmp_path)}")
 
     assert result.exit_code == 0, result.output
-    (entry,) = json.loads((tmp_path / "reference" / "commands.json").read_text(encoding="utf-8"))["entries"]
-    assert (entry["name"], entry["syntax"]) == ("boat add", "boat add <name>")
+    told = json.loads((tmp_path / "reference" / "commands.json").read_text(encoding="utf-8"))["entries"]
+    assert [(one["name"], one["syntax"]) for one in told] == [("boat add", "boat add <name>"), ("boat run", "boat run")]
+    assert "parameters" not in told[1]  # it takes what nobody knows
+
+
+def test_a_program_is_run_from_where_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "bin" / "boat"
+    script.parent.mkdir()
+    script.write_text(f"#!{sys.executable}\n{BOATS}", encoding="utf-8")
+    script.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+
+    result = run("init", "docs/reference", "--from", "help=bin/boat")
+
+    assert result.exit_code == 0, result.output
+    told = json.loads((tmp_path / "docs" / "reference" / "boat.json").read_text(encoding="utf-8"))["entries"]
+    assert {"boat add", "boat run"} <= {one["name"] for one in told}
 
 
 def test_where_nothing_can_be_read_no_catalogue_is_begun(tmp_path: Path) -> None:
