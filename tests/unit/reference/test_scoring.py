@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.reference.model import Entry
-from commonplace.reference.search import EDITION_CHARACTERS, MAX_TERMS, MOST, READ_CHARACTERS, Scorer, characters_read
+from commonplace.reference.model import Entry, Parameter
+from commonplace.reference.scorer import EDITION_CHARACTERS, MAX_TERMS, MOST, READ_CHARACTERS, Scorer, characters_read
 from tests.examples import examples
 from tests.fakes.catalogues import entry
 
@@ -171,3 +171,62 @@ def test_who_wants_to_see_something_wants_it_shown_or_listed() -> None:
         *(bare(f"other-{number}") for number in range(8)),
     ]
     assert ranked("see what was counted", *entries)[0] == "cmd-tide-counts-list"
+
+
+def endpoint(method: str, path: str, title: str) -> Entry:
+    id = f"api-{method}-{path}".lower().replace("/", "-").translate({ord("{"): None, ord("}"): None})
+    return entry(id, type="api", method=method, path_template=path, title=title, summary=title)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("throw away a boat", "cmd-tide-boats-rm"),
+        ("get rid of a boat", "cmd-tide-boats-rm"),
+        ("show all boats", "cmd-tide-boats-ls"),
+        ("which boats are there", "cmd-tide-boats-ls"),
+        ("change a boat", "cmd-tide-boats-edit"),
+        ("take it back", "cmd-tide-boats-revert"),
+    ],
+)
+def test_what_is_to_be_done_is_found_whatever_the_verb_is(query: str, expected: str) -> None:
+    titles = {"rm": "Erase a boat", "ls": "Enumerate boats", "edit": "Adjust a boat", "revert": "Boats as they were"}
+    assert ranked(query, *(command(f"tide boats {verb}", title) for verb, title in titles.items()))[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("all boats", "api-get--boats"),
+        ("make a boat", "api-post--boats"),
+        ("change a boat", "api-patch--boats-id"),
+        ("remove a boat", "api-delete--boats-id"),
+    ],
+)
+def test_a_method_says_what_is_done_where_the_title_does_not(query: str, expected: str) -> None:
+    entries = [
+        endpoint(method, path, "Boats" if path == "/boats" else "One boat")
+        for method, path in (
+            ("DELETE", "/boats/{id}"),
+            ("GET", "/boats/{id}"),
+            ("GET", "/boats"),
+            ("PATCH", "/boats/{id}"),
+            ("POST", "/boats"),
+        )
+    ]
+    assert ranked(query, *entries)[0] == expected
+
+
+def test_a_title_that_says_much_else_comes_after_one_that_does_not() -> None:
+    entries = [
+        command("tide boats inspect", "Boats that lie at a pontoon of the harbour and wait for their papers"),
+        command("tide boats status", "Boats"),
+        *(command(f"tide {noun} status", f"{noun} of the harbour") for noun in ("ropes", "crabs", "nets", "tides")),
+    ]
+    assert ranked("boats", *entries)[0] == "cmd-tide-boats-status"
+
+
+def test_parameters_count_for_less_than_what_an_entry_is_for() -> None:
+    many = [Parameter(name=f"--harbour-{number}", place="option", description="A harbour.") for number in range(9)]
+    entries = [command("tide moor", "Moor a boat", parameters=many), command("tide harbour", "Harbour")]
+    assert ranked("harbour", *entries) == ["cmd-tide-harbour", "cmd-tide-moor"]

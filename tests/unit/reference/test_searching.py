@@ -206,6 +206,21 @@ def test_two_catalogues_are_searched_together_and_may_use_the_same_ids() -> None
     assert (answer.hits[0].catalogue.name, answer.hits[0].entry.id) == ("lighthouse", "weather")
 
 
+def test_the_product_that_is_named_comes_first_where_several_are_served() -> None:
+    one, two = (
+        catalogue(name, command("list", f"{name} ls", title="List moorings", summary="List moorings."))
+        for name in ("pier", "quay")
+    )
+    assert search("list moorings in quay", None, one, two).hits[0].catalogue.name == "quay"
+    assert search("list moorings with pier", None, one, two).hits[0].catalogue.name == "pier"
+
+
+def test_nearness_and_words_make_up_for_each_other() -> None:
+    query = "sink an old bicycle"
+    assert search(query, Hinting([Near("harbour", "gone", 0.2)])).hits == ()
+    assert ids(search(query, Hinting([Near("harbour", "gone", 0.6)]))) == ["gone"]
+
+
 def test_synonyms_of_a_catalogue_are_known() -> None:
     slang = boats().model_copy(update={"synonyms": {"moor": ["berth"]}})
     assert search("berth").hits == ()

@@ -87,10 +87,25 @@ def test_a_record_says_what_an_entry_is_called_and_what_is_said_of_it() -> None:
     assert (record.title, record.description) == ("helios gw users list: List users", "Lists every user.")
     assert record.tags == ("google-workspace", "users", "workspace")
     assert record.aliases == ("get users", "people")
-    assert record.chunks[0].heading_path == ()
-    for words in ("Lists every user.", "get users, people, accounts", "Takes `--json`.", "helios gw users list --json"):
+    assert [(chunk.heading_path, chunk.text) for chunk in record.chunks] == [((), "get users, people, accounts")]
+    for words in ("Takes `--json`.", "helios gw users list --json"):
         assert words in record.body
     assert "[]" not in record.body
+
+
+def test_of_a_guide_what_it_says_is_near_as_well_and_of_a_command_what_it_is_for() -> None:
+    made = catalogue(
+        "helios",
+        entry("guide", keywords=["start"], content="Sign in first."),
+        entry("cmd", type="command", name="helios in", content="Options: many.", keywords=["sign in"]),
+    )
+
+    guide, command = (
+        record_of(made, made_of) for made_of in sorted(made.entries, key=lambda one: one.entry.type == "command")
+    )
+
+    assert [(chunk.ordinal, chunk.text) for chunk in guide.chunks] == [(0, "start"), (1, "Sign in first.")]
+    assert [chunk.text for chunk in command.chunks] == ["sign in"]
 
 
 def test_a_guide_is_titled_once_and_what_is_deprecated_says_so() -> None:

@@ -4,13 +4,15 @@ Readers find entries by the index, and show what the catalogue says.
 """
 
 import logging
+import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from commonplace.kernel.events import keys_of
 from commonplace.kernel.objects import ObjectReader
 from commonplace.reference.library import REFERENCE_PREFIX, manifest_key
-from commonplace.reference.model import Catalogue, Entry, Example, Manifest, Placed
+from commonplace.reference.model import Catalogue, Entry, EntryType, Example, Manifest, Placed
 from commonplace.search.chunks import chunk_body
 from commonplace.search.indexer import Enough, Message, Note, Report, complete, never
 from commonplace.search.model import Chunk, Record, RecordId
@@ -18,6 +20,12 @@ from commonplace.search.operations import Operations
 from commonplace.search.source import Horizon, Published, Reading
 
 logger = logging.getLogger(__name__)
+
+NAMED: Container[EntryType] = ("command", "api")
+"""Types of which title, summary and keywords say what they are for: the rest, mostly options, says it of none."""
+
+_PARAMETER = re.compile(r"\{[^{}]*\}")
+_PARTED = re.compile(r"[\W_]+")
 
 
 def record_id(catalogue: str, entry: str) -> RecordId:
@@ -38,6 +46,8 @@ def record_of(catalogue: Catalogue, placed: Placed) -> Record:
     """
     entry = placed.entry
     body = body_of(entry)
+    called = ", ".join(dict.fromkeys([*entry.aliases, *entry.keywords]))
+    told = chunk_body(body) if entry.type not in NAMED else ()
     return Record(
         id=record_id(catalogue.name, entry.id),
         version=placed.generation,
@@ -52,20 +62,27 @@ def record_of(catalogue: Catalogue, placed: Placed) -> Record:
         aliases=tuple(dict.fromkeys(entry.aliases)),
         updated_at=entry.last_updated,
         body=body,
-        chunks=chunk_body(body) or (Chunk(0, (), body),),
+        chunks=(Chunk(0, (), called), *(replace(chunk, ordinal=chunk.ordinal + 1) for chunk in told)),
     )
 
 
 def title_of(entry: Entry) -> str:
-    """What it is called and what it is titled, where these are two things."""
-    return entry.title if entry.called == entry.title else f"{entry.called}: {entry.title}"
+    """The words of its name, and what it is titled."""
+    name = _PARTED.sub(" ", named(entry)).strip()
+    return f"{name}: {entry.title}" if name and name != entry.title else entry.title
 
 
 def body_of(entry: Entry) -> str:
-    """Summary, what people call it, content, examples: what stands first is in the first chunk, with the title."""
-    called = ", ".join(dict.fromkeys([*entry.aliases, *entry.keywords]))
-    parts = [entry.summary, called, entry.text, *_examples(entry.examples)]
+    """Content and examples."""
+    parts = [entry.text, *_examples(entry.examples)]
     return "\n\n".join(part for part in parts if part.strip())
+
+
+def named(entry: Entry) -> str:
+    """What it is called where it is used; parameters of a path are no words of its name."""
+    if entry.type == "api":
+        return _PARAMETER.sub(" ", entry.path_template or "")
+    return entry.name or "" if entry.type == "command" else ""
 
 
 def _examples(examples: list[Example]) -> Iterator[str]:

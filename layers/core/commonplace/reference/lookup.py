@@ -27,7 +27,7 @@ from commonplace.reference.spelling import spelling, unwrapped
 from commonplace.reference.suggestions import Suggesting
 
 if TYPE_CHECKING:
-    from commonplace.reference.search import Scorer
+    from commonplace.reference.scorer import Scorer
 
 MOST_BEGINNING = 100
 """Commands of a group that are named at once."""
@@ -183,7 +183,7 @@ class Lookup:
 
     @cache  # noqa: B019 - it lives as long as this
     def _built_scorer(self) -> "Scorer":
-        from commonplace.reference.search import Scorer
+        from commonplace.reference.scorer import Scorer
 
         return Scorer([kept.entry for kept in self.entries], [one.synonyms for one in self._shelved.catalogues])
 

@@ -30,7 +30,7 @@ from commonplace.reference.synonyms import DEFAULT, Stemmer, Synonyms, stem
 from commonplace.search.text import fold
 
 if TYPE_CHECKING:
-    from commonplace.reference.search import Scorer
+    from commonplace.reference.scorer import Scorer
 
 MISSPELT = 2
 """Edits that are believed to be mistakes."""
