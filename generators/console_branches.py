@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from generators import tsx
+from generators.console_conditions import Conditions, Path, path_of, products
 from generators.console_words import (
     MESSAGES,
     Evaluator,
@@ -20,18 +21,13 @@ from generators.console_words import (
     Value,
     Word,
     Words,
-    alternatives,
 )
 from generators.generated import Unread
 from generators.tsx import Node
 
 MAX_DEPTH = 40
 MAX_STEPS = 600_000
-MAX_PATHS = 60
 MAX_SPREAD = 6
-Path = dict[int, str]
-Paths = list[Path] | None
-"""None where nothing is known; none at all where it cannot be; an empty one where it always is."""
 _LINE = re.compile(
     r"(?:raw|typed|user|trimmed)?_?(?:command|cmd|line|input|prompt|typed)_?(?:line|text|str|string)?", re.I
 )
@@ -44,7 +40,6 @@ RUNS = {
     *("execute", "exec", "run", "runFn", "handler", "handle", "action", "callback"),
     *("fn", "func", "function", "process"),
 }
-SIGILS = {"/", "!", ".", "$", "?", ">"}
 _VALUES = {"template_substitution", "arguments", "pair", "variable_declarator", "assignment_expression", "||", "??"}
 _EXITS = {"return_statement", "throw_statement", "continue_statement", "break_statement"}
 
@@ -79,7 +74,7 @@ class Branch:
         """Raises TooMuchError."""
         if self.depth >= MAX_DEPTH:
             raise TooMuchError
-        self.branches.append(Branch(_products(self.paths, paths), line, comment, depth=self.depth + 1))
+        self.branches.append(Branch(products(self.paths, paths), line, comment, depth=self.depth + 1))
         return self.branches[-1]
 
 
@@ -90,11 +85,15 @@ class Walker:
         self.called: set[int] = set()
         """Functions that others enter."""
         self.unread: list[Unread] = []
-        self.sigil = ""
-        """What a line has to begin with: `/`."""
+        self._conditions = Conditions(self.evaluator, self._miss)
         self._tables: set[int] = set()
         self._entered: list[int] = []
         self._steps = 0
+
+    @property
+    def sigil(self) -> str:
+        """What a line has to begin with: `/`."""
+        return self._conditions.sigil
 
     def entrances(self, named: str) -> Iterator[tuple[Node, Known]]:
         """Functions that take what was typed, with what their parameters hold; `named` is the only one, if given."""
@@ -216,7 +215,7 @@ class Walker:
         """Statements one after another: a guard that leaves narrows what follows."""
         for index, node in enumerate(nodes):
             if node.type == "if_statement" and not node["alternative"] and _exits(node["consequence"]):
-                _, otherwise = self._condition(node["condition"], known)
+                _, otherwise = self._conditions.of(node["condition"], known)
                 checks = len(otherwise or ()) > 1 and not any(0 in path for path in otherwise or ())
                 if otherwise and otherwise != [{}] and not checks:  # one of several values is no further word
                     self._visit(node["consequence"], dict(known), branch)
@@ -227,7 +226,7 @@ class Walker:
                 self._shift(node, known)
 
     def _if(self, node: Node, known: dict[str, Value], branch: Branch) -> None:
-        paths, otherwise = self._condition(node["condition"], known)
+        paths, otherwise = self._conditions.of(node["condition"], known)
         for one in node["condition"].walk():
             self._reads(one, known, branch, words=False)
         outer = node.parent if node.parent.type == "else_clause" else node
@@ -252,7 +251,7 @@ class Walker:
             for label, one in zip(labels, said, strict=True):
                 if one is None:
                     self._miss(label, f"Which word the case `{label.text[:80]}` stands for is not known.")
-            if paths := [_path(held.at, one.split()) for one in said if one and one.split()]:
+            if paths := [path_of(held.at, one.split()) for one in said if one and one.split()]:
                 comment = self._beside(labels[0].parent, labels[-1].parent)
                 self._block(nodes, dict(known), branch.below(paths, labels[0].line, comment))
 
@@ -271,57 +270,6 @@ class Walker:
             )
         )
         return self.source.above(node) or ("" if alone else said) or (top if top.rstrip("*/ ").endswith(".") else "")
-
-    def _condition(self, node: Node, known: Known) -> tuple[Paths, Paths]:
-        """The ways to type it where a condition is true, and where it is false."""
-        node = node.bare
-        left, right, operator = node["left"], node["right"], node["operator"].text
-        if node.type == "unary_expression" and operator == "!":
-            true, false = self._condition(node["argument"], known)
-            return false, true
-        if node.type == "call_expression":
-            return self._asked(node, known), None
-        if operator in {"&&", "||"}:
-            one, other = self._condition(left, known), self._condition(right, known)
-            if operator == "&&":
-                return _both(one[0], other[0]), _either(one[1], other[1])
-            return _either(one[0], other[0], one[0] or other[0] or None), _both(one[1], other[1])
-        if operator not in {"===", "==", "!==", "!="}:
-            return None, None
-        held = [self.evaluator.value(side, known) for side in (left, right)]
-        word = next((one for one in held if isinstance(one, Word | Line)), None)
-        said = next((one.said for one in held if isinstance(one, Text)), "")
-        same: tuple[Paths, Paths] = (None, None)
-        if all(isinstance(one, Text) for one in held):
-            same = ([{}], []) if held[0] == held[1] else ([], [{}])
-        elif word is not None and said.split() and not said.startswith("-"):
-            same = ([_path(word.at, said.split())], None)
-        elif said in SIGILS and left.text.endswith(("[0]", ".charAt(0)")):
-            line = left["object"] or left["function"]["object"]
-            self.sigil = said if self.evaluator.value(line, known) == Line(0) else self.sigil
-        return (same[1], same[0]) if operator.startswith("!") else same
-
-    def _asked(self, node: Node, known: Known) -> Paths:
-        """`line.startsWith('pools ')`, `['list', 'ls'].includes(word)`, `/^examples?$/.test(line)`."""
-        owner, method = node["function"]["object"].bare, node["function"]["property"].text
-        first = node.arguments[0].bare if node.arguments else Node(None)
-        held, asked = self.evaluator.value(owner, known), self.evaluator.value(first, known)
-        pattern = next((one for one in (owner, first) if one.type == "regex"), None)
-        word = next((one for one in (held, asked) if isinstance(one, Line | Word)), None)
-        if method in {"test", "match"} and pattern and word is not None:
-            found = alternatives(pattern["pattern"].text)
-            if not found:
-                self._miss(pattern, f"This pattern is more than a list of words: `{pattern.text[:80]}`")
-            return [_path(word.at, one) for one in found]
-        if method == "startsWith" and isinstance(held, Line) and isinstance(asked, Text):
-            self.sigil = asked.said if asked.said in SIGILS and not held.at else self.sigil
-            words = [word for word in asked.said.split() if any(sign.isalnum() for sign in word)]
-            return [_path(held.at, words)] if words else None
-        if method in {"includes", "has"} and (words := self.evaluator.strings(owner)):
-            if isinstance(asked, Word | Line):
-                return [_path(asked.at, one.split()) for one in words if one.split()]
-            return ([{}] if asked.said in words else []) if isinstance(asked, Text) else None
-        return None
 
     def _call(self, node: Node, known: Known, branch: Branch) -> None:
         called, given = node["function"], node.arguments
@@ -457,22 +405,3 @@ def _exits(node: Node) -> bool:
     while node.type == "statement_block" and node.parts:
         node = node.parts[-1]
     return node.type in _EXITS
-
-
-def _path(at: int, words: "list[str] | tuple[str, ...]") -> Path:
-    return {at + index: word for index, word in enumerate(words)}
-
-
-def _both(one: Paths, other: Paths) -> Paths:
-    return _products(one, other) if one is not None and other is not None else other if one is None else one
-
-
-def _either(one: Paths, other: Paths, otherwise: Paths = None) -> Paths:
-    """`otherwise`: where one side says nothing; `!word || word === 'list'` is `list`."""
-    return [*one, *other] if one is not None and other is not None else otherwise
-
-
-def _products(one: list[Path], other: list[Path]) -> list[Path]:
-    """Each way of one with each of the other, as far as they do not contradict one another."""
-    joined = [{**a, **b} for a in one for b in other if all(b.get(at, word) == word for at, word in a.items())]
-    return joined[:MAX_PATHS]

@@ -1,0 +1,199 @@
+"""A command out of what was found of it: how it is typed, what it does, what it takes, and how sure that is."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from commonplace.reference.model import Example, Parameter
+from commonplace.repository.slugs import slug
+from generators.commands import Command
+from generators.console_branches import Branch
+from generators.console_help import DESCRIPTIONS, Note, text_of, texts_of
+from generators.console_usage import options_in, parameters
+from generators.console_written import Index, Name, Written
+from generators.usages import merged, option
+
+_SENTENCE = re.compile(r"(?!(?:Use|Try|See|Note|Required|Examples?|Options|Type)\b)[A-Z][\w'-]*(?: [^\0:\"]+){2,}")
+_FAILED = re.compile(r"(?:Error: )?(?:Failed|Unable|Could not|Cannot) (?:to )?([\w][^:\0]+)")
+_DONE = re.compile(
+    r"(?:\[\w+\])?((?!Failed|Error|Unknown|Missing|Invalid|Usage|No |Unable|Could|Cannot|Required)"
+    r"[A-Z][^\n\"/]* [^\n\"/]+)"
+)
+
+
+@dataclass(slots=True)
+class Found:
+    """A command, and what was found of it."""
+
+    branches: list[Branch] = field(default_factory=list)
+    aliases: dict[Name, None] = field(default_factory=dict)
+    written: list[Written] = field(default_factory=list)
+    shown: list[Example] = field(default_factory=list)
+    noted: Note = field(default_factory=Note)
+    """What comments say of it."""
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """Of the object of a help table."""
+        return next((one.told.fields for one in self.written if one.told.fields), {})
+
+    @property
+    def options(self) -> list[str]:
+        """Those that its code reads."""
+        read = [one for branch in self.branches for one in branch.options.items()]
+        return [f"{name}={value}" if value else name for name, value in read]
+
+    def arguments(self, name: Name) -> list[str]:
+        """Those that its code takes."""
+        taken = self.branches[0].arguments if self.branches else {}
+        return [f"<{taken.get(at, 'value')}>" for at in range(len(name), max(taken, default=0) + 1)]
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether code that is not in the source may read more."""
+        return not self.branches or any(one.elsewhere for one in self.branches)
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    names: Mapping[Name, str]
+    """What each command is called."""
+    index: Index
+    shows: frozenset[int]
+    """Texts that say what is typed behind a name."""
+    root: int
+    """How many words the program's name has."""
+
+    def command(self, name: Name, found: Found) -> Command:
+        called, fields, tags = self.names[name], found.fields, found.noted.tags
+        first, others = _chosen([one for one in found.written if self._tells(one, found.arguments(name))])
+        exact, syntax = self._syntax(name, found, first)
+        own = first.parameters if first else parameters(syntax.split()[len(name) :])[0]
+        takes = _takes(own, others, found)
+        summary = (
+            text_of(fields, *DESCRIPTIONS)
+            or next((one.told.way.summary for one in found.written if one.told.way.summary), "")
+            or found.noted.summary
+            or _printed(name, found)
+        )
+        noted = [Example(description=summary or called, code=one) for one in tags.get("example", ()) if one]
+        replaced_by = self._replaced(found)
+        return Command(
+            words=tuple(called.split()),
+            title=text_of(fields, "title", "label"),
+            summary=summary,
+            description=text_of(fields, "details", "longDescription", "long", "notes")
+            or (found.noted.text if found.noted.summary == summary else ""),
+            syntax=syntax,
+            usages=tuple(" ".join((called, *one.rest)) for one in others),
+            parameters=tuple(takes) if takes or not found.elsewhere else None,
+            confidence="exact" if exact else "inferred",
+            output=text_of(fields, "output", "returns", "prints") or next(iter(tags.get("output", ())), None),
+            examples=(*found.shown, *_examples(fields, summary or called), *noted),
+            aliases=tuple(self._aliases(name, found)),
+            keywords=tuple(texts_of(fields, "keywords", "tags")),
+            related=tuple(texts_of(fields, "seeAlso", "related")),
+            deprecated=bool(fields.get("deprecated") or replaced_by or "deprecated" in tags),
+            replaced_by=replaced_by,
+            subcategory=slug(text_of(fields, "subcategory") or "") or None,
+            module=slug(text_of(fields, "module") or "") or None,
+        )
+
+    def _tells(self, one: Written, arguments: Sequence[str]) -> bool:
+        """Whether it is a syntax. A name alone is one where others beside it say what stands behind theirs."""
+        beside = one.told.text in self.shows and not one.told.fields and (one.told.row or not arguments)
+        return bool(one.rest) or one.told.way.usage or beside
+
+    def _syntax(self, name: Name, found: Found, first: Written | None) -> tuple[bool, str]:
+        """Whether the product says so itself, and how it is typed."""
+        called, arguments, options = self.names[name], found.arguments(name), found.options
+        if first is not None:
+            return True, " ".join((called, *first.rest))
+        if usage := found.noted.tags.get("usage") or found.noted.tags.get("syntax"):
+            return True, usage[0]
+        nothing = bool(found.written and not (arguments or options or found.elsewhere))
+        return nothing, " ".join((called, *arguments, *(f"[{one.partition(',')[0]}]" for one in options)))
+
+    def _aliases(self, name: Name, found: Found) -> Iterator[str]:
+        rootless = any(way.rootless for way in found.written) and len(name) > self.root
+        sigil = self.names[name].removesuffix(" ".join(name))
+        typed = [sigil + " ".join(one) for one in (*found.aliases, *([name[self.root :]] if rootless else []))]
+        for one in (*texts_of(found.fields, "aliases", "alias"), *typed):
+            if not self.index.begins(one, name):
+                yield one
+
+    def _replaced(self, found: Found) -> str | None:
+        """The command that a deprecated one names."""
+        said = text_of(found.fields, "replacedBy", "replaced_by", "useInstead", "deprecated")
+        words = (said or next(iter(found.noted.tags.get("deprecated", ())), "")).replace("`", " ").split()
+        matches = (self.index.match(words[at:]) for at in range(len(words)))
+        return next((self.names[match[0]] for match in matches if match and match[0] in self.names), None)
+
+
+def _takes(own: Sequence[Parameter], others: Sequence[Written], found: Found) -> list[Parameter]:
+    """What the first way has, what lists of options say, what other ways have, and what code reads."""
+    said = [one for branch in found.branches for text in branch.texts for one in options_in(text.replace("\0", "…"))]
+    further = [one for way in others for one in way.parameters if one.place == "option"]
+    further += [one for flag in found.options if (one := option(flag))]
+    optional = [one.model_copy(update={"required": False}) for one in further]
+    return merged([*own, *said, *_options(found.fields), *optional])
+
+
+def _printed(name: Name, found: Found) -> str:
+    """What the command prints of itself: the sentence after its usage, what it failed to do, what it has done."""
+    stems = {word[:4].casefold() for word in name[-1].split("-")}
+    texts = [one.strip(" \n.") for branch in found.branches for one in branch.texts if " " in one]
+    for usage, next_ in pairwise(texts):
+        if "usage:" in usage.casefold() and _SENTENCE.fullmatch(next_):
+            return next_
+    own = [one for one in reversed(texts) if stems & {word[:4] for word in re.findall(r"\w+", one.casefold())}]
+    if failed := next((one[1] for text in own if (one := _FAILED.match(text)) and " " in one[1].strip()), None):
+        return f"{failed[:1].upper()}{failed[1:].strip()}"
+    done = (said[1] for one in own if (said := _DONE.fullmatch(one.replace("\0", "…"))))
+    return next((f"Says “{one}”." for one in done), "")
+
+
+def _chosen(written: Sequence[Written]) -> tuple[Written | None, list[Written]]:
+    """The way to tell first, and others that say more: one of many (`delete --filter=...`) comes after one of one."""
+    most = max((one.arguments for one in written), default=0)
+    single = [one for one in written if one.arguments == most or not one.needed]
+    usages = [one for one in single if one.told.way.usage]
+    pool = [one for one in single if one.rest or one.told.way.usage or not usages]
+    if not pool:
+        return None, []
+    count = min(pool, key=lambda one: not one.told.row).arguments
+    same = [one for one in usages if one.arguments == count]
+    first = min(same, key=lambda one: (len(one.needed), -len(one.parameters))) if same else pool[0]
+    if not same:
+        first = min(pool, key=lambda one: not one.told.row)
+    shapes = {(first.arguments, frozenset(one.name for one in first.parameters if one.place == "option"))}
+    others = []
+    for one in written:
+        shape = (one.arguments, frozenset(each.name for each in one.parameters if each.place == "option"))
+        if one is not first and not any(shape[0] == other[0] and shape[1] <= other[1] for other in shapes):
+            shapes.add(shape)
+            others.append(one)
+    return first, others
+
+
+def _options(fields: Mapping[str, Any]) -> Iterator[Parameter]:
+    """`[{flag, description}]`, `{'--flag': 'what it does'}`, `['--flag']`."""
+    value = fields.get("options") or fields.get("flags") or ()
+    for name, one in value.items() if isinstance(value, dict) else ((None, one) for one in value):
+        if isinstance(one, dict):
+            called, summary = text_of(one, "flag", "flags", "name", "option") or name, text_of(one, *DESCRIPTIONS) or ""
+        else:
+            called, summary = (name, one if isinstance(one, str) else "") if name else (one, "")
+        if isinstance(called, str) and (found := option(called, summary)):
+            yield found
+
+
+def _examples(fields: Mapping[str, Any], summary: str) -> Iterator[Example]:
+    value = fields.get("examples") or fields.get("example")
+    for one in value if isinstance(value, list) else [value]:
+        fits = {"code": one} if isinstance(one, str) else one if isinstance(one, dict) else {}
+        if code := text_of(fits, "code", "command", "example"):
+            described = text_of(fits, "description", "desc", "title") or summary
+            yield Example(description=described, code=code, output=text_of(fits, "output"))
