@@ -145,6 +145,8 @@ def test_variants_of_a_body_may_share_names_and_usages_may_show_an_option() -> N
     assert problems(COMMAND | {"parameters": [TO, TO | {"type": "<shelf>:<box>"}]}) == []
     shown = {"usages": ["kit add [--by=<who>]"], "parameters": [TO | {"name": "--by", "aliases": ["-b"]}]}
     assert problems(COMMAND | shown) == []
+    for syntax in ("kit add [OPTIONS] <file>", "kit add [global options] <file>", "kit add [flags]"):
+        assert problems(COMMAND | {"syntax": syntax, "parameters": [TO]}) == []
 
 
 def test_what_means_nothing_for_a_type_is_left_out_and_said() -> None:

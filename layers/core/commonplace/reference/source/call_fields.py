@@ -11,6 +11,8 @@ from commonplace.reference.source.fields import Fields
 _ARGUMENT = re.compile(r"[<\[{(\"']|--?[A-Za-z]|\.\.\.|…")
 _SYNTAX = re.compile(r"(?im)^[^\w\n]{0,10}(?:syntax|usage)\b[^\n]*\n+(?:```[^\n]*\n)(.+?)\n```", re.DOTALL)
 _ENDPOINT = re.compile(rf"({'|'.join(METHODS)})\s+(/\S*)\s*\Z", re.IGNORECASE)
+_SUMMED_UP = re.compile(r"(?i)[\[<](?:\w+[ _-])?(?:options|flags)\b")
+"""`[OPTIONS]` stands for every option, required ones too."""
 _TYPED = re.compile(r"[\s\[\](){}|,=]+")
 
 _OF: dict[EntryType, frozenset[str]] = {
@@ -143,7 +145,7 @@ def _odd(call: dict[str, Any]) -> Iterator[tuple[str, str]]:
                     f"`parameters` has the path parameter `{one.name}`, and `{path}` does not.",
                     "Name it alike in both.",
                 )
-    elif syntax := call.get("syntax"):
+    elif (syntax := call.get("syntax")) and not _SUMMED_UP.search(syntax):
         typed = set(_TYPED.split(" ".join((syntax, *call["usages"]))))
         for one in parameters:
             if one.place == "option" and one.required and typed.isdisjoint((one.name, *one.aliases)):
