@@ -104,7 +104,7 @@ class Reader:
         sigils = Counter(way.sigil for one in found.values() for way in one.written)
         sigil = (sigils.most_common(1)[0][0] if sigils else "") or self._walker.sigil
         shows = frozenset(way.told.text for _, way in written if way.parameters and not way.told.way.usage)
-        names = {name: " ".join((sigil + name[0], *name[1:])) for name in found}
+        names = {name: " ".join((sigil + name[0].removeprefix(sigil), *name[1:])) for name in found}
         composition = Composition(names, index, shows, len(self._root))
         made = [composition.command(name, one) for name, one in found.items()]
         for name, command in zip(found, made, strict=True):

@@ -29,7 +29,7 @@ MAX_DEPTH = 40
 MAX_STEPS = 600_000
 MAX_SPREAD = 6
 _LINE = re.compile(
-    r"(?:raw|typed|user|trimmed)?_?(?:command|cmd|line|input|prompt|typed)_?(?:line|text|str|string)?", re.I
+    r"(?:raw|typed|user|trimmed)?_?(?:command|cmd|line|input|prompt|typed|answer)_?(?:line|text|str|string)?", re.I
 )
 _TEXT = re.compile(r"text|str|string|content|message|query|value|raw|said|msg", re.I)
 _ARGS = re.compile(r"args|argv|params|parts|words|tokens|rest|restArgs|_args", re.I)
@@ -371,8 +371,8 @@ def _assumed(function: Node, names: list[str]) -> Known | None:
             return {name: Line(0)}
         if _ARGS.fullmatch(name) and len(names) == 1:
             return {name: Words(0)}
-    typed = any(one in body for one in ("process.argv", ".content", ".commandName"))
-    return {} if typed and (not names or MESSAGES & set(names)) else None
+    typed = any(one in body for one in (".content", ".commandName")) and (not names or MESSAGES & set(names))
+    return {} if typed or ".question(" in body or ("process.argv" in body and not names) else None
 
 
 def _parameters(function: Node) -> list[Node]:

@@ -68,7 +68,7 @@ class Composition:
 
     def command(self, name: Name, found: Found) -> Command:
         called, fields, tags = self.names[name], found.fields, found.noted.tags
-        first, others = _chosen([one for one in found.written if self._tells(one, found.arguments(name))])
+        first, others = _chosen([one for one in found.written if self._tells(one, name, found)])
         exact, syntax = self._syntax(name, found, first)
         own = first.parameters if first else parameters(syntax.split()[len(name) :])[0]
         takes = _takes(own, others, found)
@@ -101,10 +101,13 @@ class Composition:
             module=slug(text_of(fields, "module") or "") or None,
         )
 
-    def _tells(self, one: Written, arguments: Sequence[str]) -> bool:
+    def _tells(self, one: Written, name: Name, found: Found) -> bool:
         """Whether it is a syntax. A name alone is one where others beside it say what stands behind theirs."""
-        beside = one.told.text in self.shows and not one.told.fields and (one.told.row or not arguments)
-        return bool(one.rest) or one.told.way.usage or beside
+        if one.rest or one.told.way.usage:
+            return True
+        again = any(other.rest for other in found.written if other.told.text == one.told.text)
+        sure = one.told.row or again or not found.arguments(name)
+        return one.told.text in self.shows and not one.told.fields and sure
 
     def _syntax(self, name: Name, found: Found, first: Written | None) -> tuple[bool, str]:
         """Whether the product says so itself, and how it is typed."""
@@ -118,7 +121,7 @@ class Composition:
 
     def _aliases(self, name: Name, found: Found) -> Iterator[str]:
         rootless = any(way.rootless for way in found.written) and len(name) > self.root
-        sigil = self.names[name].removesuffix(" ".join(name))
+        sigil = self.names[name][: len(self.names[name]) - len(" ".join(name))]
         typed = [sigil + " ".join(one) for one in (*found.aliases, *([name[self.root :]] if rootless else []))]
         for one in (*texts_of(found.fields, "aliases", "alias"), *typed):
             if not self.index.begins(one, name):

@@ -147,13 +147,11 @@ def _of_object(node: Node, source: tsx.Source) -> Iterator[Told | Unread]:
         yield Unread(f"line {node.line}", "The name of a command is computed here: it was left out.")
     keyed = handler and key.type == "property_identifier" and not text_of(value, *_NAMES)
     above = key.text if keyed else above
-    name, summary, usage = (
-        text_of(value, *_NAMES) or above or text_of(value, *_USAGES),
-        text_of(value, *DESCRIPTIONS),
-        text_of(value, *_USAGES),
-    )
+    listed = _label(value) if node.parent.type == "array" and _TELLS.search(_declared(node)) else None
+    summary, usage = text_of(value, *DESCRIPTIONS), text_of(value, *_USAGES)
+    name = text_of(value, "command", "cmd") or listed or text_of(value, "name") or above or usage
     given = text_of(value, "args")
-    named = handler or text_of(value, "command", "cmd", *_USAGES) or (above and " " in above)
+    named = handler or text_of(value, "command", "cmd", *_USAGES) or listed or (above and " " in above)
     if name and named and (summary or usage or handler or given):
         bare = usage and (tokens(usage) or [""])[0] != (tokens(name) or [""])[0]
         said = f"{name} {usage}" if bare else usage or f"{name} {given or ''}"
@@ -163,6 +161,12 @@ def _of_object(node: Node, source: tsx.Source) -> Iterator[Told | Unread]:
     elif len(value) > 1 and all(isinstance(one, str) for one in value.values()) and _TELLS.search(_declared(node)):
         for command, description in value.items():
             yield from _row(command, description, line=node.line)
+
+
+def _label(value: Mapping[str, Any]) -> str | None:
+    """What an element of a list of commands is called, where it is called by one word."""
+    called = (text_of(value, one) or "" for one in ("name", "label", "key"))
+    return next((one for one in called if re.fullmatch(r"[/!.]?[a-z][\w-]*", one)), None)
 
 
 def _registered(node: Node, source: tsx.Source) -> Iterator[Told]:

@@ -154,6 +154,8 @@ class Evaluator:
         held, method = self.value(called["object"], known), called["property"].text
         if isinstance(held, Line | Words | Word | Options):
             return self._method(held, method, given)
+        if method == "question":
+            return Line(0)
         if method == "get" and given and (table := self._table(called["object"], self.value(given[0], known))):
             return table
         values = [self.value(one, known) for one in given]

@@ -301,6 +301,47 @@ def test_a_help_text_names_the_sign_and_other_ways_to_type() -> None:
     }
 
 
+def test_words_that_have_the_sign_in_the_code_get_no_second_one() -> None:
+    found = called(
+        """
+        const HELP = `
+          /index            Read all charts again
+          /index <chart>    Read one chart
+          /quit             Leave`;
+        async function shell(desk: Desk) {
+          const typed = await prompt.question('> ');
+          if (!typed.startsWith('/')) return;
+          const [verb, ...args] = typed.split(' ');
+          switch (verb) {
+            case '/index': return args.length > 0 ? read(args[0]) : readAll();
+            case '/quit': return leave();
+          }
+        }
+        """
+    )
+    index = found["/index"]
+    assert (index.syntax, index.usages, index.summary) == ("/index", ["/index <chart>"], "Read all charts again")
+    assert sorted(found) == ["/index", "/quit"]
+
+
+def test_a_list_of_commands_may_call_them_labels() -> None:
+    found = called(
+        """
+        export const COMMANDS = [
+          { key: 'help', label: '/help', description: 'Show this' },
+          { key: 'tide', label: '/tide', description: 'Show the tide' },
+        ] as const;
+        export const settings = [{ key: 'theme', label: 'dark', description: 'Dark colours' }];
+        export const runner = (rawInput: string) => {
+          const cmd = rawInput.replace(/^\\s*\\//, '').trim();
+          if (cmd === 'help') { show(); return; }
+          if (cmd === 'tide') { tide(); return; }
+        };
+        """
+    )
+    assert {name: one.summary for name, one in found.items()} == {"/help": "Show this", "/tide": "Show the tide"}
+
+
 def test_a_table_without_syntax_says_less_than_the_code() -> None:
     found = called(
         """
