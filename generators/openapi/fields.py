@@ -107,7 +107,7 @@ def _body(operation: Operation) -> list[Line]:
     sources = [Source(schema, "" if alone else " or ".join(names)) for schema, names in alike.values()]
     needed = body.get("required").value is True
     plain = [one.label for one in sources if not _is_object(one.node)]
-    top = Line("", Member(sources, needed), "body", needed, form="{1}", shown=bool(plain) or not sources)
+    top = Line("", Member(sources, needed), "body", needed, shown=bool(plain) or not sources)
     top.description = line(body.text("description"), MAX_DESCRIPTION)
     kinds = [name for names in alike.values() for name in names[1]]
     top.notes += [f"sent as {' or '.join(kinds[:8])}"] if alone and kinds != ["`application/json`"] else []

@@ -80,14 +80,15 @@ def near(node: Node) -> list[Node]:
 
 
 def members(sources: Sequence[Source], hidden: str) -> dict[str, Member]:
-    """Properties by name, the required ones first. Of several schemas each is an alternative. `hidden`: `readOnly` of
-    what is sent, `writeOnly` of what comes back."""
+    """Properties by name, the required ones first; one that is required and nowhere described is left out. Of several
+    schemas each is an alternative. `hidden`: `readOnly` of what is sent, `writeOnly` of what comes back."""
     found: dict[str, Member] = {}
     if len(sources) == 1:
         found = _own(sources[0], hidden)
     else:
         _alternatives(found, sources, hidden)
-    return dict(sorted(found.items(), key=lambda one: (not one[1].required, one[0])))
+    told = {name: member for name, member in found.items() if member.sources}
+    return dict(sorted(told.items(), key=lambda one: (not one[1].required, one[0])))
 
 
 @dataclass(slots=True)
@@ -103,16 +104,17 @@ class Shape:
 def _shape(node: Node, hidden: str) -> Shape:
     """Made once of a schema with a name."""
     key = (node.ref, hidden) if node.ref and len(node.layers) == 1 else None
-    if key in node.document.cache:
-        return node.document.cache[key]
+    known: Shape | None = node.document.cache.get(key)
+    if key and known:
+        return known
     found, dropped = Shape(), set[str]()
     for part in (part for one in composed(node) for part in one.parts()):
         for name, schema in part.members("properties"):
             if schema.value is False or any(each.get(hidden).value is True for each in near(schema)):
                 dropped.add(name)
-            known = found.properties.setdefault(name, schema)
-            if known is not schema and len(known.layers) < MAX_LAYERS:
-                found.properties[name] = known.joined(schema)
+            first = found.properties.setdefault(name, schema)
+            if first is not schema and len(first.layers) < MAX_LAYERS:
+                found.properties[name] = first.joined(schema)
         if part.text("type") != "array":
             found.required |= dict.fromkeys(part.texts("required"))
         found.groups += [(part, each) for each in ("oneOf", "anyOf") if part.has(each)]

@@ -162,7 +162,8 @@ def _read_only(schema: Any) -> bool:
 
 
 def _required(schema: Any, before: str, depth: int) -> Iterator[str]:
-    """Fields without which no request is right, and fields of those. One that can only be read is none."""
+    """Fields without which no request is right, and fields of those. One that can only be read, or that is nowhere
+    described, is none."""
     if not isinstance(schema, Mapping) or depth > DEEPEST:
         return
     for part in schema.get("allOf") or ():
@@ -170,7 +171,7 @@ def _required(schema: Any, before: str, depth: int) -> Iterator[str]:
     properties = dict(_properties(schema, depth, ("allOf",)))
     for name in _names(schema):
         below = properties.get(name)
-        if _read_only(below):
+        if name not in properties or _read_only(below):
             continue
         path = f"{before}.{name}" if before else name
         yield path

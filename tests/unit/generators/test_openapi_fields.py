@@ -117,6 +117,10 @@ def test_that_one_of_several_fields_is_needed_is_said() -> None:
     ]
 
 
+def test_what_is_required_and_nowhere_described_is_not_made_up() -> None:
+    assert list(fields(thing("pool", "ghost", pool=TEXT))) == ["pool"]
+
+
 def test_every_media_type_is_told_with_the_fields_that_it_alone_has() -> None:
     content = {
         "application/json": {"schema": thing("url", url=TEXT, name=TEXT)},
