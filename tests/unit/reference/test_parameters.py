@@ -1,6 +1,7 @@
 """What a command or an endpoint takes, as it is written in a catalogue."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 from commonplace.reference.model import PLACES, Entry, Example, Parameter
 from commonplace.reference.source import bounds
 from commonplace.reference.source.reader import Reading, read_catalogue
-from generators import catalogue_file
+from generators import catalogue_file, plan
+from tests.reference_files import HELIOS, SAMPLE
 
 ENTRY = {"category": "c", "summary": "S.", "content": "Text.", "lastUpdated": "2026-01-01"}
 COMMAND = ENTRY | {
@@ -226,3 +228,19 @@ def test_what_a_generator_writes_is_read_as_the_same_entry(
     found = read_catalogue({"api.json": catalogue_file.written([entry])}, "kit")
 
     assert [one.entry for one in found.entries] == [entry]
+
+
+@pytest.mark.parametrize(
+    ("kind", "source"),
+    [
+        ("openapi", SAMPLE / "sources" / "pool-desk.yaml"),
+        ("console", HELIOS / "sources" / "DeveloperConsole.tsx"),
+    ],
+)
+def test_what_is_made_of_a_source_is_read_as_it_was_made(kind: str, source: Path) -> None:
+    made = plan.generate(kind, source.read_bytes(), source=source.name, options={}).entries
+    dated = catalogue_file.dated(made, None, "2026-01-01")
+    found = read_catalogue({"all.json": catalogue_file.written(dated)}, "kit")
+
+    assert len(dated) > 5
+    assert [one.entry for one in found.entries] == sorted(dated, key=lambda one: one.id)
