@@ -37,7 +37,7 @@ Layers = tuple[tuple[Any, str], ...]
 _DIRECTORY = "/" + "d/" * 32
 _BASE = f"http://document.invalid{_DIRECTORY}"
 """Address of the document itself: so deep that a path out of its folder shows as one."""
-_REF = re.compile(rb"""\$ref["']?\s*:\s*(?:"([^"#\n]+)|'([^'#\n]+)|([^\s"'#,{}\[\]][^"'#,{}\n]*))""")
+_REF = re.compile(rb"""\$ref["']?\s*:\s*(?:"([^"#\n]+)|'([^'#\n]+)|([^\s"'#,{}\[\]](?:[^"'#,{}\n]|\{[^{}\n]*\})*))""")
 _VALUES = (".json", ".yaml", ".yml")
 _HINT = "A document of OpenAPI 3.x begins with `openapi: 3.0.3` or the like."
 _FOLDER = "Put it into the document's folder, or take the reference out."
@@ -153,6 +153,8 @@ class Document:
         first, seen, layers = ref, list[str](), list[tuple[Any, str]]()
         while True:
             try:
+                path, mark, pointer = ref.partition("#")
+                ref = f"{unquote(path)}{mark}{pointer}"
                 address = urljoin(base, ref)
                 if address in seen or len(seen) >= MAX_HOPS:
                     return ((None, base),), ref, f"`$ref: {shown(first)}` leads in a circle."

@@ -22,9 +22,10 @@ servers: [{url: https://desk.harbour.example/api/v2}]
 security: [{deskKey: []}]
 paths:
   /berths: {$ref: paths/berths.yaml}
-  /berths/{berth}: {$ref: 'paths/berth.yaml'}
+  /berths/{berth}:
+    $ref: paths/berths@{berth}.yaml
 components:
-  securitySchemes: {deskKey: {$ref: 'security.yaml#/deskKey'}}
+  securitySchemes: {deskKey: {$ref: 'who%20may.yaml#/deskKey'}}
 """
 BERTHS = """
 get:
@@ -204,9 +205,9 @@ def written(folder: Path) -> None:
     texts = {
         "desk/sources/desk/openapi.yaml": DESK,
         "desk/sources/desk/paths/berths.yaml": BERTHS,
-        "desk/sources/desk/paths/berth.yaml": BERTH,
+        "desk/sources/desk/paths/berths@{berth}.yaml": BERTH,
         "desk/sources/desk/parameters.yaml": PARAMETERS,
-        "desk/sources/desk/security.yaml": SECURITY,
+        "desk/sources/desk/who may.yaml": SECURITY,
         "desk/sources/desk/schemas/booking.yaml": json.dumps(booking()),
         "desk/guides/opening.md": GUIDE,
         "ferry/sources/ferry.json": json.dumps(FERRY),
