@@ -39,6 +39,8 @@ class Operation:
     """Its summary and its description."""
     given: Mapping[tuple[str, str], bool]
     """Place and name of a parameter -> whether it is required."""
+    values: Mapping[str, Any]
+    """Name of a parameter -> its schema."""
     bodies: Sequence[Any]
     """The schema of each media type, JSON first."""
     body_required: bool
@@ -74,6 +76,12 @@ class Operation:
     def fields(self) -> frozenset[str]:
         """Paths of all fields that may be sent, of every media type and alternative, down to ASKED levels."""
         return frozenset(path for schema in self.bodies for path in _paths(schema, "", (), 0))
+
+    def has_below(self, path: str) -> bool:
+        """Whether a parameter is an object or a list that has this: `filters[].scope`."""
+        named = re.match(r"[^.\[]+", path)
+        below = self.values.get(named[0]) if named else None
+        return named is not None and path != named[0] and _has(below, path[named.end() :].removeprefix("."), 0)
 
     def has(self, path: str) -> bool:
         """Whether the body of any media type has this field, however deep; `body` is one that has no fields."""
@@ -132,12 +140,14 @@ def _operations(whole: Mapping[str, Any]) -> Iterator[Operation]:
             security = own.get("security", whole.get("security"))
             body = own.get("requestBody") or {}
             kinds = body.get("content") or {}
+            parameters = [*(item.get("parameters") or ()), *(own.get("parameters") or ())]
             yield Operation(
                 method=method.upper(),
                 path=f"{base}{path.partition('#')[0]}",  # nobody sends what follows: it tells variants of one apart
                 base=base,
                 said=f"{own.get('summary') or ''} {own.get('description') or ''}",
-                given=dict(_given(path, [*(item.get("parameters") or ()), *(own.get("parameters") or ())])),
+                given=dict(_given(f"{base}{path}", parameters)),
+                values={one["name"]: _schema(one) for one in parameters},
                 bodies=[kinds[one].get("schema") for one in sorted(kinds, key=lambda one: "json" not in one)],
                 body_required=bool(body.get("required")),
                 secured=bool(security) and all(security),
@@ -145,14 +155,20 @@ def _operations(whole: Mapping[str, Any]) -> Iterator[Operation]:
 
 
 def _given(path: str, parameters: Sequence[Mapping[str, Any]]) -> Iterator[tuple[tuple[str, str], bool]]:
-    """An object of the query is sent as its properties; what stands in the path itself is always sent."""
+    """An object of the query is sent as its properties; what stands in the path or the server is always sent."""
     for one in parameters:
         yield (one["in"], one["name"]), bool(one.get("required"))
         if one["in"] == "query":
-            for name, _ in _properties(one.get("schema"), 0):
+            for name, _ in _properties(_schema(one), 0):
                 yield ("query", name if one.get("style") != "deepObject" else f"{one['name']}[{name}]"), False
     for name, _ in parse_qsl(urlsplit(path).query):
         yield ("query", name), True
+    yield from ((("path", name), True) for name in re.findall(r"\{(\w+)\}", path))
+
+
+def _schema(parameter: Mapping[str, Any]) -> Any:
+    contents = parameter.get("content") or {}
+    return parameter.get("schema") or next((one.get("schema") for one in contents.values()), None)
 
 
 def _read_only(schema: Any) -> bool:

@@ -292,7 +292,9 @@ def _wrong_field(operation: documents.Operation, one: Parameter) -> bool | None:
     """Of a field below one that may be left out both answers are right."""
     if one.place != "body":
         given = operation.given.get((one.place, one.name))
-        return None if given is None else given != one.required
+        if given is None:
+            return False if operation.has_below(one.name) else None
+        return given != one.required
     if not operation.has(one.name):
         return None
     nested = re.search(r"[.\[]", one.name) is not None
