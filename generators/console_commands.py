@@ -123,7 +123,8 @@ class Composition:
         rootless = any(way.rootless for way in found.written) and len(name) > self.root
         sigil = self.names[name][: len(self.names[name]) - len(" ".join(name))]
         typed = [sigil + " ".join(one) for one in (*found.aliases, *([name[self.root :]] if rootless else []))]
-        for one in (*texts_of(found.fields, "aliases", "alias"), *typed):
+        told = texts_of(found.fields, "aliases", "alias")
+        for one in (*(one if " " in one or one[:1] == sigil else sigil + one for one in told), *typed):
             if not self.index.begins(one, name):
                 yield one
 

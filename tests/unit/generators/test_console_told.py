@@ -258,7 +258,7 @@ def test_commands_that_are_made_one_by_one_have_the_sign_that_a_line_begins_with
     found = generated(
         """
         export const Commands = [
-          new Command({ command: 'wave', args: '<shore> [reason]', description: t('commands.wave'), aliases: ['hail'],
+          new Command({ command: 'wave', args: '<shore> [reason]', description: t('commands.wave'), aliases: ['hail', 'say hello'],
             runFn: function (client, args) { return client.send(args); } }),
           new Command({ command: 'dive', description: 'Go down.', runFn: () => down() }),
           ...effects.map((one) => new Command({ command: one.name, runFn: () => one.run() })),
@@ -271,6 +271,7 @@ def test_commands_that_are_made_one_by_one_have_the_sign_that_a_line_begins_with
         ("/wave", "/wave <shore> [reason]", "exact"),
     ]
     assert "not described" in found.entries[1].summary
+    assert found.entries[1].aliases == ["/hail", "say hello"]
     assert any("The name of a command is computed here" in one.what for one in found.unread)
 
 
