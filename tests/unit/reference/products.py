@@ -1,9 +1,11 @@
 """Small products to look things up in."""
 
+from functools import cache
 from typing import Any
 
 from commonplace.reference.lookup import Lookup
 from commonplace.reference.model import Asked, Catalogue, Entry, Method
+from commonplace.reference.scorer import Scorer
 from tests.fakes import catalogues
 
 
@@ -22,7 +24,13 @@ def product(*entries: Entry, name: str = "product", **told: Any) -> Catalogue:
 
 
 def lookup(*entries: Entry, **told: Any) -> Lookup:
-    return Lookup([product(*entries, **told)])
+    return lookup_of(product(*entries, **told))
+
+
+def lookup_of(*catalogues: Catalogue) -> Lookup:
+    """As it is served: with the words of every entry."""
+    entries = [placed.entry for one in catalogues for placed in one.entries]
+    return Lookup(catalogues, cache(lambda: Scorer(entries, [one.synonyms for one in catalogues])))
 
 
 def shaped(found: Lookup, query: str, **told: Any) -> list[str] | None:

@@ -11,6 +11,7 @@ from tests.examples import examples
 from tests.reference_catalogue import catalogue
 from tests.reference_files import helios, sample
 from tests.reference_names import MadeUp, Random, with_one_edit
+from tests.unit.reference.products import lookup_of
 
 CATALOGUES = {"synthetic": catalogue, "helios": helios, "tidebook": sample}
 MADE_UP = examples(100, soak=250)
@@ -18,7 +19,7 @@ MADE_UP = examples(100, soak=250)
 
 @cache
 def _lookup(name: str) -> Lookup:
-    return Lookup([CATALOGUES[name]()])
+    return lookup_of(CATALOGUES[name]())
 
 
 def _entries(lookup: Lookup, *types: str) -> list[Entry]:

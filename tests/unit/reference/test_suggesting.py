@@ -7,9 +7,9 @@ from commonplace.reference.lookup import Lookup
 from commonplace.reference.model import SUGGESTIONS, Asked
 from tests.fakes.catalogues import entry
 from tests.reference_files import helios
-from tests.unit.reference.products import command, endpoint, lookup, product
+from tests.unit.reference.products import command, endpoint, lookup, lookup_of, product
 
-HELIOS = Lookup([helios()])
+HELIOS = lookup_of(helios())
 
 
 def test_the_seed_s_own_made_up_command_has_the_seed_s_suggestions() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -39,7 +39,7 @@ class Lookup:
     """Built of the catalogues of an edition, once; it never changes, and is safe for threads."""
 
     def __init__(self, catalogues: Sequence[Catalogue], scorer: Callable[[], "Scorer"] | None = None) -> None:
-        """`scorer` is one of all entries, if one is to be had that need not be built."""
+        """`scorer`, of all entries, suggests by words what is not near by letters."""
         self._scorer = scorer
         self._shelved = Shelved(catalogues)
         self._names = Names(self._shelved)
@@ -179,13 +179,7 @@ class Lookup:
 
     @cached_property
     def _suggesting(self) -> Suggesting:
-        return Suggesting(self._shelved, self._names, self._scorer or self._built_scorer)
-
-    @cache  # noqa: B019 - it lives as long as this
-    def _built_scorer(self) -> "Scorer":
-        from commonplace.reference.scorer import Scorer
-
-        return Scorer([kept.entry for kept in self.entries], [one.synonyms for one in self._shelved.catalogues])
+        return Suggesting(self._shelved, self._names, self._scorer)
 
 
 def _of(request: Request, there: Match) -> Match:

@@ -72,10 +72,10 @@ class Known:
 class Suggesting:
     """The libraries that count edits and rank words are loaded with the first suggestion.
 
-    `scorer` ranks all entries, in their order, by words.
+    `scorer` ranks all entries, in their order, by words; without it, letters alone are compared.
     """
 
-    def __init__(self, shelved: Shelved, names: Names, scorer: Callable[[], "Scorer"]) -> None:
+    def __init__(self, shelved: Shelved, names: Names, scorer: Callable[[], "Scorer"] | None) -> None:
         self._shelved, self._names, self._scorer = shelved, names, scorer
         self._synonyms = Synonyms([DEFAULT, *(one.synonyms for one in shelved.catalogues)], Stemmer())
         current = [kept for kept in shelved if shelved.current(kept) is kept]
@@ -137,7 +137,7 @@ class Suggesting:
             return fits and conditions.let(kept) and self._shelved.current(kept) is kept
 
         least = _ENOUGH if head else _NO_GROUP
-        ranked = self._scorer().rank(" ".join(rest), admits)[:COMPARED] if rest else ()
+        ranked = self._scorer().rank(" ".join(rest), admits)[:COMPARED] if rest and self._scorer else ()
         found = [self._shelved.all[place] for place, score in ranked if score >= least]
         return iter(
             sorted(found, key=lambda kept: -self._likeness(rest, words_of([kept.entry.called])[len(head.split()) :]))
