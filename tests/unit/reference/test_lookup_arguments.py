@@ -142,6 +142,7 @@ def test_a_line_is_a_use_of_the_command_that_takes_it(line: str, called: str) ->
         "kubectl rollout rollback deployment/web",
         "git undo",
         "git stash restore",
+        "kubectl options everything",
         "git remote create upstream https://example.org/a.git",
         "npm audit repair",
         "npm lockfile regenerate",

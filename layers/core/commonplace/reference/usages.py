@@ -88,7 +88,7 @@ def pattern_of(usage: str, is_flag: Callable[[str], bool], *, literally: bool) -
 class _Reader:
     def __init__(self, text: str, is_flag: Callable[[str], bool], *, literally: bool) -> None:
         self._text, self._is_flag, self._literally = text, is_flag, literally
-        self._at = 0
+        self._at = self._depth = 0
 
     def ways(self, *, outer: bool = False) -> list[Pattern]:
         """Up to the end of the group. Outside of every group, alternatives are those of one word."""
@@ -121,9 +121,9 @@ class _Reader:
         """The next part; None for an option or its value; and whether it is an option whose value follows."""
         start = self._at
         if self._text[start] in "[(" and _AFTER_GROUP.match(self._text, (close := self._closing(start)) + 1):
-            self._at = start + 1
+            self._at, self._depth = start + 1, self._depth + 1
             ways = self.ways()
-            self._at = close + 1
+            self._at, self._depth = close + 1, self._depth - 1
             if not any(ways):
                 return None, self._text[start] == "("
             part = Part(ways=tuple(ways), optional=self._text[start] == "[" or () in ways)
@@ -131,9 +131,10 @@ class _Reader:
         word = self._word()
         if option := _OPTION.match(word):
             return None, "=" not in word and option.end() == len(word) and not self._is_flag(option[1])
-        if after_option or _OPTIONS.match(word):
+        literal = _LITERAL.match(word) is not None
+        if after_option or (_OPTIONS.match(word) and (self._depth or not literal)):
             return None, False
-        return self._dotted(Part(word, literal=_LITERAL.match(word) is not None)), False
+        return self._dotted(Part(word, literal=literal)), False
 
     def _dotted(self, part: Part) -> Part:
         dots = _DOTS.match(self._text, self._at)
