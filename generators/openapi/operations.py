@@ -142,8 +142,7 @@ def _all(document: Document, options: Options) -> Iterator[Operation]:
             if item.has(name):
                 document.tell(f"Operations under `{name}` have no method that an entry can have.")
         if not any(item.has(method.lower()) for method in METHODS) and (item.value is not None or not item.ref):
-            others = item.has("query") or item.has("additionalOperations")
-            document.tell("The path has no method.", _EMPTY, "warning" if others else "error")
+            document.tell("The path has no method.", _EMPTY, "warning" if item.value else "error")
         yield from _of_path(path, item, document, options)
 
 
