@@ -4,6 +4,7 @@ Understood are the layouts of click, argparse, Typer (Rich's boxes), cobra, clap
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -92,10 +93,14 @@ class Page:
 
 
 def page(text: str, words: Sequence[str] = (), *, listing: bool = False) -> Page:
-    """`words` are those of the command whose page it is; a listing has nothing but commands. Any text gives a page."""
-    found = sections(lines_of(text))
+    """`words` are those of the command whose page it is; a listing has nothing but commands. Any text gives a page.
+
+    A script, such as one that completes, is printed in place of help, and says nothing.
+    """
+    lines = lines_of(text)
+    found = sections(lines if listing or not text.lstrip().startswith("#") else [])
     written = [one for section in found if section.about == "usage" for one in _usages(section)][:MAX_USAGES]
-    usages = tuple(one for one, _ in written) or _unnamed_usage(found, words)
+    usages = tuple(_of_one_name(one, words) for one, _ in written) or _unnamed_usage(found, words)
     told = [(one, list(rows(one))) for one in found if one.about != "usage" and "example" not in one.about]
     commands = [below for one, lines in _listing(told, usages, all_of_it=listing) for below in _listed(lines, words)]
     prose = _prose(found, usages)
@@ -179,6 +184,7 @@ def rows(section: Section) -> Iterator[Row]:
     """A line that is indented further than the row before it goes on with it, unless it begins with an option."""
     said = [line for line in section.lines if line.strip()]
     base = min((_indent(line) for line in said), default=0)
+    second = Counter(gap.end() for line in said if (gap := _GAP.search(line))).most_common(1)
     row: Row | None = None
     for line in said:
         text, indent = line.strip(), _indent(line)
@@ -192,6 +198,8 @@ def rows(section: Section) -> Iterator[Row]:
         text = text[2:].strip() + ("" if "required]" in text else " [required]") if starred else text
         columns = _GAP.split(text, maxsplit=1)
         columns = columns if len(columns) > 1 or begins else _DASH.split(text, maxsplit=1)
+        if len(columns) == 1 and second and _NAME.fullmatch(line[: second[0][0]].strip()):
+            columns = line.strip().split(" ", 1)  # a name as wide as its column has one space behind it
         row = Row(columns[0], " ".join(columns[1:]), indent)
     if row:
         yield row
@@ -213,6 +221,12 @@ def _usages(section: Section) -> Iterator[tuple[str, str]]:
         else:
             found.append((text, parts[1] if described else ""))
     yield from found
+
+
+def _of_one_name(usage: str, words: Sequence[str]) -> str:
+    """`tool package|pack [version]` of commander names a command and its alias: whoever types both makes a pipe."""
+    name = " ".join(words)
+    return re.sub(rf"^{re.escape(name)}\|[\w|-]+", name, usage) if words else usage
 
 
 def _unnamed_usage(found: Sequence[Section], words: Sequence[str]) -> tuple[str, ...]:

@@ -23,6 +23,8 @@ _ALIAS_OF = re.compile(
     r"(?:alias|same as|shorthand)(?: for| of)?:?\s+[`'\"]?([\w-]+(?: [\w-]+)*)[`'\"]?\.?", re.IGNORECASE
 )
 _COMMAND = re.compile(r"[<{]*(?:sub-?)?commands?[>}.…]*|\{[^}]*,[^}]*\}[.…]*", re.IGNORECASE)
+_RUNS = re.compile(r" \[command\] \[(?:flags|options)\]$")
+"""Cobra writes this line of what can be run, beside the one of its commands."""
 _ANY_OPTIONS = re.compile(r"[\[<]+[\w-]*(?:options?|flags?)\b", re.IGNORECASE)
 _BESIDE = {"--help", "--version", "--list", "-help", "-version", "-h", "-V"}
 """Options of a group that say nothing of its commands."""
@@ -200,7 +202,7 @@ def _is_mere_group(usages: Sequence[str], words: Name, *, program: bool) -> bool
         groups.append(any(_COMMAND.fullmatch(one.name) for one in arguments[: None if program else 1]))
     if program:
         return any(groups) or not any(re.search(r"[<A-Z]", usage) for usage in usages)
-    return all(groups)
+    return all(groups) and not (len(set(usages)) > 1 and any(_RUNS.search(one) for one in usages))
 
 
 def _summary(words: Name, own: Page | None, row: Below, above: Page, said: str) -> str:

@@ -14,6 +14,8 @@ _PLAIN = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 _OPTION = re.compile(r"(?P<name>-{1,2}(?:\[no-?\])?[A-Za-z0-9?@#](?:[\w:.-]*\w)?)(?P<rest>.*)", re.DOTALL)
 _SPELLINGS = re.compile(r"(?:,\s*|\s*\|\s*|\s*/\s*|\s+)(?=-{1,2}[A-Za-z0-9?@#\[])")
 _PLACEHOLDER = re.compile(r"[<\[{].*|[A-Z][A-Z0-9_:.|=/-]*(?:\.\.\.)?|.*<.*>.*|.*=.*|[a-z]+[_-][a-z_-]+", re.DOTALL)
+_ANYTHING = re.compile(r"(?:sub-?)?(?:commands?|cmd)|arg(?:ument)?s?", re.IGNORECASE)
+"""Stands for a word, and is none: `[command]`."""
 _ANY_OPTIONS = re.compile(r"[\[<]*(?:[\w -]*[ -])?(?:options?|flags?)[\]>.…]*", re.IGNORECASE)
 _DEFAULT = re.compile(r"=(?P<value>'[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^\s<\[{=A-Z]*):")
 _TAG = re.compile(r"\[(?P<type>boolean|count|string|number|array)\]")
@@ -129,7 +131,8 @@ def opened(usage: str, words: Sequence[str]) -> Iterator[str]:
     *before, last = _items(usage, words) or [""]
     if isinstance(last, _Group) and len(last.ways) == 1 and all(map(_has_options, before)):
         first = last.ways[0][0] if last.ways[0] else ""
-        if isinstance(first, str) and _PLAIN.fullmatch(first) and f"[{first}" in usage:
+        literal = isinstance(first, str) and not _ANYTHING.fullmatch(first) and not _ANY_OPTIONS.fullmatch(first)
+        if literal and _PLAIN.fullmatch(first) and f"[{first}" in usage:
             start, _, rest = usage.rpartition(f"[{first}")
             yield f"{start}{first}{rest.rstrip().removesuffix(']')}"
 

@@ -146,6 +146,36 @@ def test_a_list_of_bare_names_is_read_and_told_to_say_little() -> None:
     assert {one.where for one in found.unread} >= {"shells drop", "shells mend"}
 
 
+ODD = {
+    "reef": """Usage:
+  reef [flags]
+  reef [command]
+
+Available Commands:
+  config      Show the settings
+  completing  Write a script
+  chromastyles Write styles
+""",
+    "reef config": "Show the settings.\n\nUsage:\n  reef config [command] [flags]\n  reef config [command]\n\n"
+    "Available Commands:\n  mounts      Show what is mounted\n",
+    "reef config mounts": "Show what is mounted.\n\nUsage:\n  reef config mounts [flags]\n",
+    "reef completing": "# complete -F _reef reef\n\nCommands:\n  if   [ -n x ]\n  fi   done\n",
+    "reef chromastyles": "Usage: reef chromastyles|styles [options] [name]\n\nOptions:\n  --dark  At night\n",
+}
+
+
+def test_placeholders_scripts_and_wide_names_make_no_command_and_hide_none() -> None:
+    raw = json.dumps({"format": 1, "program": ["reef"], "pages": ODD})
+    found = entries(raw)
+    names = ["config", "config mounts", "completing", "chromastyles"]
+    assert found.keys() - {"reef"} == {f"reef {name}" for name in names}
+    assert found["reef config"].syntax == "reef config [command] [flags]"
+    assert found["reef chromastyles"].syntax == "reef chromastyles [options] [name]"
+    assert found["reef chromastyles"].summary == "Write styles"
+    assert "--dark" in [one.name for one in found["reef chromastyles"].parameters or ()]
+    assert helptext.below(ODD["reef"], ["reef"]) == ["config", "completing", "chromastyles"]
+
+
 def test_other_names_of_a_command_are_its_aliases() -> None:
     assert entries(ARGPARSE)["beacon light"].aliases == ["beacon lamp"]
     listed = "Usage: x <COMMAND>\n\nCommands:\n  list, ls    Show all.\n  drop        Drop it. [aliases: rm, del]\n"
