@@ -234,7 +234,7 @@ def check_examples(entries: Iterable[Written], settings: CatalogueSettings, find
             if not lookup.names_command(line):
                 message = f"An example shows `{line[:MAX_SHOWN]}`, which is no command of the catalogue."
                 findings.warning("unknown-command", message, _HINT, one.at(field))
-            elif hit := lookup.command(line).hit:
+            elif " -" in line and (hit := lookup.command(line).hit):
                 for option in hit.unknown_options:
                     near = f"Did you mean `{option.nearest[0]}`?" if option.nearest else "Mend the example."
                     message = f"An example shows `{option.name[:MAX_SHOWN]}`, which `{hit.entry.called}` does not take."
