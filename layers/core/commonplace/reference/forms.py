@@ -1,8 +1,8 @@
 """Canonical forms: when two commands or two endpoints are the same, so that a catalogue may have only one."""
 
-from commonplace.reference.commands import is_option, is_placeholder, tokens
 from commonplace.reference.endpoints import SLOT, fixed_query, shape
 from commonplace.reference.model import Entry
+from commonplace.reference.names import is_option, is_placeholder, tokens
 from commonplace.reference.spelling import spelling
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from commonplace.reference.commands import Commands, Names
+from commonplace.reference.commands import Commands
 from commonplace.reference.endpoints import Endpoints, Request
 from commonplace.reference.model import (
     EVERYWHERE,
@@ -21,6 +21,7 @@ from commonplace.reference.model import (
     Placed,
     Within,
 )
+from commonplace.reference.names import Names
 from commonplace.reference.query_shapes import Shapes, without_kind
 from commonplace.reference.shelf import Conditions, Kept, Match, Shelved, categories_of, modules_of
 from commonplace.reference.spelling import spelling, unwrapped

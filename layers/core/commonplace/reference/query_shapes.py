@@ -8,9 +8,9 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Literal
 
-from commonplace.reference.commands import Names, is_option, is_value, tokens, words
 from commonplace.reference.endpoints import Endpoints, Request, is_path, known_method
 from commonplace.reference.model import METHODS, EntryType
+from commonplace.reference.names import Names, is_option, is_value, tokens, words
 from commonplace.reference.spelling import PROMPT, one_edit, parts, spelling, typed, unwrapped
 from commonplace.reference.synonyms import VERBS, stem
 from commonplace.search.text import fold

@@ -12,7 +12,9 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from commonplace.reference.commands import (
+from commonplace.reference.endpoints import SLOT, known_method, segment_shape, segments, shape
+from commonplace.reference.model import SUGGESTIONS, Entry
+from commonplace.reference.names import (
     Names,
     command_name,
     is_option,
@@ -21,9 +23,7 @@ from commonplace.reference.commands import (
     names_no_subcommand,
     tokens,
 )
-from commonplace.reference.commands import words as words_of
-from commonplace.reference.endpoints import SLOT, known_method, segment_shape, segments, shape
-from commonplace.reference.model import SUGGESTIONS, Entry
+from commonplace.reference.names import words as words_of
 from commonplace.reference.shelf import Conditions, Kept, Shelved
 from commonplace.reference.spelling import one_edit, spelling, unwrapped
 from commonplace.reference.synonyms import DEFAULT, Stemmer, Synonyms, stem

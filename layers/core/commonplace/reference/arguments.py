@@ -1,0 +1,115 @@
+"""What commands take, as their entries say it, and what of it a line has: words and options."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+
+from commonplace.reference.model import Entry
+from commonplace.reference.names import END, command_name, command_tokens, is_option, is_value, words
+from commonplace.reference.options import Options, nearest, options_of
+from commonplace.reference.spelling import PROMPT
+from commonplace.reference.usages import Part, Pattern, pattern_of, wrapped_at
+
+GENERATED = "auto-generated:"
+"""What a source begins with that is the product itself: what its usages say of arguments, is so."""
+
+ANY = Part("COMMAND")
+"""A value of a command without subcommands."""
+
+_NUMBERED = re.compile(r"-\d+\Z")
+"""`-5` of `git log -5`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a command takes, as its entry says."""
+
+    patterns: tuple[Pattern, ...]
+    options: Options
+    told: bool
+    """Whether the entry lists what it takes: else a plain word may be a subcommand that does not exist."""
+    within: bool
+    """Whether a value stands between words of the name: `helios users <id> roles list`."""
+    wrapped: int | None
+    """After how many words another command begins, whose options are its own."""
+
+
+def taken_by(entry: Entry, groups: Sequence[Entry] = ()) -> Taken:
+    """`groups` are the commands above it, whose options it has as well."""
+    options = options_of(entry, groups)
+    usages = [entry.syntax or entry.name or "", *entry.usages]
+    literally = len(usages) > 1 or "<" in usages[0]
+    found: list[tuple[Pattern, bool]] = []
+    for usage in usages:
+        pattern = pattern_of(usage, lambda option: options.takes.get(option) is False, literally=literally)
+        found += _after_name(pattern, command_name(entry), first=not found, literally=literally)
+    patterns = [pattern for pattern, _ in found]
+    literal = any(part.literal for pattern in patterns for part in pattern)
+    arguments = [one.name for one in entry.parameters or () if one.place == "argument"]
+    if arguments and not literal:
+        patterns.append(pattern_of(" ".join(arguments), lambda _: False, literally=False))
+    wrapped = [at for pattern in patterns if (at := wrapped_at(pattern)) is not None]
+    # What no usage says may be words of a subcommand as well, if there are any.
+    generated = (entry.source or "").startswith(GENERATED)
+    if generated and entry.parameters is None and usages == [entry.name]:
+        patterns.append((replace(ANY, repeated=True),))
+    patterns += [(ANY,) * size for size in ({0} if literal else _shown(entry, options))]
+    return Taken(
+        tuple(patterns),
+        options,
+        told=generated or entry.parameters is not None,
+        within=any(within for _, within in found),
+        wrapped=min(wrapped, default=None),
+    )
+
+
+def _shown(entry: Entry, options: Options) -> set[int]:
+    """How many words examples have after the name: no usage says that `kubectl delete pod a b` is one."""
+    taken = Taken((), options, told=True, within=False, wrapped=None)
+    lines = (line.removeprefix(PROMPT) for example in entry.examples for line in example.code.splitlines())
+    begun = f"{command_name(entry)} "
+    found = (
+        read(command_tokens(line.removeprefix(begun)), taken, swallow=False) for line in lines if line.startswith(begun)
+    )
+    return {len(said) for said, _ in found if said}
+
+
+def _after_name(pattern: Pattern, name: str, *, first: bool, literally: bool) -> Iterator[tuple[Pattern, bool]]:
+    """What follows the name, and whether some of it stands within; nothing of a usage of another command."""
+    left, kept, within = list(words([name])), list[Part](), False
+    for part in pattern:
+        own = list(words([part.text]))
+        if own and left[: len(own)] == own:
+            del left[: len(own)]
+        else:
+            kept.append(part if literally else replace(part, literal=False))
+            within = within or bool(left)
+    if first or not left:
+        yield tuple(kept), within and not left
+
+
+def read(rest: Sequence[str], taken: Taken, *, swallow: bool) -> tuple[list[str], list[str]]:
+    """The words of a line, without values of options; and its options. Both as far as they are the command's own."""
+    found, given, option = list[str](), list[str](), ""
+    for token in takewhile(lambda token: token != END, rest):
+        if is_option(token):
+            option, joined, _ = token.strip("[]").partition("=")
+            given.append(option)
+            option = "" if joined else option
+            continue
+        if not (option and _is_value_of(option, token, taken, swallow=swallow)) and not _NUMBERED.match(token):
+            found.append(token)
+            if taken.wrapped is not None and len(found) > taken.wrapped:
+                break
+        option = ""
+    return found, given
+
+
+def _is_value_of(option: str, token: str, taken: Taken, *, swallow: bool) -> bool:
+    """Whether a word is the value of the option before it: of one that does not exist, as it is of the nearest."""
+    follows = taken.options.followed(option)
+    if follows is None and not taken.options.has(option):
+        near = nearest(option, taken.options.takes)
+        follows = taken.options.followed(near[0]) if near else None
+    return follows or (follows is None and swallow and (taken.told or is_value(token)))
