@@ -216,7 +216,9 @@ def _spelt(one: Parameter) -> set[str]:
     if one.place != "argument":
         return names
     return (
-        names | {re.sub(r"[<>]", "", each) for each in names} | {word for each in names for word in _WORD.findall(each)}
+        names
+        | {re.sub(r"[<>]|\.{3}", "", each) for each in names}
+        | {word for each in names for word in _WORD.findall(each)}
     )
 
 
@@ -254,7 +256,10 @@ def _truth(product: Product, name: str, entry: Entry) -> Truth:
     program = product.program
     page = program.pages[name] if program else programs.Page((), "")
     ways = [" ".join(one.split()) for one in (entry.syntax or "", *entry.usages)]
-    wanted = sorted(set.intersection(*(set(programs.required(one, name)) for one in page.own))) if page.own else []
+    words = [programs.unbracketed(one).split() for one in page.own]
+    common = [one for one in words[0] if all(one in other for other in words)] if words else []
+    style = ["[-h]"] if page.own and "[-h]" in page.own[0] else []  # argparse
+    wanted = programs.required(" ".join([*common, *style]), name)
     above = [" ".join(name.split()[:words]) for words in range(1, len(name.split()) + 1)]
     texts = [program.pages[one].text for one in above if one in program.pages] if program else []
     # Options that it completes, and those of all commands, stand on no page of the command.
