@@ -258,8 +258,8 @@ def test_commands_that_are_made_one_by_one_have_the_sign_that_a_line_begins_with
     found = generated(
         """
         export const Commands = [
-          new Command({ command: 'wave', args: '<shore> [reason]', description: t('commands.wave'), aliases: ['hail', 'say hello'],
-            runFn: function (client, args) { return client.send(args); } }),
+          new Command({ command: 'wave', args: '<shore> [reason]', description: t('commands.wave'),
+            aliases: ['hail', 'say hello'], runFn: function (client, args) { return client.send(args); } }),
           new Command({ command: 'dive', description: 'Go down.', runFn: () => down() }),
           ...effects.map((one) => new Command({ command: one.name, runFn: () => one.run() })),
         ];
