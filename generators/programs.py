@@ -3,6 +3,7 @@
 The bytes are what `local/cli/reference/introspection.py` writes: nothing is imported here.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +14,7 @@ from commonplace.kernel.errors import InvalidInput
 from commonplace.reference.model import Parameter
 from generators.commands import Command, CommandOptions, generated
 from generators.generated import Generated, Unread
+from generators.help_pages import page
 from generators.program_text import cleaned, examples_in, summary_of, without
 
 CATEGORY = "command-line"
@@ -49,6 +51,8 @@ class Program(BaseModel):
     short: str | None = None
     """What its group says of it."""
     epilog: str | None = None
+    page: str | None = None
+    """Its help as it is printed."""
     error: str | None = None
     """Why it could not be read."""
     hidden: bool = False
@@ -140,7 +144,7 @@ def _command(
     said = one.deprecated if isinstance(one.deprecated, str) else ""
     examples = examples_in(f"{text}\n{epilog}", words, summary)
     told = (without(part, examples) for part in (text or short, epilog, said))
-    parameters = (*listed(one.params), *passed)
+    parameters = (*listed(one.params), *_printed(one, words), *passed)
     return Command(
         words=words,
         summary=summary,
@@ -151,6 +155,15 @@ def _command(
         aliases=tuple(" ".join(path) for path in typed if path != words),
         deprecated=bool(one.deprecated),
     )
+
+
+def _printed(one: Program, words: tuple[str, ...]) -> Iterator[Parameter]:
+    """Options of its help that its parser does not have."""
+    known = {name for param in one.params for name in param.names} | _OF_EVERY
+    for option in page(one.page or "", words).parameters:
+        names = {option.name, *option.aliases}
+        if option.place == "option" and not names & known and not re.search("[A-Z]{2}", option.name):
+            yield option
 
 
 def _from_above(option: Parameter, words: tuple[str, ...]) -> Parameter:

@@ -59,6 +59,7 @@ class ClickReader(Reader):
             "deprecated": _deprecated(command),
             "aliases": [one for one in getattr(command, "aliases", None) or () if isinstance(one, str)],
             "params": [_click_param(one) for one in command.params],
+            "page": _page(command, context),
         }
         if hasattr(command, "list_commands"):
             told["group"] = True
@@ -92,6 +93,14 @@ def _context(command: Any, name: str, parent: Any) -> Any:
     if make is None:
         make = importlib.import_module("click").Context
     return make(command, info_name=name, parent=parent, **getattr(command, "context_settings", {}))
+
+
+def _page(command: Any, context: Any) -> str | None:
+    """Its help, which may list options that the program takes out of the line before its parser sees them."""
+    try:
+        return str(command.get_help(context))[:MAX_TEXT]
+    except (Exception, SystemExit):  # noqa: BLE001 - what its own parser knows is told all the same
+        return None
 
 
 def _loaded(group: Any, context: Any, name: str) -> Any:
