@@ -212,7 +212,8 @@ def test_pages_hold_everything_once_in_a_fixed_order() -> None:
     found = all_pages(one)
     assert len(found) > 3
     assert [name for page, _ in found for name in names(page)] == [f"--option-{number}" for number in range(90)]
-    assert "".join(page.content or "" for page, _ in found) == content
+    assert "".join(page.content or "" for page, _ in found) == f"`helios do [options]`\n\n{content}"
+    assert "".join(text for _, text in found).count("helios do [options]") == 2
     assert [example.code for page, _ in found for example in page.examples or ()] == [one.code for one in shown]
     assert [page.related_ids for page, _ in found if page.related_ids] == [["cmd-other", "cmd-third"]]
     kinds = [kind for page, _ in found for kind in ("parameters", "content", "related_ids") if getattr(page, kind)]
@@ -274,6 +275,17 @@ def test_every_usage_is_to_be_typed_as_it_stands() -> None:
     data, text = page_of(placed(command(usages=usages)))
     assert text.startswith("```\nhelios do [options]\n" + "\n".join(usages) + "\n```")
     assert data.usages == usages
+
+
+def test_the_content_of_a_command_has_its_syntax_unless_that_is_long_and_its_text_says_it_once() -> None:
+    data, text = page_of(placed(command(content="Three words here.")))
+    assert data.content == "`helios do [options]`\n\nThree words here."
+    assert text.count("helios do [options]") == 1
+    written = "**Syntax:**\n```\nhelios do [options]\n```\n\nThree words here."
+    data, text = page_of(placed(command(content=written)))
+    assert (data.content, text.count("helios do [options]")) == (written, 1)
+    long = "helios do " + " ".join(f"[--option-{number}]" for number in range(30))
+    assert page_of(placed(command(syntax=long, content="Three words here.")))[0].content == "Three words here."
 
 
 def test_aliases_and_values_of_an_option_stand_with_it() -> None:
@@ -417,7 +429,7 @@ def test_a_search_shows_whole_what_has_room_and_of_the_rest_the_head() -> None:
     assert "parameters" not in first
     assert first["continuedBy"] == "get_command"
     assert "That is its beginning: get_command has all of it." in text_of(result)
-    assert (second["content"], "continuedBy" in second) == ("Three words here.", False)
+    assert (second["content"], "continuedBy" in second) == ("`helios do [options]`\n\nThree words here.", False)
     here.reference.found = SearchAnswer(hits(book, "cmd-long"))
     result = here.call("search_knowledge", query="x")
     (only,) = result.structured_content["results"]
@@ -548,7 +560,7 @@ def test_pages_of_anything_hold_all_of_it_and_only_the_first_may_need_more(one: 
         assert data.page in (None, 1) or cost(data, text) <= room or only_one
     required = [parameter for parameter in one.parameters or () if parameter.required]
     assert rows == {"required": len(required), "parameters": len(one.parameters or ()) - len(required)}
-    assert "".join(data.content or "" for data, _ in found) == one.content.strip()
+    assert "".join(data.content or "" for data, _ in found).endswith(one.content.strip())
     assert sum(len(data.examples or ()) for data, _ in found) == len(one.examples)
 
 

@@ -46,6 +46,8 @@ OUTPUT_TOKENS = 110
 """Of an example's output: nobody types that, so its first lines will do."""
 EXAMPLE_TOKENS = 300
 """An example with less code is shown before one with more."""
+SYNTAX_TOKENS = 60
+"""Of a syntax that data give twice."""
 MARGIN_TOKENS = NOTES_TOKENS + PAGE_TOKENS + 100
 STEP_TOKENS = 500
 """By which a larger answer is suggested."""
@@ -125,7 +127,7 @@ def _laid(hit: Hit, room: int, several: bool) -> Laid:
         room - tokens("\n\n".join([*parts, source]), dumped(EntryData(**head))),
         room - tokens(code(entry.called), dumped(EntryData(**again))),
     )
-    content = entry.content.strip()
+    content = _content(entry)
     examples = [Item("examples", None, _example(one), dumped(one)) for one in _examples(entry)[1:]]
     after = sum(item.tokens + GROUP_TOKENS for item in (*examples, Item("", None, "", content)))
     left = laid.left
@@ -213,12 +215,20 @@ def _summed(items: Iterable[Item]) -> str:
     return ", ".join(told)
 
 
+def _content(entry: Entry) -> str:
+    """That of a command has its syntax (seed 003, "Testing"), unless that is long."""
+    content, exact = entry.content.strip(), line(entry.syntax or entry.called)
+    if entry.type != "command" or exact in content or estimate_tokens(exact) > SYNTAX_TOKENS:
+        return content
+    return f"{code(exact)}\n\n{content}".strip()
+
+
 def _without_repeats(entry: Entry, content: str) -> str:
     """Of the content, what does not stand above it already."""
-    first, _, after = content.partition("\n\n")
-    text = after.strip() if first.strip().rstrip(".") == entry.summary.strip().rstrip(".") else content
     again = re.escape(entry.syntax or entry.called)
-    return re.sub(rf"(?:\*\*Syntax:?\*\*:?\s*```\w*\n{again}\n```|`{again}`)(?:\n+|\Z)", "", text, count=1).strip()
+    text = re.sub(rf"(?:\*\*Syntax:?\*\*:?\s*```\w*\n{again}\n```|`{again}`)(?:\n+|\Z)", "", content, count=1).strip()
+    first, _, after = text.partition("\n\n")
+    return after.strip() if first.strip().rstrip(".") == entry.summary.strip().rstrip(".") else text
 
 
 def _facts(hit: Hit, several: bool) -> str:
