@@ -10,18 +10,7 @@ from itertools import takewhile
 
 from generators import tsx
 from generators.console_conditions import Conditions, Path, path_of, products
-from generators.console_words import (
-    MESSAGES,
-    Evaluator,
-    Flag,
-    Known,
-    Line,
-    Table,
-    Text,
-    Value,
-    Word,
-    Words,
-)
+from generators.console_words import MESSAGES, Evaluator, Flag, Known, Line, Table, Text, Value, Word, Words
 from generators.generated import Unread
 from generators.tsx import Node
 
@@ -262,21 +251,19 @@ class Walker:
         """What comments say of a branch: above it, on its own line, at the top of its body."""
         _, said, alone = self.source.comments.get(node.rows[0], (0, "", True))
         inside = next((one for one in body.parts if one.type == "statement_block"), body)
-        signs = [one for one in inside.all if one.type == "comment" or one.parts]
-        top = "\n".join(
-            one.text
-            for one in takewhile(
-                lambda one: one.type == "comment", (one for one in signs if one.id != body["value"].id)
-            )
-        )
+        label = body["value"].id
+        parts = (one for one in inside.all if one.type == "comment" or (one.parts and one.id != label))
+        top = "\n".join(one.text for one in takewhile(lambda one: one.type == "comment", parts))
         return self.source.above(node) or ("" if alone else said) or (top if top.rstrip("*/ ").endswith(".") else "")
 
     def _call(self, node: Node, known: Known, branch: Branch) -> None:
         called, given = node["function"], node.arguments
         table = self.evaluator.value(called, known) or self.evaluator.value(called["object"], known)
-        held = [self.evaluator.value(one.parts[0] if "spread" in one.type else one, known) for one in given]
-        if given and "spread" in given[-1].type and isinstance(spread := held.pop(), Words):
-            held += [spread.word(index) for index in range(MAX_SPREAD)]
+        spread = bool(given and given[-1].type == "spread_element" and given[-1].parts)
+        given = [*given[:-1], given[-1].parts[0]] if spread else given
+        held = [self.evaluator.value(one, known) for one in given]
+        if spread and isinstance(rest := held.pop(), Words):
+            held += [rest.word(index) for index in range(MAX_SPREAD)]
         if isinstance(table, Table):
             self._table(table, branch, held, node)
             return

@@ -185,12 +185,10 @@ def _chosen(written: Sequence[Written]) -> tuple[Written | None, list[Written]]:
 def _options(fields: Mapping[str, Any]) -> Iterator[Parameter]:
     """`[{flag, description}]`, `{'--flag': 'what it does'}`, `['--flag']`."""
     value = fields.get("options") or fields.get("flags") or ()
-    for name, one in value.items() if isinstance(value, dict) else ((None, one) for one in value):
-        if isinstance(one, dict):
-            called, summary = text_of(one, "flag", "flags", "name", "option") or name, text_of(one, *DESCRIPTIONS) or ""
-        else:
-            called, summary = (name, one if isinstance(one, str) else "") if name else (one, "")
-        if isinstance(called, str) and (found := option(called, summary)):
+    for name, one in value.items() if isinstance(value, dict) else (("", one) for one in value):
+        told = one if isinstance(one, dict) else {"flag": name or one, "description": one if name else ""}
+        called = text_of(told, "flag", "flags", "name", "option") or name
+        if called and (found := option(called, text_of(told, *DESCRIPTIONS) or "")):
             yield found
 
 
