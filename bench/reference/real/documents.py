@@ -84,9 +84,9 @@ class Operation:
         return named is not None and path != named[0] and _has(below, path[named.end() :].removeprefix("."), 0)
 
     def has(self, path: str) -> bool:
-        """Whether the body of any media type has this field, however deep; `body` is one that has no fields."""
+        """Whether the body of any media type has this field, however deep; `body` is one without fields to send."""
         return any(_has(schema, path, 0) for schema in self.bodies) or (
-            path == "body" and any(not dict(_properties(schema, 0)) for schema in self.bodies)
+            path == "body" and any(all(_read_only(one) for _, one in _properties(schema, 0)) for schema in self.bodies)
         )
 
 
