@@ -39,6 +39,7 @@ _BASE = f"http://document.invalid{_DIRECTORY}"
 """Address of the document itself: so deep that a path out of its folder shows as one."""
 _REF = re.compile(rb"""\$ref["']?\s*:\s*(?:"([^"#\n]+)|'([^'#\n]+)|([^\s"'#,{}\[\]](?:[^"'#,{}\n]|\{[^{}\n]*\})*))""")
 _VALUES = (".json", ".yaml", ".yml")
+_TOO_MANY = f"The document holds more than {MAX_VALUES:,} keys and values, those that aliases stand for counted."
 _HINT = "A document of OpenAPI 3.x begins with `openapi: 3.0.3` or the like."
 _FOLDER = "Put it into the document's folder, or take the reference out."
 
@@ -84,16 +85,10 @@ def gathered(raw: bytes, read: Read) -> dict[str, bytes]:
     return files
 
 
-def fingerprint(raw: bytes, read: Read) -> str:
+def fingerprint(raw: bytes, files: Mapping[str, bytes]) -> str:
     """sha256 in hexadecimal digits, over every file of the document."""
-    return _fingerprint(raw, gathered(raw, read))
-
-
-def _fingerprint(raw: bytes, files: Mapping[str, bytes]) -> str:
-    if not files:
-        return sha256(raw).hexdigest()
-    every = sorted({"": raw, **files}.items())
-    return sha256("".join(f"{path}\0{sha256(one).hexdigest()}\n" for path, one in every).encode()).hexdigest()
+    every = "".join(f"{path}\0{sha256(files[path]).hexdigest()}\n" for path in sorted(files))
+    return sha256(raw + every.encode() if files else raw).hexdigest()
 
 
 class Document:
@@ -104,16 +99,15 @@ class Document:
             raise TooLarge(f"The document is larger than {MAX_BYTES:,} bytes.", hint="Cut it into several documents.")
         root = _checked(parsed(raw))
         files = gathered(raw, read)
-        self.fingerprint = _fingerprint(raw, files)
+        self.fingerprint = fingerprint(raw, files)
         self.where = "the document"
         self.cache: dict[Any, Any] = {}
         """What was made of a schema once."""
         self._told: dict[tuple[str, str], Unread] = {}
         self._known: dict[tuple[str, str], tuple[Layers, str, str | None]] = {}
-        resources = [(_BASE, root), *((urljoin(_BASE, path), one) for path, one in self._parsed(files))]
-        self._registry: Registry[Any] = Registry().with_resources(
-            (uri, Resource.opaque(value)) for uri, value in resources
-        )
+        values = {"": root, **dict(self._parsed(files))}
+        resources = ((urljoin(_BASE, path), Resource.opaque(one)) for path, one in values.items())
+        self._registry: Registry[Any] = Registry().with_resources(resources)
         self.root = Node(((root, _BASE),), self)
 
     def _parsed(self, files: Mapping[str, bytes]) -> Iterator[tuple[str, Any]]:
@@ -260,26 +254,14 @@ def parsed(raw: bytes) -> Any:
         raise _refused(error) from None
 
 
-_REFUSED: dict[yaml.Reason, str] = {
-    "syntax": "The YAML cannot be read",
-    "documents": "The YAML holds more than one document",
-    "reference": "The YAML has an alias of nothing, or of what it stands in",
-    "depth": f"The YAML is nested deeper than {MAX_DEPTH} levels",
-    "duplicate": "The YAML gives a key twice",
-    "key": "The YAML has a collection or an alias for a key",
-    "half-character": "The YAML holds half a character",
-}
-
-
 def _refused(error: yaml.YamlError) -> CommonplaceError:
     """The place is told and never the text."""
     if error.reason == "values":
-        return TooLarge(
-            f"The YAML holds more than {MAX_VALUES:,} keys and values, its aliases written out.",
-            hint="Take out aliases of aliases, or cut the document into several.",
-        )
-    where = f" (line {error.line})" if error.line is not None else ""
-    return InvalidInput(f"{_REFUSED[error.reason]}{where}.", hint="Mend the document, or write it as JSON.")
+        return TooLarge(_TOO_MANY, hint="Take out aliases of aliases, or cut the document into several.")
+    if error.reason == "depth":
+        return _too_deep()
+    where = f", line {error.line}" if error.line is not None else ""
+    return InvalidInput(f"The YAML cannot be read ({error.reason}{where}).", hint="Mend it, or write it as JSON.")
 
 
 def _checked(value: Any) -> dict[str, Any]:
@@ -305,14 +287,10 @@ def _json(text: str) -> Any:
         raise _too_deep() from None
     except ValueError:
         return None
-    level, values = [value], 0
+    level = [value]
     for _ in range(MAX_DEPTH):
-        values += len(level)
-        if values > MAX_VALUES:
-            raise TooLarge(f"The document holds more than {MAX_VALUES:,} values.", hint="Cut it into several.")
         inner = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
-        level = [one for held in inner for one in held]
-        if not level:
+        if not (level := [one for held in inner for one in held]):
             return value
     raise _too_deep()
 
@@ -332,6 +310,5 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _too_deep() -> InvalidInput:
-    return InvalidInput(
-        f"The document is nested deeper than {MAX_DEPTH} levels.", hint="Name schemas and refer to them by `$ref`."
-    )
+    told = f"The document is nested deeper than {MAX_DEPTH} levels."
+    return InvalidInput(told, hint="Name schemas and refer to them by `$ref`.")

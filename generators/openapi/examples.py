@@ -10,7 +10,7 @@ from generators.openapi.credentials import masked, placeholder, secret
 from generators.openapi.documents import Node
 from generators.openapi.fields import media
 from generators.openapi.operations import Operation
-from generators.openapi.schemas import Source, composed, members, types, values
+from generators.openapi.schemas import Source, composed, members, types, values, written
 from generators.openapi.security import Need
 from generators.openapi.texts import line
 
@@ -25,17 +25,9 @@ MAX_OPTIONAL = 4
 UNNAMED = ("", "default", "example", "response", "request")
 
 _PARAMETER = re.compile(r"\{([^{}]*)\}")
-_FORMATS = {
-    "date-time": "2026-01-31T12:00:00Z",
-    "date": "2026-01-31",
-    "time": "12:00:00Z",
+_FORMATS = {"date-time": "2026-01-31T12:00:00Z", "date": "2026-01-31", "email": "user@example.com"} | {
     "uuid": "00000000-0000-4000-8000-000000000000",
-    "email": "user@example.com",
     "uri": "https://example.com",
-    "url": "https://example.com",
-    "ipv4": "192.0.2.1",
-    "ipv6": "2001:db8::1",
-    "hostname": "example.com",
 }
 
 
@@ -50,8 +42,10 @@ def examples(
     told: list[Example] = []
     for name, words in _bodies(operation, secrets)[:MAX_EXAMPLES]:
         description = f"Call with curl: {line(name, 120)}" if name.lower() not in UNNAMED else "Call with curl"
-        call = clean(_command(operation, parameters, needed, words))
-        told.append(Example(description=description, code=call))
+        call = "".join(
+            one for one in _command(operation, parameters, needed, words) if one.isprintable() or one == "\n"
+        )
+        told.append(Example(description=description, code=call.encode("utf-8", "ignore").decode()))
     return [one for one in told if len(one.code) <= MAX_CODE]
 
 
@@ -63,10 +57,8 @@ def _command(operation: Operation, parameters: Sequence[Parameter], needed: Sequ
         own = [one.name for one in parameters if one.required and one.place == place and one.name.lower() not in taken]
         return [*((name, placeholder(name)) for name in own if place != "query" or "." not in name), *held]
 
-    method, url = (
-        operation.method,
-        _PARAMETER.sub(lambda one: placeholder(one[1]), operation.server + operation.template),
-    )
+    method, url = operation.method, operation.server + operation.template
+    url = _PARAMETER.sub(lambda one: placeholder(one[1]), url)
     if query := "&".join(f"{name}={value}" for name, value in given("query")):
         url += f"{'&' if '?' in url else '?'}{query}"
     words = {"GET": "curl", "HEAD": "curl -I"}.get(method, f"curl -X {method}")
@@ -90,14 +82,11 @@ def _bodies(operation: Operation, secrets: frozenset[str]) -> list[tuple[str, li
     if not kinds:
         return [("", [])]
     name, first = kinds[0]
-    made = Sample(secrets).of(first.get("schema"))
-    needed = _required(first.get("schema"))
+    schema = first.get("schema")
+    made = Sample(secrets).of(schema)
+    needed = [each for each, one in members([Source(schema)], "readOnly").items() if one.required]
     samples = [(said, _completed(value, made, needed)) for said, value in _given(first)] or [("", made)]
     return [(said, _body_words(name, value)) for said, value in samples]
-
-
-def _required(schema: Node) -> list[str]:
-    return [name for name, one in members([Source(schema)], "readOnly").items() if one.required]
 
 
 def _completed(value: Any, made: Any, needed: Sequence[str]) -> Any:
@@ -113,25 +102,18 @@ def _body_words(media_type: str, sample: Any) -> list[str]:
     content = f"-H {quoted(f'Content-Type: {media_type}')}"
     pairs = sorted(sample.items()) if isinstance(sample, dict) else []
     if kind == "multipart/form-data":
-        return [f"-F {quoted(f'{name}={_plain(value)}')}" for name, value in pairs] or ["-F 'file=@<file>'"]
+        return [f"-F {quoted(f'{name}={written(value)}')}" for name, value in pairs] or ["-F 'file=@<file>'"]
     if kind == "application/x-www-form-urlencoded":
-        return [f"--data-urlencode {quoted(f'{name}={_plain(value)}')}" for name, value in pairs]
-    if is_json(kind):
-        short = json.dumps(sample, ensure_ascii=False, sort_keys=True, default=str)
-        text = short if len(short) <= ONE_LINE else _dumped(sample)
+        return [f"--data-urlencode {quoted(f'{name}={written(value)}')}" for name, value in pairs]
+    if kind.endswith("json") or "*" in kind:
+        text = json.dumps(sample, ensure_ascii=False, sort_keys=True, default=str)
+        if len(text) > ONE_LINE:
+            text = json.dumps(sample, ensure_ascii=False, sort_keys=True, default=str, indent=2)
         content = "-H 'Content-Type: application/json'" if "*" in kind else content
         return [content, f"-d {quoted(text)}" if len(text) <= MAX_BODY else "-d '@<file.json>'"]
     if isinstance(sample, str) and kind.startswith("text/") and len(sample) <= MAX_BODY:
         return [content, f"--data-binary {quoted(sample)}"]
     return [content, "--data-binary '@<file>'"]
-
-
-def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
-
-
-def is_json(media_type: str) -> bool:
-    return media_type.split(";", maxsplit=1)[0].strip().lower().endswith("json") or "*" in media_type
 
 
 def _given(kind: Node) -> list[tuple[str, Any]]:
@@ -144,15 +126,6 @@ def _given(kind: Node) -> list[tuple[str, Any]]:
         if said:
             found.append((one.text("summary") or name, masked(one.get(said).value)))
     return found
-
-
-def _dumped(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str, indent=2)
-
-
-def clean(text: str) -> str:
-    """Nothing that no terminal should be shown, and no half characters."""
-    return "".join(one for one in text if one.isprintable() or one == "\n").encode("utf-8", "ignore").decode()
 
 
 class Sample:

@@ -10,69 +10,60 @@ from pydantic import BaseModel, ConfigDict, Field, HttpUrl, ValidationError, fie
 
 from commonplace.kernel.errors import InvalidInput, TooLarge
 from commonplace.reference.endpoints import shape
-from commonplace.reference.model import METHODS, Method
+from commonplace.reference.model import METHODS, Method, Severity
 from generators.openapi.documents import Document, Node
 
 MAX_OPERATIONS = 20_000
 MAX_PATH = 500
 _SLUG = r"^[a-z0-9][a-z0-9-]{0,59}$"
+_SLUGS = "small letters, digits and hyphens"
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
 _BAD = re.compile(r"[\s\x00-\x1f\x7f\ud800-\udfff]")
 _EMPTY = "Describe it, or take it out of `paths`."
 
 
 class Options(BaseModel):
-    """What an item of `generate:` may say of an API document."""
+    """What an item of `generate:` may say of an API document; each described by what is valid."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    category: str | None = Field(None, pattern=_SLUG)
+    category: str | None = Field(None, pattern=_SLUG, description=_SLUGS)
     """Of every entry; the tag is the subcategory then. None: the tag is the category."""
-    subcategory: str | None = Field(None, pattern=_SLUG)
-    module: str | None = Field(None, pattern=_SLUG)
-    id_prefix: str = Field("api", pattern=r"^([a-z0-9][a-z0-9._-]{0,39})?$")
-    base_path: str | None = Field(None, pattern=r"^(/[^/\s?#]{1,100}){0,20}/?$")
+    subcategory: str | None = Field(None, pattern=_SLUG, description=_SLUGS)
+    module: str | None = Field(None, pattern=_SLUG, description=_SLUGS)
+    id_prefix: str = Field("api", pattern=r"^([a-z0-9][a-z0-9._-]{0,39})?$", description=_SLUGS)
+    base_path: str | None = Field(
+        None, pattern=r"^(/[^/\s?#]{1,100}){0,20}/?$", description="a path such as /api/v1, or an empty text for none"
+    )
     """Stands before every path; None for that of the server."""
-    server: HttpUrl | None = None
+    server: HttpUrl | None = Field(None, description="a URL such as https://api.example.com, without a password")
     """URL that calls go to, instead of the document's first."""
-    tags: list[str] = Field(default_factory=list, max_length=50)
+    tags: list[str] = Field(default_factory=list, max_length=50, description="a list of texts")
     """Only operations with one of these, if there are any."""
-    keywords: list[str] = Field(default_factory=list, max_length=50)
+    keywords: list[str] = Field(default_factory=list, max_length=50, description="a list of texts")
 
     @field_validator("tags", "keywords", mode="before")
     @classmethod
     def _listed(cls, value: Any) -> Any:
         return [value] if isinstance(value, str) else value
 
-
-_VALID = {
-    "id_prefix": "small letters, digits, `.`, `_` and hyphens",
-    "base_path": "a path such as /api/v1, or an empty text for none",
-    "server": "a URL such as https://api.example.com, without user and password",
-    "tags": "a list of texts",
-    "keywords": "a list of texts",
-}
+    @field_validator("server")
+    @classmethod
+    def _no_password(cls, value: HttpUrl | None) -> HttpUrl | None:
+        if value and value.username:
+            raise ValueError
+        return value
 
 
 def options_of(given: Any) -> Options:
     """Raises InvalidInput, naming what would be valid."""
     try:
-        options = Options.model_validate({name.replace("-", "_"): value for name, value in given.items()})
+        return Options.model_validate({name.replace("-", "_"): value for name, value in given.items()})
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = str(first["loc"][0])[:60]
-        if first["type"] == "extra_forbidden":
-            known = ", ".join(Options.model_fields)
-            raise InvalidInput(f"There is no option `{name}`.", hint=f"Known are: {known}.") from None
-        raise _invalid(name) from None
-    if options.server and options.server.username:
-        raise _invalid("server")
-    return options
-
-
-def _invalid(name: str) -> InvalidInput:
-    hint = f"Write {_VALID.get(name, 'small letters, digits and hyphens')}."
-    return InvalidInput(f"The option `{name}` is not valid.", hint=hint)
+        name = str(error.errors(include_url=False)[0]["loc"][0])[:60]
+    if name not in Options.model_fields:
+        raise InvalidInput(f"There is no option `{name}`.", hint=f"Known are: {', '.join(Options.model_fields)}.")
+    raise InvalidInput(f"The option `{name}` is not valid.", hint=f"Write {Options.model_fields[name].description}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +133,8 @@ def _all(document: Document, options: Options) -> Iterator[Operation]:
             if item.has(name):
                 document.tell(f"Operations under `{name}` have no method that an entry can have.")
         if not any(item.has(method.lower()) for method in METHODS) and (item.value is not None or not item.ref):
-            document.tell("The path has no method.", _EMPTY, "warning" if item.value else "error")
+            told: Severity = "warning" if isinstance(item.value, dict) and item.value else "error"
+            document.tell("The path has no method.", _EMPTY, told)
         yield from _of_path(path, item, document, options)
 
 

@@ -3,13 +3,14 @@
 from generators.openapi.documents import Node
 from generators.openapi.fields import media
 from generators.openapi.operations import Operation
-from generators.openapi.schemas import Source, label, members, types
+from generators.openapi.schemas import Source, label, members
 from generators.openapi.texts import code, line, paragraphs
 
 MAX_DESCRIPTION = 3_000
 MAX_RESPONSES = 20
 MAX_FIELDS = 30
 """Of a response, by name."""
+MAX_WRAPPED = 4
 
 
 def content(operation: Operation, summary: str) -> str:
@@ -50,25 +51,14 @@ def _responses(operation: Operation) -> str:
 
 
 def fields(schema: Node, depth: int = 0) -> str:
-    """Those at the top; of an answer that wraps another in one field, those within it too."""
-    while schema.has("items") and depth < 4:
+    """Those at the top; of an answer that wraps another in its one field, those within it too."""
+    while schema.has("items") and depth < MAX_WRAPPED:
         schema, depth = schema.get("items"), depth + 1
-    found = members([Source(schema)], "writeOnly")
-    told = [f"{code(name)} {label(one.sources[0].node) if one.sources else 'any'}" for name, one in found.items()]
-    wrapped = [
-        one.sources[0].node
-        for one in found.values()
-        if one.sources and types(one.sources[0].node)[0] in ("object", "array")
-    ]
-    if len(wrapped) == 1 and len(found) <= 2 and depth < 4 and (inner := fields(wrapped[0], depth + 1)):
-        told = [
-            f"{one} ({inner})"
-            if one.startswith(code(next(n for n, m in found.items() if m.sources and m.sources[0].node is wrapped[0])))
-            else one
-            for one in told
-        ]
-    more = f" and {len(told) - MAX_FIELDS} more" if len(told) > MAX_FIELDS else ""
-    return ", ".join(told[:MAX_FIELDS]) + more
+    found = [(name, one.sources[0].node) for name, one in members([Source(schema)], "writeOnly").items()]
+    told = [f"{code(name)} {label(node)}" for name, node in found[:MAX_FIELDS]]
+    if len(found) == 1 and depth < MAX_WRAPPED and (inner := fields(found[0][1], depth + 1)):
+        return f"{told[0]} ({inner})"
+    return ", ".join(told) + (f" and {len(found) - MAX_FIELDS} more" if len(found) > MAX_FIELDS else "")
 
 
 def _outside(url: str) -> str:

@@ -29,6 +29,9 @@ _LIMITS = (
     ("maxItems", "at most {} items"),
     ("multipleOf", "multiple of {}"),
 )
+_TYPES: dict[type, str] = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array"} | {
+    type(None): "null"
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,16 +189,12 @@ def label(node: Node, depth: int = 0) -> str:
         return "nothing" if node.value is False else "any"
     if depth > MAX_DEPTH:
         return code(node.name, 60) if node.name else "object"
-    told = _label(node, depth)
-    return f"{told} or null" if node.get("nullable").value is True and not told.endswith("null") else told
-
-
-def _label(node: Node, depth: int) -> str:
-    choices = node.elements("oneOf") or node.elements("anyOf")
-    if choices and not node.has("properties"):
-        more = [f"{len(choices) - MAX_VARIANTS} more"] if len(choices) > MAX_VARIANTS else []
-        return either([*(label(one, depth + 1) for one in choices[:MAX_VARIANTS]), *more])
-    return either(_kind(one, node, depth) for one in types(node))
+    null = ["null"] if node.get("nullable").value is True else []
+    choices = [] if node.has("properties") else node.elements("oneOf") or node.elements("anyOf")
+    more = [f"{len(choices) - MAX_VARIANTS} more"] if len(choices) > MAX_VARIANTS else []
+    if choices:
+        return either([*(label(one, depth + 1) for one in choices[:MAX_VARIANTS]), *more, *null])
+    return either([*(_kind(one, node, depth) for one in types(node)), *null])
 
 
 def _kind(kind: str, node: Node, depth: int) -> str:
@@ -212,33 +211,18 @@ def _kind(kind: str, node: Node, depth: int) -> str:
     return code(node.name, 60) if node.name else "object"
 
 
-def types(node: Node) -> list[str]:
+def types(node: Node, depth: int = 0) -> list[str]:
     """Said or to be seen. `any` for a schema that says nothing."""
     given = node.get("type").value
-    said = [one for one in (given if isinstance(given, list) else [given]) if isinstance(one, str)]
-    if said:
+    if said := [one for one in (given if isinstance(given, list) else [given]) if isinstance(one, str)]:
         return [line(one, 30) or "any" for one in said]
     if any(node.get(key).value for key in ("properties", "additionalProperties")):
         return ["object"]
     if node.has("items"):
         return ["array"]
-    if parts := node.elements("allOf"):
-        found = [kind for one in parts if one.ref != node.ref for kind in types_of_part(one) if kind != "any"]
-        return list(dict.fromkeys(found))[:1] or ["object"]
-    return list(dict.fromkeys(_type_of(one) for one in values(node))) or ["any"]
-
-
-def types_of_part(node: Node) -> list[str]:
-    return ["object"] if node.has("allOf") else types(node)
-
-
-def _type_of(value: Any) -> str:
-    if isinstance(value, bool):
-        return "boolean"
-    if value is None:
-        return "null"
-    names: tuple[tuple[type, str], ...] = ((str, "string"), (int, "integer"), (float, "number"), (list, "array"))
-    return next((name for kind, name in names if isinstance(value, kind)), "object")
+    if (parts := node.elements("allOf")) and depth <= MAX_DEPTH:
+        return [next((kind for one in parts for kind in types(one, depth + 1) if kind != "any"), "object")]
+    return list(dict.fromkeys(_TYPES.get(type(one), "object") for one in values(node))) or ["any"]
 
 
 def either(labels: Iterable[str]) -> str:

@@ -9,6 +9,8 @@ from generators.openapi.texts import code, line
 
 MAX_SCOPES = 10
 MAX_ALTERNATIVES = 5
+_KEY = "<api-key>"
+_TOKENS = {"http": "a bearer token", "oauth2": "an OAuth 2.0 access token", "openIdConnect": "an OpenID Connect token"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,34 +78,22 @@ def known(document: Document) -> dict[str, Scheme]:
 
 
 def _scheme(node: Node) -> Scheme:
-    kind, name = node.text("type"), line(node.text("name"), 80)
+    kind, name, scheme = node.text("type"), line(node.text("name"), 80), line(node.text("scheme").lower(), 30)
+    if kind == "apiKey" and node.text("in") in ("query", "cookie"):
+        place: Literal["query", "cookie"] = "query" if node.text("in") == "query" else "cookie"
+        return Scheme(f"an API key in the {place}{' parameter' * (place == 'query')} {code(name)}", place, name, _KEY)
     if kind == "apiKey":
-        if node.text("in") == "query":
-            return Scheme(f"an API key in the query parameter {code(name)}", "query", name, "<api-key>")
-        if node.text("in") == "cookie":
-            return Scheme(f"a key in the cookie {code(name)}", "cookie", name, "<api-key>")
-        return Scheme(f"an API key in the header {code(name)}", "header", name, "<api-key>")
-    if kind == "http":
-        return _http(node.text("scheme").lower(), line(node.text("bearerFormat"), 40))
+        return Scheme(f"an API key in the header {code(name)}", "header", name, _KEY)
     if kind == "mutualTLS":
         return Scheme("a client certificate (mutual TLS)", "certificate")
-    if kind in ("oauth2", "openIdConnect"):
-        names = {"authorizationCode": "authorization code", "clientCredentials": "client credentials"}
-        flows = [line(names.get(name, name), 40) for name, _ in node.members("flows") if not name.startswith("x-")]
-        said = "an OAuth 2.0 access token" if kind == "oauth2" else "an OpenID Connect token"
-        return _bearer(f"{said} ({', '.join(flows[:4])})" if flows else said)
-    return _bearer("a credential of a kind that the document does not explain")
-
-
-def _http(scheme: str, form: str) -> Scheme:
-    if scheme == "basic":
-        return Scheme("user name and password (HTTP Basic) in the header `Authorization`", "basic")
-    if scheme == "bearer":
-        return _bearer(f"a bearer token ({form})" if form else "a bearer token")
-    told = line(scheme, 30) or "HTTP"
-    said = f"HTTP {told} authentication in the header `Authorization`"
-    return Scheme(said, "header", "Authorization", f"{told} <credential>")
-
-
-def _bearer(said: str) -> Scheme:
-    return Scheme(f"{said} in the header `Authorization`", "header", "Authorization", "Bearer <token>")
+    where = "in the header `Authorization`"
+    if kind == "http" and scheme == "basic":
+        return Scheme(f"user name and password (HTTP Basic) {where}", "basic")
+    if kind == "http" and scheme != "bearer":
+        said = f"HTTP {scheme} authentication {where}" if scheme else f"HTTP authentication {where}"
+        return Scheme(said, "header", "Authorization", f"{scheme or 'HTTP'} <credential>")
+    names = {"authorizationCode": "authorization code", "clientCredentials": "client credentials"}
+    flows = [line(names.get(flow, flow), 40) for flow, _ in node.members("flows") if not flow.startswith("x-")]
+    how = line(node.text("bearerFormat"), 40) or ", ".join(flows[:4])
+    said = _TOKENS.get(kind, "a credential of a kind that the document does not explain")
+    return Scheme(f"{said}{f' ({how})' if how else ''} {where}", "header", "Authorization", "Bearer <token>")

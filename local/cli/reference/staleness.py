@@ -64,9 +64,10 @@ def _digest(raw: bytes, path: str, source: Callable[[str], bytes | None]) -> str
     """Over every file of an API document that is several."""
     if not path.endswith((".json", ".yaml", ".yml")):
         return sha256(raw).hexdigest()
-    from generators.openapi.documents import fingerprint
+    from generators.openapi.documents import fingerprint, gathered
 
-    return fingerprint(raw, lambda other: source(posixpath.normpath(posixpath.join(posixpath.dirname(path), other))))
+    beside = posixpath.dirname(path)
+    return fingerprint(raw, gathered(raw, lambda other: source(posixpath.normpath(posixpath.join(beside, other)))))
 
 
 def _count(entries: Iterable[Written]) -> str:

@@ -309,7 +309,7 @@ def test_the_hash_of_a_source_covers_every_file_of_it(path: str) -> None:
     hashes = [{one.source_hash for one in made(root, files).entries} for files in (MANY, other)]
     assert hashes[0] != hashes[1]
     held = {name: one if isinstance(one, bytes) else json.dumps(one).encode() for name, one in MANY.items()}
-    assert hashes[0] == {fingerprint(json.dumps(root).encode(), held.get)}
+    assert hashes[0] == {fingerprint(json.dumps(root).encode(), held)}
 
 
 def at(folder: Path, **options: Any) -> list[str]:
