@@ -8,17 +8,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from commonplace.reference.model import Entry
-from generators.generated import Generated, Read, Unread
+from generators.generated import Generated, Read
 from generators.openapi import names, security
 from generators.openapi.documents import Document
 from generators.openapi.examples import examples
 from generators.openapi.fields import parameters
 from generators.openapi.operations import Operation, Options, operations, options_of
 from generators.openapi.responses import content
-from generators.openapi.texts import line
-
-MAX_UNREAD = 2_000
-MAX_UNREAD_OF_ONE = 20
 
 __all__ = ["generate"]
 
@@ -43,9 +39,8 @@ def generate(raw: bytes, *, source: str, options: Mapping[str, Any], read: Read 
     for place, (one, near) in enumerate(zip(found, names.related(found, ids), strict=True)):
         document.where = one.where
         known = {"id": ids[place], "title": titles[place], "summary": summaries[place], "related_ids": near}
-        entries.append(_entry(one, schemes, wanted, known))
-    signed = (one.model_copy(update={"source_hash": document.fingerprint}) for one in entries)
-    return Generated(tuple(signed), _counted(document.unread))
+        entries.append(_entry(one, schemes, wanted, {**known, "source_hash": document.fingerprint}))
+    return Generated(tuple(entries), tuple(document.unread))
 
 
 def _entry(
@@ -73,19 +68,3 @@ def _entry(
         deprecated=operation.node.get("deprecated").value is True,
         last_updated="",
     )
-
-
-def _counted(unread: tuple[Unread, ...]) -> tuple[Unread, ...]:
-    """The first of each part and of all, errors before warnings; the rest by its number. Names are the document's, so
-    that a terminal is shown them cleaned."""
-    kept: list[Unread] = []
-    of_one: dict[str, int] = {}
-    left: dict[str, int] = {}
-    for one in unread:
-        of_one[one.where] = of_one.get(one.where, 0) + 1
-        if of_one[one.where] > MAX_UNREAD_OF_ONE or len(kept) >= MAX_UNREAD:
-            left[one.where] = left.get(one.where, 0) + 1
-        else:
-            kept.append(one)
-    kept += [Unread(where, f"{count:,} more parts cannot be read.", severity="error") for where, count in left.items()]
-    return tuple(Unread(line(one.where, 200), line(one.what, 300), one.hint, one.severity) for one in kept)

@@ -30,6 +30,8 @@ MAX_FILES = 10_000
 MAX_DEPTH = 200
 MAX_VALUES = 6_000_000
 MAX_HOPS = 32
+MAX_UNREAD = 20
+"""Of one part, such as an operation."""
 
 Layers = tuple[tuple[Any, str], ...]
 """Values that count as one, the first before the others; each with the address of its file."""
@@ -103,7 +105,7 @@ class Document:
         self.where = "the document"
         self.cache: dict[Any, Any] = {}
         """What was made of a schema once."""
-        self._told: dict[tuple[str, str], Unread] = {}
+        self._told: dict[str, dict[str, Unread]] = {}
         self._known: dict[tuple[str, str], tuple[Layers, str, str | None]] = {}
         values = {"": root, **dict(self._parsed(files))}
         resources = ((urljoin(_BASE, path), Resource.opaque(one)) for path, one in values.items())
@@ -120,12 +122,18 @@ class Document:
                 self.tell(error.message, error.hint)
 
     @property
-    def unread(self) -> tuple[Unread, ...]:
-        return tuple(self._told.values())
+    def unread(self) -> Iterator[Unread]:
+        """The first of each part, and how many more there are. A terminal may be shown it: names are the document's."""
+        for where, told in self._told.items():
+            yield from list(told.values())[:MAX_UNREAD]
+            if len(told) > MAX_UNREAD:
+                severity = max((one.severity for one in told.values()), key="error".__eq__)
+                yield Unread(line(where, 200), f"{len(told) - MAX_UNREAD:,} more parts cannot be read.", None, severity)
 
     def tell(self, what: str, hint: str | None = None, severity: Severity = "warning") -> None:
         """Once for each part of the document."""
-        self._told.setdefault((self.where, what), Unread(self.where, what, hint, severity))
+        told = self._told.setdefault(self.where, {})
+        told.setdefault(what, Unread(line(self.where, 200), line(what, 300), hint, severity))
 
     def follow(self, value: Any, base: str, *, needed: bool = False) -> "Node":
         """The value, or what its `$ref` leads to, below what stands beside it. `needed`: no entry without it."""

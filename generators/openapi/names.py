@@ -46,21 +46,16 @@ def slug(text: str, most: int = MAX_SLUG) -> str:
 
 def ids(operations: Sequence[Operation], prefix: str) -> list[str]:
     """One for each: of the operation's own id; where that is missing or not unique, of method and path."""
-    candidates = [_candidates(one, prefix) for one in operations]
-    chosen = [0] * len(operations)
-    for _ in range(3):
-        found = [names[place] for names, place in zip(candidates, chosen, strict=True)]
-        counts = Counter(found)
-        chosen = [min(place + 1, 2) if counts[name] > 1 else place for name, place in zip(found, chosen, strict=True)]
-    return [names[place] for names, place in zip(candidates, chosen, strict=True)]
-
-
-def _candidates(operation: Operation, prefix: str) -> list[str]:
-    by_path = slug(f"{operation.method.lower()} {operation.path}", MAX_ID)
-    digest = sha256(operation.where.encode("utf-8", "replace")).hexdigest()[:10]
     before = f"{prefix}-" if prefix and prefix[-1] not in "._-" else prefix
-    names = (slug(operation.node.text("operationId"), MAX_ID) or by_path, by_path, f"{by_path}-{digest}")
-    return [f"{before}{one}" for one in names]
+    paths = [slug(f"{one.method.lower()} {one.path}", MAX_ID) for one in operations]
+    names = [slug(one.node.text("operationId"), MAX_ID) or path for one, path in zip(operations, paths, strict=True)]
+    once = Counter(names)
+    names = [name if once[name] == 1 else path for name, path in zip(names, paths, strict=True)]
+    twice, digests = Counter(names), (sha256(one.where.encode("utf-8", "replace")).hexdigest() for one in operations)
+    return [
+        f"{before}{name}" if twice[name] == 1 else f"{before}{path}-{digest[:10]}"
+        for name, path, digest in zip(names, paths, digests, strict=True)
+    ]
 
 
 def titles(operations: Sequence[Operation]) -> list[str]:

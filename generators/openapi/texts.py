@@ -10,6 +10,8 @@ _LINK = re.compile(r"!?\[([^\[\]]{1,300})\]\(https?://[^()\s]{0,500}\)")
 _BREAK = re.compile(r"</?(?:br|p|li|ul|div|tr|td)\s?/?>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]{0,20}(?:\s[^<>]{0,300})?/?>")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"(\[])")
+_BLOCK = re.compile(r"(?:```.*?(?:```|\Z)|(?!\n\n).)+", re.DOTALL)
+_HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$", re.MULTILINE)
 
 MAX_READ = 20_000
 """Characters of a description that are looked at."""
@@ -26,12 +28,7 @@ def clean(value: object) -> str:
 def line(value: object, most: int) -> str:
     """In one line, cut at a word."""
     read = value[: 4 * most + 200] if isinstance(value, str) else value
-    return cut(" ".join(_unlinked(clean(read)).split()), most)
-
-
-def _unlinked(text: str) -> str:
-    """Links as the words that they are under."""
-    return _LINK.sub(r"\1", text)
+    return cut(" ".join(_LINK.sub(r"\1", clean(read)).split()), most)
 
 
 def cut(text: str, most: int) -> str:
@@ -41,50 +38,32 @@ def cut(text: str, most: int) -> str:
     return f"{begun.rstrip(' ,;:-')}…"
 
 
-def sentences(value: object, most: int) -> str:
-    """As many whole sentences of the first paragraph as have room, and never less than a part of the first."""
-    first = next(
-        (one for one in _unlinked(clean(value)).split("\n\n") if one.strip() and not one.lstrip().startswith("#")), ""
-    )
-    found = ""
-    for one in _SENTENCE.split(" ".join(first.split())):
-        longer = f"{found} {one}".strip()
-        if len(longer) > most:
+def sentences(text: str, most: int) -> str:
+    """As many whole sentences as have room, and never less than a part of the first."""
+    found, said = "", _LINK.sub(r"\1", text)
+    for one in _SENTENCE.split(said):
+        if len(found) + len(one) >= most:
             break
-        found = longer
-    return found or cut(" ".join(first.split()), most)
+        found = f"{found} {one}".strip()
+    return found or cut(said, most)
 
 
 def paragraphs(value: object, most: int) -> str:
-    """Markdown of several paragraphs, cut between two of them; a block of code is whole or not there."""
-    kept: list[str] = []
-    room = most
-    for one in _blocks(clean(value)):
+    """Markdown of several paragraphs, cut between two of them; a block of code is whole or not there. Headings become
+    bold: an entry has its own."""
+    kept, room = list[str](), most
+    for one in (block.strip("\n") for block in _BLOCK.findall(clean(value))):
+        if not one.strip() or one.count("```") % 2:
+            continue
         if len(one) > room:
-            if not kept and not one.lstrip().startswith("```"):
-                kept.append(cut(one, most))
+            kept.append("…" if kept or "```" in one else cut(one, most))
             break
-        kept.append(one)
+        kept.append(_HEADING.sub(r"**\1**", one))
         room -= len(one) + 2
     return "\n\n".join(kept)
 
 
 def code(value: object, most: int = 80) -> str:
     """Between backticks, in one line."""
-    text = cut(" ".join(clean(str(value)).split()), most).replace("`", "'").replace("|", "\\|")
+    text = cut(" ".join(clean(str(value)).split()), most).replace("`", "'")
     return f"`{text}`"
-
-
-def _blocks(text: str) -> list[str]:
-    """Paragraphs, and blocks of code as one each. Headings become bold: an entry has its own."""
-    found: list[str] = []
-    fence = False
-    for one in text.split("\n\n"):
-        if fence:
-            found[-1] += f"\n\n{one}"
-        else:
-            found.append(one)
-        fence ^= one.count("```") % 2 == 1
-    if fence:
-        found.pop()
-    return [re.sub(r"(?m)^#{1,6}\s+(.+?)\s*#*$", r"**\1**", one) for one in found if one.strip()]
