@@ -72,7 +72,11 @@ class Product:
     def program(self) -> programs.Program | None:
         if self.kind != "help":
             return None
-        given = {key: self.told[key] for key in ("names", "ask", "depth", "complete", "completion") if key in self.told}
+        given = {
+            key: self.told[key]
+            for key in ("names", "ask", "depth", "complete", "completion", "pinned")
+            if key in self.told
+        }
         return programs.program(programs.Asked(self.name, **given), self.folder)
 
     @cached_property

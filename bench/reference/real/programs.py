@@ -49,6 +49,8 @@ class Asked:
     depth: int = 2
     complete: str = ""
     """How the generator asks for options that the help does not list."""
+    pinned: bool = False
+    """It is installed in FOLDER, at the version that the README says, or not measured."""
     completion: str = "generate-shell-completion bash"
     """What clap's program is asked for its completion with."""
 
@@ -98,7 +100,8 @@ def program(asked: Asked, folder: Path) -> Program | None:
     file = folder / "programs" / f"{asked.name}.json"
     if not file.is_file():
         with _installed(folder):
-            if shutil.which(asked.name) is None:
+            found = shutil.which(asked.name)
+            if found is None or (asked.pinned and not Path(found).is_relative_to(folder.resolve())):
                 return None
             file.parent.mkdir(exist_ok=True)
             file.write_text(json.dumps(_facts(asked), indent=1, sort_keys=True), encoding="utf-8")
