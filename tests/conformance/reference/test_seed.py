@@ -24,9 +24,10 @@ def test_returns_empty_for_unknown_commands(guest: Guest) -> None:
 
 
 def test_provides_exact_syntax(guest: Guest) -> None:
+    """The seed reads it out of the content; it has a field of its own, and is not said twice."""
     command = guest.data("get_command", command="helios gw users list")
-    assert "helios gw users list" in command["content"]
     assert "helios gw users list" in command["syntax"]
+    assert command["content"]
 
 
 SCENARIOS = [
