@@ -48,10 +48,20 @@ def ways(text: str) -> Iterator[Way | str]:
         found = tokens(said)
         if found is None and opening:
             yield line.strip()
-        again = rf"\n(?:\||or|OR)\n(?={re.escape(found[0])}\n|[/!])" if found else "$"  # `kill <script> or kill <pid>`
-        for one in re.split(again, "\n".join([*(found or ()), ""])):
-            if _WORD.fullmatch(one.partition("\n")[0]):
-                yield Way(tuple(filter(None, one.split("\n"))), summary, bool(opening), colon)
+        for one in _alternatives(found or []):
+            if one and _WORD.fullmatch(one[0]):
+                yield Way(tuple(one), summary, bool(opening), colon)
+
+
+def _alternatives(found: list[str]) -> list[list[str]]:
+    """`kill <script> or kill <pid>` are two ways, `/model [name] or /m [name]` too."""
+    parts: list[list[str]] = [[]]
+    for token, following in zip(found, [*found[1:], ""], strict=False):
+        if token in {"|", "or", "OR"} and (following == found[0] or following[:1] in {"/", "!"}):
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts
 
 
 def tokens(said: str) -> list[str] | None:
