@@ -141,7 +141,7 @@ class Weights:
     """What a word counts for that is one mistake away from the one that was typed, which no entry has."""
     coverage: float = 0.5
     """How much it matters that all of the query is there: the exponent of the share that is."""
-    conciseness: float = 0.2
+    conciseness: float = 0.3
     """How much it matters that all of a name or title is in the query."""
 
 
@@ -297,12 +297,10 @@ class Scorer:
         return log(1 + max(0.0, self._size - frequency + 0.5) / (frequency + 0.5))
 
     def _headline(self, entry: Entry, told: Sequence[Sequence[str]]) -> float:
-        """What all words of the name, or of the title if they say less, weigh together; without verbs."""
-        name = told[NAME][1:] if entry.type == "command" else told[NAME]
-        weights = [
-            sum(self._rarity(self._frequencies[word]) for word in dict.fromkeys(text) if not ACTIONS.of([word]))
-            for text in (name, told[TITLE])
-        ]
+        """What all words of the name, or of the title if they say less, weigh together; without what is done."""
+        name = [word for word in told[NAME][1:] if not ACTIONS.of([word])] if entry.type == "command" else told[NAME]
+        title = told[TITLE][len(list(_leading(told[TITLE]))) :]
+        weights = (sum(self._rarity(self._frequencies[word]) for word in dict.fromkeys(text)) for text in (name, title))
         return min(filter(None, weights), default=0.0)
 
     def _meant(self, term: str) -> Iterator[str]:
