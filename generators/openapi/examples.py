@@ -137,7 +137,8 @@ class Sample:
 
     def of(self, node: Node, name: str = "", depth: int = 0) -> Any:
         self._left -= 1
-        if not isinstance(node.value, dict) or secret(name) or name.lower() in self._secrets:
+        hidden = (secret(name) or name.lower() in self._secrets) and {"string", "any"} & set(types(node))
+        if not isinstance(node.value, dict) or hidden:
             return placeholder(name)
         said, example = _said(node)
         if said:

@@ -8,7 +8,19 @@ from commonplace.reference.model import PLACES, Parameter, Place
 from commonplace.reference.source.bounds import MAX_PARAMETER, MAX_PARAMETER_DESCRIPTION, MAX_PARAMETERS
 from generators.openapi.documents import Node
 from generators.openapi.operations import Operation
-from generators.openapi.schemas import Member, Source, composed, either, label, limits, members, near, types, variants
+from generators.openapi.schemas import (
+    Member,
+    Source,
+    composed,
+    either,
+    label,
+    limits,
+    members,
+    near,
+    types,
+    variants,
+    written,
+)
 from generators.openapi.texts import code, line
 
 MAX_FIELDS = 700
@@ -102,7 +114,7 @@ def _body(operation: Operation) -> list[Line]:
     alike: dict[object, tuple[Node, list[str]]] = {}
     for name, kind in media(body.get("content")):
         schema = kind.get("schema", needed=True) if kind.has("schema") else kind.get("itemSchema", needed=True)
-        alike.setdefault(schema.ref or repr(schema.value), (schema, []))[1].append(code(name))
+        alike.setdefault(schema.ref or written(schema.value), (schema, []))[1].append(code(name))
     alone = len(alike) == 1
     sources = [Source(schema, "" if alone else " or ".join(names)) for schema, names in alike.values()]
     needed = body.get("required").value is True

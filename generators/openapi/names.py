@@ -97,7 +97,8 @@ def telling(text: str) -> str:
     for paragraph in clean(text).split("\n\n"):
         said = " ".join(paragraph.split())
         while said and _NOTICE.match(said):
-            said = re.split(r"(?<=[.!?])\s+", said, maxsplit=1)[1] if said[0] not in ">#|`-" and ". " in said else ""
+            rest = re.split(r"(?<=[.!?])[*_]*\s+", said, maxsplit=1)[1:]
+            said = rest[0] if rest and said[0] not in ">#|`-" else ""
         if said and not _LABEL.fullmatch(said.replace("*", "")):
             return said.replace("**", "")
     return ""

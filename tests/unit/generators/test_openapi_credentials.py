@@ -176,3 +176,17 @@ def test_no_text_stays_under_a_name_that_holds_a_credential(value: Any) -> None:
             assert one == f"<{name}>"
 
     walked(masked(value), "")
+
+
+def test_a_count_and_a_switch_are_no_credentials_whatever_they_are_called() -> None:
+    schema = {
+        "required": ["max_tokens", "skip_pin", "pin"],
+        "properties": {
+            "max_tokens": {"type": "integer", "example": 16},
+            "skip_pin": {"type": "boolean"},
+            "pin": {"type": "integer", "example": 4711},
+        },
+    }
+    body = {"requestBody": {"content": {"application/json": {"schema": schema}}}}
+    (found,) = made(operation(body, method="post")).entries
+    assert '{"max_tokens": 16, "pin": "<pin>", "skip_pin": true}' in found.examples[0].code
