@@ -12,6 +12,7 @@ from typing import Any
 from commonplace.kernel.errors import InvalidInput
 from commonplace.reference.forms import command_form
 from commonplace.reference.model import Confidence, Entry, Example, Parameter
+from commonplace.reference.source.bounds import MAX_PARAMETER_DESCRIPTION, MAX_PARAMETERS
 from commonplace.reference.source.checks import NOT_DESCRIBED
 from commonplace.repository.slugs import slug
 from generators.generated import Generated, Unread
@@ -20,7 +21,6 @@ MAX_CONTENT = 60_000
 MAX_TITLE = 120
 MAX_COMMANDS = 20_000
 MAX_UNREAD = 1_000
-MAX_PARAMETERS = 1_000
 NEIGHBOURS = 7
 Groups = Mapping[tuple[str, ...], Sequence[str]]
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(])")
@@ -183,7 +183,7 @@ def _entry(one: Command, groups: Groups, ids: Mapping[str, str], options: Comman
         syntax=shortened(one.syntax or one.name, 500),
         summary=shortened(one.summary or f"{one.name}{NOT_DESCRIBED}", 500),
         usages=[shortened(usage, 500) for usage in _unique(one.usages)][:50],
-        parameters=None if one.parameters is None else list(one.parameters[:MAX_PARAMETERS]),
+        parameters=None if one.parameters is None else [_fitting(it) for it in one.parameters[:MAX_PARAMETERS]],
         confidence=one.confidence,
         content=content(one),
         keywords=_keywords(one, said, options.keywords.get(one.name, ())),
@@ -194,6 +194,12 @@ def _entry(one: Command, groups: Groups, ids: Mapping[str, str], options: Comman
         replaced_by=replaced_by,
         last_updated="",
     )
+
+
+def _fitting(one: Parameter) -> Parameter:
+    if len(one.description) <= MAX_PARAMETER_DESCRIPTION:
+        return one
+    return one.model_copy(update={"description": shortened(one.description, MAX_PARAMETER_DESCRIPTION)})
 
 
 def _free(alias: str, one: Command, ids: Mapping[str, str]) -> bool:

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from commonplace.reference.model import Entry
+from commonplace.reference.model import Entry, Parameter
 from commonplace.reference.source.reader import read_catalogue
 from generators import catalogue_file, plan
+from generators.commands import Command, CommandOptions, generated
 from generators.generated import Generated
 from local.cli.reference import programs
 from local.cli.reference.programs import ran, raw_of
@@ -270,3 +271,14 @@ def test_a_help_text_that_was_saved_is_read_without_running_anything(tmp_path: P
     raw = raw_of("help", "tool.txt", folder=tmp_path, options={})
     found = plan.generate("help", raw, source="tool.txt", options={})
     assert [(one.name, one.summary) for one in found.entries] == [("tool dive", "Go down.")]
+
+
+def test_what_is_said_of_an_option_is_cut_to_what_a_catalogue_holds() -> None:
+    long = Parameter(name="--long", place="option", description="word " * 300)
+    command = Command(words=("kit", "run"), summary="Runs.", parameters=(long,))
+    (entry,) = generated([command], [], CommandOptions(category="kit")).entries
+
+    found = read_catalogue({"all.json": catalogue_file.written([entry])}, "kit")
+
+    assert [one.entry.id for one in found.entries] == ["cmd-kit-run"]
+    assert found.errors == ()
