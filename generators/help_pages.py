@@ -24,7 +24,7 @@ _SIDES = "│┃"
 _GAP = re.compile(r"(?<=\S)\s{2,}(?=\S)")
 _DASH = re.compile(r"(?<=[\w\])>]) - (?=\S)")
 _OPTION = re.compile(r"-{1,2}[\[A-Za-z0-9?#]")
-_SENTENCE = re.compile(r"\S+(?: [a-z']+){4}")
+_SENTENCE = re.compile(r"\S+(?: [a-z']+){6}")
 _ARGUMENTS = re.compile(r"(?:[\w-]+ ){0,2}(?:arguments?|positionals?|parameters?)")
 _REFUSED = re.compile(
     r".*\b(?:unknown|invalid|unrecogni[sz]ed|illegal|no such) (?:option|argument|flag)", re.IGNORECASE
@@ -230,10 +230,12 @@ def _of_one_name(usage: str, words: Sequence[str]) -> str:
 
 
 def _unnamed_usage(found: Sequence[Section], words: Sequence[str]) -> tuple[str, ...]:
-    """The first line, where it shows how the program is typed without saying so."""
+    """The first line, where it shows how the command is typed without saying so; yargs calls it by its file's name."""
     first = next((line.strip() for line in found[0].lines if line.strip()), "")
-    own = first.split()[: len(words)] == list(words) or re.fullmatch(r"\S+\.\w+", first.partition(" ")[0])
-    return (first,) if words and own and re.search(r" [<\[A-Z]", first) else ()
+    program, *rest = first.split() or [""]
+    file = words and rest[: len(words) - 1] == list(words[1:]) and re.fullmatch(rf"{re.escape(words[0])}\.\w+", program)
+    own = [program, *rest][: len(words)] == list(words) and re.search(r" [<\[A-Z]", first)
+    return (first,) if words and (file or own) else ()
 
 
 def _listing(

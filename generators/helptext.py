@@ -57,7 +57,7 @@ def generate(raw: bytes, *, source: str, options: Mapping[str, Any]) -> Generate
 def below(text: str, words: Sequence[str], *, listing: bool = False) -> list[str]:
     """Names of the commands that a page tells of below the command whose page it is."""
     name = tuple(words)
-    found = page(_named(text, name), name, listing=listing)
+    found = page(_named(text, name, name[0]), name, listing=listing)
     listed = {one.name: None for one in found.commands if not _ALIAS_OF.fullmatch(one.summary)}
     told = {one[-1]: None for one in sorted(_apart(name, found.usages, listed)) if len(one) == len(name) + 1}
     return [one for one in {**listed, **told} if one not in words[-1:]]
@@ -74,7 +74,7 @@ def _help(raw: bytes, root: Name, source: str) -> _Help:
         words = root or tuple(_EXTENSION.sub("", word) for word in name_of(next(iter(found.usages), "")))
         if not words:
             raise InvalidInput(f"{source} is no help text that names its program.", hint="Give `root:`.")
-        return _Help({words: page(_named(text, words), words)})
+        return _Help({words: page(_named(text, words, words[0]), words)})
     texts = {
         tuple(name.split()): body for name, body in told["pages"].items() if isinstance(body, str) and name.split()
     }
@@ -85,22 +85,26 @@ def _help(raw: bytes, root: Name, source: str) -> _Help:
     pages = {}
     for words, body in sorted(texts.items())[:MAX_PAGES]:
         name = (*rename, *words[1:])
-        pages[name] = page(_named(body, name), name)
+        pages[name] = page(_named(body, words, name[0]), name)
     first = (*rename, *called[1:])
     return _Help(
         pages,
-        [page(_named(body, first), first, listing=True) for _, body in sorted(lists.items()) if isinstance(body, str)],
+        [
+            page(_named(body, called, first[0]), first, listing=True)
+            for _, body in sorted(lists.items())
+            if isinstance(body, str)
+        ],
         frozenset((*rename, *name.split()[1:]) for name in denied if isinstance(name, str)),
     )
 
 
-def _named(text: str, words: Name) -> str:
-    """A page in which the program is called by its name, not as it was started: `node cli.js`, `/usr/bin/tool`."""
+def _named(text: str, words: Name, root: str) -> str:
+    """The page of a command in which its program is called by its name, not as it was started: `node cli.js`."""
     usage = next(iter(page(text, words).usages), "")
     shown = _SHOWN.match(usage)
-    if shown is None or shown[0] == words[0] or usage[shown.end() :].split()[: len(words) - 1] != list(words[1:]):
+    if shown is None or shown[0] == root or usage[shown.end() :].split()[: len(words) - 1] != list(words[1:]):
         return text
-    return re.sub(rf"(?<![\w/.-]){re.escape(shown[0])}(?![\w/-])", words[0], text)
+    return re.sub(rf"(?<![\w/.-]){re.escape(shown[0])}(?![\w/-])", root, text)
 
 
 def _apart(words: Name, usages: Sequence[str], listed: Container[str] = ()) -> set[Name]:
@@ -242,7 +246,7 @@ def _parameters(
 
 def _of_group(words: Name, found: Page, names: Container[Name]) -> Iterator[Parameter]:
     """Options of a group stand between the group's words and the command."""
-    own = [one for one in found.usages if _longest(one, words, names) == words]
+    own = [one for one in found.usages if _longest(one, words, names) == words and len(list(opened(one, words))) == 1]
     for one in _parameters(words, own, found, ()) or ():
         if one.place == "option" and not _BESIDE & {one.name, *one.aliases}:
             said = f"{one.description.rstrip('.')}. " if one.description else ""

@@ -18,7 +18,7 @@ _ANYTHING = re.compile(r"(?:sub-?)?(?:commands?|cmd)|arg(?:ument)?s?", re.IGNORE
 """Stands for a word, and is none: `[command]`."""
 _ANY_OPTIONS = re.compile(r"[\[<]*(?:[\w -]*[ -])?(?:options?|flags?)[\]>.…]*", re.IGNORECASE)
 _DEFAULT = re.compile(r"=(?P<value>'[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^\s<\[{=A-Z]*):")
-_TAG = re.compile(r"\[(?P<type>boolean|count|string|number|array)\]")
+_TAG = re.compile(r"\[(?:(?P<type>string|number|array)\]|choices:)")
 _REQUIRED = re.compile(r"[\[(]required[\])]|(?:^|\. )Required\.", re.IGNORECASE)
 _GUESSED = (None, "<list>", "<number>", "<value>")
 """What a default tells of the value: a usage that names it says more."""
@@ -63,8 +63,8 @@ def option(term: str, said: str = "") -> Parameter | None:
         type, more = _value(value)
         said = f"{more} {said}"
     tag = _TAG.search(said)
-    if tag and type is None and tag["type"] not in ("boolean", "count"):
-        type = f"<{tag['type']}>"
+    if tag and type is None:
+        type = f"<{tag['type'] or 'value'}>"
     return _called([part["name"] for part in found], type, said)
 
 

@@ -86,6 +86,11 @@ def test_a_parser_may_be_an_object_or_what_a_function_returns() -> None:
     assert described[0] == described[1]
 
 
+def test_options_that_a_program_takes_before_its_parser_are_read_from_its_help() -> None:
+    listed = named(made("typer", "huggingface_hub.cli.hf:app", {"root": "hf"}))["hf auth list"]
+    assert {"--format", "--json", "--quiet"} <= {one.name for one in listed.parameters or ()}
+
+
 def test_a_typer_program_gives_its_commands() -> None:
     entries = named(made("typer", "lagoon.py:app"))
     assert {name: one.syntax for name, one in entries.items()} == {
@@ -247,11 +252,53 @@ def test_commands_of_which_only_a_line_is_known_do_not_claim_to_have_no_options(
         ("git", {"depth": 99}, "`depth`"),
         ("git", {"depth": "deep"}, "`depth`"),
         ("git", {"ask": "--delete-everything"}, "`ask`"),
+        ("git", {"complete": "--delete-everything"}, "`complete`"),
     ],
 )
 def test_help_is_asked_for_in_known_ways_alone(target: str, options: Mapping[str, Any], said: str) -> None:
     with pytest.raises(CommandError, match=said):
         raw_of("help", target, folder=FOLDER, options=options)
+
+
+CAPSTAN = f"{sys.executable} ./capstan.py"
+
+
+def test_what_a_program_says_of_errors_is_no_part_of_its_help_unless_it_is_all() -> None:
+    said = {ask: json.loads(raw_of("help", CAPSTAN, folder=FOLDER, options={"ask": ask})) for ask in ("--help", "-h")}
+    assert said["--help"]["pages"]["capstan"].startswith("usage: capstan")
+    assert "usage: capstan" in said["-h"]["pages"]["capstan"]
+
+
+def test_a_list_that_the_help_names_has_the_commands_that_it_leaves_out() -> None:
+    raw = json.loads(raw_of("help", CAPSTAN, folder=FOLDER, options={"depth": 1}))
+    assert (list(raw["lists"]), raw["denied"]) == (["capstan help -a"], ["capstan guide"])
+    found = named(made("help", CAPSTAN, {"depth": 1}))
+    assert {name: (one.syntax, one.summary) for name, one in found.items()} == {
+        "capstan heave": ("capstan heave [--slow]", "Turn it"),
+        "capstan veer": ("capstan veer <fathoms>", "Let it out"),
+    }
+    alone = json.loads(raw_of("help", CAPSTAN, folder=FOLDER, options={"depth": 1, "list": ""}))
+    assert (alone["lists"], sorted(alone["pages"])) == ({}, ["capstan", "capstan heave"])
+
+
+def test_options_that_a_program_completes_are_added_to_those_of_its_help() -> None:
+    found = named(made("help", CAPSTAN, {"depth": 1, "complete": "--git-completion-helper"}))
+    taken = {one.name: one.type for one in found["capstan heave"].parameters or ()}
+    assert taken == {"--slow": None, "--pawl": "<value>", "--no-slow": None}
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["node", "bin/cli.mjs", "up"], ["cli", "up"]),
+        (["python3", "-m", "tool"], ["tool"]),
+        (["java", "-jar", "build/tool.jar"], ["tool"]),
+        (["/opt/tool"], ["tool"]),
+        (["node"], ["node"]),
+    ],
+)
+def test_a_program_is_called_as_it_would_be_if_it_were_installed(words: list[str], name: list[str]) -> None:
+    assert programs.called_by(words) == name
 
 
 def test_nothing_is_a_shells() -> None:

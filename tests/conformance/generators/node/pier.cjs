@@ -1,0 +1,18 @@
+const { Command, Option } = require('commander')
+
+const program = new Command().description('Berths along a pier.').option('-v, --verbose', 'say more').version('1.0.0')
+program
+  .command('book')
+  .alias('b')
+  .description('Book a berth for a boat')
+  .argument('<boat>', 'name of the boat')
+  .argument('[nights...]', 'which nights')
+  .requiredOption('-q, --quay <name>', 'along which quay')
+  .option('--no-power', 'without a plug')
+  .option('--note [text]', 'what the harbour master reads')
+  .addOption(new Option('--size <size>', 'of the boat').choices(['small', 'large']).default('small'))
+const buoy = program.command('buoy').description('Buoys of the fairway')
+buoy.command('lay').description('Lay a buoy').argument('<place>').option('-d, --depth <metres>', 'of the chain')
+buoy.command('lift').description('Lift a buoy').argument('<place>')
+program.command('secret', { hidden: true }).description('Not for readers')
+program.parse()
