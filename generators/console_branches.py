@@ -274,7 +274,7 @@ class Walker:
             if imported and any(isinstance(one, Words) and one.at is not None for one in typed):
                 branch.elsewhere = True
                 self._miss(node, f"`{called.text}` is not in this source: what it reads of the command is not known.")
-        elif typed and self.evaluator.value(node, known) is None:
+        elif typed and (self.evaluator.value(node, known) is None or _is_statement(node)):
             if function.id in self._entered and not any(isinstance(one, Words) for one in typed):
                 return
             self.called.add(function.id)
@@ -371,6 +371,12 @@ def _parameters(function: Node) -> list[Node]:
 def _name(parameter: Node) -> str:
     pattern = parameter["pattern"] or parameter
     return (pattern["left"] or pattern).text
+
+
+def _is_statement(node: Node) -> bool:
+    """Whether nobody takes what a call gives: `handleTokens(args)` does not cut a line."""
+    parent = node.parent.parent if node.parent.type == "await_expression" else node.parent
+    return parent.type == "expression_statement"
 
 
 def _cases(body: Node) -> Iterator[tuple[list[Node], list[Node]]]:

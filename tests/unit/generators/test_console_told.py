@@ -185,6 +185,12 @@ def test_words_that_the_code_puts_in_front_choose_one_case() -> None:
     assert sorted(found) == ["fresh", "water change", "water test"]
 
 
+def test_a_handler_is_entered_though_its_name_sounds_like_a_cut() -> None:
+    cases = "case 'keys': await handleTokens(args); break;"
+    more = "const handleTokens = async (args: string[]) => { print('Failed to fetch keys of the desk: ' + error); };"
+    assert pools(cases, more)["desk pools keys"].summary == "Fetch keys of the desk"
+
+
 def test_values_of_arguments_and_options_are_no_commands() -> None:
     found = called(
         """
