@@ -162,7 +162,7 @@ def _heading(lines: Sequence[str], index: int) -> tuple[str, str] | None:
         return None
     if said.endswith(":") or (said.isupper() and said.replace(" ", "").isalpha()):
         return said.rstrip(":").strip(), ""
-    apart = index > 0 and not lines[index - 1].strip()
+    apart = not lines[index - 1].strip() if index else "commands" in said.casefold()
     following = lines[index + 1] if index + 1 < len(lines) else ""
     return (said, "") if apart and _indent(following) > 1 and not said.endswith((".", ",", ";")) else None
 
