@@ -393,6 +393,27 @@ def test_several_methods_have_no_pages_but_each_has() -> None:
     assert (code, "Give a method: GET, PUT." in text) == ("INVALID_INPUT", True)
 
 
+def test_of_several_methods_what_each_requires_comes_before_the_rest_of_any() -> None:
+    methods: list[Any] = ["DELETE", "GET", "PUT"]
+    book = catalogue(
+        "helios",
+        *(
+            endpoint(
+                field("name", "The name.", required=True), field("size", "The size."), content=PROSE * 8, method=method
+            ).model_copy(update={"id": f"api-{method}"})
+            for method in methods
+        ),
+    )
+    here = desk(book)
+    here.reference.paths = EndpointAnswer(hits(book, *(f"api-{method}" for method in methods)))
+    for most, count in ((1_000, 1), (1_500, 3)):
+        told = here.data("get_api_endpoint", path="/api/v1/users", maxTokens=most)["endpoints"]
+        assert [one.get("required") for one in told] == [{"body": ["name (string): The name."]}] * 3
+        whole = [one for one in told if "content" in one]
+        assert whole == told[:count]
+        assert all(("continuedBy" in one) is (one not in whole) for one in told)
+
+
 @pytest.mark.parametrize("served", [1, 2])
 def test_where_several_products_are_served_each_result_says_which_it_is_of(served: int) -> None:
     first = catalogue("git", command(name="git do"), endpoint(), title="Git", version="2.39.5")

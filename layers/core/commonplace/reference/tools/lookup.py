@@ -165,7 +165,7 @@ def _methods(hits: Sequence[Hit], asked: EndpointArguments, several: bool) -> An
     if asked.page > 1:
         methods = ", ".join(hit.entry.method or "" for hit in hits)
         raise InvalidInput("Pages are those of one method.", hint=f"Give a method: {methods}.")
-    shown = fit_many(hits, asked.room - HEAD_TOKENS, several)
+    shown = fit_many(hits, asked.room - HEAD_TOKENS, several, evenly=True)
     hints = (
         ["Give a method to read one of them whole."]
         if any(one.continued_by or not one.commit for one, _ in shown)

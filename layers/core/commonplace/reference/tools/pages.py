@@ -90,10 +90,10 @@ def page_of(hit: Hit, number: int = 1, room: int = ROOM, several: bool = False) 
     return EntryData(**again | data | place), "\n\n".join([head, *written, *onward])
 
 
-def beginning_of(hit: Hit, room: int, several: bool = False, *, alone: bool) -> Shown:
-    """All of an entry if it has room, else its head. `alone`: with as much more as there is room for."""
+def beginning_of(hit: Hit, room: int, several: bool = False, *, alone: bool = False, bare: bool = False) -> Shown:
+    """All of an entry if it has room, else its head. `alone`: and as much more as has room; `bare`: never more."""
     laid = _laid(hit, room - PAGE_TOKENS, several)
-    if len(laid.pages) == 1:
+    if len(laid.pages) == 1 and not (bare and laid.pages[0]):
         return _opened(hit, laid, laid.pages[0], {}, [])
     tool = tool_of(hit)
     shown = laid.pages[0] if alone else []
@@ -270,20 +270,24 @@ def _source(hit: Hit) -> str:
     return f"Source: {place}{written}, updated {hit.entry.last_updated[:10]}"
 
 
-def fit_many(hits: Sequence[Hit], room: int, several: bool = False) -> list[Shown]:
-    """As many of the first as fit in a line each; what they leave is spent on more of them, the first one first."""
+def fit_many(hits: Sequence[Hit], room: int, several: bool = False, *, evenly: bool = False) -> list[Shown]:
+    """As many of the first as fit in a line each; what they leave is spent on more of them, the first one first.
+
+    `evenly`: on the heads of all, before the rest of any.
+    """
     lines = [(EntryData(**brief(hit, several)), row(at, hit, several)) for at, hit in enumerate(hits, 1)]
     shown = fitting(lines, lambda one: cost(*one), room)
     left = room - sum(cost(*one) for one in shown)
-    for at, hit in enumerate(hits[: len(shown)]):
-        if left < LEAST_CONTENT:
-            break
-        was = cost(*shown[at])
-        data, text = beginning_of(hit, left + was - 2 * GROUP_TOKENS, several, alone=len(hits) == 1)
-        more = data, f"{at + 1}. {line(hit.entry.title)}\n\n{text}" if len(hits) > 1 else text
-        if (now := cost(*more)) <= left + was:
-            left -= now - was
-            shown[at] = more
+    for bare in (True, False) if evenly else (False,):
+        for at, hit in enumerate(hits[: len(shown)]):
+            if left < LEAST_CONTENT:
+                return shown
+            was = cost(*shown[at])
+            data, text = beginning_of(hit, left + was - 2 * GROUP_TOKENS, several, alone=len(hits) == 1, bare=bare)
+            more = data, f"{at + 1}. {line(hit.entry.title)}\n\n{text}" if len(hits) > 1 else text
+            if (now := cost(*more)) <= left + was:
+                left -= now - was
+                shown[at] = more
     return shown
 
 
