@@ -22,7 +22,7 @@ from commonplace.search.source import Horizon, Published, Reading
 logger = logging.getLogger(__name__)
 
 NAMED: Container[EntryType] = ("command", "api")
-"""Types of which title, summary and keywords say what they are for: the rest, mostly options, says it of none."""
+"""Types of which title, summary and what people call them say what they are for: options and parameters hide it."""
 
 _PARAMETER = re.compile(r"\{[^{}]*\}")
 _PARTED = re.compile(r"[\W_]+")
@@ -46,8 +46,10 @@ def record_of(catalogue: Catalogue, placed: Placed) -> Record:
     """
     entry = placed.entry
     body = body_of(entry)
-    called = ", ".join(dict.fromkeys([*entry.aliases, *entry.keywords]))
-    told = chunk_body(body) if entry.type not in NAMED else ()
+    by_name = entry.type in NAMED
+    phrases = [alias for alias in entry.aliases if " " in alias and "/" not in alias]
+    called = phrases if by_name else [*entry.aliases, *entry.keywords]
+    told = () if by_name else chunk_body(body)
     return Record(
         id=record_id(catalogue.name, entry.id),
         version=placed.generation,
@@ -62,7 +64,10 @@ def record_of(catalogue: Catalogue, placed: Placed) -> Record:
         aliases=tuple(dict.fromkeys(entry.aliases)),
         updated_at=entry.last_updated,
         body=body,
-        chunks=(Chunk(0, (), called), *(replace(chunk, ordinal=chunk.ordinal + 1) for chunk in told)),
+        chunks=(
+            Chunk(0, (), ", ".join(dict.fromkeys(called))),
+            *(replace(chunk, ordinal=chunk.ordinal + 1) for chunk in told),
+        ),
     )
 
 
