@@ -131,8 +131,9 @@ def opened(usage: str, words: Sequence[str]) -> Iterator[str]:
     *before, last = _items(usage, words) or [""]
     if isinstance(last, _Group) and len(last.ways) == 1 and all(map(_has_options, before)):
         first = last.ways[0][0] if last.ways[0] else ""
-        literal = isinstance(first, str) and not _ANYTHING.fullmatch(first) and not _ANY_OPTIONS.fullmatch(first)
-        if literal and _PLAIN.fullmatch(first) and f"[{first}" in usage:
+        if not isinstance(first, str) or _ANYTHING.fullmatch(first) or _ANY_OPTIONS.fullmatch(first):
+            return
+        if _PLAIN.fullmatch(first) and f"[{first}" in usage:
             start, _, rest = usage.rpartition(f"[{first}")
             yield f"{start}{first}{rest.rstrip().removesuffix(']')}"
 
