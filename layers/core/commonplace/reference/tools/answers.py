@@ -2,7 +2,6 @@
 
 from bisect import bisect_left
 from typing import Any
-from urllib.parse import quote
 
 from pydantic import ConfigDict
 
@@ -98,10 +97,6 @@ class EntryData(Part):
 
 Shown = tuple[EntryData, str]
 """An entry as data, and for a reader."""
-
-
-def entry_uri(catalogue: str, id: str) -> str:
-    return f"reference://entries/{quote(catalogue, safe='')}/{quote(id, safe='')}"
 
 
 def brief(hit: Hit, several: bool = False) -> dict[str, Any]:
