@@ -25,6 +25,7 @@ NEIGHBOURS = 7
 Groups = Mapping[tuple[str, ...], Sequence[str]]
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(])")
 _WORD = re.compile(r"[a-z0-9][a-z0-9.-]*")
+_OPTIONAL = re.compile(r"(?:\s+\[-(?:[^\[\]]|\[[^\[\]]*\])*\])+")
 _PLAIN = frozenset("a an and at by for from in into is it its of on or the to with".split())  # noqa: SIM905
 
 
@@ -180,9 +181,9 @@ def _entry(one: Command, groups: Groups, ids: Mapping[str, str], options: Comman
         subcategory=one.subcategory or _by_prefix(one, options.subcategories) or options.subcategory,
         module=one.module or _by_prefix(one, options.modules) or options.module,
         name=shortened(one.name, 500),
-        syntax=shortened(one.syntax or one.name, 500),
+        syntax=_typed(one.syntax or one.name),
         summary=shortened(one.summary or f"{one.name}{NOT_DESCRIBED}", 500),
-        usages=[shortened(usage, 500) for usage in _unique(one.usages)][:50],
+        usages=[_typed(usage) for usage in _unique(one.usages)][:50],
         parameters=None if one.parameters is None else [_fitting(it) for it in one.parameters[:MAX_PARAMETERS]],
         confidence=one.confidence,
         content=content(one),
@@ -251,6 +252,11 @@ def _examples(examples: Sequence[Example]) -> list[Example]:
         )
         for one in list({one.code: one for one in reversed(examples)}.values())[::-1][:20]
     ]
+
+
+def _typed(usage: str) -> str:
+    """A usage as it is; one that is too long without the names of its options, which parameters have, never cut."""
+    return shortened(usage if len(usage) <= 500 else _OPTIONAL.sub(" [options]", usage), 500)
 
 
 def _unique(values: Iterable[str]) -> list[str]:

@@ -20,6 +20,9 @@ _LABEL = re.compile(r"[\w ]{1,40}: \S+")
 _MARKUP = re.compile(r"\]\([^)]*\)|</?(?:a|b|br|code|em|i|p|strong)\b[^<>]*>")
 """Targets of links, and tags."""
 _WORD = re.compile(r"[\w-]+")
+_OPTIONAL = re.compile(r"(?: \[-(?:[^\[\]]|\[[^\[\]]*\])*\])+")
+LONG = 500
+"""Characters of a usage, above which its options may be called so."""
 NOT_SAID = "not described where it was read"
 Call = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
 """A tool of the reference: its name and its arguments -> the result of the protocol."""
@@ -266,7 +269,7 @@ def _truth(product: Product, name: str, entry: Entry) -> Truth:
     texts += [one.text for one in program.others if " ".join(one.words) in above] if program else []
     known = "\n".join(texts)
     return Truth(
-        syntax=set(ways) <= set(page.own),
+        syntax=set(ways) <= {*page.own, *(_OPTIONAL.sub(" [options]", one) for one in page.own if len(one) > LONG)},
         summary=described and _alike(entry.summary, _all_text(product)),
         required=[re.sub(r"[<>\[\].]", "", one) for one in wanted],
         details=sorted(page.flags),

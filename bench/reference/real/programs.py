@@ -20,7 +20,7 @@ from local.cli.reference.programs import PLAIN, raw_of
 
 SECONDS = 20
 DEEPEST = 4
-_FLAG = re.compile(r"^[ \t]*(?:\[?-\w[,|/ ]\s*)?\[?(--[A-Za-z](?:[\w-]*\w)?)", re.MULTILINE)
+_FLAG = re.compile(r"^[ \t]{0,11}(?:\[?-\w[,|/ ]\s*)?\[?(--[A-Za-z](?:[\w-]*\w)?)", re.MULTILINE)
 _COMPLETED = re.compile(r"^\s+(\w+),([\w-]+)\)\s+cmd=\"(\w+)\"$", re.MULTILINE)
 _GROUP = re.compile(
     r"(?:\[OPTIONS\] )?(?:<?(?:SUB)?COMMAND>?|\[command\])(?: \[options\]| \[ARGS\]\.\.\.)?"

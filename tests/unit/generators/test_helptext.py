@@ -146,6 +146,12 @@ def test_a_list_of_bare_names_is_read_and_told_to_say_little() -> None:
     assert {one.where for one in found.unread} >= {"shells drop", "shells mend"}
 
 
+def test_a_usage_that_is_too_long_loses_the_names_of_its_options_and_no_argument() -> None:
+    options = " ".join(f"[--option-{number} {{a,b}} | --no-option-{number} [now]]" for number in range(20))
+    text = f"usage: reef add [-h] {options} name [name ...]\n\nAdds names.\n"
+    assert entries(text)["reef add"].syntax == "reef add [options] name [name ...]"
+
+
 ODD = {
     "reef": """Usage:
   reef [flags]
