@@ -37,7 +37,7 @@ def generate(raw: bytes, *, source: str, options: Mapping[str, Any], read: Read 
     summaries = names.summaries(found, titles)
     entries = []
     for place, (one, near) in enumerate(zip(found, names.related(found, ids), strict=True)):
-        document.where = one.where
+        document.enter(one.where)
         known = {"id": ids[place], "title": titles[place], "summary": summaries[place], "related_ids": near}
         entries.append(_entry(one, schemes, wanted, {**known, "source_hash": document.fingerprint}))
     return Generated(tuple(entries), tuple(document.unread))

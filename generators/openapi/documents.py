@@ -30,6 +30,7 @@ MAX_FILES = 10_000
 MAX_DEPTH = 200
 MAX_VALUES = 6_000_000
 MAX_HOPS = 32
+MAX_STEPS = 20_000
 MAX_UNREAD = 20
 """Of one part, such as an operation."""
 
@@ -102,7 +103,7 @@ class Document:
         root = _checked(parsed(raw))
         files = gathered(raw, read)
         self.fingerprint = fingerprint(raw, files)
-        self.where = "the document"
+        self.enter("the document")
         self.cache: dict[Any, Any] = {}
         """What was made of a schema once."""
         self._told: dict[str, dict[str, Unread]] = {}
@@ -129,6 +130,17 @@ class Document:
             if len(told) > MAX_UNREAD:
                 severity = max((one.severity for one in told.values()), key="error".__eq__)
                 yield Unread(line(where, 200), f"{len(told) - MAX_UNREAD:,} more parts cannot be read.", None, severity)
+
+    def enter(self, where: str) -> None:
+        """Begins to read a part of it."""
+        self.where, self._left = where, MAX_STEPS
+
+    def may_go_on(self) -> bool:
+        """Whether a part is not too much to be followed: alternatives of alternatives grow without bounds."""
+        self._left -= 1
+        if self._left < 0:
+            self.tell("Its schemas have more alternatives than are followed.")
+        return self._left >= 0
 
     def tell(self, what: str, hint: str | None = None, severity: Severity = "warning") -> None:
         """Once for each part of the document."""

@@ -126,10 +126,10 @@ def _body(operation: Operation) -> list[Line]:
     return [top] if sources else []
 
 
-def _is_object(node: Node) -> bool:
-    choices = [*node.elements("oneOf"), *node.elements("anyOf")]
+def _is_object(node: Node, depth: int = 0) -> bool:
+    choices = [*node.elements("oneOf"), *node.elements("anyOf")][:20] if depth < 3 else []
     own = bool(members([Source(node)], "readOnly"))
-    return own and all(_is_object(one) or types(one) == ["any"] for one in choices[:20])
+    return own and all(_is_object(one, depth + 1) or types(one) == ["any"] for one in choices)
 
 
 def _grow(lines: Sequence[Line]) -> None:
@@ -179,6 +179,8 @@ def _inside(source: Source, suffix: str, found: dict[str, list[Source]], *, top:
     names of those that come again. `top`: what an alternative of an object adds is the object's own."""
     if source.circular:
         yield code(source.node.name, 60)
+        return
+    if not source.node.document.may_go_on():
         return
     if top:
         found.setdefault(suffix, []).append(source)

@@ -15,6 +15,7 @@ MAX_ENUM = 40
 MAX_ENUM_CHARACTERS = 400
 MAX_COMPOSED = 50
 """Schemas that are looked into for the properties of one."""
+MAX_ABOVE = 60
 MAX_LAYERS = 8
 """Schemas of one property, of which each says more of it."""
 
@@ -49,7 +50,8 @@ class Source:
 
     @property
     def circular(self) -> bool:
-        return self.node.ref in self.above
+        """Also of what stands in too many others to be followed."""
+        return self.node.ref in self.above or len(self.above) > MAX_ABOVE
 
 
 @dataclass(slots=True)
@@ -130,6 +132,8 @@ def _shape(node: Node, hidden: str) -> Shape:
 
 
 def _own(source: Source, hidden: str) -> dict[str, Member]:
+    if not source.node.document.may_go_on():
+        return {}
     shape = _shape(source.node, hidden)
     found = {name: Member([source.below(schema)]) for name, schema in shape.properties.items()}
     for name in shape.required:

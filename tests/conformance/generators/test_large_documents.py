@@ -15,7 +15,7 @@ MAX_CPU_SECONDS = 60
 MAX_MEMORY_BYTES = 1_000 * MEGABYTE
 """Of address space, which is more than what is in memory."""
 SCHEMAS = 7_000
-OPERATIONS = 30
+OPERATIONS = 15
 
 
 def recursive() -> dict[str, Any]:

@@ -145,3 +145,40 @@ def test_too_many_operations_are_refused() -> None:
     paths: dict[str, Any] = {f"/p{n}": {"get": {"summary": "Look"}} for n in range(20_001)}
     with pytest.raises(TooLarge):
         made(document(paths))
+
+
+@pytest.mark.parametrize("form", ["oneOf", "anyOf"])
+def test_alternatives_of_alternatives_are_followed_so_far_and_told(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "MAX_STEPS", 1_000)
+
+    def pair(level: int) -> list[dict[str, str]]:
+        return [{"$ref": f"#/components/schemas/S{level}{side}"} for side in "ab"]
+
+    sides = [(level, side) for level in range(40) for side in "ab"]
+    schemas = {f"S{n}{side}": {form: pair(n + 1), "properties": {f"p{n}{side}": {}}} for n, side in sides}
+    body = {"content": {"application/json": {"schema": {form: pair(0)}}}}
+    found = made(operation({"requestBody": body}, method="post", components={"schemas": schemas}))
+    assert "Its schemas have more alternatives than are followed." in {one.what for one in found.unread}
+    assert [one.called for one in found.entries] == ["POST /visits"]
+
+
+@pytest.mark.parametrize("form", ["oneOf", "allOf", "items", "additionalProperties", "properties"])
+def test_a_chain_of_thousands_of_schemas_ends(form: str) -> None:
+    def holding(level: int) -> Any:
+        ref = {"$ref": f"#/components/schemas/S{level + 1}"}
+        if form in ("oneOf", "allOf"):
+            return {form: [ref], "properties": {f"p{level}": {}}}
+        return {form: {"p": ref} if form == "properties" else ref}
+
+    schemas = {f"S{level}": holding(level) for level in range(3_000)} | {"S3000": {"type": "string"}}
+    body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/S0"}}}}
+    found = made(operation({"requestBody": body}, method="post", components={"schemas": schemas}))
+    assert [one.called for one in found.entries] == ["POST /visits"]
+
+
+def test_an_object_that_is_one_of_its_own_alternatives_ends() -> None:
+    to_a = {"$ref": "#/components/schemas/A"}
+    schema = {"properties": {"p": {}}, "oneOf": [to_a, {"properties": {"q": {}}}]}
+    body = {"content": {"application/json": {"schema": to_a}}}
+    found = entry(operation({"requestBody": body}, method="post", components={"schemas": {"A": schema}}))
+    assert [one.name for one in found.parameters or ()] == ["p", "q"]
