@@ -7,6 +7,7 @@ from typing import Any
 
 from commonplace.reference.model import Problem
 from commonplace.reference.source.reader import read_catalogue
+from generators.openapi.documents import fingerprint
 from local.cli.reference.staleness import check_sources
 
 HASH = sha256(b"source").hexdigest()
@@ -40,3 +41,17 @@ def test_a_source_that_is_gone_is_told_where_the_settings_name_it() -> None:
 
 def test_of_programs_only_another_run_can_tell() -> None:
     assert checked({"../app/Console.tsx": b"changed"}, RULE % b"argparse") == ()
+
+
+def test_a_document_of_many_files_is_another_when_one_of_them_is() -> None:
+    files = {
+        "sources/api/all.yaml": b"paths: {/a: {$ref: paths/a.yaml}}",
+        "sources/api/paths/a.yaml": b"get: {$ref: ../../get.yaml}",
+        "sources/get.yaml": b"summary: Look",
+    }
+    beside = {"paths/a.yaml": files["sources/api/paths/a.yaml"], "../get.yaml": files["sources/get.yaml"]}
+    rule = b"generate: [{kind: openapi, source: sources/api/all.yaml, into: all.json}]"
+    made = fingerprint(files["sources/api/all.yaml"], beside)
+    assert checked(files, rule, sourceHash=made) == ()
+    [problem] = checked({**files, "sources/get.yaml": b"summary: Look again"}, rule, sourceHash=made)
+    assert problem.code == "stale-source"

@@ -120,6 +120,24 @@ def test_an_operation_that_comes_out_empty_is_an_error_that_names_it(folder: Pat
     assert "empty-entry" in checked.output
 
 
+def test_a_document_of_many_files_is_read_within_sources_and_not_beyond(folder: Path) -> None:
+    many = document("/pools", "/visits")
+    many["paths"]["/pools"] = {"$ref": "../shared/pools.json"}
+    (folder / "sources" / "desk").mkdir()
+    (folder / "sources" / "shared").mkdir()
+    (folder / "sources" / "desk" / "tides.json").write_text(json.dumps(many))
+    (folder / "sources" / "shared" / "pools.json").write_text(json.dumps(document("/pools")["paths"]["/pools"]))
+    (folder / "catalogue.yaml").write_text(CATALOGUE.replace("sources/tides.json", "sources/desk/tides.json"))
+    assert run(str(folder)).exit_code == 0
+    assert CliRunner().invoke(cli.app, ["reference", "validate", str(folder), "--strict"]).exit_code == 0
+
+    many["paths"]["/pools"] = {"$ref": "../../catalogue.yaml"}
+    (folder / "sources" / "desk" / "tides.json").write_text(json.dumps(many))
+    done = run(str(folder))
+    assert done.exit_code == 1
+    assert "error: /pools: `$ref: ../../catalogue.yaml` leads out of the document's folder" in done.output
+
+
 def test_one_item_that_fails_does_not_keep_the_others_back(folder: Path) -> None:
     (folder / "catalogue.yaml").write_text(
         CATALOGUE.replace("sources/", "gone/") + CATALOGUE.partition("\n")[2].replace("api.json", "other.json")
