@@ -76,7 +76,7 @@ def test_what_is_published_is_found_by_name_words_and_meaning(
     found = reference.command("helios users list").hit
     assert found is not None
     assert len(opened) == 1, "no index is opened for a name"
-    answer = reference.search(Asked("weekly duty schedule"))
+    answer = reference.search(Asked("who has duty this week"))
     assert not answer.fallback
     assert [hit.entry.id for hit in answer.hits][:1] == ["rota"]
     assert len(opened) == 2
