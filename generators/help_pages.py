@@ -14,6 +14,7 @@ from generators.usages import option
 
 MAX_LINES = 20_000
 MAX_USAGES = 100
+MAX_ARGUMENT_WORDS = 4
 FAR = 8
 """An option that is indented so much further than the others begins a row; further still it is part of a sentence."""
 _COLOUR = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
@@ -295,7 +296,8 @@ def _arguments(told: Sequence[tuple[Section, list[Row]]], commands: Sequence[Bel
     for section, lines in told:
         if _ARGUMENTS.fullmatch(section.about):
             for row in lines:
-                if not row.term.startswith(("-", "{")) and row.term.split()[0] not in names:
+                prose = re.search(r"[a-z]\.$", row.term) or len(row.term.split()) > MAX_ARGUMENT_WORDS
+                if not prose and not row.term.startswith(("-", "{")) and row.term.split()[0] not in names:
                     name = re.sub(r"^\[(.*)\]", r"\1", row.term)
                     yield Parameter(name=name[:300], place="argument", description=" ".join(row.said.split())[:1_000])
 

@@ -132,6 +132,8 @@ def _commands(told: _Help, unread: list[Unread]) -> Iterator[Command]:
     for words, found in pages.items():
         names |= _apart(words, found.usages, {name[-1] for name in names if name[:-1] == words}) - set(aliases)
     everywhere = [one for found in told.lists for one in found.parameters if one.place == "option"]
+    from_groups = {words: list(_of_group(words, found, names)) for words, found in pages.items()}
+    takes = {words for words, found in pages.items() if any(one.rest for one in found.commands)}
     summaries: dict[Name, str] = {}
     for words in sorted(names - told.denied):
         groups = [words[:end] for end in range(1, len(words)) if words[:end] in pages]
@@ -143,13 +145,13 @@ def _commands(told: _Help, unread: list[Unread]) -> Iterator[Command]:
         usages = [one for one in written if _longest(one, words, names) == words]
         if own and not usages and words != first:  # all of them go on with a command
             usages = [one for one in own.usages if head_of(one, words)]
-        if not usages and any(one.rest for one in above.commands):  # a list that has arguments has all of them
+        if not usages and groups and groups[-1] in takes:  # a list that has arguments has all of them
             usages = [f"{' '.join(words)} {row.rest}".strip()]
         if own and own.commands and _is_mere_group(usages, words, program=words == first):
             continue
         if not summary:
             unread.append(Unread(" ".join(words), "Nothing says what it does."))
-        passed = [one for group in groups for one in _of_group(group, pages[group], names)]
+        passed = [one for group in groups for one in from_groups[group]]
         also = [" ".join(other) for other, of in aliases.items() if of == words]
         for alias in (*row.aliases, *(own.aliases if own else ())):
             also.append(alias if alias.startswith(f"{words[0]} ") else " ".join((*words[:-1], alias)))

@@ -7,7 +7,8 @@ from itertools import takewhile
 
 from commonplace.reference.model import Parameter
 
-MAX_USAGE = 8_000
+MAX_USAGE = 3_000
+MAX_DEPTH = 30
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:+-]*|\?")
 _ARGUMENT = re.compile(r"[<\[({].*|-{1,2}[A-Za-z?].*|\.{3}|…|\||.*[>\])}](?:\.\.\.|…)?|[A-Z][A-Z0-9_-]*(?:\.\.\.)?")
 _PLAIN = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
@@ -238,7 +239,7 @@ def _parts(text: str, start: int, at: int) -> bool:
     return text[start] == "-" or text[at + 1 : at + 2] in ("", " ", "-")
 
 
-def _group(tokens: Iterator[str], closing: str = "") -> _Group:
+def _group(tokens: Iterator[str], closing: str = "", depth: int = 0) -> _Group:
     """Up to the bracket that closes it; another one that nothing opened is passed over."""
     group = _Group(optional=closing == "]")
     for one in tokens:
@@ -246,11 +247,13 @@ def _group(tokens: Iterator[str], closing: str = "") -> _Group:
             break
         if one == "|":
             group.ways.append([])
-        elif one in ("[", "("):
-            group.ways[-1].append(_group(tokens, _CLOSED[one]))
-        elif one.startswith("<") and re.search(r"[\s|<]-", one):  # `<PACKAGES|--requirements <FILE>>`
-            group.ways[-1].append(_group(_tokens(one[1:].rstrip(".").removesuffix(">"))))
-        elif one not in ("]", ")"):
+        elif one in ("[", "(") and depth < MAX_DEPTH:
+            group.ways[-1].append(_group(tokens, _CLOSED[one], depth + 1))
+        elif (
+            depth < MAX_DEPTH and one.startswith("<") and re.search(r"[\s|<]-", one)
+        ):  # `<PACKAGES|--requirements <FILE>>`
+            group.ways[-1].append(_group(_tokens(one[1:].rstrip(".").removesuffix(">")), depth=depth + 1))
+        elif one not in ("[", "]", "(", ")"):
             group.ways[-1].append(one)
     return group
 

@@ -253,3 +253,15 @@ def test_options_right_below_a_usage_are_none_of_it_and_prose_below_it_no_usage(
     assert [one.name for one in found.parameters or ()] == ["<url>", "--data", "--fail"]
     told = "Usage: apt [options] command\n\napt is the manager of packages for us.\n\nCommands:\n  list - list it\n"
     assert {name: one.summary for name, one in made({"apt": told}).items()} == {"apt list": "list it"}
+
+
+@pytest.mark.parametrize(
+    "usage", ["[" * 9_000, "(" * 4_000 + ")" * 4_000, "[--a|" * 1_500, "<-a|" * 1_500 + ">" * 1_500]
+)
+def test_brackets_without_end_are_read_as_far_as_it_makes_sense(usage: str) -> None:
+    assert len(taken(f"moor {usage}", ("moor",), {})) < 1_000
+
+
+def test_prose_among_arguments_is_none_of_them() -> None:
+    page = "usage: tide [-h] place\n\nPositional arguments:\n  These come after any flags.\n  place  where\n"
+    assert [one.name for one in made({"tide": page})["tide"].parameters or ()] == ["place", "-h"]
