@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import takewhile
 
 from commonplace.reference.model import Parameter
+from commonplace.reference.usages import REPEATED, Group, parsed, tokens
 
 MAX_USAGE = 3_000
-MAX_DEPTH = 30
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:+-]*|\?")
 _ARGUMENT = re.compile(r"[<\[({].*|-{1,2}[A-Za-z?].*|\.{3}|…|\||.*[>\])}](?:\.\.\.|…)?|[A-Z][A-Z0-9_-]*(?:\.\.\.)?")
 _PLAIN = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
@@ -23,18 +22,8 @@ _TAG = re.compile(r"\[(?:(?P<type>string|number|array)\]|choices:)")
 _REQUIRED = re.compile(r"[\[(]required[\])]|(?:^|\. )Required\.", re.IGNORECASE)
 _GUESSED = (None, "<list>", "<number>", "<value>")
 """What a default tells of the value: a usage that names it says more."""
-_CLOSED = {"[": "]", "(": ")", "<": ">", "{": "}"}
-_REPEATED = ("...", "…")
 Known = Mapping[str, Parameter]
 """Options by every spelling."""
-
-
-@dataclass(slots=True)
-class _Group:
-    """What stands in brackets: words and groups, and other ways to fill them."""
-
-    optional: bool
-    ways: list[list["str | _Group"]] = field(default_factory=lambda: [[]])
 
 
 def name_of(syntax: str) -> tuple[str, ...]:
@@ -95,7 +84,7 @@ def _value(rest: str) -> tuple[str | None, str]:
         return None, ""
     if rest.startswith("[") or re.match(r"\s*\S+\[=", rest):  # `--color[=<when>]`, `--dry-run string[="client"]`
         return f"[={told.strip('[]').removeprefix('=').partition('[=')[0].strip('.') or '<value>'}]", ""
-    first = next(_tokens(told.removeprefix("="), whole=True), "")
+    first = next(tokens(told.removeprefix("="), whole=True), "")
     more = told.removeprefix("=")[len(first) :].strip()
     if more and re.match(r"[A-Za-z]+ \S", more) and (told.startswith("=") or first.endswith(">")):
         return first.rstrip(".") or "<value>", more
@@ -113,7 +102,7 @@ def _by_default(value: str) -> str | None:
 def taken(usage: str, words: Sequence[str], known: Known) -> list[Parameter]:
     """Arguments and options of a usage of these words; `known` are those of the page's lists."""
     items = _items(usage, words)
-    return list(_of_group(_Group(optional=False, ways=[items]), required=True, known=known)) if items else []
+    return list(_of_group(Group(optional=False, ways=[items]), required=True, known=known)) if items else []
 
 
 def head_of(usage: str, words: Sequence[str]) -> tuple[str, ...] | None:
@@ -130,7 +119,7 @@ def opened(usage: str, words: Sequence[str]) -> Iterator[str]:
     """`git stash [push [<pathspec>...]]` may be typed with and without what is in its brackets."""
     yield usage
     *before, last = _items(usage, words) or [""]
-    if isinstance(last, _Group) and len(last.ways) == 1 and all(map(_has_options, before)):
+    if isinstance(last, Group) and len(last.ways) == 1 and all(map(_has_options, before)):
         first = last.ways[0][0] if last.ways[0] else ""
         if not isinstance(first, str) or _ANYTHING.fullmatch(first) or _ANY_OPTIONS.fullmatch(first):
             return
@@ -139,22 +128,22 @@ def opened(usage: str, words: Sequence[str]) -> Iterator[str]:
             yield f"{start}{first}{rest.rstrip().removesuffix(']')}"
 
 
-def _has_options(item: "str | _Group") -> bool:
+def _has_options(item: "str | Group") -> bool:
     """Whether it is `[-v | --verbose]`, `[--ref <ref>]`, `[<options>]`, which may stand before a command."""
-    first = item.ways[0][0] if isinstance(item, _Group) and item.optional and item.ways[0] else ""
+    first = item.ways[0][0] if isinstance(item, Group) and item.optional and item.ways[0] else ""
     return isinstance(first, str) and (first.startswith("-") or _ANY_OPTIONS.fullmatch(first) is not None)
 
 
-def _items(usage: str, words: Sequence[str]) -> "list[str | _Group] | None":
+def _items(usage: str, words: Sequence[str]) -> "list[str | Group] | None":
     """What a usage has behind the words of a command, options between them included; None where it is another's."""
     dashed = "-".join(words)  # `git-cvsimport`
-    items = _group(_tokens(usage[:MAX_USAGE])).ways
-    rest, wanted, found = list(items[0]), [dashed] if items[0][:1] == [dashed] else list(words), list[str | _Group]()
+    items = parsed(usage[:MAX_USAGE]).ways
+    rest, wanted, found = list(items[0]), [dashed] if items[0][:1] == [dashed] else list(words), list[str | Group]()
     while wanted and rest:
         one = rest.pop(0)
         if one == wanted[0]:
             wanted.pop(0)
-        elif isinstance(one, _Group) and one.optional:
+        elif isinstance(one, Group) and one.optional:
             found.append(one)
         else:
             return None
@@ -182,7 +171,7 @@ def merged(parameters: Iterable[Parameter]) -> list[Parameter]:
 
 
 def _repeats(one: Parameter) -> bool:
-    return one.place == "argument" and one.name.endswith(_REPEATED)
+    return one.place == "argument" and one.name.endswith(REPEATED)
 
 
 def key(one: Parameter) -> str:
@@ -190,75 +179,7 @@ def key(one: Parameter) -> str:
     return one.name if one.place == "option" else re.sub(r"[\W_]+", " ", one.name).strip().casefold() or one.name
 
 
-def _tokens(text: str, *, whole: bool = False) -> Iterator[str]:
-    """Words, each with what is bracketed within it, and the brackets around words; `whole` of words alone."""
-    at = 0
-    while at < len(text):
-        sign = text[at]
-        if sign.isspace():
-            at += 1
-        elif sign in "[]()|" and not whole and not _leads(text, at):
-            yield sign
-            at += 1
-        else:
-            end = _end(text, at, whole=whole)
-            yield text[at:end]
-            at = end
-
-
-def _leads(text: str, start: int) -> bool:
-    """Whether a bracket begins a word: `[user@]host`."""
-    if text[start] not in "[(":
-        return False
-    end = _end(text, start, whole=True, first=True)
-    return text[end - 1] in "])" and text[end : end + 1] not in ("", " ", "]", ")", "|", ".", "…", "[", "(")
-
-
-def _end(text: str, start: int, *, whole: bool, first: bool = False) -> int:
-    """Of the word that begins there, or of its `first` bracket."""
-    at, open_ = start, list[str]()
-    while at < len(text):
-        sign = text[at]
-        if open_:
-            if sign == open_[-1]:
-                open_.pop()
-                if first and not open_:
-                    return at + 1
-            elif sign in _CLOSED and sign in "[(<{" and (sign != "<" or text[at + 1 : at + 2].isalpha()):
-                open_.append(_CLOSED[sign])
-        elif sign.isspace() or (sign in "])" and not whole) or (sign == "|" and _parts(text, start, at)):
-            break
-        elif sign in _CLOSED:
-            open_.append(_CLOSED[sign])
-        at += 1
-    return max(at, start + 1)
-
-
-def _parts(text: str, start: int, at: int) -> bool:
-    """Whether `|` stands between two things to type; in `<scope>|<scope:team>` it is part of one."""
-    return text[start] == "-" or text[at + 1 : at + 2] in ("", " ", "-")
-
-
-def _group(tokens: Iterator[str], closing: str = "", depth: int = 0) -> _Group:
-    """Up to the bracket that closes it; another one that nothing opened is passed over."""
-    group = _Group(optional=closing == "]")
-    for one in tokens:
-        if one == closing:
-            break
-        if one == "|":
-            group.ways.append([])
-        elif one in ("[", "(") and depth < MAX_DEPTH:
-            group.ways[-1].append(_group(tokens, _CLOSED[one], depth + 1))
-        elif (
-            depth < MAX_DEPTH and one.startswith("<") and re.search(r"[\s|<]-", one)
-        ):  # `<PACKAGES|--requirements <FILE>>`
-            group.ways[-1].append(_group(_tokens(one[1:].rstrip(".").removesuffix(">")), depth=depth + 1))
-        elif one not in ("[", "]", "(", ")"):
-            group.ways[-1].append(one)
-    return group
-
-
-def _of_group(group: _Group, *, required: bool, known: Known, within: bool = False) -> Iterator[Parameter]:
+def _of_group(group: Group, *, required: bool, known: Known, within: bool = False) -> Iterator[Parameter]:
     found = [
         one
         for way in group.ways
@@ -277,7 +198,7 @@ def _abbreviates(short: str, long: str) -> bool:
     return len(short) == 2 and short[0] == "-" and long[:2] == "--" and long[2:3].casefold() == short[1].casefold()
 
 
-def _of_way(way: list["str | _Group"], *, required: bool, known: Known, within: bool) -> list[Parameter]:
+def _of_way(way: list["str | Group"], *, required: bool, known: Known, within: bool) -> list[Parameter]:
     found: list[Parameter] = []
     items = list(way)
     if within and any(isinstance(one, str) and _ANY_OPTIONS.fullmatch(one.rstrip(";,:")) for one in items):
@@ -285,13 +206,13 @@ def _of_way(way: list["str | _Group"], *, required: bool, known: Known, within: 
     while items:
         item = items.pop(0)
         following = items[0] if items and isinstance(items[0], str) else ""
-        if isinstance(item, _Group):
+        if isinstance(item, Group):
             inner = list(_of_group(item, required=required and not item.optional, known=known, within=True))
             found += inner
             if following and inner and not item.optional and all(_takes_next(one.name, known) for one in inner):
                 items.pop(0)  # `(-c | -C) <commit>`
-        elif item in _REPEATED:
-            if found and found[-1].place == "argument" and not found[-1].name.endswith(_REPEATED):
+        elif item in REPEATED:
+            if found and found[-1].place == "argument" and not found[-1].name.endswith(REPEATED):
                 found[-1] = found[-1].model_copy(update={"name": f"{found[-1].name}..."})
         elif (part := _OPTION.fullmatch(item)) is not None:
             if within and _is_cluster(item):
@@ -299,7 +220,7 @@ def _of_way(way: list["str | _Group"], *, required: bool, known: Known, within: 
                 continue
             type, name = _value(part["rest"])[0], _both(part["name"])[0]
             valued = _takes_next(name, known) if name in known else within or _PLACEHOLDER.fullmatch(following)
-            if type is None and valued and following and not following.startswith(("-", *_REPEATED)):
+            if type is None and valued and following and not following.startswith(("-", *REPEATED)):
                 type = following
                 items.pop(0)
             found.append(_called([part["name"]], type).model_copy(update={"required": required}))

@@ -5,11 +5,11 @@ Options are no part of them: they stand anywhere in a line, and are read apart f
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-_CLOSED_BY = {"[": "]", "(": ")", "<": ">", "{": "}", '"': '"', "'": "'"}
-_DOTS = re.compile(r"\s*(?:\.\.\.|…)(?!\w)")
-_AFTER_GROUP = re.compile(r"[\s|\])]|\.\.\.|…|\Z")
+MAX_DEPTH = 30
+REPEATED = ("...", "…")
+_CLOSED_BY = {"[": "]", "(": ")", "<": ">", "{": "}"}
 _OPTION = re.compile(r"[\[(]*(--?(?:\[no-\])?\w[\w-]*)")
 _OPTIONS = re.compile(r"(?i)\W*(?:[\w-]*[ _-])?(?:options?|flags?)\W*\Z")
 _WRAPPED = re.compile(r"(?i)\W*(?:\w+[ _-])?(?:command|cmd|args?|arguments?)\W*\Z")
@@ -27,6 +27,14 @@ class Part:
     ways: tuple["Pattern", ...] = ()
     optional: bool = False
     repeated: bool = False
+
+
+@dataclass(slots=True)
+class Group:
+    """What stands in brackets: words and groups, and other ways to fill them."""
+
+    optional: bool
+    ways: list[list["str | Group"]] = field(default_factory=lambda: [[]])
 
 
 Pattern = tuple[Part, ...]
@@ -82,94 +90,123 @@ def pattern_of(usage: str, is_flag: Callable[[str], bool], *, literally: bool) -
     `is_flag` says whether an option is known to have no value. `literally`: whether a word in small letters is typed as
     it is; else it stands for a value, unless it is one of several.
     """
-    return _Reader(usage, is_flag, literally=literally).ways(outer=True)[0]
+    return _Reader(is_flag, literally).ways(parsed(usage, bars=True), outer=True)[0]
 
 
+@dataclass(frozen=True, slots=True)
 class _Reader:
-    def __init__(self, text: str, is_flag: Callable[[str], bool], *, literally: bool) -> None:
-        self._text, self._is_flag, self._literally = text, is_flag, literally
-        self._at = self._depth = 0
+    is_flag: Callable[[str], bool]
+    literally: bool
 
-    def ways(self, *, outer: bool = False) -> list[Pattern]:
-        """Up to the end of the group. Outside of every group, alternatives are those of one word."""
-        found: list[list[Part]] = [[]]
-        after_option = joined = False
-        while (at := self._skip_spaces()) < len(self._text) and (outer or self._text[at] not in "])"):
-            if self._text[at] == "|":
-                self._at += 1
-                after_option, joined = False, outer
-                found += [] if outer else [[]]
-            elif dots := _DOTS.match(self._text, at):
-                self._at = dots.end()
-            else:
-                part, after_option = self._part(after_option=after_option)
+    def ways(self, group: Group, *, outer: bool = False) -> list[Pattern]:
+        """Of a group. Outside of every group, alternatives are those of one word."""
+        found: list[list[Part]] = []
+        for way in group.ways:
+            after_option, joined = False, outer and bool(found)
+            found += [] if joined else [[]]
+            for item, following in zip(way, [*way[1:], ""], strict=False):
+                if item in REPEATED:
+                    continue
+                part, after_option = self._part(item, after_option=after_option, outer=outer)
                 if part and part.text == "--":
-                    self._skip_group()
-                elif part and joined and found[-1]:
+                    return self._valued(found, outer=outer)
+                if part and following in REPEATED:
+                    part = replace(part, repeated=True)
+                if part and joined and found[-1]:
                     found[-1][-1] = Part(ways=((found[-1][-1],), (part,)))
                 elif part:
                     found[-1].append(part)
                 joined = False
-        return [tuple(self._valued(way, alone=len(found) == 1 and not outer)) for way in found]
+        return self._valued(found, outer=outer)
 
-    def _valued(self, way: list[Part], *, alone: bool) -> Iterator[Part]:
-        """With small words as values where none is typed as it is: `[package]`, but not `[fix|audit]`."""
-        for part in way:
-            yield replace(part, literal=False) if alone and len(way) == 1 and not self._literally else part
+    def _valued(self, ways: list[list[Part]], *, outer: bool) -> list[Pattern]:
+        """With a small word as a value where it is not typed as it is: `[package]`, but not `[fix|audit]`."""
+        if self.literally or outer or len(ways) > 1 or len(ways[0]) != 1:
+            return [tuple(way) for way in ways]
+        return [(replace(ways[0][0], literal=False),)]
 
-    def _part(self, *, after_option: bool) -> tuple[Part | None, bool]:
-        """The next part; None for an option or its value; and whether it is an option whose value follows."""
-        start = self._at
-        if self._text[start] in "[(" and _AFTER_GROUP.match(self._text, (close := self._closing(start)) + 1):
-            self._at, self._depth = start + 1, self._depth + 1
-            ways = self.ways()
-            self._at, self._depth = close + 1, self._depth - 1
+    def _part(self, item: str | Group, *, after_option: bool, outer: bool) -> tuple[Part | None, bool]:
+        """None for an option or its value; and whether it is an option whose value follows."""
+        if isinstance(item, Group):
+            ways = self.ways(item)
             if not any(ways):
-                return None, self._text[start] == "("
-            part = Part(ways=tuple(ways), optional=self._text[start] == "[" or () in ways)
-            return None if after_option else self._dotted(part), False
-        word = self._word()
+                return None, not item.optional
+            return None if after_option else Part(ways=tuple(ways), optional=item.optional or () in ways), False
+        word = item.rstrip(".…") or item
         if option := _OPTION.match(word):
-            return None, "=" not in word and option.end() == len(word) and not self._is_flag(option[1])
+            return None, "=" not in word and option.end() == len(word) and not self.is_flag(option[1])
         literal = _LITERAL.match(word) is not None
-        if after_option or (_OPTIONS.match(word) and (self._depth or not literal)):
+        if after_option or (_OPTIONS.match(word) and not (outer and literal)):
             return None, False
-        return self._dotted(Part(word, literal=literal)), False
+        return Part(word, literal=literal, repeated=word != item or word.startswith("...")), False
 
-    def _dotted(self, part: Part) -> Part:
-        dots = _DOTS.match(self._text, self._at)
-        self._at = dots.end() if dots else self._at
-        return replace(part, repeated=bool(dots) or part.text.startswith("..."))
 
-    def _word(self) -> str:
-        start = self._at
-        while self._at < len(self._text) and not (self._text[self._at].isspace() or self._text[self._at] in "|])"):
-            if self._at > start and _DOTS.match(self._text, self._at):
-                break
-            self._at = self._closing(self._at) + 1
-        self._at = max(self._at, start + 1)
-        return self._text[start : self._at]
+def parsed(usage: str, *, bars: bool = False) -> Group:
+    """`bars`: as it is typed in a shell, `|` within a word parts ways too, `on|off`, and what is quoted is one word."""
+    return _group(tokens(usage, bars=bars))
 
-    def _closing(self, start: int) -> int:
-        """Where what opens here is closed: here, if nothing opens; the last letter, where it is not closed."""
-        opening, depth = self._text[start], 0
-        closing = _CLOSED_BY.get(opening)
-        if closing is None or opening == closing:
-            end = self._text.find(closing, start + 1) if closing else start
-            return max(end, start)
-        for at in range(start, len(self._text)):
-            depth += (self._text[at] == opening) - (self._text[at] == closing)
-            if depth == 0:
-                return at
-        return len(self._text) - 1
 
-    def _skip_spaces(self) -> int:
-        while self._at < len(self._text) and self._text[self._at].isspace():
-            self._at += 1
-        return self._at
+def tokens(text: str, *, whole: bool = False, bars: bool = False) -> Iterator[str]:
+    """Words, each with what is bracketed within it, and the brackets around words; `whole` of words alone."""
+    at = 0
+    while at < len(text):
+        sign = text[at]
+        if sign.isspace():
+            at += 1
+        elif sign in "[]()|" and not whole and not _leads(text, at):
+            yield sign
+            at += 1
+        else:
+            end = _end(text, at, whole=whole, bars=bars)
+            yield text[at:end]
+            at = end
 
-    def _skip_group(self) -> None:
-        depth = 0
-        while self._at < len(self._text) and depth >= 0:
-            depth += (self._text[self._at] in "[(") - (self._text[self._at] in "])")
-            self._at += depth >= 0
+
+def _leads(text: str, start: int) -> bool:
+    """Whether a bracket begins a word: `[user@]host`."""
+    if text[start] not in "[(":
+        return False
+    end = _end(text, start, whole=True, first=True)
+    return text[end - 1] in "])" and text[end : end + 1] not in ("", " ", "]", ")", "|", ".", "…", "[", "(")
+
+
+def _end(text: str, start: int, *, whole: bool, first: bool = False, bars: bool = False) -> int:
+    """Of the word that begins there, or of its `first` bracket."""
+    at, open_ = start, list[str]()
+    while at < len(text):
+        sign = text[at]
+        if open_:
+            if sign == open_[-1]:
+                open_.pop()
+                if first and not open_:
+                    return at + 1
+            elif sign in _CLOSED_BY and sign in "[(<{" and (sign != "<" or text[at + 1 : at + 2].isalpha()):
+                open_.append(_CLOSED_BY[sign])
+        elif sign.isspace() or (sign in "])" and not whole) or (sign == "|" and (bars or _parts(text, start, at))):
+            break
+        elif sign in _CLOSED_BY or (bars and sign in "'\"" and sign in text[at + 1 :]):
+            open_.append(_CLOSED_BY.get(sign, sign))
+        at += 1
+    return max(at, start + 1)
+
+
+def _parts(text: str, start: int, at: int) -> bool:
+    """Whether `|` stands between two things to type; in `<scope>|<scope:team>` it is part of one."""
+    return text[start] == "-" or text[at + 1 : at + 2] in ("", " ", "-")
+
+
+def _group(words: Iterator[str], closing: str = "", depth: int = 0) -> Group:
+    """Up to the bracket that closes it; another one that nothing opened is passed over."""
+    group = Group(optional=closing == "]")
+    for one in words:
+        if one == closing:
+            break
+        if one == "|":
+            group.ways.append([])
+        elif one in ("[", "(") and depth < MAX_DEPTH:
+            group.ways[-1].append(_group(words, _CLOSED_BY[one], depth + 1))
+        elif depth < MAX_DEPTH and re.match(r"<(?:-|.*[\s|<]-)", one, re.DOTALL):  # `<PACKAGES|--requirements <FILE>>`
+            group.ways[-1].append(_group(tokens(one[1:].rstrip(".").removesuffix(">")), depth=depth + 1))
+        elif one not in ("[", "]", "(", ")"):
+            group.ways[-1].append(one)
+    return group
