@@ -6,12 +6,13 @@ be away: its hits are looked up in the edition, every condition is checked again
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.reference.index_source import address, record_id
 from commonplace.reference.model import EVERYWHERE, Asked, Hit
 from commonplace.reference.ports import Meaning, Near
+from commonplace.reference.query_shapes import without_kind
 from commonplace.reference.scorer import DEFAULT_WEIGHTS, Scorer, Weights
 from commonplace.reference.shelf import Kept
 from commonplace.search.embeddings import QueryEmbeddings
@@ -189,7 +190,8 @@ def speaks_of_api(asked: Asked) -> bool:
 def _near(asked: Asked, meaning: Meaning | None) -> Sequence[Near] | None:
     """None where meaning cannot be compared: that is no reason to answer nothing."""
     try:
-        return meaning.near(asked, CANDIDATES) if meaning else None
+        subject, _ = without_kind(asked.query)  # `list users command`: the last word is a kind of entry, and in no vector
+        return meaning.near(replace(asked, query=subject or asked.query), CANDIDATES) if meaning else None
     except Unavailable as error:
         logger.warning("meaning cannot be compared, searching words only", extra={"reason": error.message})
         return None
