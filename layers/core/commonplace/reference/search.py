@@ -190,7 +190,7 @@ def speaks_of_api(asked: Asked) -> bool:
 def _near(asked: Asked, meaning: Meaning | None) -> Sequence[Near] | None:
     """None where meaning cannot be compared: that is no reason to answer nothing."""
     try:
-        subject, _ = without_kind(asked.query)  # `list users command`: the last word is a kind of entry, and in no vector
+        subject, _ = without_kind(asked.query)  # `list users command`: no vector says what kind of entry it is of
         return meaning.near(replace(asked, query=subject or asked.query), CANDIDATES) if meaning else None
     except Unavailable as error:
         logger.warning("meaning cannot be compared, searching words only", extra={"reason": error.message})
