@@ -127,7 +127,7 @@ def _commands(told: _Help, unread: list[Unread]) -> Iterator[Command]:
         listed[*first, one.name] = replace(known, summary=known.summary or one.summary)
     beside = {words for words in listed if words not in pages and words[2:][-1:] == ("help",)}
     listed = {words: one for words, one in listed.items() if words not in told.denied | beside}
-    aliases = {words: of for words in {*pages, *listed} if (of := _stands_for(words, listed, pages))}
+    aliases = {words: of for words in sorted({*pages, *listed}) if (of := _stands_for(words, listed, pages))}
     names = {*pages, *listed} - set(aliases)
     for words, found in pages.items():
         names |= _apart(words, found.usages, {name[-1] for name in names if name[:-1] == words}) - set(aliases)

@@ -2,6 +2,8 @@
 
 import contextlib
 import json
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given, settings
@@ -312,3 +314,26 @@ def test_a_catalogue_may_say_more_aliases_and_keywords_than_the_program() -> Non
     found = {one.name: one for one in helptext.generate(CLICK.encode(), source="h", options=options).entries}
     assert found["harbour moor"].aliases == ["tie up a boat"]
     assert found["harbour moor"].keywords[0] == "rope"
+
+
+def test_the_same_page_gives_the_same_bytes_in_every_process() -> None:
+    rows = [f"  {name:<10} Alias for install" for name in ("i", "in", "ins", "inst", "insta", "instal", "add", "put")]
+    page = "Usage: crane <command>\n\nCommands:\n" + "\n".join(["  install    Install a crane.", *rows]) + "\n"
+    script = (
+        "import sys; from generators import helptext; from generators.catalogue_file import written;"
+        "found = helptext.generate(sys.stdin.buffer.read(), source='crane', options={});"
+        "sys.stdout.buffer.write(written(found.entries))"
+    )
+    raw = json.dumps({"format": 1, "pages": {"crane": page}}).encode()
+    made = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            input=raw,
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3", "4")
+    }
+    (only,) = made
+    assert b'"crane add"' in only
