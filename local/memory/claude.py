@@ -1,12 +1,13 @@
 """The parser of CLAUDE.md: one fact for each rule, with the headings above it as tags."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from operator import attrgetter
 
-from commonplace.memory.entry_files import Parsed, Seed, merged, tags
-from commonplace.memory.model import Role
-from local.memory.markdown import Block, Code, Heading, Item, Paragraph, Row, blocks
+from commonplace.memory.entry_files import Parsed, Read, Seed, Unread, merged, tags
+from commonplace.memory.model import MAX_CONTENT_BYTES, Role
+from local.memory.markdown import Block, Code, Heading, Item, Paragraph, Row, Unreadable, blocks
 
 ROLES: tuple[Role, ...] = ("dev",)
 """Seed 001, "Files to Seed"."""
@@ -20,8 +21,12 @@ class _Page:
 
     path: list[tuple[int, str]] = field(default_factory=list)
     announced: str = ""
+    announced_at: int = 0
     used: bool = False
-    imports: int = 0
+    rules: list[tuple[list[str], str]] = field(default_factory=list)
+    """Each with the headings above it."""
+    read: list[Read] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
 
     @property
     def headings(self) -> list[str]:
@@ -31,6 +36,56 @@ class _Page:
         while self.path and self.path[-1][0] >= heading.level:
             self.path.pop()
         self.path.append((heading.level, heading.text))
+        self.read.append(Read(heading.line, "section", heading.text))
+
+    def rule(self, text: str, line: int) -> None:
+        if len(text.encode()) > MAX_CONTENT_BYTES:
+            self.unread.append(Unread(line, f"longer than the {MAX_CONTENT_BYTES:,} bytes of an entry"))
+        else:
+            self.rules.append((self.headings, text))
+            self.read.append(Read(line, "fact", text))
+
+    def announce(self, text: str, line: int) -> None:
+        self.announced, self.announced_at, self.used = text, line, False
+
+    def release(self) -> None:
+        """A sentence that announced nothing is a rule of its own."""
+        if self.announced and not self.used:
+            self.rule(self.announced, self.announced_at)
+        self.announced, self.used = "", False
+
+    def take(self, block: Block) -> None:
+        match block:
+            case Heading():
+                self.release()
+                self.enter(block)
+            case Paragraph():
+                self.release()
+                self.paragraph(block)
+            case Unreadable(reason, line):
+                self.unread.append(Unread(line, reason))
+            case Code(text, line):
+                subject = self.announced or (f"{self.headings[-1]}:" if self.path else "")
+                self.rule(f"{subject}\n{text}".lstrip("\n"), line)
+                self.used = True
+            case Item(text, line) if _IMPORT.fullmatch(text):
+                self.takes_in(text, line)
+            case Item() | Row():
+                self.rule(f"{self.announced} {_text(block)}".lstrip(), block.line)
+                self.used = True
+
+    def paragraph(self, block: Paragraph) -> None:
+        for line in block.lines:
+            if _IMPORT.fullmatch(line.text):
+                self.takes_in(line.text, line.line)
+        text = " ".join(line.text for line in block.lines if not _IMPORT.fullmatch(line.text))
+        if text.endswith(":") or (block.bold and text and text[-1] not in ".!?"):
+            self.announce(f"{text.rstrip(':')}:", block.line)
+        elif text:
+            self.rule(text, block.line)
+
+    def takes_in(self, name: str, line: int) -> None:
+        self.unread.append(Unread(line, f"takes in {name.removeprefix('@')}; parse that as well"))
 
 
 def parse(text: str, source_file: str | None = None, roles: tuple[Role, ...] = ROLES) -> Parsed:
@@ -41,6 +96,9 @@ def parse(text: str, source_file: str | None = None, roles: tuple[Role, ...] = R
     """
     page = _Page()
     found = list(blocks(text))
+    for block in found:
+        page.take(block)
+    page.release()
     title = _title(found)
     seeds = [
         Seed(
@@ -51,19 +109,16 @@ def parse(text: str, source_file: str | None = None, roles: tuple[Role, ...] = R
             source_file=source_file,
             metadata={"heading": " > ".join(path)} if path else {},
         )
-        for path, rule in _rules(found, page)
+        for path, rule in page.rules
     ]
     facts = merged(seeds)
     remarks = []
-    if page.imports:
-        many = page.imports > 1
-        told = "lines take in other files; parse those" if many else "line takes in another file; parse that"
-        remarks.append(f"{page.imports} {told} as well.")
     if len(facts) < len(seeds):
         remarks.append(f"{len(seeds) - len(facts)} repetitions were joined with what they repeat.")
     if not facts:
         remarks.append("There is no rule in it: no list item and no paragraph.")
-    return Parsed(facts, tuple(remarks))
+    at = attrgetter("line")
+    return Parsed(facts, tuple(remarks), tuple(sorted(page.read, key=at)), tuple(sorted(page.unread, key=at)))
 
 
 def _title(found: Iterable[Block]) -> str | None:
@@ -72,42 +127,7 @@ def _title(found: Iterable[Block]) -> str | None:
     return first[0] if len(first) == 1 else None
 
 
-def _rules(found: Iterable[Block], page: _Page) -> Iterator[tuple[list[str], str]]:
-    """Each rule with the headings above it."""
-    for block in found:
-        if isinstance(block, Heading):
-            yield from _left_over(page)
-            page.enter(block)
-        elif isinstance(block, Paragraph):
-            yield from _left_over(page)
-            yield from _said(block, page)
-        elif isinstance(block, Code):
-            subject = page.announced or (f"{page.headings[-1]}:" if page.path else "")
-            yield page.headings, f"{subject}\n{block.text}".lstrip("\n")
-            page.used = True
-        elif rule := _rule(block):
-            yield page.headings, f"{page.announced} {rule}".lstrip()
-            page.used = True
-    yield from _left_over(page)
-
-
-def _said(block: Paragraph, page: _Page) -> Iterator[tuple[list[str], str]]:
-    text = " ".join(line for line in block.lines if not _IMPORT.fullmatch(line))
-    page.imports += sum(1 for line in block.lines if _IMPORT.fullmatch(line))
-    if text.endswith(":") or (block.bold and text and text[-1] not in ".!?"):
-        page.announced, page.used = f"{text.rstrip(':')}:", False
-    elif text:
-        yield page.headings, text
-
-
-def _left_over(page: _Page) -> Iterator[tuple[list[str], str]]:
-    """A sentence that announced nothing is a rule of its own."""
-    if page.announced and not page.used:
-        yield page.headings, page.announced
-    page.announced, page.used = "", False
-
-
-def _rule(block: Item | Row) -> str:
+def _text(block: Item | Row) -> str:
     if isinstance(block, Item):
-        return "" if _IMPORT.fullmatch(block.text) else block.text
+        return block.text
     return "; ".join(f"{name}: {cell}" if name else cell for name, cell in block.cells if cell)

@@ -3,7 +3,7 @@
 import re
 from pathlib import PurePosixPath
 
-from commonplace.memory.entry_files import Parsed, Seed, tag, tags
+from commonplace.memory.entry_files import Parsed, Read, Seed, Unread, tag, tags
 from commonplace.memory.model import MAX_CONTENT_BYTES, Role
 from local.memory.markdown import Heading, blocks, normalised
 
@@ -34,10 +34,10 @@ def parse(text: str, source_file: str, roles: tuple[Role, ...] = ()) -> Parsed:
     """One template: the whole text. `roles` win over those of its kind."""
     content = normalised(text).strip("\n")
     if not content.strip():
-        return Parsed((), (f"{source_file} is empty.",))
+        return Parsed((), unread=(Unread(1, "the file is empty"),))
     if (size := len(content.encode())) > MAX_CONTENT_BYTES:
-        told = f"{source_file} has {size:,} bytes; an entry holds {MAX_CONTENT_BYTES:,}. Cut it into parts."
-        return Parsed((), (told,))
+        told = f"the file has {size:,} bytes; an entry holds {MAX_CONTENT_BYTES:,}. Cut it into parts"
+        return Parsed((), unread=(Unread(1, told),))
     words = _words(source_file)
     known, more = _kind(words)
     title = next(
@@ -51,7 +51,7 @@ def parse(text: str, source_file: str, roles: tuple[Role, ...] = ()) -> Parsed:
         source_file=source_file,
         metadata={"title": title},
     )
-    return Parsed((seed,))
+    return Parsed((seed,), read=(Read(1, "template", title),))
 
 
 def _words(path: str) -> tuple[str, ...]:

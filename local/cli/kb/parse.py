@@ -1,15 +1,18 @@
 """Entries out of files that a team already has, as YAML to look through."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from hashlib import sha256
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from commonplace.memory.entry_files import Parsed, combined, write
-from commonplace.memory.model import Role
+from commonplace.memory.model import CATEGORIES, Role
 from local.cli.kb.files import read_text, relative
 from local.errors import CommandError
 from local.files import write_whole
@@ -20,12 +23,19 @@ from local.memory.markdown import MAX_CHARACTERS
 from local.terminal import commands, counted
 
 MARK = "# Made by `commonplace kb parse`; edited since if this is not the hash of the rest: "
+KINDS = tuple(one.tags[0] for one in CATEGORIES)
+BESIDE = {
+    "told": "parts only in the summary",
+    "introduction": "parts of the introduction left out",
+    "nothing": "parts that say “none”",
+}
 MANY = {"summary": "summaries", "fact": "facts", "template": "templates"}
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Markdown files.", exists=True, dir_okay=False)]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="The YAML file; default: print it.")]
 
 Force = Annotated[bool, typer.Option("--force", help="Write over a file that was edited by hand.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Write nothing where anything was not read.")]
 Parse = Callable[[str, str, tuple[Role, ...]], Parsed]
 
 app = commands("Make entries of a team's files, as YAML.")
@@ -44,42 +54,72 @@ Roles = Annotated[list[RoleName] | None, typer.Option("--role", help="Whom all e
 
 
 @app.command()
-def lessons(files: Files, *, output: Output = None, role: Roles = None, force: Force = False) -> None:
+def lessons(
+    files: Files, *, output: Output = None, role: Roles = None, strict: Strict = False, force: Force = False
+) -> None:
     """Make a summary of each story, a fact of each lesson."""
-    _write(_parsed(files, stories.parse, _roles(role) or stories.ROLES), output, force)
+    _write(_parsed(files, stories.parse, _roles(role) or stories.ROLES, strict), output, force)
 
 
 @app.command()
-def templates(files: Files, *, output: Output = None, role: Roles = None, force: Force = False) -> None:
+def templates(
+    files: Files, *, output: Output = None, role: Roles = None, strict: Strict = False, force: Force = False
+) -> None:
     """Make a template of each file. Tags come from its path, roles from its kind."""
-    _write(_parsed(files, texts.parse, _roles(role)), output, force)
+    _write(_parsed(files, texts.parse, _roles(role), strict), output, force)
 
 
 @app.command()
-def claude(files: Files, *, output: Output = None, role: Roles = None, force: Force = False) -> None:
+def claude(
+    files: Files, *, output: Output = None, role: Roles = None, strict: Strict = False, force: Force = False
+) -> None:
     """Make a fact of each rule. The headings above it become its tags."""
-    _write(_parsed(files, rules.parse, _roles(role) or rules.ROLES), output, force)
+    _write(_parsed(files, rules.parse, _roles(role) or rules.ROLES, strict), output, force)
 
 
 def _roles(role: list[RoleName] | None) -> tuple[Role, ...]:
     return tuple(dict.fromkeys(one.value for one in role or ()))
 
 
-def _parsed(files: list[Path], parse: Parse, roles: tuple[Role, ...]) -> list[Parsed]:
-    """What is made of each file, reported on standard error with what was left out."""
+def _parsed(files: list[Path], parse: Parse, roles: tuple[Role, ...], strict: bool) -> list[Parsed]:
+    """What is made of each file. Reported on standard error, with each line that nothing was made of.
+
+    Raises CommandError for such lines where `strict` is asked.
+    """
     parts = []
     for file in files:
         text = read_text(file)
         if len(text) > MAX_CHARACTERS:
             raise CommandError(f"{file} has more than {MAX_CHARACTERS:,} characters.", "Cut it into several files.")
         found = parse(text, relative(file), roles)
-        kinds = {kind: sum(one.entry_type == kind for one in found.seeds) for kind in MANY}
-        told = ", ".join(counted(count, kind, MANY[kind]) for kind, count in kinds.items() if count)
-        typer.echo(f"{file}: {told or 'nothing'}", err=True)
-        for remark in found.remarks:
-            typer.echo(f"  {remark}", err=True)
+        _report(file, found)
         parts.append(found)
+    if strict and (left := sum(len(one.unread) for one in parts)):
+        hint = "Mend them, or leave --strict out to go on without them."
+        raise CommandError(
+            f"{counted(left, 'place was', 'places were')} not read: see above. Nothing was written.", hint
+        )
     return parts
+
+
+def _report(file: Path, found: Parsed) -> None:
+    """Counts, what was recognised, and each place that was not read."""
+    kinds = {kind: sum(one.entry_type == kind for one in found.seeds) for kind in MANY}
+    told = ", ".join(counted(count, kind, MANY[kind]) for kind, count in kinds.items() if count)
+    lines = [f"{file}: {told or 'nothing'}"]
+    facts = [one for one in found.seeds if one.entry_type == "fact"]
+    tagged = Counter(next((kind for kind in KINDS if kind in one.tags), "other") for one in facts)
+    if kinds["summary"]:
+        loose = counted(sum(one.source_story is None for one in facts), "fact", "facts")
+        lines.append(f"  {', '.join(f'{kind} {many}' for kind, many in tagged.most_common())}; {loose} of no story")
+    lines += [f"  line {one.line}: {one.what}" for one in found.read if one.kind == "story"]
+    beside = Counter(one.kind for one in found.read if one.kind in BESIDE)
+    lines += [f"  {count} {BESIDE[kind]}" for kind, count in beside.items()]
+    lines += [f"  {remark}" for remark in found.remarks]
+    for reason, group in groupby(found.unread, attrgetter("reason")):
+        at = [one.line for one in group]
+        lines.append(f"  line {at[0]}{f'-{at[-1]}' if len(at) > 1 else ''}: not read: {reason}")
+    typer.echo("\n".join(lines), err=True)
 
 
 def _write(parts: Sequence[Parsed], output: Path | None, force: bool) -> None:

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from commonplace.kernel.errors import CommonplaceError, InvalidInput, TooLarge
 from commonplace.kernel.yaml import Reason, YamlError
@@ -87,11 +87,30 @@ class Seed:
 
 
 @dataclass(frozen=True, slots=True)
+class Read:
+    """What a parser has recognised at a line, from 1. `told`: by the summary alone."""
+
+    line: int
+    kind: Literal["story", "group", "section", "fact", "field", "told", "nothing", "introduction", "template", "import"]
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """What a parser has made nothing of, and why."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Parsed:
-    """The entries that a parser made of a file, and its remarks about the rest."""
+    """The entries that a parser made of a file, its remarks, and what it has recognised and what not, by lines."""
 
     seeds: tuple[Seed, ...]
     remarks: tuple[str, ...] = ()
+    read: tuple[Read, ...] = ()
+    unread: tuple[Unread, ...] = ()
 
 
 def tag(text: str) -> str:

@@ -193,10 +193,22 @@ CATEGORIES = (
 )
 
 
+_BEFORE = re.compile(
+    r"(?:(?:key|main|major|top|qa|final|other|general|critical|important|notable|technical|future|known|biggest|process"
+    r"|testing|test|code|pattern|our|lessons?|and|&)\s+){0,3}"
+)
+_LAST = re.compile(r"(?:[\w-]+\s+){1,3}(recommendations|blockers|time[ -]?sinks|verification notes|reuse discoveries)")
+
+
 def of_heading(text: str) -> Category | None:
-    """The kind of section that this heading begins, however it goes on; None if it is none of them."""
-    words = re.sub(r"\A[^\w]+|\A\d+[.)]\s+", "", text.casefold())
-    return next((one for one in CATEGORIES if one.headings.match(words)), None)
+    """The kind of section that this heading begins, however it goes on; None if it is none of them.
+
+    Words that only qualify may stand before it: `Key Recommendations`, `QA Verification Notes`.
+    """
+    words = re.sub(r"\A[^\w]+|\A\d+[.)]\s+", "", text.casefold()).strip(": ")
+    last = _LAST.fullmatch(words)
+    begins = {0, before.end() if (before := _BEFORE.match(words)) else 0, last.start(1) if last else 0}
+    return next((one for at in sorted(begins) for one in CATEGORIES if one.headings.match(words, at)), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

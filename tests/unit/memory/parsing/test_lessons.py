@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.memory.entry_files import Seed
+from commonplace.memory.entry_files import Seed, Unread
 from commonplace.memory.validation import Refused, imports
 from local.memory.lessons import parse
 
@@ -160,13 +160,19 @@ def test_sections_of_other_titles_are_tagged_by_them_and_failures_count_less() -
     assert failure.confidence == 0.8
 
 
-def test_the_register_of_costs_belongs_to_no_story_and_a_remark_says_what_was_left_out() -> None:
+def test_the_register_of_costs_belongs_to_no_story_and_what_was_left_out_is_named_with_its_line() -> None:
     assert len(facts(None, "high-cost")) == 3
-    remarks = parse(FILE.read_text(encoding="utf-8")).remarks
-    assert remarks == (
-        "“How to use this file” is no story: 2 parts left out.",
-        "“Token Usage Summary” is no story: 2 parts left out.",
-        "2 repetitions were joined with what they repeat.",
+    found = parse(FILE.read_text(encoding="utf-8"))
+    assert found.remarks == ("2 repetitions were joined with what they repeat.",)
+    use, costs = (
+        "“How to use this file” tells of the file, and is no lesson",
+        "“Token Usage Summary” tells of plans or tokens",
+    )
+    assert found.unread == (
+        Unread(13, use),
+        Unread(14, use),
+        Unread(22, f"{costs}, and belongs to no story"),
+        Unread(23, f"{costs}, and belongs to no story"),
     )
 
 

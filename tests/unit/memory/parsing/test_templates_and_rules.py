@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.memory.entry_files import Parsed
+from commonplace.memory.entry_files import Parsed, Unread
 from commonplace.memory.model import MAX_CONTENT_BYTES
 from commonplace.memory.validation import Refused, imports
 from local.memory import claude, templates
@@ -45,10 +45,10 @@ def test_roles_can_be_said_for_all_templates() -> None:
 
 
 def test_what_does_not_fit_or_is_empty_is_left_out_and_named() -> None:
-    assert templates.parse(" \n\n", "a.md") == Parsed((), ("a.md is empty.",))
+    assert templates.parse(" \n\n", "a.md") == Parsed((), unread=(Unread(1, "the file is empty"),))
     told = templates.parse("é" * MAX_CONTENT_BYTES, "b.md")
     assert told.seeds == ()
-    assert "b.md has 65,536 bytes; an entry holds 32,768" in told.remarks[0]
+    assert "65,536 bytes; an entry holds 32,768" in told.unread[0].reason
 
 
 def test_each_rule_is_a_fact_with_the_headings_above_it_as_tags() -> None:
@@ -64,7 +64,7 @@ def test_each_rule_is_a_fact_with_the_headings_above_it_as_tags() -> None:
         ("part: title; rule: at most 72 characters", ("commits", "rule")),
         ("part: body; rule: says why", ("commits", "rule")),
     ]
-    assert found.remarks == ("1 line takes in another file; parse that as well.",)
+    assert [one.reason for one in found.unread] == ["takes in docs/overview.md; parse that as well"]
     assert {one.roles for one in found.seeds} == {("dev",)}
     assert found.seeds[2].metadata == {"heading": "Harbour booking > Code style > Imports"}
     assert not [one for one in imports([seed.as_import() for seed in found.seeds]) if isinstance(one, Refused)]

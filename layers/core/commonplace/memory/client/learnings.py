@@ -19,11 +19,13 @@ FILE_NAME = "LEARNINGS.yaml"
 
 RECORD_HINT = "A record has a `story_id` and a list of `entries`."
 
-MAX_LEAD = 160
+MIN_LEAD = 20
 MAX_RECAP = 4_000
 """Characters. A summary is read whole; what it leaves out stands in its facts."""
 
-_SENTENCE = re.compile(r"(.+?[.!?])(?=\s|\Z)", re.DOTALL)
+_SENTENCE_END = re.compile(
+    r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<!\bcf)(?<!\bapprox)(?<!\bNo)(?<!\bDr)[.!?](?=\s+[^\sa-z]|\s*\Z)"
+)
 
 SUMMARY_ROLES: tuple[Role, ...] = ("pm", "dev", "qa")
 
@@ -198,21 +200,24 @@ def _text(value: Any) -> str | None:
 def recap(
     story: str, title: str, date: str, about: Iterable[str], sections: Sequence[tuple[str, Sequence[str]]]
 ) -> str:
-    """`STORY-016 (File upload): …`, then a line for each section that says something."""
+    """`STORY-016 (File upload): …`, then a line for each section that says something, as many as fit, each whole."""
     head = f"{story} ({title})" if title else story
     lines = [f"{head}, {date}." if date else f"{head}."]
     lines += about
     lines += [f"{name.rstrip(':')}: {'; '.join(map(lead, texts))}." for name, texts in sections if texts]
-    text = "\n".join(lines)
-    return text if len(text) <= MAX_RECAP else text[: MAX_RECAP - 1].rstrip() + "…"
+    kept, room = lines[:1], MAX_RECAP - len(lines[0])
+    for line in lines[1:]:
+        if len(line) < room:
+            kept.append(line)
+            room -= len(line) + 1
+    return "\n".join(kept) + ("\nMore stands in its facts." if len(kept) < len(lines) else "")
 
 
 def lead(text: str) -> str:
-    """The first sentence of a text, without its full stop, cut where it is long."""
+    """The first sentence of a text, whole, without its full stop."""
     line = text.partition("\n")[0].strip()
-    found = _SENTENCE.match(line)
-    said = (found[1] if found and len(found[1]) >= 20 else line).rstrip(".:; ")
-    return said if len(said) <= MAX_LEAD else said[: MAX_LEAD - 1].rsplit(" ", 1)[0] + "…"
+    ends = (one.end() for one in _SENTENCE_END.finditer(line) if one.end() >= MIN_LEAD)
+    return line[: next(ends, len(line))].rstrip(".:; ")
 
 
 def learnings_of(value: Any, at: str) -> Learnings:

@@ -1,0 +1,122 @@
+"""What a heading of a lessons file stands for: a story, a kind of lesson, or something about the file itself."""
+
+import re
+from dataclasses import dataclass
+
+from local.memory.dates import first_date
+
+_KEY = r"(?P<key>[A-Z][A-Z0-9]{0,15}(?:[-_][A-Z][A-Z0-9]*)*(?:-\d+(?:[.-]\d+)*[a-z]?|_\d{2,}|-[A-Z]?\d+[A-Za-z]?))"
+_KIND = (
+    r"story|stories|ticket|issue|task|epic|bug|feature|defect|incident|sprint|iteration|milestone|lesson|learning|ll"
+    r"|adr|rfc|decision|retro(?:spective)?|post-?mortem|pr|pull request|mr|us|chore|spike|wave|phase|cycle|session"
+)
+_NUMBERED = rf"(?P<kind>(?i:{_KIND}))\s*(?:#|no\.?\s*|[-–:]?\s?)(?P<number>\d+(?:\.\d+)*[A-Za-z]?)"
+_NAMES = re.compile(rf"(?<![\w`.-])(?<!\D/)(?:{_KEY}|{_NUMBERED}|(?P<hash>#\d+))(?![\w`]|-\w|\.\d|/[^\dA-Z])")
+_BETWEEN = re.compile(
+    r"(?:(?i:story|stories|ticket|issue|lesson|lessons|learned|learnt|from|of|for|and|in)\b|[^\w`\"'“])*"
+)
+_TAIL = re.compile(r"(?:[(\[]|\s[-–—|/]\s)\W*\Z")
+
+_TECHNICAL = re.compile(
+    r"UTF|SHA|MD|AES|RSA|ISO|RFC|GPT|HTTP|TLS|SSL|ES|CVE|COVID|IPV|MP|CP|H|P|S|X|UTC|GMT|ARM|BASE|WCAG|EC|PEP|CWE|LLAMA"
+    r"|CLAUDE|OAUTH|WIN|ASCII|PCI|SOC|TOP|STEP|LEVEL|PART"
+)
+"""What stands before a number and is no tracker's prefix: `UTF-8`, `SHA-256`."""
+
+_ABOUT = re.compile(
+    r"how to (?:use|read|add|update|maintain|contribute)\b.*|(?:.*\bid ranges|(?:table of )?contents)\b.*"
+    r"|toc|(?:quick )?index|navigation"
+    r"|about(?: this (?:file|document|log))?|(?:file |document |entry |lesson )?(?:format|template|legend)|usage"
+    r"|maintenance|purpose(?: of this (?:file|document))?|(?:document |revision |version )?history|change ?log"
+    r"|meta ?(?:data|information)|references?|related (?:documents?|documentation|files|links|resources)|see also|links"
+    r"|resources|glossary|contributing|document (?:information|control)|when to (?:use|update|add)\b.*",
+    re.IGNORECASE,
+)
+_TOLD = re.compile(
+    r"plan (?:vs|versus|and)|planned (?:vs|versus)|plan accuracy|token (?:usage|costs?|summary|log|analysis)"
+    r"|(?:story )?token costs|files? (?:touched|created|modified|changed|added)|surprise files"
+)
+_ORNAMENT = re.compile(r"\A[^\w`#(\[\"'“*]+|\A\d+(?:\.\d+)*[.)]?\s+(?=\D)")
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A story as its heading names it. `id` is empty where only a date does; `others` are further ids there."""
+
+    id: str
+    title: str
+    date: str = ""
+    others: tuple[str, ...] = ()
+    leads: bool = True
+    """The id stands at the begin, and not at the end."""
+    tracked: bool = False
+    """It is a tracker's id (`STORY-003`, `#12`) or a story's number, and not that of a phase, a sprint or a lesson."""
+
+
+def plain(text: str) -> str:
+    """A heading's words, without numbering and ornaments before them, in lower case."""
+    return _ORNAMENT.sub("", text).casefold().strip(": ")
+
+
+def about_file(text: str) -> bool:
+    """Whether the heading tells of the file and of no lesson."""
+    return _ABOUT.fullmatch(_ORNAMENT.sub("", text).strip(": ")) is not None
+
+
+def only_told(text: str) -> bool:
+    """Whether the section tells what was planned or spent: the summary mentions it, and it is no lesson."""
+    return _TOLD.match(plain(text)) is not None
+
+
+def ids(text: str) -> list[str]:
+    """The ids in a text, in order."""
+    return [_id(one) for one in _found(text)]
+
+
+def name(text: str) -> Name | None:
+    """The story that a heading names: by ids at its begin, by one at its end, or by a date."""
+    dated = first_date(text)
+    bare = text if dated is None else f"{text[: dated.begin]}{' ' * (dated.end - dated.begin)}{text[dated.end :]}"
+    date = dated.iso if dated else ""
+    found = _found(bare)
+    leading: list[re.Match[str]] = []
+    at = 0
+    for one in found:
+        if _BETWEEN.fullmatch(bare, at, one.start()) is None:
+            break
+        leading.append(one)
+        at = one.end()
+    if leading:
+        chosen = next((one for one in leading if one["key"]), None) or leading[-1]
+        others = tuple(_id(one) for one in leading if one is not chosen and one["key"])
+        return Name(_id(chosen), _title(bare[at:]), date, others, tracked=_is_tracked(chosen))
+    if found and not re.search(r"\w", bare[found[-1].end() :]):
+        before = bare[: found[-1].start()]
+        title = _TAIL.sub("", before) if _TAIL.search(before) else bare
+        return Name(_id(found[-1]), _title(title), date, leads=False, tracked=_is_tracked(found[-1]))
+    return Name("", _title(bare), date) if date else None
+
+
+def _found(text: str) -> list[re.Match[str]]:
+    return [
+        one
+        for one in _NAMES.finditer(text)
+        if not (one["key"] and _TECHNICAL.fullmatch(re.split(r"[-_]", one["key"])[0]))
+    ]
+
+
+def _id(found: re.Match[str]) -> str:
+    return re.sub(r"\s+", " ", found[0]).strip()
+
+
+def _is_tracked(found: re.Match[str]) -> bool:
+    return found["kind"] is None or found["kind"].lower() in ("story", "stories", "ticket", "us")
+
+
+def _title(text: str) -> str:
+    """Without what joined it to an id or a date, and with all else that it says."""
+    text = re.sub(r"[(\[]\s*[)\]]", "", text)
+    text = re.sub(r"\s+", " ", text).strip(" \t:—–-|,·/")
+    if text.startswith((")", "]")):
+        text = text[1:].lstrip(" \t:—–-|,·/")
+    return text.rstrip("([ ")

@@ -1,0 +1,125 @@
+"""Stories of a lessons file, and the entries that are made of them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from commonplace.memory.client.learnings import recap
+from commonplace.memory.entry_files import Seed, tag, tags
+from commonplace.memory.model import MAX_SOURCE_CHARACTERS, Category, Role
+
+
+@dataclass(slots=True)
+class Section:
+    """What stands below one heading. `told` is what only the summary mentions."""
+
+    title: str
+    category: Category | None
+    told: bool = False
+    texts: list[str] = field(default_factory=list)
+    dates: dict[int, str] = field(default_factory=dict)
+    """Of a lesson by its place, where it has one of its own."""
+
+
+@dataclass(slots=True, eq=False)
+class Story:
+    """One story of the file, or in `id == ""` one that only its date and title name."""
+
+    id: str
+    title: str
+    date: str = ""
+    line: int = 0
+    tags: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    holds: bool = False
+    """Other stories stand below its heading."""
+    about: list[str] = field(default_factory=list)
+    sections: list[Section] = field(default_factory=list)
+
+    @property
+    def source(self) -> str:
+        return (self.id or self.title or self.date)[:MAX_SOURCE_CHARACTERS]
+
+    @property
+    def silent(self) -> bool:
+        return not self.about and not any(one.texts for one in self.sections)
+
+    @property
+    def lessons(self) -> list[Section]:
+        """Its sections of facts. A story of nothing but paragraphs has these for its facts."""
+        found = [one for one in self.sections if not one.told and one.texts]
+        return found or ([Section("", None, texts=list(self.about))] if self.about else [])
+
+    @property
+    def told(self) -> str:
+        """`STORY-007 Image gallery (2026-01-19): 12 facts`, for a report."""
+        count = sum(len(one.texts) for one in self.lessons)
+        named = f"{self.id} {self.title}".strip()
+        dated = f"{named} ({self.date})" if self.date and named else named or self.date
+        return f"{dated}: {count} fact{'' if count == 1 else 's'}"
+
+
+def seeds_of(story: Story, source_file: str | None, roles: tuple[Role, ...]) -> Iterator[Seed]:
+    """Its summary, then its facts."""
+    metadata: dict[str, Any] = {name: told for name, told in (("date", story.date), ("title", story.title)) if told}
+    if story.others:
+        metadata["also"] = list(story.others)
+    facts = [seed for section in story.lessons for seed in _facts(section, story, source_file, roles)]
+    told = [(one.title or "Lessons", one.texts) for one in story.sections]
+    yield Seed(
+        content=recap(
+            story.id or story.title or story.date, story.title if story.id else "", story.date, story.about, told
+        ),
+        entry_type="summary",
+        roles=roles,
+        tags=tags(("story", *_series(story), *story.tags, *(one for fact in facts for one in fact.tags[:1]))),
+        source_file=source_file,
+        source_story=story.source,
+        ref=story.source,
+        metadata=metadata,
+    )
+    yield from facts
+
+
+def loose_seeds(section: Section, source: str, source_file: str | None, roles: tuple[Role, ...]) -> Iterator[Seed]:
+    """Facts of no story, or of one that their own line names."""
+    for seed in _facts(section, None, source_file, roles):
+        yield replace(seed, source_story=source or None)
+
+
+def distinct(seeds: list[Seed]) -> list[Seed]:
+    """A story that comes twice has two summaries, and the facts below each belong to the one above them."""
+    seen: dict[str, int] = {}
+    current: dict[str, str] = {}
+    found = []
+    for seed in seeds:
+        if seed.ref is not None:
+            seen[seed.ref] = seen.get(seed.ref, 0) + 1
+            current[seed.ref] = seed.ref if seen[seed.ref] == 1 else f"{seed.ref}#{seen[seed.ref]}"
+            found.append(replace(seed, ref=current[seed.ref]))
+        else:
+            found.append(replace(seed, parent_ref=current.get(seed.parent_ref or "")))
+    return found
+
+
+def _facts(section: Section, story: Story | None, source_file: str | None, roles: tuple[Role, ...]) -> Iterator[Seed]:
+    kind = section.category.tags if section.category else (section.title,)
+    for at, text in enumerate(section.texts):
+        date = section.dates.get(at) or (story.date if story else "")
+        metadata = {name: told for name, told in (("section", section.title), ("date", date)) if told}
+        yield Seed(
+            content=text,
+            entry_type="fact",
+            roles=roles,
+            tags=tags((*kind, *(_series(story) if story else ()), *(story.tags if story else ()))),
+            source_file=source_file,
+            source_story=story.source if story else None,
+            parent_ref=story.source if story else None,
+            confidence=section.category.confidence if section.category else 1.0,
+            metadata=metadata,
+        )
+
+
+def _series(story: Story) -> tuple[str, ...]:
+    """`wrkf` of `WRKF-1021`."""
+    return (tag(story.id.rpartition("-")[0]),)
