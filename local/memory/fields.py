@@ -14,10 +14,11 @@ _FIELD = re.compile(
     r"(?:last )?(?:updated|status|type|authors?|agents?|owners?|reviewers?|phase|severity|priority|story(?: id)?|epic"
     r"|sprint|team|version|branch|commits?|prs?|pull request|issues?|ticket|area|component|scope|project|module|effort"
     r"|(?:story )?points|duration|estimate|actual|source|related(?: .*)?|follow-up stories|id|env(?:ironment)?"
-    r"|deciders?|participants|attendees|facilitator|category|confidence|frequency|period|dates?)",
+    r"|deciders?|participants|attendees|(?:retrospective )?facilitator|next retrospective"
+    r"|category|confidence|frequency|period|dates?)",
     re.I,
 )
-_BACKGROUND = re.compile(r"(?:context|background|goal|purpose|summary|overview|objective)\b.{0,30}", re.I)
+_BACKGROUND = re.compile(r"(?:context|background|(?:sprint )?goal|purpose|summary|overview|objective)\b.{0,30}", re.I)
 _BETWEEN_FIELDS = re.compile(r"\s+[|·•]\s+(?=[\w ]{2,30}:)")
 _MAX_FIELD = 120
 _NOTHING = re.compile(

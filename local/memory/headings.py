@@ -8,13 +8,14 @@ from local.memory.dates import first_date
 _KEY = r"(?P<key>[A-Z][A-Z0-9]{0,15}(?:[-_][A-Z][A-Z0-9]*)*(?:-\d+(?:[.-]\d+)*[a-z]?|_\d{2,}|-[A-Z]?\d+[A-Za-z]?))"
 _KIND = (
     r"story|stories|ticket|issue|task|epic|bug|feature|defect|incident|sprint|iteration|milestone|lesson|learning|ll"
-    r"|adr|rfc|decision|retro(?:spective)?|post-?mortem|pr|pull request|mr|us|chore|spike|wave|phase|cycle|session"
+    r"|adr|rfc|decision|retro(?:spective)?|post-?mortem|pr|mr|us|chore|spike|wave|phase|cycle|session|week|day"
 )
 _NUMBERED = rf"(?P<kind>(?i:{_KIND}))\s*(?:#|no\.?\s*|[-–:]?\s?)(?P<number>\d+(?:\.\d+)*[A-Za-z]?)"
 _NAMES = re.compile(rf"(?<![\w`.-])(?<!\D/)(?:{_KEY}|{_NUMBERED}|(?P<hash>#\d+))(?![\w`]|-\w|\.\d|/[^\dA-Z])")
 _BETWEEN = re.compile(
     r"(?:(?i:story|stories|ticket|issue|lesson|lessons|learned|learnt|from|of|for|and|in)\b|[^\w`\"'“])*"
 )
+_TIME = re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?(?:\s?(?:[AaPp][Mm]|UTC|Z))?(?!\w)")
 _TAIL = re.compile(r"(?:[(\[]|\s[-–—|/]\s)\W*\Z")
 
 _TECHNICAL = re.compile(
@@ -25,7 +26,7 @@ _TECHNICAL = re.compile(
 
 _ABOUT = re.compile(
     r"how to (?:use|read|add|update|maintain|contribute)\b.*|(?:.*\bid ranges|(?:table of )?contents)\b.*"
-    r"|toc|(?:quick )?index|navigation"
+    r"|toc|(?:\w+ )?index(?: by .*)?|navigation"
     r"|about(?: this (?:file|document|log))?|(?:file |document |entry |lesson )?(?:format|template|legend)|usage"
     r"|maintenance|purpose(?: of this (?:file|document))?|(?:document |revision |version )?history|change ?log"
     r"|meta ?(?:data|information)|references?|related (?:documents?|documentation|files|links|resources)|see also|links"
@@ -35,6 +36,7 @@ _ABOUT = re.compile(
 _TOLD = re.compile(
     r"plan (?:vs|versus|and)|planned (?:vs|versus)|plan accuracy|token (?:usage|costs?|summary|log|analysis)"
     r"|(?:story )?token costs|files? (?:touched|created|modified|changed|added)|surprise files"
+    r"|references?\Z|related (?:files|documents?|documentation|links|resources|stories)|sources? |see also|sources?\Z"
 )
 _ORNAMENT = re.compile(r"\A[^\w`#(\[\"'“*]+|\A\d+(?:\.\d+)*[.)]?\s+(?=\D)")
 
@@ -77,6 +79,7 @@ def name(text: str) -> Name | None:
     """The story that a heading names: by ids at its begin, by one at its end, or by a date."""
     dated = first_date(text)
     bare = text if dated is None else f"{text[: dated.begin]}{' ' * (dated.end - dated.begin)}{text[dated.end :]}"
+    bare = _TIME.sub(lambda time: " " * len(time[0]), bare)
     date = dated.iso if dated else ""
     found = _found(bare)
     leading: list[re.Match[str]] = []

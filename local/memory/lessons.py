@@ -38,6 +38,7 @@ class Place:
     intro: bool = False
     """It names the file: text below it introduces, lists below it are lessons."""
     tracked: bool = True
+    line: int = 0
     section: Section | None = None
 
 
@@ -103,7 +104,7 @@ class _Reader:
             return
         category = of_heading(heading.text)
         told = category is None and only_told(heading.text)
-        place = Place(heading.level, heading.text, owner, category=category, told=told)
+        place = Place(heading.level, heading.text, owner, category=category, told=told, line=heading.line)
         if owner is None and category is None:
             if (above and above.left_out) or about_file(heading.text):
                 place.left_out = f"“{heading.text}” tells of the file, and is no lesson"
@@ -134,6 +135,7 @@ class _Reader:
 
     def paragraph(self, block: Paragraph) -> None:
         self.last = None
+        self.begin_dated(block.lines)
         place, lines = self.place, block.lines
         title = block.text.strip(": ")
         if block.bold and not block.quoted:
@@ -158,6 +160,17 @@ class _Reader:
             if not self.waits_for_text:
                 self.release()
             self.text(block.text, block.line)
+
+    def begin_dated(self, lines: tuple[Line, ...]) -> None:
+        """A heading of no story that has a date right below it names a lesson."""
+        place = self.place
+        if place.story or place.section or place.intro or place.left_out or not place.title or self.waiting:
+            return
+        if any(is_field(line) and any(date_of(*one) for one in told_by(line)) for line in lines):
+            place.story = Story("", place.title, line=place.line)
+            place.begins, place.tracked = True, False
+            self.stories.append(place.story)
+            self.read.remove(Read(place.line, "section" if place.category else "group", place.title))
 
     def pseudo(self, title: str, line: int) -> None:
         """Bold words alone in a line that name a kind of lesson stand for a heading."""
@@ -218,6 +231,7 @@ class _Reader:
 
     def item(self, item: Item) -> None:
         self.last = None
+        self.begin_dated((item.first,))
         place, first = self.place, item.first
         if is_nothing(item.text):
             self.used = True
@@ -289,7 +303,8 @@ class _Reader:
             self.unread.append(Unread(line, f"“{place.title}” tells of plans or tokens, and belongs to no story"))
             return
         if self.waiting is not None:
-            text, self.used = f"{self.waiting.text}: {text}", True
+            between = "\n" if text.startswith("```") else " "
+            text, self.used = f"{self.waiting.text}:{between}{text}", True
         if len(text.encode()) > MAX_CONTENT_BYTES:
             self.unread.append(Unread(line, f"longer than the {MAX_CONTENT_BYTES:,} bytes of an entry"))
             return

@@ -176,7 +176,7 @@ def _category(
 
 
 CATEGORIES = (
-    _category("reuse", "Reuse", "reuse pattern", ("dev",), r"(?:re-?us|discover)\w*", key="reuse"),
+    _category("reuse", "Reuse", "reuse pattern", ("dev",), r"re-?us\w*|(?<!\w )discover(?:y|ies)\Z", key="reuse"),
     _category("blocker", "Blockers", "blocker", ("dev", "pm"), r"block\w*|impediments?"),
     _category("time-sink", "Time sinks", "time-sink", ("dev", "pm"), r"time[ -]?sinks?|what took"),
     _category("verification", "Verification", "verification", ("qa", "dev"), r"verif\w*|fast-fail", key="verification"),
