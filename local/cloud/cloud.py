@@ -15,13 +15,13 @@ from botocore.config import Config
 from local.cloud import moto_patches, moto_view
 from local.cloud.edge import Edge, edge_server
 from local.cloud.environment import access_key, aws_variables, replaced, worker_variables
-from local.cloud.event_sources import EventSource, Poller, Pump
+from local.cloud.event_sources import Poller
 from local.cloud.http_api import HttpApi
 from local.cloud.lambda_host import LambdaHost
 from local.cloud.resources import Builders, Parts
 from local.cloud.runtime import Function, FunctionFailed, Outcome
 from local.cloud.schedules import Rotations, Scheduler
-from local.cloud.state import Holdings, SavedState, Saver
+from local.cloud.state import Holdings, SavedState
 from local.cloud.template import Stack, TemplateError, choose, stem
 
 LOOK_AGAIN_SECONDS = 0.02
@@ -81,6 +81,7 @@ class Cloud:
         self._later = later
         self._undo = contextlib.ExitStack()
         self._parts = Parts()
+        self._state: SavedState | None = None
 
     def __enter__(self) -> Self:
         self.start()
@@ -98,7 +99,7 @@ class Cloud:
             raise
 
     def stop(self) -> None:
-        """End every event source, function, execution and server, in this order; save the state before the last."""
+        """End every event source, function, execution and server, in this order."""
         self._undo.close()
 
     def _start(self) -> None:
@@ -113,7 +114,9 @@ class Cloud:
         self._logs = data / "logs"
         self._start_servers()
         builders = self._make_resources()
-        self._restore(data / "state.sqlite", builders.given_secrets)
+        if self._data is not None:
+            self._restore(data / "state.sqlite", builders.given_secrets)
+        self._edge.settle = self._settle
         for bucket, wanted in self._parts.notifications.items():  # after the restore, of which nobody need hear
             self.client("s3").put_bucket_notification_configuration(Bucket=bucket, NotificationConfiguration=wanted)
         if self._prewarm:
@@ -128,19 +131,13 @@ class Cloud:
         self._start_sources()
 
     def _start_sources(self) -> None:
-        """What brings work to the functions by itself: streams, queues, schedules, and requests from outside."""
+        """What brings work to the functions by itself: queues, schedules, and requests from outside."""
         parts, edge, sqs = self._parts, self._edge, self.client("sqs")
-        # Made after the restore, of which nobody need hear; whoever starts the cloud compares what was restored.
-        streams = self.client("dynamodbstreams")
-        self._pumps = [
-            Pump(pipe, streams=streams, sqs=sqs, wait_until=edge.wait_until) for pipe in parts.pipes.values()
-        ]
-        pollers = [
+        self._pollers = [
             Poller(mapping, sqs, wait_for_message=edge.wait_for_message, invoke=self._lambdas.invoke)
             for mapping in parts.mappings.values()
             for _ in range(mapping.pollers)
         ]
-        self._pollers: list[EventSource] = [*self._pumps, *pollers]
         self._scheduler = Scheduler(parts.rules.values(), self._lambdas.invoke_later)
         self._undo.callback(self._stop_sources)
         for poller in self._pollers:
@@ -202,21 +199,23 @@ class Cloud:
         return builders
 
     def _restore(self, path: Path, given_secrets: set[str]) -> None:
-        """Put back what a former start kept, and keep what this one makes."""
-        if self._data is None:
-            return
+        """Put back what a former start kept, and from now on keep what this one changes."""
         parts = self._parts
         holdings = Holdings(
-            buckets={stem(logical_id): name for logical_id, name in parts.buckets.items()},
-            tables={stem(logical_id): name for logical_id, name in parts.tables.items()},
-            secrets={stem(name): arn for name, arn in parts.secrets.items() if name not in given_secrets},
+            buckets={name: stem(logical_id) for logical_id, name in parts.buckets.items()},
+            tables={name: stem(logical_id) for logical_id, name in parts.tables.items()},
+            queues={url.rpartition("/")[2]: stem(logical_id) for logical_id, url in parts.queues.items()},
+            secrets={arn: stem(name) for name, arn in parts.secrets.items() if name not in given_secrets},
         )
-        s3, dynamodb, secretsmanager = map(self.client, ("s3", "dynamodb", "secretsmanager"))
-        state = SavedState(path, holdings, s3=s3, dynamodb=dynamodb, secretsmanager=secretsmanager)
-        state.restore()
-        saver = Saver(state, lambda: self._edge.writes)
-        saver.start()
-        self._undo.callback(saver.stop)
+        self._state = SavedState(path, holdings)
+        self._undo.callback(self._state.close)
+
+    def _settle(self) -> None:
+        """What belongs to a request, and is done before its answer."""
+        for pipe in self._parts.pipes.values():
+            pipe.send()
+        if self._state is not None:
+            self._state.save()
 
     @property
     def http_url(self) -> str:
@@ -308,7 +307,6 @@ class Cloud:
         queues = [mapping.queue_name for mapping in self._parts.mappings.values()]
         busy = [f"execution {name}" for name in moto_view.running_executions()]
         busy += [f"function {name}" for name in self._lambdas.busy]
-        busy += [f"{count} records before the pipe {pump.name}" for pump in self._pumps if (count := pump.waiting)]
         busy += [f"{count} messages in {queue}" for queue in queues if (count := moto_view.messages(queue))]
         return busy or (["work that has just begun"] if before != (self._lambdas.started, self._edge.writes) else [])
 

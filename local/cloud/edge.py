@@ -11,6 +11,7 @@ import io
 import json
 import logging
 import re
+import sqlite3
 import sys
 import threading
 import time
@@ -34,6 +35,8 @@ from local.cloud.servers import Loopback, LoopbackHandler
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+logger = logging.getLogger(__name__)
 
 RECURSION_LIMIT = 20_000  # a Map worker of moto takes its next item by recursion
 MAX_EVENT_BYTES = 1_048_576  # asynchronous invocations
@@ -68,6 +71,8 @@ class Edge:
         self.changed = threading.Condition()
         self.writes = 0
         self.stopping = False
+        self.settle: Callable[[], None] = lambda: None
+        """Called after each request and before its answer, while no other runs. Raises sqlite3.Error."""
 
     def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         return self._answer(Request(environ, populate_request=False))(environ, start_response)
@@ -96,27 +101,26 @@ class Edge:
     def _ask_moto(self, request: Request, body: bytes, lock: contextlib.AbstractContextManager[Any]) -> Response:
         environ = request.environ | {"wsgi.input": io.BytesIO(body), "CONTENT_LENGTH": str(len(body))}
         with lock:
-            return Response.from_app(self._moto, environ, buffered=True)
+            answer = Response.from_app(self._moto, environ, buffered=True)
+            if lock is self._lock:
+                try:
+                    self.settle()
+                except sqlite3.Error as error:
+                    logger.exception("The state of the laptop cloud could not be saved")
+                    return _refusal(500, "InternalFailure", f"The change may be lost, for it was not saved: {error}")
+        return answer
 
     def wait_for_change(self, seconds: float) -> None:
         """Wait for the next write, at most this long."""
         with self.changed:
             self.changed.wait(seconds)
 
-    def wait_until(self, look: Callable[[], bool], seconds: float) -> bool:
-        """Wait for a write after which `look` is true, at most this long. False at the end and when stopping."""
-        return self._wait(lambda: 0 if look() else None, seconds)
-
     def wait_for_message(self, queue: str, seconds: float) -> bool:
         """Wait until the queue has a message to give, at most this long. False at the end and when stopping."""
-        return self._wait(lambda: moto_view.seconds_until_a_message(queue), seconds)
-
-    def _wait(self, due: Callable[[], float | None], seconds: float) -> bool:
-        """`due` says in how many seconds there is something without a write; None when never."""
         deadline = time.monotonic() + seconds
         with self.changed:
             while not self.stopping:
-                after = due()
+                after = moto_view.seconds_until_a_message(queue)
                 if after == 0:
                     return True
                 remaining = deadline - time.monotonic()

@@ -1,9 +1,9 @@
 """Event sources of functions: mappings from SQS, and EventBridge Pipes from table streams to queues.
 
 The mapping from SQS to a function knows batches, a batching window and partial failures. Messages that are kept are
-left alone: their visibility timeout ends, and the queue's redrive policy counts. A pump reads a table's stream from its
-end at the time the pump is made, and goes on only when the queue has taken what it read. Source of filters and
-templates: EventBridge user guide, "Event filtering in EventBridge Pipes" and "EventBridge Pipes input transformation".
+left alone: their visibility timeout ends, and the queue's redrive policy counts. A pipe takes what a table's stream
+tells within the request that wrote it, so that both are kept or neither. Source of filters and templates: EventBridge
+user guide, "Event filtering in EventBridge Pipes" and "EventBridge Pipes input transformation".
 """
 
 import json
@@ -11,13 +11,13 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from local.cloud import moto_view
+from local.cloud import moto_patches
 from local.cloud.runtime import Outcome
 
 logger = logging.getLogger(__name__)
@@ -26,8 +26,6 @@ RECEIVE_LIMIT = 10  # messages a call of ReceiveMessage or DeleteMessageBatch
 RECORDS_LIMIT_BYTES = 6_000_000  # leaves room for the envelope below Lambda's limit of 6,291,456 bytes
 IDLE_SECONDS = 20.0
 PAUSE_AFTER_ERROR_SECONDS = 0.5
-PER_SEND = 10  # messages a call of SendMessageBatch
-RECORDS_PER_READ = 1_000
 
 _VARIABLE = re.compile(r"<([^<>]*)>")
 _PATH = re.compile(r"\$(?:\.[A-Za-z0-9_-]+)+")
@@ -87,13 +85,21 @@ def kept(outcome: Outcome, sent: set[str], *, partial: bool) -> set[str]:
     return named if named <= sent else sent
 
 
-class EventSource:
-    """One thread that moves what there is, again and again; what fails is tried again, as long as it takes."""
+class Poller:
+    """One thread that receives, invokes and deletes; what fails is tried again, as long as it takes."""
 
-    def __init__(self, what: str, name: str) -> None:
-        self._what = what
+    def __init__(
+        self,
+        mapping: QueueMapping,
+        sqs: Any,
+        *,
+        wait_for_message: Callable[[str, float], bool],
+        invoke: Callable[[str, bytes], Outcome],
+    ) -> None:
+        self._mapping, self._sqs = mapping, sqs
+        self._wait_for_message, self._invoke = wait_for_message, invoke
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread = threading.Thread(target=self._run, name=f"poll-{mapping.queue_name}", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -108,34 +114,11 @@ class EventSource:
     def _run(self) -> None:
         while not self._stopping.is_set():
             try:
-                self._move()
+                if self._wait_for_message(self._mapping.queue_name, IDLE_SECONDS):
+                    self._handle(self._gather())
             except (BotoCoreError, ClientError) as error:
                 if not self._stopping.wait(PAUSE_AFTER_ERROR_SECONDS):
-                    logger.warning("%s failed: %s", self._what, type(error).__name__)
-
-    def _move(self) -> None:
-        """Waits for something to move, for a while, and moves it."""
-        raise NotImplementedError
-
-
-class Poller(EventSource):
-    """Receives, invokes and deletes."""
-
-    def __init__(
-        self,
-        mapping: QueueMapping,
-        sqs: Any,
-        *,
-        wait_for_message: Callable[[str, float], bool],
-        invoke: Callable[[str, bytes], Outcome],
-    ) -> None:
-        super().__init__(f"Polling {mapping.queue_name}", f"poll-{mapping.queue_name}")
-        self._mapping, self._sqs = mapping, sqs
-        self._wait_for_message, self._invoke = wait_for_message, invoke
-
-    def _move(self) -> None:
-        if self._wait_for_message(self._mapping.queue_name, IDLE_SECONDS):
-            self._handle(self._gather())
+                    logger.warning("Polling %s failed: %s", self._mapping.queue_name, type(error).__name__)
 
     def _gather(self) -> list[dict[str, Any]]:
         """Messages until the batch is full or the window, which the first message opens, has closed."""
@@ -172,15 +155,19 @@ class Poller(EventSource):
 
 @dataclass(frozen=True, slots=True)
 class Pipe:
-    """`table` is a name. A record passes when it fits one of the filters, or when there is none."""
+    """From a table to a queue, by their names. A record passes when it fits one of the filters, or there is none."""
 
-    name: str
     table: str
-    stream_arn: str
-    queue_url: str
+    queue: str
     filters: tuple[Mapping[str, Any], ...] = ()
     message: Mapping[str, str] | None = None
     """Values are texts with variables such as `<$.dynamodb.Keys.pk.S>`; None sends the record as it is."""
+
+    def send(self) -> None:
+        """Sends on what the table has told since the last call."""
+        for record in moto_patches.take_changes(self.table):
+            if self.passes(record):
+                moto_patches.send_message(self.queue, self.body(record))
 
     def passes(self, record: Mapping[str, Any]) -> bool:
         return not self.filters or any(fits(pattern, record) for pattern in self.filters)
@@ -251,45 +238,3 @@ def filled(text: str, record: Mapping[str, Any]) -> str:
         return "" if found is None else str(found)
 
     return _VARIABLE.sub(value, text)
-
-
-class Pump(EventSource):
-    """Reads, filters and sends."""
-
-    def __init__(
-        self, pipe: Pipe, *, streams: Any, sqs: Any, wait_until: Callable[[Callable[[], bool], float], bool]
-    ) -> None:
-        """`wait_until(look, seconds)` waits until `look` is true after some write, and returns whether it is."""
-        super().__init__(f"The pipe {pipe.name}", f"pipe-{pipe.name}")
-        self.name, self._pipe, self._streams, self._sqs, self._wait_until = pipe.name, pipe, streams, sqs, wait_until
-        self._next = moto_view.stream_end(pipe.table)
-
-    @property
-    def waiting(self) -> int:
-        """Records of the stream that have not gone through."""
-        return max(0, moto_view.stream_end(self._pipe.table) - self._next)
-
-    def _move(self) -> None:
-        if self._wait_until(lambda: self.waiting > 0, IDLE_SECONDS):
-            records = self._read()
-            self._send([self._pipe.body(record) for record in records if self._pipe.passes(record)])
-            self._next += len(records)
-
-    def _read(self) -> list[dict[str, Any]]:
-        arn = self._pipe.stream_arn
-        (shard,) = self._streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
-        iterator = self._streams.get_shard_iterator(
-            StreamArn=arn,
-            ShardId=shard["ShardId"],
-            ShardIteratorType="AT_SEQUENCE_NUMBER",
-            SequenceNumber=str(self._next),
-        )["ShardIterator"]
-        answer = self._streams.get_records(ShardIterator=iterator, Limit=RECORDS_PER_READ)
-        found: list[dict[str, Any]] = answer["Records"]
-        return found
-
-    def _send(self, bodies: Sequence[str]) -> None:
-        for start in range(0, len(bodies), PER_SEND):
-            part = bodies[start : start + PER_SEND]
-            entries = [{"Id": str(number), "MessageBody": body} for number, body in enumerate(part)]
-            self._sqs.send_message_batch(QueueUrl=self._pipe.queue_url, Entries=entries)

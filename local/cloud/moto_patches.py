@@ -5,33 +5,29 @@
 * Answers of moto let pages of every origin read them; here none do.
 * The interpreter of Step Functions calls back with a key of its own, which is replaced by ours.
 * A secret is read by the stage `AWSCURRENT`; moto goes on returning the version that was current at first.
-* Transactions, queries, values of items, queues and streams: see each `patch_`.
+* Transactions, queries, values of items, queues, and what was written: see each `patch_`.
 """
 
 import copy
 import importlib
 import itertools
-import json
 import os
 import sys
-import threading
 import time
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import boto3
 
+from local.cloud.environment import ACCOUNT, REGION
+
 MOTO_VERSION = "5.2.5"
 
-Key = dict[str, Any]
-"""Of an item, as DynamoDB writes it."""
-
 _PLAIN = {"S": str, "N": str, "BOOL": bool}
-_lock = threading.Lock()
-_changed: dict[str, dict[str, Key]] = {}
+_writes: "Writes | None" = None
 
 
 def _replaces(owner: Any, name: str) -> Callable[[Callable[..., Any]], None]:
@@ -81,7 +77,7 @@ def apply() -> None:
             "read s3/notifications.py, S3Backend.delete_object, SecretsManagerBackend.update_secret_version_stage and "
             "DynamoDBBackend.transact_write_items again before raising the version."
         )
-    for patch in (patch_transactions, patch_queues, patch_answers, patch_queries, patch_writes, patch_streams):
+    for patch in (patch_transactions, patch_queues, patch_answers, patch_queries, patch_writes):
         patch()
     vars(werkzeug_app)["DISABLE_GLOBAL_CORS"] = True
     ticks = itertools.count(int(time.time()) << 24)
@@ -239,79 +235,117 @@ def patch_queues() -> None:
         return bool(kept + message.sent_timestamp / 1000 > unix_time())
 
 
-@cache
-def patch_streams() -> None:
-    """Streams forget what was read; moto keeps every change of a table for ever, AWS for a day.
+class Writes:
+    """What was changed and has not been kept yet."""
 
-    A stream here has one reader, its pipe: what lies before the place that it asks for has been read.
-    """
-    from moto.dynamodbstreams.models import DynamoDBStreamsBackend
+    def __init__(self) -> None:
+        self.items: dict[tuple[str, Any, Any], Any] = {}
+        """The table, by its name and both keys."""
+        self.objects: set[tuple[str, str]] = set()
+        """Bucket and key."""
+        self.messages: dict[str, tuple[str, Any] | None] = {}
+        """The queue's name and the message, by its id; None when it is gone."""
+        self.secrets = False
 
-    @_replaces(DynamoDBStreamsBackend, "get_shard_iterator")
-    def get_shard_iterator(plain: Any, self: Any, arn: str, *asked: Any) -> Any:
-        shard = self._get_table_from_arn(arn).stream_shard
-        _, kind, number = asked
-        if kind == "AT_SEQUENCE_NUMBER":
-            read = int(number) - shard.starting_sequence_number
-            # Raised first: whoever looks in between takes the stream for longer than it is, and looks again.
-            shard.starting_sequence_number += read
-            del shard.items[:read]
-        self.shard_iterators.clear()  # those of former reads
-        return plain(self, arn, *asked)
+    def __bool__(self) -> bool:
+        return bool(self.items or self.objects or self.messages or self.secrets)
+
+    def clear(self) -> None:
+        self.items.clear()
+        self.objects.clear()
+        self.messages.clear()
+        self.secrets = False
+
+
+def watch(writes: Writes | None) -> None:
+    """From now on every change is noted there, and before the request that made it is answered."""
+    global _writes  # noqa: PLW0603  moto keeps its state for the process
+    _writes = writes
 
 
 @cache
 def patch_writes() -> None:
-    """Which items were written is noted, so that a save need not read all the others again.
-
-    An item that was written back as it was, as after a transaction that failed, counts as written.
-    """
+    """Notes what is written. What was written back as it was, as after a transaction that failed, counts as written."""
     from moto.dynamodb.models import DynamoDBBackend
+    from moto.dynamodb.models.dynamo_type import DynamoType
     from moto.dynamodb.models.table import Table
+    from moto.s3.models import S3Backend
+    from moto.secretsmanager.models import SecretsManagerBackend
+    from moto.sqs.models import Queue
+
+    def note_item(table: Any, key: Mapping[str, Any]) -> None:
+        if _writes is not None:
+            hash_key, range_key = [DynamoType(key[name]) for name in _key_names(table)]
+            _writes.items[table.name, hash_key, range_key] = table
 
     @_replaces(Table, "put_item")
     def put_item(plain: Any, self: Any, item_attrs: Any, *rest: Any, **named: Any) -> Any:
-        try:
-            return plain(self, item_attrs, *rest, **named)
-        finally:
-            note_writes(self.name, {name: item_attrs[name] for name in _key_names(self) if name in item_attrs})
+        done = plain(self, item_attrs, *rest, **named)
+        note_item(self, item_attrs)
+        return done
 
     @_replaces(Table, "delete_item")
     def delete_item(plain: Any, self: Any, hash_key: Any, range_key: Any) -> Any:
-        try:
-            return plain(self, hash_key, range_key)
-        finally:
-            values = [value.to_json() for value in (hash_key, range_key) if value is not None]
-            note_writes(self.name, dict(zip(_key_names(self), values, strict=True)))
+        if _writes is not None:
+            _writes.items[self.name, hash_key, range_key] = self
+        return plain(self, hash_key, range_key)
 
     @_replaces(DynamoDBBackend, "update_item")
-    def update_item(plain: Any, self: Any, table_name: str, key: Key, *rest: Any, **named: Any) -> Any:
-        try:
-            return plain(self, table_name, key, *rest, **named)
-        finally:
-            note_writes(self.get_table(table_name).name, key)
+    def update_item(plain: Any, self: Any, table_name: str, key: Any, *rest: Any, **named: Any) -> Any:
+        done = plain(self, table_name, key, *rest, **named)
+        note_item(self.get_table(table_name), key)
+        return done
+
+    @_replaces(S3Backend, "put_object")  # copies and multipart uploads end here
+    def put_object(plain: Any, self: Any, bucket_name: str, key_name: str, *rest: Any, **named: Any) -> Any:
+        if _writes is not None:
+            _writes.objects.add((bucket_name, key_name))
+        return plain(self, bucket_name, key_name, *rest, **named)
+
+    @_replaces(S3Backend, "delete_object")
+    def delete_object(plain: Any, self: Any, bucket_name: str, key_name: str, *rest: Any, **named: Any) -> Any:
+        if _writes is not None:
+            _writes.objects.add((bucket_name, key_name))
+        return plain(self, bucket_name, key_name, *rest, **named)
+
+    @_replaces(Queue, "add_message")  # a redrive ends here as well
+    def add_message(plain: Any, self: Any, message: Any) -> None:
+        plain(self, message)
+        if _writes is not None:
+            _writes.messages[message.id] = (self.name, message)
+
+    @_replaces(Queue, "delete_message")
+    def delete_message(plain: Any, self: Any, receipt_handle: str) -> None:
+        if _writes is not None:
+            gone = (one.id for one in self._messages if one.had_receipt_handle(receipt_handle))
+            _writes.messages |= dict.fromkeys(gone)
+        plain(self, receipt_handle)
+
+    for name in ("_add_secret", "update_secret_version_stage"):
+
+        @_replaces(SecretsManagerBackend, name)
+        def change_secret(plain: Any, self: Any, *given: Any, **named: Any) -> Any:
+            if _writes is not None:
+                _writes.secrets = True
+            return plain(self, *given, **named)
 
 
 def _key_names(table: Any) -> list[str]:
     return [name for name in (table.hash_key_attr, table.range_key_attr) if name is not None]
 
 
-def note_writes(table: str, *keys: Key) -> None:
-    with _lock:
-        _changed.setdefault(table, {}).update({key_text(key): key for key in keys})
+def take_changes(table: str) -> list[dict[str, Any]]:
+    """What the stream of a table tells since the last call, in order. moto would keep it for ever."""
+    from moto.dynamodb.models import dynamodb_backends
+
+    shard: Any = dynamodb_backends[ACCOUNT][REGION].tables[table].stream_shard
+    taken = [one.to_json() for one in shard.items]
+    shard.starting_sequence_number += len(taken)
+    shard.items.clear()
+    return taken
 
 
-def take_writes(table: str) -> list[Key]:
-    """The keys that were written since the last call. They are noted after the write: who reads now, reads it."""
-    with _lock:
-        return list(_changed.pop(table, {}).values())
+def send_message(queue: str, body: str) -> None:
+    from moto.sqs.models import sqs_backends
 
-
-def key_text(key: Key) -> str:
-    """The same for equal keys."""
-    return json.dumps(key, sort_keys=True)
-
-
-def forget_writes() -> None:
-    with _lock:
-        _changed.clear()
+    sqs_backends[ACCOUNT][REGION].send_message(queue, body)

@@ -40,15 +40,6 @@ def objects(bucket: str, prefix: str) -> int:
     return sum(key.startswith(prefix) for key in list(found.keys)) if found is not None else 0
 
 
-def stream_end(table: str) -> int:
-    """The number that the next change of the table will have in its stream; 0 when the table or its stream is gone."""
-    from moto.dynamodb.models import dynamodb_backends
-
-    found = dynamodb_backends[ACCOUNT][REGION].tables.get(table)
-    shard = found.stream_shard if found is not None else None
-    return shard.starting_sequence_number + len(shard.items) if shard is not None else 0
-
-
 def _executions() -> Iterator[Any]:
     from moto.stepfunctions.parser.models import stepfunctions_parser_backends
 
@@ -90,4 +81,4 @@ def forget_everything() -> None:
     from moto.core.base_backend import BackendDict
 
     BackendDict.reset()
-    moto_patches.forget_writes()
+    moto_patches.watch(None)

@@ -312,16 +312,17 @@ class Builders(Stores):
         refuse(logical_id, target, "SqsQueueParameters")
         table, is_stream, _ = given["Source"].partition(":table/")[2].partition("/stream/")
         known = is_stream and table in self.parts.tables.values()
-        if not known or given["Target"] not in self._visibility_seconds:
-            raise TemplateError(f"{logical_id} does not lead from the stream of a table to a queue of this template.")
+        taken = any(one.table == table for one in self.parts.pipes.values())
+        if not known or taken or given["Target"] not in self._visibility_seconds:
+            raise TemplateError(
+                f"{logical_id} does not lead from the stream of a table, as its only pipe, to a queue of this template."
+            )
         filters = source.get("FilterCriteria", {}).get("Filters", [])
         template = target.get("InputTemplate")
         try:
             self.parts.pipes[logical_id] = Pipe(
-                name=given.get("Name", stem(logical_id)),
                 table=table,
-                stream_arn=given["Source"],
-                queue_url=self._url(given["Target"]),
+                queue=given["Target"].rpartition(":")[2],
                 filters=tuple(parse_filter(each["Pattern"]) for each in filters),
                 message=parse_template(template) if template else None,
             )

@@ -1,193 +1,151 @@
-"""The saved state of a cloud between two starts: objects, items and secrets, in one SQLite file.
+"""What a cloud holds, in one SQLite file that is written before the answer to whatever changed it leaves.
 
-Everything is read and written through the services' own APIs and kept by role (the logical id without its hash), so
-that neither another backend nor a moved construct orphans it. A save is one transaction and takes only objects whose
-ETag is new and items that were written. Not kept: old versions, queues, streams, executions; the reconcile schedule
-repairs what they would have done.
+One request is one transaction of the file, with all that follows from it: the items of a transaction, an object and the
+message that announces it, an item and what its stream sends on. So a process that is killed loses nothing that it has
+acknowledged, and keeps nothing by halves. After a loss of power the last requests may be missing, and the file is whole
+(https://www.sqlite.org/pragma.html#pragma_synchronous). Everything is kept by role (the logical id without its hash),
+so that a moved construct does not orphan it. Not kept: old versions of objects, how often a message was received,
+executions and asynchronous calls.
 """
 
 import base64
 import json
-import logging
 import sqlite3
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from botocore.exceptions import BotoCoreError, ClientError
-
 from local.cloud import moto_patches
-from local.cloud.moto_patches import Key
-
-logger = logging.getLogger(__name__)
+from local.cloud.environment import ACCOUNT, REGION
 
 SCHEMA = """
-create table if not exists objects (role text, key text, etag text, head text, body blob, primary key (role, key));
-create table if not exists rows (role text, key text, item text, primary key (role, key));
+pragma journal_mode = wal;
+pragma synchronous = normal;
+create table if not exists blobs (role text, key text, metadata text, body blob, primary key (role, key));
+create table if not exists items (role text, key text, item text, primary key (role, key));
+create table if not exists messages (id text primary key, role text, sent integer, body text, attributes text);
 create table if not exists secrets (role text primary key, value text);
 """
-HEAD = ("ContentType", "CacheControl", "ContentDisposition", "ContentEncoding", "ContentLanguage", "Metadata")
-BATCH = 25  # items a BatchWriteItem
-READ_BATCH = 100  # items a BatchGetItem
 
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What is kept: physical names by role."""
+    """What is kept: roles by physical name."""
 
     buckets: Mapping[str, str]
     tables: Mapping[str, str]
+    queues: Mapping[str, str]
     secrets: Mapping[str, str]
 
 
 class SavedState:
-    """`clients` are boto3 clients for s3, dynamodb and secretsmanager."""
+    """From its making on, `save` writes what was changed since the last call, and may be called by any one thread."""
 
-    def __init__(self, path: Path, holdings: Holdings, *, s3: Any, dynamodb: Any, secretsmanager: Any) -> None:
-        self._path, self._holdings = path, holdings
-        self._s3, self._dynamodb, self._secrets = s3, dynamodb, secretsmanager
-
-    @contextmanager
-    def _database(self) -> Iterator[sqlite3.Connection]:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._path.touch(mode=0o600)  # it holds secrets
-        with closing(sqlite3.connect(self._path)) as database, database:
-            database.executescript(SCHEMA)
-            database.execute("begin")
-            yield database
+    def __init__(self, path: Path, holdings: Holdings) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)  # it holds secrets
+        self._holdings = holdings
+        self._database = sqlite3.connect(path, check_same_thread=False)
+        self._database.executescript(SCHEMA)
+        self._restore()
+        self._writes = moto_patches.Writes()
+        self._writes.secrets = True
+        moto_patches.watch(self._writes)
 
     def save(self) -> None:
-        """What fails is tried again with the next save."""
-        changed = {role: moto_patches.take_writes(table) for role, table in self._holdings.tables.items()}
-        try:
-            self._save(changed)
-        except BaseException:
-            for role, keys in changed.items():
-                moto_patches.note_writes(self._holdings.tables[role], *keys)
-            raise
-
-    def _save(self, changed: Mapping[str, list[Key]]) -> None:
-        with self._database() as database:
-            for role, bucket in self._holdings.buckets.items():
-                self._save_objects(database, role, bucket)
-            for role, keys in changed.items():
-                for start in range(0, len(keys), READ_BATCH):
-                    self._save_items(database, role, keys[start : start + READ_BATCH])
-            for role, arn in self._holdings.secrets.items():
-                value = self._secrets.get_secret_value(SecretId=arn)["SecretString"]
-                database.execute("insert or replace into secrets values (?, ?)", (role, value))
-
-    def restore(self) -> None:
-        """Put back what a former start saved. Does nothing the first time."""
-        if not self._path.exists():
+        """Raises sqlite3.Error; the next call tries again."""
+        if not self._writes:
             return
-        with self._database() as database:
-            for role, bucket in self._holdings.buckets.items():
-                rows = database.execute("select key, head, body from objects where role = ?", (role,))
-                for key, head, body in rows:
-                    self._s3.put_object(Bucket=bucket, Key=key, Body=body, **json.loads(head))
-            for role, table in self._holdings.tables.items():
-                self._put_items(table, database.execute("select item from rows where role = ?", (role,)))
-                moto_patches.take_writes(table)  # it is saved already
-            for role, arn in self._holdings.secrets.items():
-                for (value,) in database.execute("select value from secrets where role = ?", (role,)):
-                    self._secrets.put_secret_value(SecretId=arn, SecretString=value)
+        with self._database:
+            self._save_items()
+            self._save_objects()
+            self._save_messages()
+            if self._writes.secrets:
+                self._save_secrets()
+        self._writes.clear()
 
-    def _save_objects(self, database: sqlite3.Connection, role: str, bucket: str) -> None:
-        before = dict(database.execute("select key, etag from objects where role = ?", (role,)))
-        now: dict[str, str] = {}
-        for page in self._s3.get_paginator("list_objects_v2").paginate(Bucket=bucket):
-            now |= {found["Key"]: found["ETag"] for found in page.get("Contents", [])}
-        gone = [(role, key) for key in before.keys() - now.keys()]
-        database.executemany("delete from objects where role = ? and key = ?", gone)
-        for key, etag in now.items():
-            if before.get(key) != etag:
-                self._save_object(database, role, bucket, key)
+    def close(self) -> None:
+        moto_patches.watch(None)
+        self._database.close()
 
-    def _save_object(self, database: sqlite3.Connection, role: str, bucket: str, key: str) -> None:
-        try:
-            found = self._s3.get_object(Bucket=bucket, Key=key)
-        except self._s3.exceptions.NoSuchKey:
-            return  # removed since it was listed; the next save drops it
-        with closing(found["Body"]) as stream:
-            body = stream.read()
-        head = {name: found[name] for name in HEAD if found.get(name)}
-        row = (role, key, found["ETag"], json.dumps(head), body)
-        database.execute("insert or replace into objects values (?, ?, ?, ?, ?)", row)
+    def _save_items(self) -> None:
+        kept, gone = [], []
+        for (name, hash_key, range_key), table in self._writes.items.items():
+            if name in self._holdings.tables:
+                found = table.get_item(hash_key, range_key)
+                keys = [one.to_json() for one in (hash_key, range_key) if one is not None]
+                key = (self._holdings.tables[name], json.dumps(keys))
+                if found is None:
+                    gone.append(key)
+                else:
+                    kept.append((*key, _text(found.to_json()["Attributes"])))
+        self._database.executemany("delete from items where role = ? and key = ?", gone)
+        self._database.executemany("insert or replace into items values (?, ?, ?)", kept)
 
-    def _save_items(self, database: sqlite3.Connection, role: str, keys: list[Key]) -> None:
-        """Those that are there as they are now, and none of those that are gone."""
-        rows = []
-        for item in self._items(self._holdings.tables[role], keys):
-            key = {name: item[name] for name in keys[0]}
-            rows.append((role, moto_patches.key_text(key), json.dumps(item, default=_bytes_to_json)))
-        gone = ((role, moto_patches.key_text(key)) for key in keys)
-        database.executemany("delete from rows where role = ? and key = ?", gone)
-        database.executemany("insert into rows values (?, ?, ?)", rows)
+    def _save_objects(self) -> None:
+        from moto.s3.models import s3_backends
 
-    def _items(self, table: str, keys: list[Key]) -> Iterator[dict[str, Any]]:
-        wanted: dict[str, Any] = {table: {"Keys": keys, "ConsistentRead": True}}
-        while wanted:
-            answer = self._dynamodb.batch_get_item(RequestItems=wanted)
-            yield from answer["Responses"].get(table, [])
-            wanted = answer.get("UnprocessedKeys", {})
-
-    def _put_items(self, table: str, rows: sqlite3.Cursor) -> None:
-        while batch := rows.fetchmany(BATCH):
-            puts = [{"PutRequest": {"Item": json.loads(item, object_hook=_bytes_from_json)}} for (item,) in batch]
-            self._dynamodb.batch_write_item(RequestItems={table: puts})
-
-
-LOOKS_PUT_OFF = 12
-
-
-class Saver:
-    """Saves a few seconds after the last of a row of writes, or while they go on after a minute, and at the end.
-
-    `writes` counts them. In the middle of a sync most of what would be saved is gone or changed a moment later.
-    """
-
-    def __init__(self, state: SavedState, writes: Callable[[], int], interval_seconds: float = 5.0) -> None:
-        self._state, self._writes, self._interval_seconds = state, writes, interval_seconds
-        self._saved = -1
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="saver", daemon=True)
-
-    def start(self) -> None:
-        self._saved = self._writes()
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._stopping.set()
-        self._thread.join()
-        self._save_if_changed()
-
-    def _run(self) -> None:
-        seen, put_off = self._saved, 0
-        while not self._stopping.wait(self._interval_seconds):
-            if (writes := self._writes()) != seen and put_off < LOOKS_PUT_OFF:
-                seen, put_off = writes, put_off + 1
+        buckets = s3_backends[ACCOUNT]["aws"].buckets
+        for bucket, key in self._writes.objects:
+            if bucket not in self._holdings.buckets:
+                continue
+            role, found = self._holdings.buckets[bucket], buckets[bucket].keys.get(key)
+            if hasattr(found, "etag"):  # a delete marker has none
+                row = (role, key, json.dumps(dict(found.metadata)), found.value)
+                self._database.execute("insert or replace into blobs values (?, ?, ?, ?)", row)
             else:
-                self._save_if_changed()
-                put_off = 0
+                self._database.execute("delete from blobs where role = ? and key = ?", (role, key))
 
-    def _save_if_changed(self) -> None:
-        writes = self._writes()
-        if writes == self._saved:
-            return
-        try:
-            self._state.save()
-            self._saved = writes
-        except (BotoCoreError, ClientError, sqlite3.Error):
-            logger.exception("The state of the laptop cloud could not be saved")
+    def _save_messages(self) -> None:
+        gone = [(id,) for id, one in self._writes.messages.items() if one is None]
+        kept = [
+            (id, self._holdings.queues[queue], message.sent_timestamp, message.body, _text(message.message_attributes))
+            for id, (queue, message) in ((id, one) for id, one in self._writes.messages.items() if one is not None)
+            if queue in self._holdings.queues
+        ]
+        self._database.executemany("delete from messages where id = ?", gone)
+        self._database.executemany("insert or replace into messages values (?, ?, ?, ?, ?)", kept)
+
+    def _save_secrets(self) -> None:
+        from moto.secretsmanager.models import secretsmanager_backends
+
+        secrets = secretsmanager_backends[ACCOUNT][REGION]
+        for arn, role in self._holdings.secrets.items():
+            value = secrets.get_secret_value(arn, "", "AWSCURRENT")["SecretString"]
+            self._database.execute("insert or replace into secrets values (?, ?)", (role, value))
+
+    def _restore(self) -> None:
+        """Puts back what a former start kept. Nothing is told of it, since nobody has been asked to listen yet."""
+        from moto.dynamodb.models import dynamodb_backends
+        from moto.s3.models import s3_backends
+        from moto.secretsmanager.models import secretsmanager_backends
+        from moto.sqs.models import Message, sqs_backends
+
+        for name, role in self._holdings.buckets.items():
+            rows = self._database.execute("select key, metadata, body from blobs where role = ?", (role,))
+            for key, metadata, body in rows:
+                s3_backends[ACCOUNT]["aws"].put_object(name, key, body).set_metadata(json.loads(metadata))
+        for name, role in self._holdings.tables.items():
+            table = dynamodb_backends[ACCOUNT][REGION].tables[name]
+            stream, table.stream_shard = table.stream_shard, None
+            for (item,) in self._database.execute("select item from items where role = ?", (role,)):
+                table.put_item(json.loads(item))
+            table.stream_shard = stream
+        for name, role in self._holdings.queues.items():
+            rows = self._database.execute(
+                "select id, sent, body, attributes from messages where role = ? order by sent, rowid", (role,)
+            )
+            for id, sent, body, attributes in rows:
+                message = Message(id, body)
+                message.sent_timestamp = sent
+                message.message_attributes = json.loads(attributes)
+                sqs_backends[ACCOUNT][REGION].queues[name].add_message(message)
+        for arn, role in self._holdings.secrets.items():
+            for (value,) in self._database.execute("select value from secrets where role = ?", (role,)):
+                secretsmanager_backends[ACCOUNT][REGION].put_secret_value(arn, value, "", "", ["AWSCURRENT"])
 
 
-def _bytes_to_json(value: Any) -> dict[str, str]:
-    return {"$bytes": base64.b64encode(value).decode()}
-
-
-def _bytes_from_json(value: dict[str, Any]) -> Any:
-    return base64.b64decode(value["$bytes"]) if value.keys() == {"$bytes"} else value
+def _text(value: Any) -> str:
+    """As JSON, with bytes as they are sent."""
+    return json.dumps(value, default=lambda found: base64.b64encode(found).decode())

@@ -277,9 +277,9 @@ class Laptop:
         return bool(self.cloud.client("dynamodb").scan(TableName=table, Limit=1, Select="COUNT")["Count"])
 
     def look_after_records(self) -> None:
-        """Has the indexes of memory and hive compared with what is kept, and work that was left gone on with.
+        """Has the indexes of memory and hive compared with what is kept. Returns at once.
 
-        Returns at once. What a former start had queued is gone, and it may have ended in the middle of an import.
+        They may be others than a former start had: of another engine, or in a folder that was emptied.
         """
         for collection in ("memory", "contributions"):
             self.cloud.client("lambda").invoke(

@@ -1,4 +1,4 @@
-"""What a laptop remembers, after a start that came too early for its index."""
+"""What a laptop remembers, whose index is gone or whose work was interrupted."""
 
 from pathlib import Path
 
@@ -39,29 +39,32 @@ def laptop(folder: Path) -> Laptop:
     return Laptop(plain_folder(source, "example/garden"), folder / "data")
 
 
-def test_what_was_not_indexed_before_the_end_is_indexed_after_the_start(tmp_path: Path) -> None:
+def memory(laptop: Laptop) -> tuple[DynamoEntries, DynamoJobs]:
+    told, client = laptop.outputs(), laptop.cloud.client("dynamodb")
+    tables = told["RecordsTable"], told["ActivityTable"]
+    return DynamoEntries(client, *tables), DynamoJobs(client, *tables)
+
+
+def test_a_start_without_the_index_makes_it_anew_and_one_in_the_middle_of_a_job_goes_on(tmp_path: Path) -> None:
     with laptop(tmp_path) as first:
         assert not first.remembers()
-        told = first.outputs()
-        client = first.cloud.client("dynamodb")
         audit = AuditRecord(event="memory.add", outcome="ok", at=1, organisation="default")
-        DynamoEntries(client, told["RecordsTable"], told["ActivityTable"]).add("default", [an_entry()], audit)
-        job = Job(organisation="default", id="left", kind="rebuild", created_at=NOW, updated_at=NOW, total=1)
+        memory(first)[0].add("default", [an_entry()], audit)
         first.wait()
         index = first.index_file.with_name("memory.sqlite")
         assert index.exists()
-        # As if the process had ended with its messages in the queue.
-        key = {"pk": {"S": "default#memory#jobs"}, "sk": {"S": "left"}}
-        DynamoJobs(client, told["RecordsTable"], told["ActivityTable"]).create(job)
-        assert client.get_item(TableName=told["RecordsTable"], Key=key)["Item"]
     index.unlink()
     with laptop(tmp_path) as second:
         second.wait()
         assert second.remembers()
-        assert not index.exists(), "a restart announces nothing by itself"
+        assert not index.exists(), "what was taken is not told again"
         second.look_after_records()
         second.wait()
         assert index.exists()
-        told = second.outputs()
-        jobs = DynamoJobs(second.cloud.client("dynamodb"), told["RecordsTable"], told["ActivityTable"])
+        job = Job(organisation="default", id="left", kind="rebuild", created_at=NOW, updated_at=NOW, total=1)
+        memory(second)[1].create(job)
+    with laptop(tmp_path) as third:
+        third.wait()
+        jobs = memory(third)[1]
+        assert jobs.job("default", "left")
         assert list(jobs.unfinished("default")) == []

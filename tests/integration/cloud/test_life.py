@@ -8,15 +8,17 @@ import socket
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from local.cloud.cloud import Cloud
 from local.cloud.template import TemplateError
 
+from .test_events import items
 from .waiting import until
 
 pytestmark = pytest.mark.laptop
@@ -136,31 +138,89 @@ def values(cloud: Cloud) -> dict[str, str]:
     return {item["sk"]["S"]: item["value"]["S"] for item in found}
 
 
-def test_a_save_takes_what_was_written_since_the_last_one_and_forgets_what_is_gone(
+def test_what_is_answered_is_in_the_file_and_what_was_refused_is_not(
     template: dict[str, Any], stack: Path, tmp_path: Path
 ) -> None:
-    def kept() -> int:
-        with closing(sqlite3.connect(tmp_path / "state.sqlite")) as database, suppress(sqlite3.OperationalError):
-            return int(database.execute("select count(*) from rows").fetchone()[0])
-        return 0
+    def kept() -> set[str]:
+        with closing(sqlite3.connect(tmp_path / "state.sqlite")) as database:
+            rows = database.execute("select item from items where role = 'Items'")
+            return {f"{item['sk']['S']} {item['value']['S']}" for item in (json.loads(text) for (text,) in rows)}
 
     with Cloud(template, stack, tmp_path) as cloud:
+        dynamodb, table = cloud.client("dynamodb"), cloud.table("Items")
         for sk in ("changed", "deleted", "updated", "same"):
             put(cloud, sk, "before")
-        until(lambda: kept() == 4)
+        assert kept() == {"changed before", "deleted before", "updated before", "same before"}
         put(cloud, "changed", "after")
-        key = {"pk": {"S": "a"}, "sk": {"S": "deleted"}}
-        cloud.client("dynamodb").delete_item(TableName=cloud.table("Items"), Key=key)
-        cloud.client("dynamodb").update_item(
-            TableName=cloud.table("Items"),
+        dynamodb.delete_item(TableName=table, Key={"pk": {"S": "a"}, "sk": {"S": "deleted"}})
+        dynamodb.update_item(
+            TableName=table,
             Key={"pk": {"S": "a"}, "sk": {"S": "updated"}},
             UpdateExpression="SET #v = :v",
             ExpressionAttributeNames={"#v": "value"},
             ExpressionAttributeValues={":v": {"S": "after"}},
         )
+        writes: list[dict[str, Any]] = [
+            {"Put": {"TableName": table, "Item": {"pk": {"S": "a"}, "sk": {"S": sk}, "value": {"S": "refused"}}}}
+            for sk in ("same", "new")
+        ]
+        writes[1]["Put"]["ConditionExpression"] = "attribute_exists(pk)"
+        with pytest.raises(dynamodb.exceptions.TransactionCanceledException):
+            dynamodb.transact_write_items(TransactItems=writes)
+        assert kept() == {"changed after", "updated after", "same before"}
     for _ in range(2):
         with Cloud(template, stack, tmp_path) as cloud:
             assert values(cloud) == {"changed": "after", "updated": "after", "same": "before"}
+
+
+def test_what_cannot_be_kept_is_not_acknowledged(template: dict[str, Any], stack: Path, tmp_path: Path) -> None:
+    with Cloud(template, stack, tmp_path) as cloud:
+        with closing(sqlite3.connect(tmp_path / "state.sqlite")) as database:
+            database.execute("create trigger full before insert on items begin select raise(abort, 'disk full'); end")
+            with pytest.raises(ClientError, match="disk full"):
+                put(cloud, "one", "refused")
+            database.execute("drop trigger full")
+        put(cloud, "two", "kept")
+    with Cloud(template, stack, tmp_path) as cloud:
+        assert values(cloud)["two"] == "kept"
+
+
+WRITER = """
+import json, pathlib, sys, threading
+from local.cloud.cloud import Cloud
+stack, data = map(pathlib.Path, sys.argv[1:])
+with Cloud(json.loads((stack / "template.json").read_text()), stack, data) as cloud:
+    items, told = cloud.table("Items"), cloud.table("Told")
+    key = {"pk": {"S": "killed#entries"}, "sk": {"S": "told"}}
+    cloud.client("sqs").send_message(QueueUrl=cloud.queue_url("Failures"), MessageBody="left")
+    cloud.client("s3").put_object(Bucket=cloud.bucket, Key="content/killed.json", Body=b"kept", CacheControl="no-store")
+    both = [{"Put": {"TableName": table, "Item": key}} for table in (items, told)]
+    cloud.client("dynamodb").transact_write_items(TransactItems=both)
+    print("answered", flush=True)
+    threading.Event().wait()
+"""
+
+
+def test_a_process_that_is_killed_right_after_an_answer_has_kept_it_and_what_follows_from_it(
+    template: dict[str, Any], stack: Path, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-c", WRITER, str(stack), str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(ROOT)}) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == b"answered\n"
+        writer.kill()
+    with Cloud(template, stack, tmp_path) as cloud:
+        found = cloud.client("s3").get_object(Bucket=cloud.bucket, Key="content/killed.json")
+        with found["Body"] as body:
+            assert (body.read(), found["CacheControl"]) == (b"kept", "no-store")
+        (message,) = cloud.client("sqs").receive_message(QueueUrl=cloud.queue_url("Failures"))["Messages"]
+        assert message["Body"] == "left"
+        for table in ("Items", "Told"):
+            key = {"pk": {"S": "killed#entries"}, "sk": {"S": "told"}}
+            assert cloud.client("dynamodb").get_item(TableName=cloud.table(table), Key=key)["Item"] == key
+        cloud.wait_idle()
+        assert items(cloud, "content/killed.json"), "the object was announced"
+        assert items(cloud, "told killed#entries told"), "the write was told"
 
 
 def test_what_a_table_tells_of_is_not_told_again_after_a_restart(

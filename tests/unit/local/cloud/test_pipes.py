@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.cloud import moto_view
 from local.cloud.event_sources import Pipe, filled, fits, parse_filter, parse_template
 
 
@@ -19,10 +18,8 @@ def of_partition(*rules: Any) -> dict[str, Any]:
 
 def pipe(*patterns: dict[str, Any], template: str | None = None) -> Pipe:
     return Pipe(
-        name="a",
         table="records",
-        stream_arn="",
-        queue_url="",
+        queue="index",
         filters=tuple(parse_filter(json.dumps(pattern)) for pattern in patterns),
         message=parse_template(template) if template else None,
     )
@@ -87,8 +84,3 @@ def test_whatever_the_keys_are_a_message_is_json_that_says_them(partition: str, 
 def test_without_a_template_the_record_is_sent_and_what_is_absent_is_empty() -> None:
     assert json.loads(pipe().body(change("a"))) == change("a")
     assert filled("<$.no.such> and <$.eventName>", change("a")) == " and INSERT"
-
-
-def test_a_table_that_is_gone_has_nothing_that_waits() -> None:
-    moto_view.forget_everything()
-    assert moto_view.stream_end("no-such-table") == 0
