@@ -14,11 +14,10 @@ _FIELD = re.compile(
     r"(?:last )?(?:updated|status|type|authors?|agents?|owners?|reviewers?|phase|severity|priority|story(?: id)?|epic"
     r"|sprint|team|version|branch|commits?|prs?|pull request|issues?|ticket|area|component|scope|project|module|effort"
     r"|(?:story )?points|duration|estimate|actual|source|related(?: .*)?|follow-up stories|id|env(?:ironment)?"
-    r"|deciders?|participants|attendees|(?:retrospective )?facilitator|next retrospective"
+    r"|deciders?|participants|attendees|(?:retrospective )?facilitator|next retrospective|upstream issue|impact"
     r"|category|confidence|frequency|period|dates?)",
     re.I,
 )
-_BACKGROUND = re.compile(r"(?:context|background|(?:sprint )?goal|purpose|summary|overview|objective)\b.{0,30}", re.I)
 _BETWEEN_FIELDS = re.compile(r"\s+[|·•]\s+(?=[\w ]{2,30}:)")
 _MAX_FIELD = 120
 _NOTHING = re.compile(
@@ -26,9 +25,15 @@ _NOTHING = re.compile(
     r"(?:none|n/?a|reserved? for .{3,200}|nothing(?: new)?|tbd|-+|—|–"
     r"|no (?:\w+ )?(?:blockers?|issues?|failures?|surprises?))"
     r"(?: (?:found|hit|identified|encountered|needed|applicable|to report|noted|so far))?"
-    r"[\s.!]*(?:[:;,(\[—–.-].{0,240})?[\s.!]*",
+    r"[\s.!]*(?:[(\[—–-].{0,60})?[\s.!]*",
     re.IGNORECASE | re.DOTALL,
 )
+_LESSON = re.compile(
+    r"(?:the )?(?:problem|issue|symptoms?|(?:root )?causes?|solution|fix|lesson(?: learned)?|prevention|finding"
+    r"|(?:key )?takeaway|(?:practical )?rule|what happened|mistake)",
+    re.IGNORECASE,
+)
+_NONE = re.compile(r"(?:none(?: identified| found)?|n/a)\s*[:.]\s", re.IGNORECASE)
 _STORY_COLUMN = re.compile(
     r"(?:story|ticket|issue|task|lesson)?\s?(?:id|#|no\.?)?|stor(?:y|ies)|(?:ticket|issue|task|pr)s?", re.I
 )
@@ -40,16 +45,18 @@ def is_field(line: Line) -> bool:
         date = first_date(line.text)
         return date is not None and not re.search(r"\w", line.text[: date.begin] + line.text[date.end :])
     known = _DATES.fullmatch(line.label) or _TAGS.fullmatch(line.label) or _FIELD.fullmatch(line.label)
-    return known is not None and len(line.rest) <= _MAX_FIELD
+    return known is not None and 0 < len(line.rest) <= _MAX_FIELD
+
+
+def tells_of_lesson(line: Line) -> bool:
+    """Whether a heading with this line right below it names a lesson: its date, or the problem, or what solved it."""
+    dated = is_field(line) and any(date_of(*one) for one in told_by(line))
+    return dated or (line.bold and _LESSON.fullmatch(line.label) is not None)
 
 
 def is_nothing(text: str) -> bool:
-    """`None`, `N/A`, `None found: …`, a dash."""
-    return _NOTHING.fullmatch(text) is not None
-
-
-def is_background(label: str) -> bool:
-    return _BACKGROUND.fullmatch(label) is not None
+    """`None`, `N/A`, `None (smooth)`, `None: …`, a dash."""
+    return _NOTHING.fullmatch(text) is not None or _NONE.match(text) is not None
 
 
 def names_stories(column: str) -> bool:

@@ -34,8 +34,10 @@ _ABOUT = re.compile(
     re.IGNORECASE,
 )
 _TOLD = re.compile(
-    r"plan (?:vs|versus|and)|planned (?:vs|versus)|plan accuracy|token (?:usage|costs?|summary|log|analysis)"
-    r"|(?:story )?token costs|files? (?:touched|created|modified|changed|added)|surprise files"
+    r"plan (?:vs|versus|and)|planned (?:vs|versus)|plan accuracy|token (?:usage|costs?|summary|log)"
+    r"|(?:story )?token costs|(?:files?|tests?|infrastructure|documentation)(?:[ /]\w+)? (?:touched|created|modified|changed|added|delivered)"
+    r"|surprise files|configuration files"
+    r"|(?:\w+ ){0,2}metrics\Z|velocity|(?:delivered|completed|shipped) (?:features|items|work)|celebrat\w+"
     r"|references?\Z|related (?:files|documents?|documentation|links|resources|stories)|sources? |see also|sources?\Z"
 )
 _ORNAMENT = re.compile(r"\A[^\w`#(\[\"'“*]+|\A\d+(?:\.\d+)*[.)]?\s+(?=\D)")

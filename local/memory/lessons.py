@@ -11,7 +11,7 @@ from operator import attrgetter
 from commonplace.memory.entry_files import Parsed, Read, Unread, merged, tags
 from commonplace.memory.model import MAX_CONTENT_BYTES, Category, Role, of_heading
 from local.memory.dates import first_date
-from local.memory.fields import date_of, is_background, is_field, is_nothing, names_stories, tags_of, told_by
+from local.memory.fields import date_of, is_field, is_nothing, names_stories, tags_of, tells_of_lesson, told_by
 from local.memory.headings import Name, about_file, ids, name, only_told, plain
 from local.memory.markdown import Block, Code, Heading, Item, Line, Paragraph, Row, Unreadable, blocks
 from local.memory.stories import Section, Story, distinct, loose_seeds, seeds_of
@@ -39,6 +39,8 @@ class Place:
     """It names the file: text below it introduces, lists below it are lessons."""
     tracked: bool = True
     line: int = 0
+    beside: tuple[int, int] | None = None
+    """Line of the heading above and its own level, where that heading is of a group."""
     section: Section | None = None
 
 
@@ -47,6 +49,8 @@ class _Reader:
     adr: bool
     introduces: bool
     """Paragraphs below the title introduce the file."""
+    siblings: frozenset[tuple[int, int]]
+    """Line of the heading above, and level, of headings that name lessons: what stands beside them does as well."""
     path: list[Place] = field(default_factory=list)
     stories: list[Story] = field(default_factory=list)
     loose: list[tuple[Section, str]] = field(default_factory=list)
@@ -88,11 +92,12 @@ class _Reader:
             self.path.pop()
         above = self.path[-1] if self.path else None
         owner = above.story if above else None
+        beside = (above.line, heading.level) if above and not owner and not above.intro else None
         found = self.named(heading, above)
         if found is not None:
             dated = next((first_date(one.title) for one in reversed(self.path) if first_date(one.title)), None)
             date = found.date or (dated.iso if dated else "")
-            story = Story(found.id, found.title, date, heading.line, others=found.others)
+            story = Story(found.id, found.title, date, heading.line, others=found.others, place=beside)
             if owner is not None:
                 owner.holds = True
             self.stories.append(story)
@@ -104,7 +109,9 @@ class _Reader:
             return
         category = of_heading(heading.text)
         told = category is None and only_told(heading.text)
-        place = Place(heading.level, heading.text, owner, category=category, told=told, line=heading.line)
+        place = Place(
+            heading.level, heading.text, owner, category=category, told=told, line=heading.line, beside=beside
+        )
         if owner is None and category is None:
             if (above and above.left_out) or about_file(heading.text):
                 place.left_out = f"“{heading.text}” tells of the file, and is no lesson"
@@ -120,6 +127,11 @@ class _Reader:
             return Name(f"ADR-{one[1]}", one[2], tracked=True)
         found = name(heading.text)
         owner = above.story if above else None
+        if found is None and owner is None and (above.line if above else 0, heading.level) in self.siblings:
+            about = of_heading(heading.text) or about_file(heading.text) or only_told(heading.text)
+            return None if about else Name("", heading.text)
+        if found is None and (above.line if above else 0, heading.level) in self.siblings:
+            return None if of_heading(heading.text) or about_file(heading.text) else Name("", heading.text)
         if found is None or (above and above.left_out) or (owner and found.id == owner.id):
             return None
         if owner is None:
@@ -162,12 +174,12 @@ class _Reader:
             self.text(block.text, block.line)
 
     def begin_dated(self, lines: tuple[Line, ...]) -> None:
-        """A heading of no story that has a date right below it names a lesson."""
+        """A heading of no story that has a date or a problem right below it names a lesson."""
         place = self.place
         if place.story or place.section or place.intro or place.left_out or not place.title or self.waiting:
             return
-        if any(is_field(line) and any(date_of(*one) for one in told_by(line)) for line in lines):
-            place.story = Story("", place.title, line=place.line)
+        if any(tells_of_lesson(line) for line in lines):
+            place.story = Story("", place.title, line=place.line, place=place.beside)
             place.begins, place.tracked = True, False
             self.stories.append(place.story)
             self.read.remove(Read(place.line, "section" if place.category else "group", place.title))
@@ -192,8 +204,6 @@ class _Reader:
                 self.pseudo(first.label, first.line)
             else:
                 self.announce(Line(first.label, first.line), for_text=True)
-        elif place.story and is_background(first.label):
-            self.tell(text, first.line)
         elif first.label and not place.intro:
             self.fact(text, first.line, of_heading(first.label) if place.category is None else None)
         else:
@@ -354,6 +364,8 @@ def parse(text: str, source_file: str | None = None, roles: tuple[Role, ...] = R
     titles = {plain(one.text) for one in found if isinstance(one, Heading)}
     adr = {"status", "context", "decision"} <= titles
     reader = _read(found, adr)
+    if siblings := frozenset(one.place for one in reader.stories if one.place):
+        reader = _read(found, adr, siblings=siblings)
     if not reader.stories and not reader.loose:
         reader = _read(found, adr, introduces=False)
     groups = [one for one in reader.stories if one.holds and one.silent]
@@ -371,8 +383,10 @@ def parse(text: str, source_file: str | None = None, roles: tuple[Role, ...] = R
     return Parsed(entries, tuple(remarks), tuple(sorted(read, key=at)), tuple(sorted(reader.unread, key=at)))
 
 
-def _read(found: Iterable[Block], adr: bool, *, introduces: bool = True) -> _Reader:
-    reader = _Reader(adr, introduces)
+def _read(
+    found: Iterable[Block], adr: bool, *, introduces: bool = True, siblings: frozenset[tuple[int, int]] = frozenset()
+) -> _Reader:
+    reader = _Reader(adr, introduces, siblings)
     for block in found:
         reader.take(block)
     reader.release()

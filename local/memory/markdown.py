@@ -22,6 +22,7 @@ _SPACES = re.compile(r"[ \t\n]+")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _MARKUP = re.compile(r"</?[A-Za-z][^<>]*>")
 _AFTER_LABEL = re.compile(r"\s*:\s*|\s+[-–—→]+\s+|\s*\Z")
+_MARGIN_LABEL = re.compile(r"\*\*[^*]{1,60}(?::\*\*|\*\*:)")
 _PLAIN_LABEL = re.compile(r"(\w[\w/&'’ -]{0,40}?)\s*:(?:\s+|\Z)")
 
 
@@ -103,23 +104,29 @@ def blocks(text: str) -> Iterator[Block]:
     from markdown_it.tree import SyntaxTreeNode
 
     body = _FRONTMATTER.sub(lambda found: "\n" * found[0].count("\n"), normalised(text), count=1)
-    parser = MarkdownIt("commonmark").enable("table")
-    broken: list[int] = []
-    tokens = parser.parse(body)
-    while (open_at := _never_closed(tokens, body)) is not None and open_at not in broken:
-        lines = body.split("\n")
-        lines[open_at] = ""
-        broken.append(open_at)
-        body = "\n".join(lines)
-        tokens = parser.parse(body)
-    for line in broken:
-        yield Unreadable("a block of code begins here and is never closed; what follows is read as text", line + 1)
+    parse = MarkdownIt("commonmark").enable("table").parse
+    lines = body.split("\n")
+    while (broken := _never_closed(parse("\n".join(lines)), lines)) is not None:
+        lines[broken] = ""
+        yield Unreadable("a block of code begins here and is never closed; what follows is read as text", broken + 1)
+    apart = set(_labels_after_lists(parse("\n".join(lines)), lines))
+    origin = [at for at, _ in enumerate(lines) for _ in range(2 if at in apart else 1)]
+    tokens = parse("\n".join(f"\n{line}" if at in apart else line for at, line in enumerate(lines)))
+    for token in tokens:
+        if token.map:
+            token.map = [origin[min(at, len(origin) - 1)] for at in token.map]
     yield from _below(SyntaxTreeNode(tokens))
 
 
-def _never_closed(tokens: "list[Token]", body: str) -> int | None:
+def _labels_after_lists(tokens: "list[Token]", lines: list[str]) -> Iterator[int]:
+    """Lines that CommonMark takes for the end of a list item, though a label begins at their margin."""
+    for token in tokens:
+        if token.type == "paragraph_open" and token.level and token.map:
+            yield from (at for at in range(token.map[0] + 1, token.map[1]) if _MARGIN_LABEL.match(lines[at]))
+
+
+def _never_closed(tokens: "list[Token]", lines: list[str]) -> int | None:
     """The line, from 0, of a fence outside of lists and quotations that nothing closes."""
-    lines = body.split("\n")
     for token in tokens:
         if token.type == "fence" and token.level == 0 and token.map:
             begin, end = token.map

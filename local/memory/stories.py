@@ -31,6 +31,8 @@ class Story:
     line: int = 0
     tags: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+    place: tuple[int, int] | None = None
+    """Line of the heading above it, where that is of a group, and the level of its own."""
     holds: bool = False
     """Other stories stand below its heading."""
     about: list[str] = field(default_factory=list)

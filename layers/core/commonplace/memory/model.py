@@ -186,10 +186,17 @@ CATEGORIES = (
         "High cost",
         "high-cost tokens optimization",
         ("dev", "qa"),
-        r"high[ -]cost|expensive|token optimi[sz]ation",
+        r"high[ -]cost|expensive|token (?:optimi[sz]ation|usage analysis)",
         key="high_cost_operations",
     ),
-    _category("failure", "Failures", "failure", ("dev",), r"failures?|what failed", confidence=CAPTURED),
+    _category(
+        "failure",
+        "Failures",
+        "failure",
+        ("dev",),
+        r"failures?|what failed|(?:failed|attempted) (?:fixes|attempts|approaches)|what (?:did not|didn['’]t) work",
+        confidence=CAPTURED,
+    ),
 )
 
 

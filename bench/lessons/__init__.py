@@ -1,0 +1,1 @@
+"""How well lessons files of real teams are read, beside a count by hand."""
