@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
 from commonplace.kernel.errors import CommonplaceError, RateLimited, Unavailable
-from commonplace.memory.client.client import FAILURE, MemoryClient
+from commonplace.memory.client.client import FAILURE, Gate, MemoryClient
 from commonplace.memory.client.learnings import FILE_NAME, Learnings, learnings_of
 from local.access import Place, Unreachable
 from local.cli.kb.connection import (
@@ -182,11 +182,11 @@ def _facts(file: Path, learnings: Learnings) -> dict[str, Any]:
 def validated(
     what: Annotated[str, typer.Argument(metavar="STORY|FILE", help="A story's id, or its LEARNINGS.yaml.")],
     *,
-    gate: Annotated[Literal["PASS", "FAIL"], typer.Option(help="What the quality gate has said.")],
+    gate: Annotated[Gate, typer.Option(help="What the quality gate has said.")],
     as_json: AsJson = False,
     place: Place,
 ) -> None:
-    """Note a quality gate's result on a story's failures. PASS raises their confidence to 1.0."""
+    """Note a quality gate's result on a story's failures: PASS makes them certain, CONCERNS and FAIL less sure."""
     files = [Path(what)] if Path(what).is_file() else []
     files = files or [file for file, one in records_below(Path())[0] if one.story == what]
     confirmed, gone = 0, 0

@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.kernel.errors import CommonplaceError, InvalidInput, Unavailable
-from commonplace.memory.client.client import MemoryClient
+from commonplace.memory.client.client import CONFIDENCE_AFTER, Gate, MemoryClient
 from commonplace.memory.client.learnings import Learnings, from_mapping, learnings_of
 from commonplace.memory.entry_files import document, write
+from commonplace.memory.model import DEFAULT_MIN_CONFIDENCE
+from commonplace.memory.tools.prompts import MIN_CONFIDENCE
 from tests.examples import examples
 from tests.fakes.memory_server import FakeMemoryServer
 
@@ -189,11 +191,17 @@ def test_a_gate_that_is_passed_raises_failures_to_certain_and_says_when() -> Non
     assert len([1 for tool, _ in server.calls if tool == "kb_update"]) == 1
 
 
-def test_a_gate_that_is_failed_is_noted_and_raises_nothing() -> None:
+@pytest.mark.parametrize(("gate", "sure"), [("CONCERNS", 0.6), ("FAIL", 0.3), ("WAIVED", 0.8)])
+def test_a_gate_that_is_not_passed_is_noted_and_leaves_failures_less_sure(gate: Gate, sure: float) -> None:
     server = FakeMemoryServer()
-    client(server).validated(client(server).deliver(learned(), THEN), "FAIL", LATER)
+    told = client(server).validated(client(server).deliver(learned(), THEN), gate, LATER)
     (failure,) = (one for one in server.kept.values() if "failure" in one["tags"])
-    assert (failure["confidence"], failure["metadata"]["gate_result"]) == (0.8, "FAIL")
+    assert (failure["confidence"], failure["metadata"]["gate_result"]) == (sure, gate)
+    assert kept(told.learnings).entries[-1].seed.confidence == sure
+
+
+def test_after_a_failed_gate_a_failure_is_found_by_those_who_ask_for_less_certainty_only() -> None:
+    assert CONFIDENCE_AFTER["FAIL"] < DEFAULT_MIN_CONFIDENCE <= CONFIDENCE_AFTER["CONCERNS"] < MIN_CONFIDENCE
 
 
 def test_failures_that_still_wait_are_confirmed_in_the_file_and_delivered_so() -> None:

@@ -40,6 +40,32 @@ def test_same_content_is_a_duplicate_and_names_the_entry_that_has_it(team: Remem
     assert team.memory.stats(ACME).total_entries == 1
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "   Café before noon:\n  two cups.",
+        "Cafe\u0301 before noon:\n  two cups.",
+        "Café\u00a0before\u202fnoon: \t\r\n  two cups.\r\n",
+        "\ufeffCafé be\u00adfore\u200b noon:\r  two cups.\u3000",
+    ],
+)
+def test_the_same_words_in_other_characters_are_a_duplicate(team: Remembering, written: str) -> None:
+    first = team.add("Café before noon:\n  two cups.")
+    again = team.added(written)
+    assert (again.id, again.duplicate) == (first, True)
+
+
+def test_indentation_within_a_text_and_other_words_make_another_entry(team: Remembering) -> None:
+    team.add("Café before noon:\n  two cups.")
+    assert not team.added("Café before noon:\n    two cups.").duplicate
+    assert not team.added("Cafe before noon:\n  two cups.").duplicate
+
+
+def test_content_stays_as_it_was_written_though_it_is_compared_folded(team: Remembering) -> None:
+    id = team.add("Cafe\u0301\u00a0first.")
+    assert team.memory.get(ACME, id).content == "Cafe\u0301\u00a0first."
+
+
 def test_another_organisation_may_have_the_same_content(team: Remembering) -> None:
     mine, theirs = team.add("Cars are red."), team.added("Cars are red.", OTHER)
     assert not theirs.duplicate

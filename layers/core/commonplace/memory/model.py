@@ -6,6 +6,7 @@ takes longer than one call: large imports, and new vectors for all entries.
 
 import hashlib
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NewType, get_args
@@ -49,14 +50,24 @@ BATCH = 100
 MAX_IMPORT = 10_000
 """Entries of one import."""
 
+_INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
+_BLANK = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
+_BLANKS_AT_END = re.compile(r"[ \t]+\n")
+
 Order = Literal["created_at", "updated_at", "confidence"]
 Direction = Literal["asc", "desc"]
 Relation = Literal["sibling", "parent", "child", "tags"]
 
 
 def content_hash(content: str) -> str:
-    """SHA-256 of the content in UTF-8, 64 hex digits: two entries of an organisation never share it."""
-    return hashlib.sha256(content.encode("utf-8")).hexdigest()
+    """SHA-256 of the folded content in UTF-8, 64 hex digits: two entries of an organisation never share it.
+
+    Folded are the form of Unicode (NFC), characters that take no room, kinds of blanks and line ends, blanks at the
+    ends of lines and before the first word. The content itself stays as it was written.
+    """
+    text = _INVISIBLE.sub("", unicodedata.normalize("NFC", content))
+    folded = _BLANKS_AT_END.sub("\n", _BLANK.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))).strip()
+    return hashlib.sha256(folded.encode("utf-8")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,7 +39,10 @@ Told = Callable[[int], object]
 
 UNNAMED = "It was refused; the answer names the first reasons only."
 
-Gate = Literal["PASS", "FAIL"]
+Gate = Literal["PASS", "CONCERNS", "FAIL", "WAIVED"]
+CONFIDENCE_AFTER: Mapping[Gate, float] = {"PASS": 1.0, "CONCERNS": 0.6, "FAIL": 0.3}
+"""Of a failure's explanation, by the gate's result. After FAIL it is below what a search asks for, after CONCERNS below
+what a briefing does. A gate that was waived says nothing of it."""
 FAILURE = "failure"
 PAGE = 100
 
@@ -286,7 +289,7 @@ class MemoryClient:
         return plant(self._server, entries, told=told, sleep=self._sleep)
 
     def validated(self, learnings: Learnings, gate: Gate, at: str) -> Validated:
-        """Notes the result of a quality gate on each failure of the story; one that is passed raises them to 1.0.
+        """Notes the result of a quality gate on each failure of the story, and how sure it leaves them.
 
         What is still pending is changed in the learnings alone, and delivered so.
         """
@@ -299,7 +302,7 @@ class MemoryClient:
                 continue
             if not one.pending and not self._confirm(one.id, gate, metadata):
                 gone.append(one.id)
-            confidence = 1.0 if gate == "PASS" else one.seed.confidence
+            confidence = CONFIDENCE_AFTER.get(gate, one.seed.confidence)
             seed = replace(one.seed, confidence=confidence, metadata={**one.seed.metadata, **metadata})
             entries.append(replace(one, seed=seed))
         failures = sum(one.category == FAILURE for one in entries)
@@ -358,8 +361,8 @@ class MemoryClient:
 
     def _confirm(self, id: str, gate: Gate, metadata: Mapping[str, Any]) -> bool:
         changes: dict[str, Any] = {"id": id, "metadata": dict(metadata)}
-        if gate == "PASS":
-            changes["confidence"] = 1.0
+        if gate in CONFIDENCE_AFTER:
+            changes["confidence"] = CONFIDENCE_AFTER[gate]
         try:
             self._server.call("kb_update", changes)
         except NotFound:

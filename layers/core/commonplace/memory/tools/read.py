@@ -39,7 +39,7 @@ class GetArguments(SnakeCaseArguments):
 
 
 class WholeEntry(SnakeCaseOutput, Told):
-    content_hash: str = Field(description="SHA-256 of the content")
+    content_hash: str = Field(description="SHA-256 of the content, folded")
     next_cursor: str | None = Field(None, description="Where the content goes on")
 
 
