@@ -35,8 +35,8 @@ _ABOUT = re.compile(
 )
 _TOLD = re.compile(
     r"plan (?:vs|versus|and)|planned (?:vs|versus)|plan accuracy|token (?:usage|costs?|summary|log)"
-    r"|(?:story )?token costs|(?:files?|tests?|infrastructure|documentation)(?:[ /]\w+)? (?:touched|created|modified|changed|added|delivered)"
-    r"|surprise files|configuration files"
+    r"|(?:story )?token costs|surprise files|configuration files"
+    r"|(?:files?|tests?|infrastructure|documentation)(?:[ /]\w+)? (?:touched|created|modified|changed|added|delivered)"
     r"|(?:\w+ ){0,2}metrics\Z|velocity|(?:delivered|completed|shipped) (?:features|items|work)|celebrat\w+"
     r"|references?\Z|related (?:files|documents?|documentation|links|resources|stories)|sources? |see also|sources?\Z"
 )

@@ -4,7 +4,7 @@ Every line of the file is either recognised or reported: see `Parsed.read` and `
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
@@ -19,6 +19,8 @@ from local.memory.stories import Section, Story, distinct, loose_seeds, seeds_of
 ROLES: tuple[Role, ...] = ("all",)
 """Seed 001, "Files to Seed": these files are for all."""
 
+_NO_WORDS = 12
+"""Characters of a cell that can be left out when it says “none”."""
 _ADR = re.compile(r"(?:ADR\W*)?0*(\d+)[.:]\s+(.+)")
 
 
@@ -47,6 +49,8 @@ class Place:
 @dataclass(slots=True)
 class _Reader:
     adr: bool
+    whole: frozenset[int]
+    """Lines of headings with a date or with kinds of lessons below them: of stories, wherever they stand."""
     introduces: bool
     """Paragraphs below the title introduce the file."""
     siblings: frozenset[tuple[int, int]]
@@ -138,7 +142,7 @@ class _Reader:
             return found if found.id or (found.date and of_heading(heading.text) is None) else None
         container = next(one for one in reversed(self.path) if one.begins)
         within = self.path[self.path.index(container) + 1 :]
-        if any(one.category for one in within) or not found.id:
+        if not found.id or (any(one.category for one in within) and heading.line not in self.whole):
             return None
         wide = not container.tracked or not owner.id
         if not found.leads and of_heading(heading.text):
@@ -166,8 +170,9 @@ class _Reader:
             for part in _parts(lines):
                 self.labelled(part)
         elif block.text.endswith(":") and title and not block.quoted:
-            self.release()
-            self.announce(Line(block.text.rstrip(": "), block.line))
+            above = f"{self.waiting.text}: " if self.waiting and self.waits_for_text else ""
+            self.used = self.used or bool(above)
+            self.announce(Line(above + block.text.rstrip(": "), block.line))
         else:
             if not self.waits_for_text:
                 self.release()
@@ -230,6 +235,7 @@ class _Reader:
             self.last = (story.about, len(story.about) - 1)
 
     def announce(self, line: Line, *, for_text: bool = False) -> None:
+        self.release()
         self.waiting, self.waits_for_text, self.used = line, for_text, False
 
     def release(self) -> None:
@@ -244,8 +250,9 @@ class _Reader:
         self.begin_dated((item.first,))
         place, first = self.place, item.first
         if is_nothing(item.text):
+            announced = f"{self.waiting.text}: " if self.waiting else ""
             self.used = True
-            self.read.append(Read(item.line, "nothing", item.text))
+            self.read.append(Read(item.line, "nothing", announced + item.text))
             return
         if place.begins and place.story and not item.items and is_field(first):
             self.field(first, place.story)
@@ -264,12 +271,12 @@ class _Reader:
     def row(self, row: Row) -> None:
         self.last = None
         cells = [(column.strip(), cell.strip()) for column, cell in row.cells]
-        said = [(column, cell) for column, cell in cells if cell and not is_nothing(cell)]
+        said = [(column, cell) for column, cell in cells if cell and not (len(cell) < _NO_WORDS and is_nothing(cell))]
         text = "; ".join(f"{column}: {cell}" if column else cell for column, cell in said)
         place = self.place
         line = Line(text, row.line, cells[0][1].rstrip(":"), cells[1][1] if len(cells) > 1 else "")
         if not said:
-            self.read.append(Read(row.line, "nothing", ""))
+            self.read.append(Read(row.line, "nothing", "; ".join(cell for _, cell in cells)))
         elif place.begins and place.story and len(cells) == 2 and is_field(line):
             self.field(line, place.story)
         else:
@@ -288,8 +295,8 @@ class _Reader:
             texts[at] += f"\n{text}"
             self.read.append(Read(line, "told", "code of what stands above it"))
         elif self.place.intro:
-            self.used = True
-            self.read.append(Read(line, "introduction", "code"))
+            self.release()
+            self.read.append(Read(line, "introduction", text))
         elif self.waiting or not self.place.title:
             self.fact(text, line)
         else:
@@ -384,10 +391,24 @@ def parse(text: str, source_file: str | None = None, roles: tuple[Role, ...] = R
 
 
 def _read(
-    found: Iterable[Block], adr: bool, *, introduces: bool = True, siblings: frozenset[tuple[int, int]] = frozenset()
+    found: Sequence[Block], adr: bool, *, introduces: bool = True, siblings: frozenset[tuple[int, int]] = frozenset()
 ) -> _Reader:
-    reader = _Reader(adr, introduces, siblings)
+    reader = _Reader(adr, frozenset(_whole(found)), introduces, siblings)
     for block in found:
         reader.take(block)
     reader.release()
     return reader
+
+
+def _whole(found: Iterable[Block]) -> Iterator[int]:
+    open_at: list[Heading] = []
+    for block in found:
+        if isinstance(block, Heading):
+            open_at = [one for one in open_at if one.level < block.level]
+            if of_heading(block.text) and open_at:
+                yield open_at[-1].line
+            open_at.append(block)
+        elif open_at and isinstance(block, Paragraph | Item):
+            first = list(block.lines) if isinstance(block, Paragraph) else [block.first]
+            if any(is_field(line) and any(date_of(*one) for one in told_by(line)) for line in first):
+                yield open_at[-1].line

@@ -232,13 +232,14 @@ def _labelled(tokens: "list[Token]", number: int) -> Line | None:
     if not text:
         return None
     begin = next((at for at, one in enumerate(tokens) if one.type != "text" or any(map(str.isalnum, one.content))), 0)
-    if tokens[begin].type in ("strong_open", "em_open"):
-        close = tokens[begin].type.replace("open", "close")
-        end = next(at for at, one in enumerate(tokens) if one.type == close and one.level == tokens[begin].level)
+    close = tokens[begin].type.replace("open", "close")
+    ends = (at for at, one in enumerate(tokens) if one.type == close and one.level == tokens[begin].level)
+    if tokens[begin].type in ("strong_open", "em_open") and (end := next(ends, None)) is not None:
         label, rest = (_joined("".join(_words(part))) for part in (tokens[begin : end + 1], tokens[end + 1 :]))
         if label.endswith(":"):
             return Line(text, number, label.rstrip(": "), rest, bold=True)
-        if after := _AFTER_LABEL.match("".join(_words(tokens[end + 1 :]))):
+        after = _AFTER_LABEL.match("".join(_words(tokens[end + 1 :])))
+        if after and (close == "strong_close" or ":" in after[0]):
             return Line(text, number, label, rest[len(after[0].strip()) :].strip(), bold=True)
         if inside := _PLAIN_LABEL.match(label):
             return Line(text, number, inside[1], f"{label[inside.end() :]} {rest}".strip(), bold=True)

@@ -124,4 +124,5 @@ def _facts(section: Section, story: Story | None, source_file: str | None, roles
 
 def _series(story: Story) -> tuple[str, ...]:
     """`wrkf` of `WRKF-1021`."""
-    return (tag(story.id.rpartition("-")[0]),)
+    series = tag(story.id.rpartition("-")[0])
+    return (series,) if len(series) > 1 else ()

@@ -1,0 +1,277 @@
+"""Lessons files as teams write them: stories, dates and lists in every usual form, and nothing lost without a word."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.memory.entry_files import Parsed, Seed, Unread
+from local.memory import claude
+from local.memory.dates import first_date
+from local.memory.lessons import parse
+
+FILE = Path(__file__).parents[3] / "fixtures" / "memory" / "MESSY-LESSONS.md"
+
+
+def facts(found: Parsed, story: str | None = None) -> list[str]:
+    return [one.content for one in found.seeds if one.entry_type == "fact" and one.source_story == story]
+
+
+def summaries(found: Parsed) -> list[Seed]:
+    return [one for one in found.seeds if one.entry_type == "summary"]
+
+
+def below(body: str, heading: str = "## APP-1: Title") -> list[str]:
+    return facts(parse(f"{heading}\n\n{body}\n"), "APP-1")
+
+
+@pytest.mark.parametrize(
+    ("heading", "story", "title", "date"),
+    [
+        ("## STORY-003: Tide tables", "STORY-003", "Tide tables", None),
+        ("###### Story 006 - Locks (no upload)", "Story 006", "Locks (no upload)", None),
+        ("### #123: Buoys", "#123", "Buoys", None),
+        ("## Buoys (#123)", "#123", "Buoys", None),
+        ("#### Sprint 12 / STORY-011: Search", "STORY-011", "Search", None),
+        ("## Sprint 12 Retrospective", "Sprint 12", "Retrospective", None),
+        ("### L-012: Never trust a clock", "L-012", "Never trust a clock", None),
+        ("# ADR-0005 Use one queue", "ADR-0005", "Use one queue", None),
+        ("## Tide tables — STORY-003", "STORY-003", "Tide tables", None),
+        ("## What STORY-003 … taught, in STORY-003", "STORY-003", "What STORY-003 … taught, in STORY-003", None),
+        ("## Lessons from STORY-009: Ropes", "STORY-009", "Ropes", None),
+        ("## STORY-003/STORY-004: Both", "STORY-003", "Both", None),
+        ("### [2026-01-24 18:00] L-113: Prompts", "L-113", "Prompts", "2026-01-24"),
+        ("## 24 Jan 2026 - The lock that froze", "The lock that froze", "The lock that froze", "2026-01-24"),
+        ("## The lock that froze (January 24th, 2026)", "The lock that froze", "The lock that froze", "2026-01-24"),
+        ("## Week 1: Docks (Jan 21-22, 2026)", "Week 1", "Docks", "2026-01-21"),
+        ("## 2026/01/24", "2026-01-24", None, "2026-01-24"),
+    ],
+)
+def test_a_heading_names_a_story_in_any_usual_form(
+    heading: str, story: str, title: str | None, date: str | None
+) -> None:
+    (summary,) = summaries(parse(f"{heading}\n\n- one thing\n"))
+    assert (summary.source_story, summary.metadata.get("title"), summary.metadata.get("date")) == (story, title, date)
+
+
+@pytest.mark.parametrize("heading", ["## UTF-8 in names", "## Move to version 12.3", "## See `STORY-3`", "## SHA-256"])
+def test_what_only_looks_like_an_id_names_no_story(heading: str) -> None:
+    assert summaries(parse(f"{heading}\n\n- one thing\n")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "iso"),
+    [
+        ("2026-01-24", "2026-01-24"),
+        ("2026/1/24", "2026-01-24"),
+        ("2026-01-24T10:30:00Z", "2026-01-24"),
+        ("24 Jan 2026", "2026-01-24"),
+        ("Sat, 24th of January 2026", "2026-01-24"),
+        ("Jan. 24, 2026", "2026-01-24"),
+        ("Jan 24–26, 2026", "2026-01-24"),
+        ("24.01.2026", "2026-01-24"),
+        ("01/24/2026", "2026-01-24"),
+        ("2026年1月24日", "2026-01-24"),
+        ("03/04/2026", ""),
+        ("2026-13-40", None),
+        ("STORY-2026-01", None),
+        ("version 2.2026.1", None),
+    ],
+)
+def test_dates_are_read_in_usual_forms_and_never_guessed(text: str, iso: str | None) -> None:
+    found = first_date(f"Done: {text}.")
+    assert (found.iso if found else None) == iso
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "Date: 24 Jan 2026",
+        "**Date:** 24 Jan 2026",
+        "**Completed**: January 24, 2026",
+        "- **Date Completed**: 2026/01/24",
+        "_24 January 2026_",
+        "**Status:** done | **Date:** 2026-01-24",
+        "> **Finished:** 2026-01-24",
+        "| Field | Value |\n|---|---|\n| Date | 2026-01-24 |",
+    ],
+)
+def test_the_date_below_a_heading_is_the_storys_and_no_lesson(lines: str) -> None:
+    found = parse(f"## APP-1: Title\n{lines}\n\n### Reuse\n- one thing\n")
+    assert summaries(found)[0].metadata["date"] == "2026-01-24"
+    assert facts(found, "APP-1") == ["one thing"]
+
+
+def test_a_date_that_may_be_two_days_is_reported_and_not_taken() -> None:
+    found = parse("## APP-1\nDate: 03/04/2026\n")
+    assert "date" not in summaries(found)[0].metadata
+    assert found.unread == (Unread(2, "`03/04/2026` may be two days; write it as 2026-01-24"),)
+
+
+@pytest.mark.parametrize(
+    ("heading", "tag"),
+    [
+        ("Key Recommendations", "recommendation"),
+        ("QA Verification Notes", "verification"),
+        ("🚧 Main Blockers", "blocker"),
+        ("3. Biggest time sinks", "time-sink"),
+        ("Failed Fixes (and why)", "failure"),
+        ("Token Usage Analysis", "high-cost"),
+        ("Discoveries not covered by the plan", "discoveries-not-covered-by-the-plan"),
+    ],
+)
+def test_a_section_is_of_the_kind_that_its_words_name(heading: str, tag: str) -> None:
+    found = parse(f"## APP-1\n### {heading}\n- one thing\n")
+    assert [one.tags[0] for one in found.seeds if one.entry_type == "fact"] == [tag]
+
+
+def test_bold_labels_name_kinds_and_what_is_nested_below_them_is_one_fact_each() -> None:
+    found = parse(
+        "## APP-1\n- **Blockers**:\n  - the gate was shut\n  - the key was lost\n- **Reuse**: the old winch\n"
+    )
+    assert [(one.content, one.tags[0]) for one in found.seeds if one.entry_type == "fact"] == [
+        ("the gate was shut", "blocker"),
+        ("the key was lost", "blocker"),
+        ("Reuse: the old winch", "reuse"),
+    ]
+
+
+def test_each_labelled_line_of_a_paragraph_is_a_fact_and_a_label_at_the_margin_ends_a_list() -> None:
+    body = "**Problem:** the gate\nwas shut\n**Options:**\n- wait\n- climb\n**Chose:** to climb"
+    assert below(body) == ["Problem: the gate was shut", "Options: wait", "Options: climb", "Chose: to climb"]
+
+
+def test_code_belongs_to_what_it_follows_or_is_announced_by() -> None:
+    body = "### Reuse\n- the winch\n\n```sh\nwinch --up\n```\n\n**Wrong:**\n```sh\nwinch --down\n```\n"
+    assert below(body) == ["the winch\n```sh\nwinch --up\n```", "Wrong:\n```sh\nwinch --down\n```"]
+
+
+def test_a_sentence_is_whole_in_the_summary_and_a_title_keeps_its_brackets() -> None:
+    long = "Keep the gate shut, e.g. with a rope, " + "and look at it " * 20 + "once more"
+    (summary,) = summaries(parse(f"## APP-1: Gates (no locks)\n### Reuse\n- {long}. A second sentence.\n"))
+    assert summary.content == f"APP-1 (Gates (no locks)).\nReuse: {long}."
+
+
+def test_stories_below_another_storys_title_are_their_own_and_its_lessons_stay_its_own() -> None:
+    text = "# WRKF-000: Harness\n- of all\n## WRKF-1021: Metrics\n- of one\n## Key Recommendations\n- of all again\n"
+    found = parse(text)
+    assert {one: facts(found, one) for one in ("WRKF-000", "WRKF-1021")} == {
+        "WRKF-000": ["of all", "of all again"],
+        "WRKF-1021": ["of one"],
+    }
+
+
+def test_a_story_that_a_recommendation_names_takes_nothing() -> None:
+    found = parse("## APP-1\n### Recommendations\n#### APP-2: do it sooner\n- one thing\n1. **APP-3** - later\n")
+    assert facts(found, "APP-1") == ["one thing", "APP-3 - later"]
+    assert [one.source_story for one in summaries(found)] == ["APP-1"]
+
+
+def test_stories_below_a_kind_have_that_kind() -> None:
+    found = parse("# All\n## Blockers\n### APP-1: Gates\n- shut\n### APP-2: Keys\n- lost\n")
+    assert [(one.source_story, one.tags[0]) for one in found.seeds if one.entry_type == "fact"] == [
+        ("APP-1", "blocker"),
+        ("APP-2", "blocker"),
+    ]
+
+
+def test_a_lesson_without_an_id_is_known_by_what_stands_below_it_or_beside_it() -> None:
+    text = "# All\n## Nets\n### Knots slip\n**Problem:** wet rope\n### Floats sink\nThey are old.\n### N-3: Nets tear\n"
+    text += "- often\n## Other\n### Some words\n- of no story\n"
+    found = parse(text)
+    assert [one.source_story for one in summaries(found)] == ["Knots slip", "Floats sink", "N-3"]
+    assert facts(found) == ["of no story"]
+
+
+def test_rows_and_items_outside_of_stories_are_filed_by_the_id_that_they_name() -> None:
+    text = "# All\n## Log\n- **APP-1**: shut\n- 2026-01-24: open\n\n| Story | Lesson |\n|---|---|\n| APP-2 | lost |\n"
+    found = [one for one in parse(text).seeds if one.entry_type == "fact"]
+    assert [(one.source_story, one.metadata.get("date")) for one in found] == [
+        ("APP-1", None),
+        (None, "2026-01-24"),
+        ("APP-2", None),
+    ]
+
+
+def test_a_fence_that_is_never_closed_is_reported_and_takes_no_story_with_it() -> None:
+    found = parse("## APP-1\n- one thing\n\n```sh\nrun\n\n## APP-2\n- another\n")
+    assert [one.source_story for one in summaries(found)] == ["APP-1", "APP-2"]
+    assert [one.line for one in found.unread] == [4]
+
+
+def test_html_is_reported_and_comments_are_not() -> None:
+    found = parse("<!-- ## APP-9: a template -->\n\n## APP-1\n\n<div>\nlost words\n</div>\n")
+    assert found.unread == (Unread(5, "HTML is not read"),)
+    assert claude.parse("<p>lost words</p>\n").unread == (Unread(1, "HTML is not read"),)
+
+
+def test_a_decision_of_a_numbered_record_has_its_number() -> None:
+    text = (
+        "# 7. Use one queue\n\nDate: 2026-01-24\n\n## Status\n\nAccepted\n\n## Context\n\nTwo.\n\n## Decision\n\nOne.\n"
+    )
+    (summary,) = summaries(parse(text))
+    assert (summary.source_story, summary.metadata["title"]) == ("ADR-7", "Use one queue")
+    assert summary.metadata["date"] == "2026-01-24"
+
+
+def test_a_messy_file_is_read_whole() -> None:
+    found = parse(FILE.read_text(encoding="utf-8"), "MESSY-LESSONS.md")
+    stories = {one.source_story: one.metadata.get("date") for one in summaries(found)}
+    assert stories == {
+        "STORY-003": "2026-01-05",
+        "Story 006": "2026-01-09",
+        "#123": "2026-01-12",
+        "STORY-011": "2026-01-24",
+        "WRKF-000": None,
+        "WRKF-1021": "2026-01-26",
+        "The crane that would not stop": "2026-02-02",
+        "Charts went missing after a restart": "2026-02-03",
+        "L-012": None,
+    }
+    counts = Counter(one.source_story for one in found.seeds if one.entry_type == "fact")
+    assert counts == {
+        "STORY-003": 5,
+        "Story 006": 3,
+        "#123": 3,
+        "STORY-011": 3,
+        "WRKF-000": 2,
+        "WRKF-1021": 4,
+        "The crane that would not stop": 3,
+        "Charts went missing after a restart": 3,
+        "L-012": 2,
+        None: 2,
+    }
+    assert [one.line for one in found.unread] == [9, 10]
+
+
+WORDS = st.integers(0, 10**9).map(lambda number: f"word{number}x")
+LINES = st.one_of(
+    st.tuples(
+        st.sampled_from(("# ", "## ", "### ", "#### ", "## APP-1: ", "### 2026-01-24 ", "### Key blockers ")), WORDS
+    ),
+    st.tuples(st.sampled_from(("- ", "  - ", "1. ", "- **Reuse**: ", "- **Blockers**:\n  - ", "- [ ] ", "")), WORDS),
+    st.tuples(
+        st.sampled_from(("**Fix:** ", "**Status:** ", "Date: 2026-01-24\n", "> ", "Look:\n\n- ", "None: ")), WORDS
+    ),
+    st.tuples(st.just("```sh\nrun "), WORDS, st.just("\n```")),
+    st.tuples(st.just("| Story | Said |\n|---|---|\n| APP-2 | "), WORDS, st.just(" |")),
+    st.tuples(st.just("**"), WORDS, st.sampled_from(("**", ":**", ".**"))),
+    st.tuples(WORDS, st.sampled_from((":", ".", ""))),
+)
+
+
+@given(st.lists(st.tuples(LINES, st.sampled_from(("\n", "\n\n"))), max_size=12))
+def test_no_word_of_a_file_is_lost_without_a_line_in_the_report(parts: list[tuple[tuple[str, ...], str]]) -> None:
+    text = "".join("".join(part) + end for part, end in parts)
+    found = parse(text)
+    kept = " ".join(
+        [str(one.as_import()) for one in found.seeds] + [one.what for one in found.read if one.kind != "fact"]
+    )
+    unread = {one.line for one in found.unread}
+    for number, line in enumerate(text.split("\n"), start=1):
+        for word in (
+            word for word in line.replace("*", " ").replace(":", " ").replace(".", " ").split() if "word" in word
+        ):
+            assert word in kept or number in unread, (word, text)
