@@ -1,44 +1,155 @@
-"""Personal data and secrets in entries, where a deployment wants none: masked, or a reason to refuse the entry."""
+"""Personal data and secrets in entries: masked, or a reason to refuse the entry.
 
-from collections.abc import Mapping
+Where a deployment redacts nothing, secrets alone are refused, by the rules that the redaction has for them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
-from commonplace.kernel.errors import InvalidInput
-from commonplace.memory.model import Changes, NewEntry
+from commonplace.kernel.errors import InvalidInput, TooLarge
+from commonplace.memory.model import BATCH, Changes, Import, NewEntry
+from commonplace.memory.validation import Refused
 from commonplace.redaction.model import Kind, Policy
 from commonplace.redaction.ports import Redactor
+
+SCREENED = ("content", "tags", "source_file", "source_story", "metadata")
+"""The fields with text of an entry, and of a change."""
+
+FIELDS_AT_ONCE = 64
+"""Texts of one call of the redactor."""
+CALLS_AT_ONCE = 8
+
+MORE_KINDS = {
+    "pem": "a private key",
+    "private_key": "a private key",
+    "mnemonic": "a seed phrase",
+    "jwt": "a token",
+    "assigned": "a password, key or token",
+    "header": "a password, key or token",
+    "query": "a password, key or token",
+    "credentials": "a password in an address",
+}
+"""By the label of a rule. The others are called by their provider."""
 
 
 @dataclass(frozen=True, slots=True)
 class EntryRedaction:
-    """Content and tags of entries without personal data. Raises Unavailable where the redaction does not answer."""
+    """Entries without personal data in any text. Raises Unavailable where the redaction does not answer."""
 
     redactor: Redactor
     mode: Literal["mask", "refuse"]
     policy: Policy = field(default_factory=Policy)
 
     def new(self, entry: NewEntry) -> NewEntry:
-        content, tags = self._screened(entry.content, entry.tags)
-        return replace(entry, content=content or "", tags=tags or ())
+        return replace(entry, **self._screened(entry))
 
     def changes(self, changes: Changes) -> Changes:
-        content, tags = self._screened(changes.content, changes.tags)
-        return replace(changes, content=content, tags=tags)
+        return replace(changes, **self._screened(changes))
 
-    def _screened(self, content: str | None, tags: tuple[str, ...] | None) -> tuple[str | None, tuple[str, ...] | None]:
+    def imports(self, items: Sequence[Import | Refused]) -> list[Import | Refused]:
+        """Each by itself, so that it becomes the same whatever stands beside it. Raises TooLarge for more than one call
+        can redact: nothing may wait in a job as it was written."""
+        if len(items) > BATCH:
+            raise TooLarge(
+                f"`entries` are more than {BATCH}, and this deployment looks for personal data in each.",
+                hint="Import them in several calls, parents first; `commonplace kb seed` does.",
+            )
+        with ThreadPoolExecutor(CALLS_AT_ONCE) as pool:
+            return list(pool.map(self._import, items))
+
+    def _import(self, item: Import | Refused) -> Import | Refused:
+        if isinstance(item, Refused):
+            return item
+        try:
+            return replace(item, entry=self.new(item.entry))
+        except InvalidInput as error:
+            return _refused(error)
+
+    def _screened(self, one: NewEntry | Changes) -> dict[str, Any]:
         """A tag in which something was found is left out: what stands in its place is no subject."""
-        fields = {f"tags.{index}": tag for index, tag in enumerate(tags or ())}
-        if content is not None:
-            fields["content"] = content
-        if not fields:
-            return content, tags
-        redacted = self.redactor.redact(fields, self.policy)
-        changed = {name for name, text in redacted.fields.items() if text != fields[name]}
-        if changed and self.mode == "refuse":
-            raise _refusal(redacted.counts)
-        kept = tuple(tag for index, tag in enumerate(tags or ()) if f"tags.{index}" not in changed)
-        return redacted.fields.get("content"), tags and kept
+        told = {name: value for name in SCREENED if (value := getattr(one, name, None))}
+        texts = list(dict.fromkeys(text for _, _, text in _texts(told)))
+        masked: dict[str, str] = {}
+        counts: dict[Kind, int] = {}
+        for first in range(0, len(texts), FIELDS_AT_ONCE):
+            part = texts[first : first + FIELDS_AT_ONCE]
+            redacted = self.redactor.redact({str(place): text for place, text in enumerate(part)}, self.policy)
+            masked |= {text: redacted.fields[str(place)] for place, text in enumerate(part)}
+            counts |= {kind: counts.get(kind, 0) + number for kind, number in redacted.counts.items()}
+        if self.mode == "refuse" and any(text != left for text, left in masked.items()):
+            raise _refusal(counts)
+        tags = tuple(tag for tag in told.get("tags", ()) if masked[tag] == tag)
+        return {name: tags if name == "tags" else _rewritten(value, masked) for name, value in told.items()}
+
+
+def refuse_secrets(told: Mapping[str, Any]) -> None:
+    """Raises InvalidInput for a key, token or password in the fields of an entry as they were sent: its kind, and where
+    it stands."""
+    # Compiling the rules takes longer than most calls: only who writes waits for it.
+    from commonplace.redaction.secret_rules import find_secrets
+    from commonplace.redaction.views import view_of
+
+    for place, name, told_text in _texts(told):
+        text = f"{name}: {told_text}" if name else told_text
+        if place == "source_file":
+            # The rules take what stands in an address for a part of it.
+            text = text.replace("/", " ")
+        view = view_of(text)
+        if found := next(find_secrets(view.text), None):
+            line = text.count("\n", 0, view.original(found.start, found.end)[0]) + 1
+            kind = MORE_KINDS.get(found.label, f"a key of {found.label.replace('_', ' ')}")
+            raise InvalidInput(
+                f"`{place}` has {kind} in it (line {line}), so it was not stored.",
+                hint="Write a placeholder such as [API_KEY] in its place, and send it again. Revoke it if it was real.",
+            )
+
+
+def without_secrets(items: Sequence[Import | Refused], told: Sequence[Any]) -> list[Import | Refused]:
+    """The entries of an import, those refused whose fields as they were sent have a secret in them."""
+    kept: list[Import | Refused] = []
+    for item, fields in zip(items, told, strict=True):
+        try:
+            if isinstance(item, Import):
+                refuse_secrets(fields)
+            kept.append(item)
+        except InvalidInput as error:
+            kept.append(_refused(error))
+    return kept
+
+
+def _texts(told: Mapping[Any, Any], above: str = "") -> Iterator[tuple[str, str, str]]:
+    """Every text in these fields, after the name of the entry's field that it is in, and its own within an object."""
+    for name, value in told.items():
+        place, own = above or str(name), str(name) if above else ""
+        if above and isinstance(name, str):
+            yield place, "", name
+        values = [value]
+        while values:
+            match values.pop():
+                case str() as text if text:
+                    yield place, own, text
+                case Mapping() as inner:
+                    yield from _texts(inner, place)
+                case list() | tuple() as listed:
+                    values += reversed(listed)
+
+
+def _rewritten(value: Any, texts: Mapping[str, str]) -> Any:
+    match value:
+        case str():
+            return texts.get(value, value)
+        case Mapping():
+            return {texts.get(name, name): _rewritten(inner, texts) for name, inner in value.items()}
+        case list() | tuple():
+            return [_rewritten(inner, texts) for inner in value]
+        case _:
+            return value
+
+
+def _refused(error: InvalidInput) -> Refused:
+    return Refused(" ".join(part for part in (error.message, error.hint) if part))
 
 
 def _refusal(counts: Mapping[Kind, int]) -> InvalidInput:

@@ -49,6 +49,6 @@ class MemoryToolSettings(MemorySettings):
     redaction: Literal["off", "mask", "refuse"] = setting(
         one_of("off", "mask", "refuse"), "KB_REDACTION", key="kbRedaction", default="off"
     )
-    """What becomes of personal data and secrets in content and tags that `kb_add` and `kb_update` are given: `mask`
-    puts placeholders in their place, `refuse` refuses the entry, `off` keeps it as it is, see
+    """What becomes of personal data and secrets in what is written to the memory, imports included: `mask` puts
+    placeholders in their place, `refuse` refuses the entry, `off` refuses secrets alone, by rules, see
     [memory](memory.md#personal-data)."""

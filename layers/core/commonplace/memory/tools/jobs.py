@@ -9,6 +9,7 @@ from pydantic import Field
 from commonplace.kernel.errors import InvalidInput
 from commonplace.memory import validation
 from commonplace.memory.model import BATCH, ENTRY_TYPES, MAX_IMPORT, ROLES, Imported, Rebuilt, Status
+from commonplace.memory.personal_data import without_secrets
 from commonplace.memory.tools.services import MemoryServices
 from commonplace.web.mcp.budgets import estimate_tokens
 from commonplace.web.mcp.declaration import Answer, Call, SnakeCaseArguments, SnakeCaseOutput, Tool
@@ -133,8 +134,10 @@ def kb_bulk_import(using: MemoryServices, call: Call, asked: ImportArguments) ->
     if asked.handle is not None:
         done = using.memory.import_progress(author, validation.handle(asked.handle))
     else:
-        items = validation.imports(_given(asked.entries))
-        done = using.memory.bulk_import(author, items, skip_existing=asked.skip_existing, enough=enough)
+        entries = _given(asked.entries)
+        items = validation.imports(entries)
+        screened = using.entry_redaction.imports(items) if using.entry_redaction else without_secrets(items, entries)
+        done = using.memory.bulk_import(author, screened, skip_existing=asked.skip_existing, enough=enough)
     data = _imported(done)
     return Answer(_import_told(data, done), data)
 

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from commonplace.memory import validation
 from commonplace.memory.model import MAX_CONTENT_BYTES, MAX_TAGS, EntryType, Role
+from commonplace.memory.personal_data import refuse_secrets
 from commonplace.memory.tools.services import MemoryServices
 from commonplace.web.mcp.declaration import Answer, Call, SnakeCaseArguments, SnakeCaseOutput, SnakeCasePart, Tool
 
@@ -111,6 +112,8 @@ def tools(using: MemoryServices) -> tuple[Tool, ...]:
 def kb_add(using: MemoryServices, call: Call, asked: AddArguments) -> Answer:
     fields = dict(asked)
     key = validation.idempotency_key(fields.pop("idempotency_key"))
+    if using.entry_redaction is None:
+        refuse_secrets(fields)
     new = validation.new_entry(**fields)
     if using.entry_redaction:
         new = using.entry_redaction.new(new)
@@ -130,6 +133,8 @@ def kb_update(using: MemoryServices, call: Call, asked: UpdateArguments) -> Answ
     fields = dict(asked)
     id = validation.entry_id(fields.pop("id"))
     expected = validation.expected_version(fields.pop("expected_version"))
+    if using.entry_redaction is None:
+        refuse_secrets(fields)
     changes = validation.changes(**fields)
     if using.entry_redaction:
         changes = using.entry_redaction.changes(changes)
