@@ -28,6 +28,7 @@ _NOTHING = re.compile(
     r"[\s.!]*(?:[(\[—–-].{0,60})?[\s.!]*",
     re.IGNORECASE | re.DOTALL,
 )
+_STATE = re.compile(r"status|date|deciders?|authors?|tags?|owners?", re.IGNORECASE)
 _LESSON = re.compile(
     r"(?:the )?(?:problem|issue|symptoms?|(?:root )?causes?|solution|fix|lesson(?: learned)?|prevention|finding"
     r"|(?:key )?takeaway|(?:practical )?rule|what happened|mistake)",
@@ -46,6 +47,11 @@ def is_field(line: Line) -> bool:
         return date is not None and not re.search(r"\w", line.text[: date.begin] + line.text[date.end :])
     known = _DATES.fullmatch(line.label) or _TAGS.fullmatch(line.label) or _FIELD.fullmatch(line.label)
     return known is not None and 0 < len(line.rest) <= _MAX_FIELD
+
+
+def is_state(title: str, text: str) -> bool:
+    """Whether a section of this title, such as `Status`, holds a field."""
+    return _STATE.fullmatch(title) is not None and len(text) <= _MAX_FIELD
 
 
 def tells_of_lesson(line: Line) -> bool:

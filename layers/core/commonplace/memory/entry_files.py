@@ -86,12 +86,16 @@ class Seed:
         return {name: value for name, value in told.items() if value not in (None, {}) or name in ("roles", "tags")}
 
 
+Kind = Literal["story", "group", "section", "fact", "code", "field", "told", "nothing", "introduction", "template"]
+"""`told`: by the summary alone; `code`: of the lesson above it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a parser has recognised at a line, from 1. `told`: by the summary alone."""
+    """What a parser has recognised at a line, from 1."""
 
     line: int
-    kind: Literal["story", "group", "section", "fact", "field", "told", "nothing", "introduction", "template", "import"]
+    kind: Kind
     what: str
 
 

@@ -246,6 +246,17 @@ def test_a_messy_file_is_read_whole() -> None:
     assert [one.line for one in found.unread] == [9, 10]
 
 
+def test_a_heading_too_long_for_a_title_is_reported_and_still_ends_the_story_above() -> None:
+    found = parse(f"## APP-1\n- one thing\n## {'long ' * 200}\n- another thing\n")
+    assert [one.line for one in found.unread] == [3]
+    assert facts(found, "APP-1") == ["one thing"]
+
+
+def test_status_of_a_record_is_a_field() -> None:
+    text = "# ADR-3: One queue\n\n## Status\n\nAccepted\n\n## Context\n\nTwo.\n\n## Decision\n\nOne.\n"
+    assert facts(parse(text), "ADR-3") == ["Two.", "One."]
+
+
 WORDS = st.integers(0, 10**9).map(lambda number: f"word{number}x")
 LINES = st.one_of(
     st.tuples(
