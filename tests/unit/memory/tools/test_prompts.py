@@ -1,16 +1,26 @@
 """`phase-briefing` and the skill: what a role is told before a phase begins."""
 
 import re
+from typing import Any
 
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from commonplace.memory.model import PHASES
+from commonplace.memory.model import CATEGORIES, PHASES, Category
 from commonplace.memory.tools.prompts import AWAY, EMPTY, FOCUS
 from commonplace.memory.tools.toolset import FOLDER, SKILL
 from commonplace.web.mcp.skills import frontmatter
 from tests.unit.memory.tools.teams import Team, member
+from tests.unit.memory.tools.test_skill_calls import CALLS
 from tests.unit.web.mcp.talking import ERAS, ask
+
+RECORDED = [
+    told
+    for call in CALLS
+    if call["name"] in ("kb_add", "kb_bulk_import")
+    for told in call["arguments"].get("entries", [call["arguments"]])
+    if told["entry_type"] == "fact"
+]
 
 
 def said(prompt: object) -> str:
@@ -44,6 +54,27 @@ def test_where_nothing_is_tagged_so_its_subjects_are_asked_for(here: Team) -> No
     here.add("Verification patterns: cover failure modes with tests.", roles=["qa"], tags=["testing"])
     here.world.settle()
     assert "cover failure modes" in said(here.prompt(phase="qa"))
+
+
+@pytest.mark.parametrize("kind", CATEGORIES, ids=lambda kind: kind.category)
+def test_what_a_story_teaches_is_told_at_the_start_of_a_later_phase(here: Team, kind: Category) -> None:
+    """As `kb learn` and the parsers record it, beside what is tagged with the phases themselves."""
+    here.add(
+        "Umbrellas: " + ", ".join(one.query for one in FOCUS.values()), roles=list(kind.roles), tags=list(kind.tags)
+    )
+    for phase, focus in FOCUS.items():
+        here.add(f"Of the phase {phase}: {focus.query}.", roles=[focus.role], tags=[phase])
+    here.world.settle()
+    briefings = {phase: said(here.prompt(phase=phase)) for phase in PHASES}
+    assert all(f"Of the phase {phase}" in text for phase, text in briefings.items())
+    told = {phase for phase, text in briefings.items() if "Umbrellas" in text}
+    assert told == {phase for phase, one in FOCUS.items() if set(one.tags) & set(kind.tags) and one.role in kind.roles}
+    assert told
+
+
+@pytest.mark.parametrize("call", RECORDED)
+def test_every_fact_that_the_skill_shows_is_found_by_a_phase(call: dict[str, Any]) -> None:
+    assert any(set(call["tags"]) & set(one.tags) and one.role in call["roles"] for one in FOCUS.values())
 
 
 def test_a_memory_that_is_away_stops_no_phase(here: Team) -> None:
@@ -94,4 +125,5 @@ def test_skill_is_short_and_refers_to_files_that_are_there() -> None:
 def test_the_queries_of_the_skill_are_those_of_the_prompt() -> None:
     table = SKILL.files["references/phases.md"]
     for phase, focus in FOCUS.items():
-        assert f"| `{phase}` | `{focus.role}` | {focus.query} | `{focus.tag}` |" in table
+        tags = ", ".join(f"`{tag}`" for tag in focus.tags)
+        assert f"| `{phase}` | `{focus.role}` | {focus.query} | {tags} |" in table

@@ -28,17 +28,41 @@ class Focus:
     role: Role
     """Who usually does it."""
     query: str
-    tag: str
+    tags: tuple[str, ...]
+    """The phase's own, and those of what its work draws on."""
 
 
 FOCUS: Mapping[Phase, Focus] = {
-    "pm": Focus("planning", "pm", "story sizing, when to split a story, structure of epics, criteria", "pm"),
-    "elab": Focus("elaboration", "pm", "audit of stories, their common issues, gaps in acceptance criteria", "elab"),
-    "dev": Focus(
-        "development", "dev", "implementation patterns, what to reuse, architecture, common mistakes and fixes", "dev"
+    "pm": Focus(
+        "planning",
+        "pm",
+        "story sizing, when to split a story, structure of epics, criteria",
+        ("pm", "story-sizing", "blocker", "time-sink", "recommendation"),
     ),
-    "review": Focus("code review", "dev", "code review patterns, common issues in reviews", "review"),
-    "qa": Focus("verification", "qa", "verification patterns, test coverage, common failures, gate criteria", "qa"),
+    "elab": Focus(
+        "elaboration",
+        "pm",
+        "audit of stories, their common issues, gaps in acceptance criteria",
+        ("elab", "story-sizing", "blocker", "recommendation"),
+    ),
+    "dev": Focus(
+        "development",
+        "dev",
+        "implementation patterns, what to reuse, architecture, common mistakes and fixes",
+        ("dev", "reuse", "recommendation", "blocker", "time-sink", "failure", "high-cost"),
+    ),
+    "review": Focus(
+        "code review",
+        "dev",
+        "code review patterns, common issues in reviews",
+        ("review", "recommendation", "verification", "failure"),
+    ),
+    "qa": Focus(
+        "verification",
+        "qa",
+        "verification patterns, test coverage, common failures, gate criteria",
+        ("qa", "verification", "failure", "high-cost"),
+    ),
 }
 
 
@@ -94,9 +118,9 @@ def _remembered(using: MemoryServices, author: Author, phase: Phase, role: Role)
 
 
 def _searched(using: MemoryServices, author: Author, phase: Phase, role: Role) -> SearchAnswer:
-    """What is tagged with the phase; where nothing is, what is about its subjects."""
+    """What is tagged for the phase; where nothing is, what is about its subjects."""
     focus = FOCUS[phase]
-    asked = Asked(query=focus.query, role=role, tags=(focus.tag,), min_confidence=MIN_CONFIDENCE, phase=phase)
+    asked = Asked(query=focus.query, role=role, tags=focus.tags, min_confidence=MIN_CONFIDENCE, phase=phase)
     answer = using.memory.search(author, asked)
     if not answer.found:
         answer = using.memory.search(author, replace(asked, tags=(), phase=None))
