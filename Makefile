@@ -9,7 +9,7 @@ export UV_PROJECT_ENVIRONMENT := .venv
 # Some images forbid Python to keep what it has compiled; then each of hundreds of processes compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help dev setup setup-all test test-fast soak lint types contracts unit integration conformance browser lighthouse infra bench bench-hive bench-retrieval bench-memory bench-pii bench-reference acceptance synth docs snapshot requirements cdk deploy format clean
+.PHONY: help dev setup setup-all test test-fast soak lint types contracts unit integration conformance browser lighthouse infra bench bench-hive bench-retrieval bench-memory bench-lessons bench-pii bench-reference acceptance synth docs snapshot requirements cdk deploy format clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -75,6 +75,9 @@ bench-retrieval: setup-all ## Measure how well a search finds: make bench-retrie
 
 bench-memory: setup-all ## Measure how well a team's memory is searched, and the tokens of an answer
 	@$(RUN) python -m bench.memory_quality $(ARGS)
+
+bench-lessons: setup-all ## Hold the parsers of lessons against a count by hand: make bench-lessons FOLDER=PATH ARGS=--lines
+	@$(RUN) python -m bench.lessons $(FOLDER) $(ARGS)
 
 bench-pii: setup-all ## Measure what the redaction of contributions finds: make bench-pii ARGS=--misses
 	@$(RUN) python -m bench.pii $(ARGS)

@@ -109,36 +109,35 @@ def _compare(told: Beside, name: str, counted: Mapping[str, int] | None, read: M
     told.read += sum(read.values())
     told.agreed += sum(min(count, read.get(kind, 0)) for kind, count in counted.items())
     differ = [f"{kind} {read.get(kind, 0)} for {counted.get(kind, 0)}" for kind in sorted({*counted, *read})]
-    if {kind: count for kind, count in counted.items() if count} != dict(read):
+    if +Counter(counted) != +Counter(read):
         told.lines.append(f"{name}: {', '.join(differ)}")
 
 
 def _elsewhere(stories: Sequence[Counted], seeds: Sequence[Seed], text: str) -> Iterator[tuple[Seed, str]]:
     """Facts that stand below the heading of another story than their own, as the file's own lines say."""
-    lines = [letters(line) for line in text.split("\n")]
-    begins = list(_begins(stories, text))
+    lines = [(letters(line), owner) for line, owner in _owned(stories, text)]
     for seed in seeds:
         if seed.entry_type != "fact" or not seed.source_story or letters(seed.source_story) in letters(seed.content):
             continue
         mark = max((letters(line) for line in re.split(r"\n|; |: ", seed.content)), key=len)[:MARKED]
-        places = [at for at, line in enumerate(lines) if mark in line]
-        owners = [next((one for begin, one in reversed(begins) if begin <= at), None) for at in places]
-        names = [letters(one.id or one.title) for one in owners if one]
+        names = [letters(owner.id or owner.title) for line, owner in lines if mark in line and owner]
         if names and not any(letters(seed.source_story).startswith(name) for name in names):
-            yield seed, next(one.id or one.title for one in owners if one)
+            yield seed, next(owner.id or owner.title for line, owner in lines if mark in line and owner)
 
 
-def _begins(stories: Sequence[Counted], text: str) -> Iterator[tuple[int, Counted]]:
-    """The line, from 0, of each counted story's heading, in order."""
-    headings = [(at, letters(line)) for at, line in enumerate(text.split("\n")) if re.match(r"\s{0,3}#{1,6}\s", line)]
-    after = -1
-    for story in stories:
-        words = (letters(story.id), letters(story.title))
-        found = (at for at, line in headings if at > after and all(word in line for word in words))
-        at = next(found, None)
-        if at is not None:
-            after = at
-            yield at, story
+def _owned(stories: Sequence[Counted], text: str) -> Iterator[tuple[str, Counted | None]]:
+    """Each line with the counted story that it stands below: one that begins ends all that are as deep or deeper."""
+    left, path, fenced = list(stories), list[tuple[int, Counted | None]](), False
+    for line in text.split("\n"):
+        fenced ^= line.lstrip().startswith(("```", "~~~"))
+        if not fenced and (heading := re.match(r"\s{0,3}(#{1,6})\s", line)):
+            level, said = len(heading[1]), letters(line)
+            path = [one for one in path if one[0] < level]
+            begun = next((one for one in left if letters(one.id) in said and letters(one.title) in said), None)
+            if begun is not None:
+                left.remove(begun)
+            path.append((level, begun))
+        yield line, next((one for _, one in reversed(path) if one), None)
 
 
 def total(parts: Sequence[Beside]) -> Beside:

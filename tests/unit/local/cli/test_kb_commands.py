@@ -253,6 +253,40 @@ def test_what_is_parsed_can_be_seeded_and_seeded_again(place: MemoryOverHttp) ->
     assert told["files"][0]["skipped"] == 70
 
 
+def test_what_was_read_and_what_was_not_is_listed_with_its_lines_before_anything_is_written(
+    place: MemoryOverHttp,
+) -> None:
+    done = kb("parse", "lessons", str(FIXTURES / "MESSY-LESSONS.md"), "-o", "a.yaml")
+    told = done.stderr.splitlines()
+    assert told[0].endswith("MESSY-LESSONS.md: 9 summaries, 30 facts")
+    assert told[1].endswith("2 facts of no story")
+    assert "  line 30: Story 006 Locks (no upload) (2026-01-09): 3 facts" in told
+    assert "  line 9-10: not read: “How to read this file” tells of the file, and is no lesson" in told
+    assert told[-1].startswith("a.yaml: 39 entries.")
+
+
+@pytest.mark.parametrize(
+    ("parser", "text", "reason"),
+    [
+        ("lessons", "## APP-1\n- one\n\n<p>two</p>\n", "line 4: not read: HTML is not read"),
+        ("claude", "- one\n\n@docs/two.md\n", "line 3: not read: takes in docs/two.md; parse that as well"),
+        ("templates", "", "line 1: not read: the file is empty"),
+    ],
+)
+def test_strict_writes_nothing_where_anything_was_not_read(
+    place: MemoryOverHttp, parser: str, text: str, reason: str
+) -> None:
+    Path("a.md").write_text(text, encoding="utf-8")
+    Path("b.md").write_text("## APP-2\n- one\n", encoding="utf-8")
+    done = kb("parse", parser, "a.md", "b.md", "-o", "out.yaml", "--strict")
+    assert done.exit_code == 1
+    assert reason in done.stderr
+    assert "1 place was not read: see above. Nothing was written." in done.stderr
+    assert not Path("out.yaml").exists()
+    assert kb("parse", parser, "a.md", "b.md", "-o", "out.yaml").exit_code == 0
+    assert kb("parse", parser, "b.md", "-o", "whole.yaml", "--strict").exit_code == 0
+
+
 def test_a_file_that_was_edited_is_not_written_over(place: MemoryOverHttp) -> None:
     rules = str(FIXTURES / "CLAUDE.md")
     assert kb("parse", "claude", rules, "-o", "rules.yaml").exit_code == 0
