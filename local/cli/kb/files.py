@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from commonplace.kernel.errors import CommonplaceError
 from commonplace.memory.client.learnings import FILE_NAME, RECORD_HINT, Learnings, from_mapping
-from commonplace.memory.entry_files import document, write
+from commonplace.memory.entry_files import document, listed, write
 from commonplace.memory.validation import Refused, imports
 from local.errors import CommandError
 from local.files import write_whole
@@ -67,9 +67,11 @@ def in_file(file: Path, read: Callable[[], T]) -> T:
 
 
 def entries_of(file: Path) -> list[Any]:
-    """The entries of a seed file: a list, or `entries:` with one. Raises CommandError."""
+    """The entries of a seed file: a list, `entries:` with one, or a LEARNINGS.yaml. Raises CommandError."""
     value = read_document(file)
-    found = value.get("entries") if isinstance(value, dict) else value
+    if isinstance(value, dict) and "story_id" in value:
+        return in_file(file, lambda: from_mapping(value).imports(whole=True))
+    found = in_file(file, lambda: listed(value))
     if not isinstance(found, list):
         raise CommandError(f"{file} holds no list of entries.", "Each begins with `- content:`; see docs/memory.md.")
     return found

@@ -254,6 +254,53 @@ def test_a_story_that_cannot_be_read_names_the_field(story: Any, named: str) -> 
     assert caught.value.hint
 
 
+SEEDED = """
+story_id: WRKF-1021
+kb_available: false
+pending_sync: true
+entries:
+  - id: the-summary
+    type: summary
+    content: "WRKF-1021: node metrics."
+  - type: fact
+    category: recommendation
+    content: Check for naming conflicts.
+    parent_id: the-summary
+  - type: fact
+    category: failure
+    content: The linter stopped the gate.
+    parent_id: the-summary
+    tags: [lint]
+  - type: fact
+    category: accessibility
+    content: Say what a button does.
+"""
+
+
+def test_a_record_as_the_seed_shows_it_keeps_its_categories_tags_and_parents() -> None:
+    server = FakeMemoryServer()
+    done = client(server).deliver(from_mapping(document(SEEDED)), THEN)
+    summary, button, naming, linter = server.kept.values()
+    assert (summary["entry_type"], summary["roles"]) == ("summary", ["pm", "dev", "qa"])
+    assert (naming["tags"], naming["roles"], naming["parent_id"]) == (["recommendation"], ["dev"], summary["id"])
+    assert (linter["tags"], linter["confidence"], linter["parent_id"]) == (["lint", "failure"], 0.8, summary["id"])
+    assert (button["tags"], button["roles"]) == (["accessibility"], ["all"])
+    assert [one.category for one in kept(done).entries] == [None, "recommendation", "failure", "accessibility"]
+    assert kept(done) == done
+
+
+def test_a_record_can_be_imported_into_another_memory_as_a_whole() -> None:
+    done = client(FakeMemoryServer()).deliver(from_mapping(document(SEEDED)), THEN)
+    other = FakeMemoryServer()
+    client(other).seed(done.imports(whole=True), lambda done: None)
+    summary, _, naming, _ = other.kept.values()
+    assert (naming["parent_id"], naming["source_story"], naming["tags"]) == (
+        summary["id"],
+        "WRKF-1021",
+        ["recommendation"],
+    )
+
+
 @pytest.mark.parametrize(
     "file",
     [
@@ -264,6 +311,11 @@ def test_a_story_that_cannot_be_read_names_the_field(story: Any, named: str) -> 
         {"story_id": "A-1", "entries": [{"id": "pending-1", "content": "x", "parent_id": "pending-9"}]},
         {"story_id": "A-1", "entries": [{"id": "pending-1", "content": "x"}, {"id": "pending-1", "content": "y"}]},
         {"story_id": "A-1", "entries": [{"id": "pending-1", "content": "x", "confidence": "much"}]},
+        {"story_id": "A-1", "entries": [{"content": "x", "roles": ["boss"]}]},
+        {"story_id": "A-1", "entries": [{"content": "x", "tags": {"a": 1}}]},
+        {"story_id": "A-1", "entries": [{"content": "x", "metadata": ["a"]}]},
+        {"story_id": "A-1", "entries": [{"content": "x", "catgory": "reuse"}]},
+        {"story_id": "A-1", "entris": [], "entries": []},
     ],
 )
 def test_a_file_that_is_broken_is_refused_with_a_hint(file: Any) -> None:

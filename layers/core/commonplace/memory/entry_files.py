@@ -175,13 +175,22 @@ def _joined(first: Seed, other: Seed) -> Seed:
 
 def read(text: str) -> list[Any]:
     """The entries as they are written, unchecked. Raises InvalidInput, and TooLarge for more than is read."""
-    root = document(text)
-    entries = root.get("entries") if isinstance(root, dict) else root
+    entries = listed(document(text))
     if not isinstance(entries, list):
         raise InvalidInput("The YAML is no list of entries.", hint=_EXAMPLE)
     if len(entries) > MAX_IMPORT:
         raise TooLarge(f"The YAML has more than {MAX_IMPORT:,} entries.", hint="Import it in several parts.")
     return entries
+
+
+def listed(root: Any) -> Any:
+    """What stands where the entries should. Raises InvalidInput for anything beside them."""
+    if not isinstance(root, dict):
+        return root
+    if unknown := [str(name) for name in root if name != "entries"]:
+        hint = f"Only `entries` is read there, and not {unknown[0][:60]!r}. {_EXAMPLE}"
+        raise InvalidInput("The YAML has a field beside `entries`.", hint=hint)
+    return root.get("entries")
 
 
 def document(text: str, *, max_bytes: int = MAX_BYTES, max_values: int = MAX_VALUES) -> Any:

@@ -238,6 +238,24 @@ def test_failures_are_confirmed_by_the_file_or_by_the_story(place: MemoryOverHtt
     assert failure["metadata"]["gate_result"] == "PASS"
 
 
+def test_a_record_can_be_seeded_into_a_memory_that_lacks_it(place: MemoryOverHttp) -> None:
+    kb("learn", "story.yaml")
+    delivered = [{**one} for one in place.memory.kept.values()]
+    place.memory.kept.clear()
+    assert kb("seed", "--file", "_implementation/LEARNINGS.yaml").exit_code == 0
+    contents = [(one["content"], one["tags"], one["source_story"]) for one in place.memory.kept.values()]
+    assert contents == [(one["content"], one["tags"], one["source_story"]) for one in delivered]
+    summary, *facts = place.memory.kept.values()
+    assert {one["parent_id"] for one in facts} == {summary["id"]}
+
+
+def test_a_seed_file_with_more_than_its_entries_is_refused(place: MemoryOverHttp) -> None:
+    Path("more.yaml").write_text("roles: [dev]\nentries: [{content: Cars are red., entry_type: fact, roles: [qa]}]\n")
+    done = kb("seed", "--file", "more.yaml")
+    assert (done.exit_code, "'roles'" in done.stderr) == (1, True)
+    assert place.memory.calls == []
+
+
 def test_what_is_parsed_can_be_seeded_and_seeded_again(place: MemoryOverHttp) -> None:
     lessons = str(FIXTURES / "LESSONS-LEARNED.md")
     parsed = kb("parse", "lessons", lessons, "-o", "seed-data/lessons.yaml")

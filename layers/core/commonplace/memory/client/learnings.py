@@ -18,6 +18,13 @@ PENDING = "pending-"
 FILE_NAME = "LEARNINGS.yaml"
 
 RECORD_HINT = "A record has a `story_id` and a list of `entries`."
+RECORD_FIELDS = (
+    *("story_id", "recorded_at", "synced_at", "server", "organisation", "kb_available", "pending_sync", "entries"),
+)
+ENTRY_FIELDS = (
+    *("id", "type", "category", "content", "parent_id", "roles", "tags", "confidence", "source_file", "metadata"),
+    "error",
+)
 
 MIN_LEAD = 20
 MAX_RECAP = 4_000
@@ -26,6 +33,8 @@ MAX_RECAP = 4_000
 _SENTENCE_END = re.compile(
     r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<!\bcf)(?<!\bapprox)(?<!\bNo)(?<!\bDr)[.!?](?=\s+[^\sa-z]|\s*\Z)"
 )
+
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 SUMMARY_ROLES: tuple[Role, ...] = ("pm", "dev", "qa")
 
@@ -74,12 +83,14 @@ class Learnings:
         """In the order of delivery: as in the file, where a parent stands before its children."""
         return tuple(one for one in self.entries if one.pending)
 
-    def imports(self) -> list[dict[str, Any]]:
-        """What is to be delivered, as `kb_bulk_import` takes it."""
+    def imports(self, *, whole: bool = False) -> list[dict[str, Any]]:
+        """What is to be delivered, as `kb_bulk_import` takes it; with `whole` what was delivered too, to another
+        memory."""
         told = []
-        for one in self.pending:
-            parent = one.parent or ""
-            below = {"parent_ref": parent} if parent.startswith(PENDING) else {"parent_id": one.parent}
+        sent = self.entries if whole else self.pending
+        names = {one.id for one in sent}
+        for one in sent:
+            below = {"parent_ref": one.parent} if one.parent in names else {"parent_id": one.parent}
             told.append(replace(one.seed, ref=one.id, source_story=self.story, **below).as_import())
         return told
 
@@ -134,10 +145,14 @@ def from_mapping(value: Any) -> Learnings:
     """What a file holds. Raises InvalidInput, which names the field."""
     if not isinstance(value, Mapping) or not isinstance(value.get("story_id"), str):
         raise InvalidInput("This is no LEARNINGS.yaml: it has no `story_id`.", hint=RECORD_HINT)
+    _check_fields("The record", value, RECORD_FIELDS)
     entries = value.get("entries")
     if not isinstance(entries, Sequence) or isinstance(entries, str):
         raise InvalidInput("`entries` has to be a list.", hint=RECORD_HINT)
     read = tuple(_learned(one, place) for place, one in enumerate(entries))
+    # What has a name of its own in place of the memory's id was never delivered.
+    own = {one.id: f"{PENDING}{one.id}" for one in read if not one.pending and not _ID.fullmatch(one.id)}
+    read = tuple(replace(one, id=own.get(one.id, one.id), parent=own.get(one.parent or "", one.parent)) for one in read)
     names = {one.id for one in read}
     for place, one in enumerate(read):
         if one.parent and one.parent.startswith(PENDING) and one.parent not in names:
@@ -168,29 +183,42 @@ def _entry(one: Learned) -> dict[str, Any]:
 
 
 def _learned(value: Any, place: int) -> Learned:
+    """Roles, tags and confidence are those of its category where the entry names none; the category is always a tag."""
     wrong = f"entries[{place}]"
     if not isinstance(value, Mapping) or not isinstance(value.get("content"), str):
         raise InvalidInput(f"{wrong} has no `content`.", hint="Take the entry out, or say what was learned.")
-    roles, tags = value.get("roles"), value.get("tags")
-    metadata, confidence = value.get("metadata"), value.get("confidence", 1.0)
-    if not isinstance(confidence, int | float):
+    _check_fields(wrong, value, ENTRY_FIELDS)
+    category = _text(value.get("category"))
+    kind = next((one for one in CATEGORIES if one.category == category), None)
+    confidence = value.get("confidence", kind.confidence if kind else 1.0)
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float):
         raise InvalidInput(f"{wrong}: `confidence` has to be a number from 0 to 1.", hint="1 is certain.")
+    roles: tuple[Role, ...] = kind.roles if kind else SUMMARY_ROLES if value.get("type") == "summary" else ("all",)
+    if named := _roles(f"{wrong}.roles", value.get("roles")):
+        roles = tuple(sorted(named, key=value["roles"].index))
+    given = _tags(f"{wrong}.tags", value.get("tags"))
+    implied = kind.tags if kind and value.get("tags") is None else tags([category or ""])
     seed = Seed(
         content=value["content"],
         entry_type=value.get("type", "fact"),
-        roles=tuple(roles) if isinstance(roles, list) else ("all",),
-        tags=tuple(map(str, tags)) if isinstance(tags, list) else (),
+        roles=roles,
+        tags=tuple(dict.fromkeys((*given, *implied))),
         source_file=_text(value.get("source_file")),
         confidence=float(confidence),
-        metadata=dict(metadata) if isinstance(metadata, Mapping) else {},
+        metadata=_metadata(wrong, value.get("metadata")),
     )
     return Learned(
         id=_text(value.get("id")) or f"{PENDING}{place + 1}",
         seed=seed,
         parent=_text(value.get("parent_id")),
-        category=_text(value.get("category")),
+        category=category,
         error=_text(value.get("error")),
     )
+
+
+def _check_fields(what: str, value: Mapping[Any, Any], known: Sequence[str]) -> None:
+    if unknown := [str(name) for name in value if name not in known]:
+        raise InvalidInput(f"{what} has no field {unknown[0][:60]!r}.", hint=f"Its fields are: {', '.join(known)}.")
 
 
 def _text(value: Any) -> str | None:
@@ -225,8 +253,7 @@ def learnings_of(value: Any, at: str) -> Learnings:
     if not isinstance(value, Mapping):
         raise InvalidInput("This is no story's file.", hint=EXAMPLE)
     told = {OTHER_NAMES.get(str(name), str(name)): one for name, one in value.items()}
-    if unknown := [name for name in told if name not in KNOWN]:
-        raise InvalidInput(f"A story has no field {unknown[0][:60]!r}.", hint=f"Its fields are: {', '.join(KNOWN)}.")
+    _check_fields("A story", told, KNOWN)
     story = _line(told, "story_id")
     if not story:
         raise InvalidInput("`story_id` is missing.", hint=EXAMPLE)
