@@ -5,12 +5,13 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from commonplace.kernel.errors import CommonplaceError
+from local import deployment
 from local.deployment import Deployment, find, web_address
 from local.errors import CommandError
 from local.terminal import Data, Outputs, Stage
@@ -22,7 +23,7 @@ URL_VARIABLE, TOKEN_VARIABLE = "COMMONPLACE_URL", "COMMONPLACE_TOKEN"
 
 Url = Annotated[
     str | None,
-    typer.Option(envvar="COMMONPLACE_URL", help="Base URL of a deployment; the token is in COMMONPLACE_TOKEN."),
+    typer.Option(help="Base URL of a deployment; default: COMMONPLACE_URL. The token is in COMMONPLACE_TOKEN."),
 ]
 Org = Annotated[str | None, typer.Option("--org", help="Organisation, where no token says it; default: its own.")]
 
@@ -52,32 +53,102 @@ class Place:
     organisation: Org = None
 
 
-@contextmanager
-def granted(place: Place, grant: Grant) -> Iterator[tuple[str, str | None]]:
-    """Its address, and the token of the environment, else one that lasts as long as the block.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """A server, and the token for it; None is an address for which none was given."""
 
-    None is an address for which no token was given. Raises CommandError when nothing runs there, or nobody may make a
-    token.
+    url: str
+    token: str | None = field(repr=False)
+    organisation: str | None
+    """None where no token says it: the server decides."""
+    chosen_by: str
+    """What named the server, as a user writes it."""
+
+    def __str__(self) -> str:
+        return f"Server: {self.url}, organisation {self.organisation or 'of the server'} ({self.chosen_by})"
+
+
+@contextmanager
+def granted(place: Place, grant: Grant) -> Iterator[Access]:
+    """The server that is meant, said on standard error, with the token of the environment, else one that lasts as
+    long as the block.
+
+    Raises CommandError when two servers may be meant, when nothing runs there, or nobody may make a token.
     """
     given = os.environ.get(TOKEN_VARIABLE, "").strip() or None
-    named = place.data or place.outputs or place.stage
-    if place.url and not named:
-        yield web_address(place.url), given
+    option, url = _choose(place)
+    if url is not None:
+        yield _told(Access(url=url, token=given, organisation=_organisation(given, place), chosen_by=option))
         return
     try:
-        deployment = find(place.data, place.outputs, place.stage)
+        found = find(place.data, place.outputs, place.stage)
     except CommandError as error:
         hint = f"{error.hint} An address of your own: {URL_VARIABLE}, and {TOKEN_VARIABLE} for its token."
         raise Unreachable(error.message, hint) from error
     if given and (place.outputs or place.stage):
-        yield deployment.base_url, given
+        organisation = _organisation(given, place)
+        yield _told(Access(url=found.base_url, token=given, organisation=organisation, chosen_by=option))
         return
-    with _minted(deployment, place.organisation, grant) as token:
-        yield deployment.base_url, token
+    organisation = place.organisation or found.outputs.get("Organisation", "default")
+    with _minted(found, organisation, grant) as token:
+        yield _told(Access(url=found.base_url, token=token, organisation=organisation, chosen_by=option))
+
+
+def _choose(place: Place) -> tuple[str, str | None]:
+    """What names the server, and its address where that is known already. Raises CommandError for two of them."""
+    options = {"--url": place.url, "--data": place.data, "--outputs": place.outputs, "--stage": place.stage}
+    named = [option for option, value in options.items() if value]
+    if len(named) > 1:
+        raise CommandError(f"{' and '.join(named)} name two servers.", "Keep the one that you mean.")
+    if named:
+        return named[0], web_address(place.url) if place.url else None
+    address = os.environ.get(URL_VARIABLE, "").strip()
+    if not address:
+        return "commonplace dev on this machine", None
+    url = web_address(address)
+    running = _running()
+    if running not in (None, url):
+        raise CommandError(
+            f"Two servers may be meant: {url} of {URL_VARIABLE}, and the commonplace dev here, {running}.",
+            f"Choose: --url {url}, or --data {deployment.LAPTOP_DATA}.",
+        )
+    return URL_VARIABLE, url
+
+
+def _running() -> str | None:
+    """Where the `commonplace dev` of this machine is served, if one runs."""
+    with suppress(CommandError):
+        return deployment.laptop().base_url
+    return None
+
+
+def _told(access: Access) -> Access:
+    typer.echo(str(access), err=True)
+    return access
+
+
+def _organisation(token: str | None, place: Place) -> str | None:
+    """Of the token, unverified: the server decides. Raises CommandError where another one was asked for."""
+    try:
+        organisation = str(_claims(token or "")["org"])
+    except (ValueError, LookupError, TypeError):
+        organisation = None
+    if place.organisation and place.organisation != organisation:
+        told = f"is for {organisation}" if organisation else "says which organisation it is for"
+        raise CommandError(
+            f"--org {place.organisation} cannot be had: the token in {TOKEN_VARIABLE} {told}.",
+            f"Leave --org out, or put another token into {TOKEN_VARIABLE}.",
+        )
+    return organisation
+
+
+def _claims(token: str) -> Any:
+    """Of a JSON Web Token (RFC 7519), unverified. Raises ValueError and IndexError for other texts."""
+    return json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))
 
 
 @contextmanager
-def _minted(deployment: Deployment, organisation: str | None, grant: Grant) -> Iterator[str]:
+def _minted(deployment: Deployment, organisation: str, grant: Grant) -> Iterator[str]:
     """A token of our own, by the operator's right to make one; its grant ends with the block."""
     from commonplace.identity.secrets import digest
     from local.identity import Identity
@@ -85,7 +156,7 @@ def _minted(deployment: Deployment, organisation: str | None, grant: Grant) -> I
     identity = Identity(deployment)
     try:
         token = identity.mint(
-            organisation=organisation or deployment.outputs.get("Organisation", "default"),
+            organisation=organisation,
             agent=grant.agent,
             scopes=grant.scopes,
             tier=grant.tier,
@@ -104,5 +175,4 @@ def _minted(deployment: Deployment, organisation: str | None, grant: Grant) -> I
         yield token
     finally:
         with suppress(Exception):  # it ends by itself within a day
-            claims = json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))
-            identity.connections.revoke_for_operator(digest(claims["grant"]))
+            identity.connections.revoke_for_operator(digest(_claims(token)["grant"]))

@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
-import typer
 
 from commonplace.kernel.environment import is_loopback
 from local.access import Grant, Place, granted
@@ -116,9 +115,8 @@ def opened(place: Place, *scopes: str) -> Iterator[HiveServer]:
     """The hive there; it says which. Where no token is given one is made, which ends with the block."""
     reviewer = "hive:admin" in scopes
     grant = Grant(agent=_agent(), scopes=scopes, path="/api", tier="vibecoder" if reviewer else "member")
-    with granted(place, grant) as (url, token):
-        typer.echo(f"Server: {url}", err=True)
-        server = HiveServer(url, token)
+    with granted(place, grant) as access:
+        server = HiveServer(access.url, access.token)
         try:
             yield server
         finally:

@@ -41,9 +41,9 @@ def opened(
     """
     from commonplace.memory.client.server import HttpMemoryServer
 
-    with granted(place, GRANT) as (url, token):
+    with granted(place, GRANT) as access:
         try:
-            server = HttpMemoryServer(url, token)
+            server = HttpMemoryServer(access.url, access.token)
         except InvalidInput as error:
             raise CommandError(error.message, error.hint or "") from error
         try:

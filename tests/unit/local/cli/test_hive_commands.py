@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from commonplace.hive.model import ItemId
 from commonplace.web.gateway import Gateway
-from local import cli
+from local import cli, deployment
 from local.cloud.http_api import HttpApi, Route
 from local.cloud.runtime import Outcome
 from tests.unit.hive.rest.desks import LOCKS, Desk
@@ -43,6 +43,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     api.start()
     monkeypatch.setenv("COMMONPLACE_URL", api.url)
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(deployment, "LAPTOP_DATA", tmp_path)
     monkeypatch.chdir(tmp_path)
     made.become(monkeypatch)
     yield made

@@ -13,7 +13,7 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from commonplace.kernel.errors import RateLimited
-from local import cli
+from local import cli, deployment
 from tests.examples import examples
 from tests.fakes.memory_http import TOKEN, MemoryOverHttp
 
@@ -37,6 +37,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MemoryOve
     monkeypatch.setenv("COMMONPLACE_URL", server.url)
     monkeypatch.setenv("COMMONPLACE_TOKEN", TOKEN)
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(deployment, "LAPTOP_DATA", tmp_path)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "story.yaml").write_text(STORY, encoding="utf-8")
     yield server
@@ -76,7 +77,7 @@ def test_without_a_server_the_story_goes_on_and_later_everything_is_as_if_nothin
     done = kb("learn", "story.yaml")
     assert done.exit_code == 0
     assert done.stdout == ""
-    assert done.stderr.startswith("Warning: the memory cannot be reached. 127.0.0.1:")
+    assert "\nWarning: the memory cannot be reached. 127.0.0.1:" in done.stderr
     assert "3 entries of APP-7 wait in _implementation/LEARNINGS.yaml. Deliver them later" in done.stderr
     waiting = record()
     assert (waiting["kb_available"], waiting["pending_sync"]) == (False, True)
