@@ -17,7 +17,7 @@ import pytest
 
 from commonplace.kernel.audit import AuditRecord, Author
 from commonplace.kernel.audit_store import MEMORY, DynamoAudit
-from commonplace.kernel.errors import Conflict, NotFound
+from commonplace.kernel.errors import Conflict, InvalidInput, NotFound
 from commonplace.memory import validation
 from commonplace.memory.job_store import DynamoJobs, DynamoQueryCounts
 from commonplace.memory.model import Added, Entry, EntryId, Job, Updated
@@ -197,6 +197,27 @@ def test_two_entries_never_change_to_one_content(team: Team) -> None:
     assert {refusal.details["id"] for refusal in refused} == {winner.entry.id}
     assert len(refused) == len(ids) - 1
     assert len(team.check()) == len(ids)
+
+
+def test_no_circle_comes_of_entries_that_get_their_parents_at_once(team: Team) -> None:
+    ids = [team.add(f"Text {number}").id for number in range(4)]
+    pairs = list(zip(ids, [*ids[1:], ids[0]], strict=True))
+
+    def reparent(id: EntryId, parent: EntryId) -> Updated | None:
+        try:
+            return team.service().update(ACME, id, validation.changes(parent_id=parent))
+        except InvalidInput:
+            return None
+
+    outcomes = at_once([partial(reparent, id, parent) for id, parent in pairs])
+
+    parents = {entry.id: entry.parent_id for entry in team.check()}
+    assert sum(isinstance(outcome, Updated) for outcome in outcomes) == sum(map(bool, parents.values())) < len(ids)
+    for id in ids:
+        above: EntryId | None = id
+        for _ in ids:
+            above = parents.get(above) if above else None
+        assert above is None
 
 
 def test_what_is_added_changed_and_deleted_at_once_stays_whole(team: Team) -> None:

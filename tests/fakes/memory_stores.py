@@ -101,13 +101,15 @@ class MemoryEntries(Answers):
             kept.once[once.key] = (holder or entry.id, once)
             return holder or entry.id
 
-    def replace(self, organisation: str, entry: Entry, was: Entry, audit: AuditRecord) -> None:
+    def replace(
+        self, organisation: str, entry: Entry, was: Entry, audit: AuditRecord, above: Sequence[Entry] = ()
+    ) -> None:
         with self.answering():
             if entry.id != was.id or entry.revision <= was.revision:
                 raise ValueError("an entry keeps its id, and its revision grows")
             kept = self._of(organisation)
-            stored = kept.entries.get(was.id)
-            if stored is None or stored.revision != was.revision:
+            stored = [(kept.entries.get(one.id), one) for one in (was, *above)]
+            if any(now is None or now.revision != read.revision for now, read in stored):
                 raise Stale
             holder = kept.hashes.get(entry.content_hash, entry.id)
             if holder != entry.id:

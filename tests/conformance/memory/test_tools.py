@@ -268,6 +268,32 @@ def test_kb_update_changes_what_is_given_and_embeds_only_new_content(team: Team)
     assert team.found("transactions wait for rows") == [LOCKS]
 
 
+def test_kb_update_mends_type_source_and_parent_and_removes_what_is_named(team: Team) -> None:
+    story, other, id = team.add("Story T-1.", entry_type="summary"), team.add("Story T-2."), team.add(ROUTES)
+    mended = {"entry_type": "summary", "source_file": "a.md", "source_story": "T-1", "parent_id": story}
+    team.data("kb_update", id=id, **mended)
+    entry = team.data("kb_get", id=id)
+    assert {name: entry[name] for name in mended} == mended
+    assert [one["id"] for one in team.data("kb_get_related", entry_id=story)["entries"]] == [id]
+    assert [one["id"] for one in team.data("kb_list", entry_type="summary")["entries"]] == [id, story]
+    team.data("kb_update", id=id, parent_id=other, confidence=0.9)
+    assert team.data("kb_get", id=id)["source_story"] == "T-1"
+    team.data("kb_update", id=id, remove=["source_file", "source_story", "parent_id"])
+    assert not team.data("kb_get", id=id).keys() & {"source_file", "source_story", "parent_id"}
+
+
+def test_kb_update_refuses_a_parent_that_is_not_there_or_stands_below(team: Team) -> None:
+    top = team.add("Top.")
+    middle = team.add("Middle.", parent_id=top)
+    leaf = team.add("Leaf.", parent_id=middle)
+    for parent in (top, middle, leaf):
+        code, text = team.error("kb_update", id=top, parent_id=parent)
+        assert (code, "below it" in text) == ("INVALID_INPUT", True)
+    code, text = team.error("kb_update", id=leaf, parent_id=NOBODY)
+    assert (code, "names no entry" in text) == ("INVALID_INPUT", True)
+    assert team.data("kb_get", id=leaf)["parent_id"] == middle
+
+
 def test_kb_update_refuses_another_version_and_anothers_content(team: Team) -> None:
     id, other = team.add(ROUTES), team.add(LOCKS)
     assert team.data("kb_update", id=id, confidence=0.9, expected_version=1)["version"] == 2

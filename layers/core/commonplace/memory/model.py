@@ -87,12 +87,19 @@ class NewEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """The changes of an update; None leaves a field as it is. In `metadata` a null removes its key."""
+    """The changes of an update; None leaves a field as it is, an empty text removes parent, file or story.
+
+    In `metadata` a null removes its key.
+    """
 
     content: str | None = None
+    entry_type: EntryType | None = None
     roles: tuple[Role, ...] | None = None
     tags: tuple[str, ...] | None = None
     confidence: float | None = None
+    source_file: str | None = None
+    source_story: str | None = None
+    parent_id: EntryId | None = None
     metadata: Mapping[str, Any] | None = None
 
 

@@ -72,8 +72,10 @@ class EntryStore(Protocol):
         """As `add`, of one entry, remembered under the key: also when the content was there already."""
         ...
 
-    def replace(self, organisation: str, entry: Entry, was: Entry, audit: AuditRecord) -> None:
-        """Puts `entry` in the place of `was`. Raises Stale and Taken."""
+    def replace(
+        self, organisation: str, entry: Entry, was: Entry, audit: AuditRecord, above: Sequence[Entry] = ()
+    ) -> None:
+        """Puts `entry` in the place of `was`, if those `above` it are as they were read. Raises Stale and Taken."""
         ...
 
     def delete(self, organisation: str, id: EntryId, audit: AuditRecord) -> bool:

@@ -110,6 +110,10 @@ class EntryTable(Table):
             self.new(hash_key(organisation, entry.content_hash), _holder(entry.id)),
         ]
 
+    def unchanged(self, organisation: str, entry: Entry) -> Write:
+        where = entry_key(organisation, entry.id)
+        return self.check(where, "#revision = :revision", revision=entry.revision)
+
     def replaced(self, organisation: str, entry: Entry, was: Entry) -> list[Write]:
         item = entry_item(replace(entry, organisation=organisation))
         kept = self.put(entry_key(organisation, was.id), item, "#revision = :revision", revision=was.revision)
@@ -213,15 +217,18 @@ class DynamoEntries:
             return holder or entry.id
         raise _contended()
 
-    def replace(self, organisation: str, entry: Entry, was: Entry, audit: AuditRecord) -> None:
+    def replace(
+        self, organisation: str, entry: Entry, was: Entry, audit: AuditRecord, above: Sequence[Entry] = ()
+    ) -> None:
         if entry.id != was.id or entry.revision <= was.revision:
             raise ValueError("an entry keeps its id, and its revision grows")
         writes = self._table.replaced(organisation, entry, was)
+        writes += [self._table.unchanged(organisation, one) for one in above]
         for _ in range(ROUNDS):
             try:
                 self._write(writes, audit)
             except Lost:
-                self._explain(organisation, entry, was)
+                self._explain(organisation, entry, was, above)
                 continue
             return
         raise _contended()
@@ -269,10 +276,10 @@ class DynamoEntries:
             return held | {entry.content_hash: entry.id for entry in new}
         raise _contended()
 
-    def _explain(self, organisation: str, entry: Entry, was: Entry) -> None:
+    def _explain(self, organisation: str, entry: Entry, was: Entry, above: Sequence[Entry]) -> None:
         """Why the entry was not replaced. Returns if that is over."""
-        stored = self.get(organisation, was.id)
-        if stored is None or stored.revision != was.revision:
+        stored = self.get_many(organisation, [was.id, *(one.id for one in above)])
+        if any(one.id not in stored or stored[one.id].revision != one.revision for one in (was, *above)):
             raise Stale from None
         holder = self.holders(organisation, [entry.content_hash]).get(entry.content_hash, entry.id)
         if holder != entry.id:

@@ -189,6 +189,9 @@ Tags = Annotated[tuple[Annotated[Text, AfterValidator(_tag)], ...], _LISTED, Aft
 Metadata = Annotated[dict[str, JsonValue], AfterValidator(_metadata)]
 """Nulls stay: their meaning is the caller's."""
 Source = Annotated[Text, _line(MAX_SOURCE_CHARACTERS)]
+NewSource = Annotated[Source, AfterValidator(lambda line: line or "")]
+"""Empty where it is to be removed; `NewParent` likewise."""
+NewParent = Annotated[str, _LOWER, Field(pattern=r"^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})?$")]
 Reference = Annotated[Text, _line(MAX_REFERENCE_CHARACTERS)]
 
 
@@ -211,9 +214,13 @@ class _Import(_Entry):
 
 class _Changes(BaseModel):
     content: Content | None = None
+    entry_type: Type | None = None
     roles: Roles | None = None
     tags: Tags | None = None
     confidence: Confidence | None = None
+    source_file: NewSource | None = None
+    source_story: NewSource | None = None
+    parent_id: NewParent | None = None
     metadata: Metadata | None = None
 
 

@@ -30,6 +30,9 @@ Texts = Mapping[str, str]
 KEYS_KEPT = timedelta(days=2)
 """How long an idempotency key is remembered."""
 
+MAX_ABOVE = 20
+"""Entries above one that gets a parent: its transaction checks each, so that no circle comes of two such changes."""
+
 ATTEMPTS = 10
 """How often a change is made again on top of somebody else's before it is a conflict."""
 
@@ -120,7 +123,8 @@ class Recording:
     def update(self, author: Author, id: EntryId, changes: Changes, expected_version: int | None) -> Updated:
         """Changes the entry, on top of what others have changed meanwhile unless a version is expected.
 
-        Raises NotFound, and Conflict when another version, or another entry's content, stands in the way.
+        Raises NotFound, Conflict when another version, or another entry's content, stands in the way, and InvalidInput
+        for a parent that is not there or stands below the entry.
         """
         embedded: bool | None = None
         for _ in range(ATTEMPTS):
@@ -132,11 +136,13 @@ class Recording:
             entry = self._changed(was, changes)
             if entry is None:
                 return Updated(was, re_embedded=False)
+            above = self._above(entry) if entry.parent_id not in (None, was.parent_id) else ()
             if entry.content_hash != was.content_hash and embedded is None:
                 self._check_free(entry)
                 embedded = self._vectors.first(author.organisation, record_of(entry)) is not None
             try:
-                self._store.replace(author.organisation, entry, was, self._record(author, "memory.update", entry))
+                record = self._record(author, "memory.update", entry)
+                self._store.replace(author.organisation, entry, was, record, above)
             except Taken as taken:
                 raise _taken(taken.id) from None
             except Stale:
@@ -170,9 +176,27 @@ class Recording:
 
     def _check_parent(self, author: Author, new: NewEntry) -> None:
         if new.parent_id is not None and self._store.get(author.organisation, new.parent_id) is None:
-            raise InvalidInput(
-                "`parent_id` names no entry.", hint="Add the parent first and take its id, or leave `parent_id` out."
-            )
+            raise _no_parent()
+
+    def _above(self, entry: Entry) -> tuple[Entry, ...]:
+        """Its parent, the parent's, and so on. Raises InvalidInput."""
+        above: dict[EntryId, Entry] = {}
+        id = entry.parent_id
+        while id is not None and id not in above:
+            if id == entry.id:
+                hint = "Take the parent from that one first, or choose another."
+                raise InvalidInput("`parent_id` names the entry itself, or one below it.", hint=hint)
+            if len(above) == MAX_ABOVE:
+                raise InvalidInput(
+                    f"`parent_id` has more than {MAX_ABOVE} entries above it.", hint="Choose one of those."
+                )
+            one = self._store.get(entry.organisation, id)
+            if one is None:
+                break
+            above[id], id = one, one.parent_id
+        if not above:
+            raise _no_parent()
+        return tuple(above.values())
 
     def _check_free(self, entry: Entry) -> None:
         """Before a model is called: the store decides again when it writes."""
@@ -195,9 +219,13 @@ class Recording:
             was,
             content=content,
             content_hash=content_hash(content),
+            entry_type=changes.entry_type or was.entry_type,
             roles=was.roles if changes.roles is None else changes.roles,
             tags=was.tags if changes.tags is None else changes.tags,
             confidence=was.confidence if changes.confidence is None else changes.confidence,
+            source_file=was.source_file if changes.source_file is None else changes.source_file or None,
+            source_story=was.source_story if changes.source_story is None else changes.source_story or None,
+            parent_id=was.parent_id if changes.parent_id is None else changes.parent_id or None,
             metadata=was.metadata if changes.metadata is None else merged(was.metadata, changes.metadata),
         )
         if entry == was:
@@ -219,6 +247,11 @@ def _request(new: NewEntry) -> str:
     """SHA-256 of the request, the same however it was written."""
     told = json.dumps(asdict(new), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(told.encode()).hexdigest()
+
+
+def _no_parent() -> InvalidInput:
+    hint = "Add the parent first and take its id, or leave `parent_id` out."
+    return InvalidInput("`parent_id` names no entry.", hint=hint)
 
 
 def _newer(entry: Entry, expected: int | None) -> Conflict:

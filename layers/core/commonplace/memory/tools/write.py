@@ -1,15 +1,18 @@
 """The tools `kb_add`, `kb_update` and `kb_delete`, for one entry at a time."""
 
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
+from commonplace.kernel.errors import InvalidInput
 from commonplace.memory import validation
 from commonplace.memory.model import MAX_CONTENT_BYTES, MAX_TAGS, EntryType, Role
 from commonplace.memory.personal_data import refuse_secrets
 from commonplace.memory.tools.services import MemoryServices
 from commonplace.web.mcp.declaration import Answer, Call, SnakeCaseArguments, SnakeCaseOutput, SnakeCasePart, Tool
+
+Removable = Literal["source_file", "source_story", "parent_id"]
 
 WORDS_ONLY = "Its vectors follow; until then it is found by its words."
 
@@ -30,9 +33,14 @@ class AddArguments(SnakeCaseArguments):
 class UpdateArguments(SnakeCaseArguments):
     id: str
     content: str | None = None
+    entry_type: EntryType | None = None
     roles: list[Role] | None = None
     tags: list[str] | None = Field(None, description="In place of those it has")
     confidence: float | None = Field(None, ge=0, le=1)
+    source_file: str | None = None
+    source_story: str | None = None
+    parent_id: str | None = None
+    remove: list[Removable] | None = Field(None, description="What it is not to have any more")
     metadata: dict[str, Any] | None = Field(None, description="Merged with what it has; null removes a key")
     expected_version: int | None = Field(None, description="Change nothing if it has another version by now")
 
@@ -131,6 +139,10 @@ def kb_add(using: MemoryServices, call: Call, asked: AddArguments) -> Answer:
 
 def kb_update(using: MemoryServices, call: Call, asked: UpdateArguments) -> Answer:
     fields = dict(asked)
+    removed: list[Removable] = fields.pop("remove") or []
+    if both := [name for name in removed if fields[name] is not None]:
+        raise InvalidInput(f"`{both[0]}` is both given and in `remove`.", hint="Give it, or remove it.")
+    fields |= dict.fromkeys(removed, "")
     id = validation.entry_id(fields.pop("id"))
     expected = validation.expected_version(fields.pop("expected_version"))
     if using.entry_redaction is None:
