@@ -13,9 +13,9 @@ _TAGS = re.compile(r"(?:tags?|labels?|keywords?)", re.I)
 _FIELD = re.compile(
     r"(?:last )?(?:updated|status|type|authors?|agents?|owners?|reviewers?|phase|severity|priority|story(?: id)?|epic"
     r"|sprint|team|version|branch|commits?|prs?|pull request|issues?|ticket|area|component|scope|project|module|effort"
-    r"|(?:story )?points|duration|estimate|actual|source|related(?: .*)?|references?|see also|id|env(?:ironment)?"
-    r"|deciders?|participants|attendees|(?:retrospective )?facilitator|next retrospective|follow-up stories"
-    r"|upstream issue|impact|category|confidence|frequency|period|dates?)",
+    r"|(?:story )?points|duration|estimate|actual|source|related(?: .*)?|(?:cross-)?references?|see also|id"
+    r"|env(?:ironment)?|deciders?|participants|attendees|(?:retrospective )?facilitator|next retrospective"
+    r"|follow-up stories|upstream issue|impact|category|confidence|frequency|period|dates?)",
     re.I,
 )
 _BETWEEN_FIELDS = re.compile(r"\s+[|·•]\s+(?=[\w ]{2,30}:)")

@@ -215,7 +215,9 @@ class _Reader:
             self.note(line, "nothing", text)
             return
         if place.told and kind is None and place.story is None:
-            self.unread.append(Unread(line, f"“{place.title}” tells of plans or tokens, and belongs to no story"))
+            self.unread.append(
+                Unread(line, f"“{place.title}” tells of plans, files or figures, and belongs to no story")
+            )
             return
         if self.waiting is not None:
             between = "\n" if text.startswith("```") else " "
@@ -271,7 +273,7 @@ def parse(text: str, source_file: str | None = None, roles: tuple[Role, ...] = R
     if not reader.outline.stories and not reader.loose:
         reader = _read(found, Outline(outline.adr, outline.whole, introduces=False))
     outline = reader.outline
-    groups = [one for one in outline.stories if one.holds and one.silent]
+    groups = {one for one in outline.stories if one.holds and one.silent}
     stories = [one for one in outline.stories if one not in groups]
     seeds = [seed for story in stories for seed in seeds_of(story, source_file, roles)]
     seeds += [seed for section, source in reader.loose for seed in loose_seeds(section, source, source_file, roles)]

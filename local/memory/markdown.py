@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 2_000_000
 """Of a file. A parser is not made for more, and no person reads as much."""
 
+MAX_BROKEN = 20
+"""Fences that are never closed. The file is read anew after each; behind the last of them all is code."""
+
 _FRONTMATTER = re.compile(r"\A---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _CHECKBOX = re.compile(r"\A\[[ xX]\][ \t]+")
 _SPACES = re.compile(r"[ \t\n]+")
@@ -106,15 +109,18 @@ def blocks(text: str) -> Iterator[Block]:
     body = _FRONTMATTER.sub(lambda found: "\n" * found[0].count("\n"), normalised(text), count=1)
     parse = MarkdownIt("commonmark").enable("table").parse
     lines = body.split("\n")
-    while (broken := _never_closed(parse("\n".join(lines)), lines)) is not None:
+    tokens = parse(body)
+    for _ in range(MAX_BROKEN):
+        if (broken := _never_closed(tokens, lines)) is None:
+            break
         lines[broken] = ""
+        tokens = parse("\n".join(lines))
         yield Unreadable("a block of code begins here and is never closed; what follows is read as text", broken + 1)
-    apart = set(_labels_after_lists(parse("\n".join(lines)), lines))
-    origin = [at for at, _ in enumerate(lines) for _ in range(2 if at in apart else 1)]
-    tokens = parse("\n".join(f"\n{line}" if at in apart else line for at, line in enumerate(lines)))
-    for token in tokens:
-        if token.map:
-            token.map = [origin[min(at, len(origin) - 1)] for at in token.map]
+    if apart := set(_labels_after_lists(tokens, lines)):
+        origin = [at for at, _ in enumerate(lines) for _ in range(2 if at in apart else 1)]
+        tokens = parse("\n".join(f"\n{line}" if at in apart else line for at, line in enumerate(lines)))
+        for token in tokens:
+            token.map = [origin[min(at, len(origin) - 1)] for at in token.map or ()]
     yield from _below(SyntaxTreeNode(tokens))
 
 

@@ -131,7 +131,7 @@ class Outline:
             place.story = Story("", place.title, line=place.line, place=place.beside)
             place.begins, place.tracked = True, False
             self.stories.append(place.story)
-            self.read.remove(Read(place.line, "section" if place.category else "group", place.title))
+            del self.read[next(at for at in reversed(range(len(self.read))) if self.read[at].line == place.line)]
 
     def pseudo(self, title: str, line: int) -> None:
         """Bold words alone in a line that name a kind of lesson stand for a heading."""

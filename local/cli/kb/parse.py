@@ -25,9 +25,9 @@ from local.terminal import commands, counted
 MARK = "# Made by `commonplace kb parse`; edited since if this is not the hash of the rest: "
 KINDS = tuple(one.tags[0] for one in CATEGORIES)
 BESIDE = {
-    "told": "parts only in the summary",
-    "introduction": "parts of the introduction left out",
-    "nothing": "parts that say “none”",
+    "told": ("part is told by a summary alone", "parts are told by a summary alone"),
+    "introduction": ("part of the introduction was left out", "parts of the introduction were left out"),
+    "nothing": ("part says “none”", "parts say “none”"),
 }
 MANY = {"summary": "summaries", "fact": "facts", "template": "templates"}
 
@@ -114,7 +114,7 @@ def _report(file: Path, found: Parsed) -> None:
         lines.append(f"  {', '.join(f'{kind} {many}' for kind, many in tagged.most_common())}; {loose} of no story")
     lines += [f"  line {one.line}: {one.what}" for one in found.read if one.kind == "story"]
     beside = Counter(one.kind for one in found.read if one.kind in BESIDE)
-    lines += [f"  {count} {BESIDE[kind]}" for kind, count in beside.items()]
+    lines += [f"  {counted(count, *BESIDE[kind])}" for kind, count in beside.items()]
     lines += [f"  {remark}" for remark in found.remarks]
     for reason, group in groupby(found.unread, attrgetter("reason")):
         at = [one.line for one in group]

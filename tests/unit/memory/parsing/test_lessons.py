@@ -166,7 +166,7 @@ def test_the_register_of_costs_belongs_to_no_story_and_what_was_left_out_is_name
     assert found.remarks == ("2 repetitions were joined with what they repeat.",)
     use, costs = (
         "“How to use this file” tells of the file, and is no lesson",
-        "“Token Usage Summary” tells of plans or tokens",
+        "“Token Usage Summary” tells of plans, files or figures",
     )
     assert found.unread == (
         Unread(13, use),
