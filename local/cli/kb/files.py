@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from commonplace.kernel.errors import CommonplaceError
 from commonplace.memory.client.learnings import FILE_NAME, RECORD_HINT, Learnings, from_mapping
 from commonplace.memory.entry_files import document, listed, write
+from commonplace.memory.personal_data import without_secrets
 from commonplace.memory.validation import Refused, imports
 from local.errors import CommandError
 from local.files import write_whole
@@ -81,7 +82,8 @@ def faults_of(entries: Sequence[Any]) -> dict[int, str]:
     """What the memory would refuse, by place: the same checks as the server's."""
     found: dict[int, str] = {}
     for begin in range(0, len(entries), CHECKED):
-        checked = enumerate(imports(list(entries[begin : begin + CHECKED])), start=begin)
+        some = list(entries[begin : begin + CHECKED])
+        checked = enumerate(without_secrets(imports(some), some), start=begin)
         found |= {place: one.sentence for place, one in checked if isinstance(one, Refused)}
     names = {str(one.get("ref")) for one in entries if isinstance(one, dict) and one.get("ref")}
     for place, one in enumerate(entries):

@@ -78,8 +78,9 @@ def _learnings_of(story: Path) -> Learnings:
     value = read_document(story)
     learnings = in_file(story, lambda: learnings_of(value, now()))
     for place, told in faults_of(learnings.imports()).items():
-        said = learnings.entries[place].seed.content[:60]
-        raise CommandError(f"{story}: the memory would not take “{said}…”.", told)
+        # Not its words: what is refused may be a secret.
+        what = learnings.entries[place].category or "summary"
+        raise CommandError(f"{story}: the memory would not take the {what} that is entry {place + 1}.", told)
     return learnings
 
 

@@ -379,8 +379,8 @@ def _taken(value: Any) -> Import:
     fields = f"Its fields are: {', '.join(IMPORT_FIELDS)}."
     if not isinstance(value, Mapping):
         raise InvalidInput("This is no entry.", hint=fields)
-    if not value.keys() <= set(IMPORT_FIELDS):
-        raise InvalidInput("It has a field that entries do not have.", hint=fields)
+    if unknown := [str(name) for name in value if name not in IMPORT_FIELDS]:
+        raise InvalidInput(f"Entries have no field {unknown[0][:40]!r}.", hint=fields)
     entry = _entry(_Import, value)
     ref, parent_ref = entry.pop("ref"), entry.pop("parent_ref")
     if parent_ref is not None and entry["parent_id"] is not None:

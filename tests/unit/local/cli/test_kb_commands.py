@@ -441,3 +441,15 @@ def test_what_goes_wrong_is_said_in_a_sentence_and_a_hint(
     assert told in done.stderr
     assert "Traceback" not in done.stderr
     assert len(done.stderr.strip().splitlines()) >= 2
+
+
+def test_a_secret_stops_a_story_and_a_seed_before_anything_is_written_or_said(place: MemoryOverHttp) -> None:
+    key = "AKIA" + "Q7RZ4XN2LMPV6TBD"
+    Path("secret.yaml").write_text(f"story_id: APP-8\nsummary: Fine.\nfailures: [The key {key} was logged.]\n")
+    done = kb("learn", "secret.yaml")
+    assert (done.exit_code, key in done.output, "aws key id" in done.stderr) == (1, False, True)
+    assert not Path("_implementation/LEARNINGS.yaml").exists()
+    Path("seed.yaml").write_text(f"- {{content: Use {key}., entry_type: fact, roles: [dev]}}\n")
+    rehearsed = kb("seed", "--file", "seed.yaml", "--dry-run")
+    assert (rehearsed.exit_code, key in rehearsed.output, "aws key id" in rehearsed.stdout) == (1, False, True)
+    assert place.memory.calls == []
