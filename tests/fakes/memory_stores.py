@@ -9,12 +9,13 @@ from dataclasses import dataclass, field, replace
 from commonplace.identity.roles import is_organisation
 from commonplace.kernel.audit import AuditRecord
 from commonplace.kernel.errors import Unavailable
+from commonplace.memory.facets import Counts, Key, counts, keys
 from commonplace.memory.model import Card, Entry, EntryId, Job, Phase, Role
 from commonplace.memory.ports import Once, Replayed, Stale, Taken
 from commonplace.search.model import Vector, VectorMemory
 from tests.fakes.identity_stores import Clock, MemoryAudit
 
-MAX_TOGETHER = 32
+MAX_TOGETHER = 8
 """Entries of one transaction."""
 JOB_SECONDS, PIECE_SECONDS = 7 * 86_400, 8 * 86_400
 MAX_PIECE_BYTES = 300_000
@@ -139,6 +140,29 @@ class MemoryEntries(Answers):
         with self.answering():
             for entry in self.get_many(organisation, ids).values():
                 self._put(organisation, replace(entry, revision=entry.revision + 1))
+
+    def keys(
+        self,
+        organisation: str,
+        facet: str,
+        *,
+        newest_first: bool = True,
+        low: str = "",
+        high: str = "",
+        page: int = 500,
+    ) -> Iterator[Key]:
+        with self.answering():
+            placed = (keys(entry) for entry in self._of(organisation).entries.values())
+            found = [key for each in placed for (name, _), key in each.items() if name == facet]
+        within = [key for key in found if key.position >= low and (not high or key.position <= high)]
+        yield from sorted(within, key=lambda key: key.position, reverse=newest_first)
+
+    def counts(self, organisation: str, facet: str) -> Counts:
+        total: Counter[str] = Counter()
+        with self.answering():
+            for entry in self._of(organisation).entries.values():
+                total.update(counts(entry).get(facet, {}))
+        return {cell: amount for cell, amount in total.items() if amount}
 
     def cards(self, organisation: str) -> Iterator[Card]:
         with self.answering():

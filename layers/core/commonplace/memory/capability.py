@@ -3,6 +3,7 @@
 from commonplace.kernel.capability import Capability, Items, Metric, Scopes
 
 ENTRIES, CARDS, HASHES, ONCE = (f"*#memory#{name}" for name in ("entries", "cards", "hashes", "once"))
+FACETS, COUNTS = "*#memory#facet#*", "*#memory#counts"
 JOBS, PIECES, QUERIES = "*#memory#jobs", "*#memory#pieces#*", "*#memory#queries"
 ORGANISATIONS, VECTORS, AUDIT = "organisations", "*#vectors", "memory#*"
 READ = (
@@ -14,6 +15,9 @@ READ = (
 
 CONTINUED = (
     Items(("index",), "records", ("PutItem", "UpdateItem"), (ENTRIES, CARDS)),
+    Items(("index",), "records", ("PutItem", "DeleteItem", "Query"), (FACETS,)),
+    Items(("index",), "records", ("UpdateItem", "Query"), (COUNTS,)),
+    Items(("index",), "records", ("ConditionCheckItem",), (ENTRIES,)),
     Items(("index",), "records", ("BatchGetItem", "PutItem"), (HASHES,)),
     Items(("index",), "records", ("PutItem",), (ORGANISATIONS,)),
     Items(("index",), "records", ("GetItem", "PutItem", "Query"), (JOBS,)),
@@ -26,6 +30,9 @@ added and changed, never taken out."""
 CALLS = (
     Items(("mcp",), "records", ("GetItem", "BatchGetItem"), (ENTRIES,)),
     Items(("mcp",), "records", ("PutItem", "UpdateItem", "DeleteItem"), (ENTRIES, CARDS)),
+    Items(("mcp",), "records", ("PutItem", "DeleteItem", "Query"), (FACETS,)),
+    Items(("mcp",), "records", ("UpdateItem", "Query"), (COUNTS,)),
+    Items(("mcp",), "records", ("ConditionCheckItem",), (ENTRIES,)),
     Items(("mcp",), "records", ("Query",), (CARDS, QUERIES)),
     Items(("mcp",), "records", ("BatchGetItem", "PutItem", "DeleteItem", "ConditionCheckItem"), (HASHES,)),
     Items(("mcp",), "records", ("GetItem", "PutItem"), (ONCE, PIECES)),

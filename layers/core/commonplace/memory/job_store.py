@@ -15,7 +15,7 @@ from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.items import Item, decoded, encode, key
 from commonplace.kernel.table import Table
 from commonplace.memory.model import PHASES, ROLES, Job, Phase, Role
-from commonplace.memory.store import is_id, job_key, piece_key, room
+from commonplace.memory.records import is_id, job_key, piece_key, room
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

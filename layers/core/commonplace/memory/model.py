@@ -141,6 +141,7 @@ class Entry:
             version=self.version,
             revision=self.revision,
             parent_id=self.parent_id,
+            source_file=self.source_file,
             source_story=self.source_story,
         )
 
@@ -160,6 +161,7 @@ class Card:
     version: int
     revision: int
     parent_id: EntryId | None = None
+    source_file: str | None = None
     source_story: str | None = None
 
 

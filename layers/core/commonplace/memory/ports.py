@@ -7,6 +7,7 @@ from typing import Protocol
 
 from commonplace.kernel.audit import AuditRecord, Author
 from commonplace.kernel.errors import NotFound
+from commonplace.memory.facets import Counts, Key
 from commonplace.memory.model import BATCH, Card, Entry, EntryId, Job, NewEntry, Phase, Role, content_hash
 from commonplace.search.model import EmbeddingProvider, VectorMemory
 
@@ -88,6 +89,26 @@ class EntryStore(Protocol):
 
     def touch(self, organisation: str, ids: Sequence[EntryId]) -> None:
         """Raises the revision of these entries, so that the index writes them again. Those that are gone stay gone."""
+        ...
+
+    def keys(
+        self,
+        organisation: str,
+        facet: str,
+        *,
+        newest_first: bool = True,
+        low: str = "",
+        high: str = "",
+        page: int = 500,
+    ) -> Iterator[Key]:
+        """The entries of a facet in order of their positions, from `low` to `high`, both included where they are given.
+
+        `page` is how many are wanted, as far as is known: so many are read at a time.
+        """
+        ...
+
+    def counts(self, organisation: str, facet: str) -> Counts:
+        """What the entries of a facet that is counted add up to."""
         ...
 
     def cards(self, organisation: str) -> Iterator[Card]:

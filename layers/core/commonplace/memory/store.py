@@ -1,30 +1,40 @@
 """Entries on DynamoDB, table `records`: `memory.ports.EntryStore`.
 
-Every key begins with the organisation, so no id, hash, key or handle of one reaches an item of another. Metadata is
-JSON text: DynamoDB's numbers have other bounds than JSON's, and it would not return `1.0` as such.
-
-An entry is three items that one transaction writes: itself, its card, and its content's hash, which makes content
-unique. Of concurrent writers one succeeds; the others see a condition fail, read again, and answer by what they find.
-Race and outage are never confused: what does not end in a bounded number of rounds is Unavailable.
+An entry is itself, its card, its content's hash, which makes content unique, and its keys and counts
+(`memory.facet_store`), all written by one transaction. Of concurrent writers one succeeds; the others see a condition
+fail, read again, and answer by what they find. Race and outage are never
+confused: what does not end in a bounded number of rounds is Unavailable.
 """
 
 from __future__ import annotations
 
-import json
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from commonplace.identity.roles import is_organisation
 from commonplace.kernel.audit import Lost
 from commonplace.kernel.audit_store import MEMORY, audit_writes
 from commonplace.kernel.errors import Unavailable
-from commonplace.kernel.items import Item, decoded, encode, key
-from commonplace.kernel.table import Table, Write
+from commonplace.kernel.items import decoded
+from commonplace.kernel.table import Write
+from commonplace.memory.facet_store import FacetTable
+from commonplace.memory.facets import Change, Counts, Key, change, parent_facet, position, together
 from commonplace.memory.model import Card, Entry, EntryId
 from commonplace.memory.ports import Once, Replayed, Stale, Taken
+from commonplace.memory.records import (
+    NAME_PREFIX,
+    ORGANISATIONS,
+    EntryTable,
+    entry_key,
+    hash_key,
+    is_id,
+    once_key,
+    read_entry,
+    room,
+)
 from commonplace.search.source import batches
 
 if TYPE_CHECKING:
@@ -33,130 +43,15 @@ if TYPE_CHECKING:
     from commonplace.kernel.audit import AuditRecord
 
 
-ORGANISATIONS, NAME_PREFIX = "organisations", "memory#"
-MAX_ID_CHARACTERS = 100
-
 ITEMS_AN_ENTRY = 3
-ITEMS_OF_A_CHANGE = 2
-
+"""Beside its keys and counts."""
 MAX_WRITES = 100
-MAX_TOGETHER = (MAX_WRITES - 1) // ITEMS_AN_ENTRY
-"""Entries of one transaction: TransactWriteItems takes 100 items, and 4 MB, which 32 of the largest do not fill."""
-MAX_CHANGED = MAX_WRITES // ITEMS_OF_A_CHANGE
-"""Entries whose revision one transaction raises."""
+"""Of one transaction, which may also have 4 MB: it takes fewer than ten entries."""
+MAX_CHANGED = 30
+"""Entries whose revision, or parent, one transaction changes."""
 CARDS_PER_PAGE = 500
 """Some 200 KB: a page comes well within the time that is given to a call."""
 ROUNDS = 12
-
-
-def room(organisation: str, name: str) -> str:
-    """The partition of one kind of records. Raises ValueError for what cannot name an organisation."""
-    if not is_organisation(organisation):
-        raise ValueError("no organisation, no memory")
-    return f"{organisation}#memory#{name}"
-
-
-def is_id(text: str) -> bool:
-    """Whether this may be a name that we gave: anything else is not there, and perhaps no key at all."""
-    return 0 < len(text) <= MAX_ID_CHARACTERS and text.isascii() and text.isprintable() and "#" not in text
-
-
-def entry_key(organisation: str, id: str) -> Item:
-    return key(room(organisation, "entries"), id)
-
-
-def card_key(organisation: str, id: str) -> Item:
-    return key(room(organisation, "cards"), id)
-
-
-def hash_key(organisation: str, content_hash: str) -> Item:
-    return key(room(organisation, "hashes"), content_hash)
-
-
-def once_key(organisation: str, hashed: str) -> Item:
-    return key(room(organisation, "once"), hashed)
-
-
-def job_key(organisation: str, id: str) -> Item:
-    return key(room(organisation, "jobs"), id)
-
-
-def piece_key(organisation: str, id: str, number: int) -> Item:
-    return key(room(organisation, f"pieces#{id}"), f"{number:05d}")
-
-
-def entry_item(entry: Entry) -> Item:
-    text = json.dumps(dict(entry.metadata), separators=(",", ":"))
-    return encode(replace(entry, metadata={})) | {"metadata": text}
-
-
-def read_entry(organisation: str, item: Mapping[str, Any] | None) -> Entry | None:
-    """None for an item that is not there, that is no entry, or that is not this organisation's."""
-    bare = {name: value for name, value in (item or {}).items() if name != "metadata"}
-    entry = decoded(Entry, bare)
-    if item is None or entry is None or entry.organisation != organisation:
-        return None
-    metadata = json.loads(item.get("metadata", "{}"))
-    return replace(entry, metadata=metadata)
-
-
-class EntryTable(Table):
-    """Conditions say what must still be so; who meets one that fails reads again."""
-
-    def added(self, organisation: str, entry: Entry) -> list[Write]:
-        return [
-            self.new(entry_key(organisation, entry.id), entry_item(replace(entry, organisation=organisation))),
-            self.put(card_key(organisation, entry.id), encode(entry.card)),
-            self.new(hash_key(organisation, entry.content_hash), _holder(entry.id)),
-        ]
-
-    def unchanged(self, organisation: str, entry: Entry) -> Write:
-        where = entry_key(organisation, entry.id)
-        return self.check(where, "#revision = :revision", revision=entry.revision)
-
-    def replaced(self, organisation: str, entry: Entry, was: Entry) -> list[Write]:
-        item = entry_item(replace(entry, organisation=organisation))
-        kept = self.put(entry_key(organisation, was.id), item, "#revision = :revision", revision=was.revision)
-        writes = [kept, self.put(card_key(organisation, was.id), encode(entry.card))]
-        if entry.content_hash == was.content_hash:
-            return writes
-        return [
-            *writes,
-            self.new(hash_key(organisation, entry.content_hash), _holder(entry.id)),
-            self._free(organisation, was),
-        ]
-
-    def deleted(self, organisation: str, entry: Entry) -> list[Write]:
-        gone = self.delete(entry_key(organisation, entry.id), "#revision = :revision", revision=entry.revision)
-        return [gone, self.delete(card_key(organisation, entry.id)), self._free(organisation, entry)]
-
-    def changed(
-        self, organisation: str, id: EntryId, change: str, condition: str, values: Mapping[str, Any]
-    ) -> list[Write]:
-        """The same update of an entry and its card."""
-        places = entry_key(organisation, id), card_key(organisation, id)
-        return [self.update(where, change, condition, **values) for where in places]
-
-    def once(self, organisation: str, once: Once, id: EntryId, now: int) -> Write:
-        item = encode(replace(once, key="")) | _holder(id)
-        free = "attribute_not_exists(pk) OR #expiresAt <= :now"
-        return self.put(once_key(organisation, once.key), item, free, now=now)
-
-    def still_held(self, organisation: str, content_hash: str, holder: EntryId) -> Write:
-        return self.check(hash_key(organisation, content_hash), "#id = :id", id=holder)
-
-    def named(self, organisation: str) -> Write:
-        """Raises ValueError for what cannot name an organisation."""
-        room(organisation, "")
-        return self.new(key(ORGANISATIONS, f"{NAME_PREFIX}{organisation}"), {})
-
-    def _free(self, organisation: str, entry: Entry) -> Write:
-        where = hash_key(organisation, entry.content_hash)
-        return self.delete(where, "attribute_not_exists(pk) OR #id = :id", id=entry.id)
-
-
-def _holder(id: EntryId) -> Item:
-    return {"id": id}
 
 
 class DynamoEntries:
@@ -173,6 +68,7 @@ class DynamoEntries:
     ) -> None:
         """`clock` gives epoch seconds."""
         self._table = EntryTable(client, records, sleep=sleep)
+        self._facets = FacetTable(self._table)
         self._activity = activity
         self._clock = clock
         self._named: set[str] = set()
@@ -195,7 +91,7 @@ class DynamoEntries:
             first.setdefault(entry.content_hash, entry)
         self._name(organisation)
         held: dict[str, EntryId] = {}
-        for part in batches(list(first.values()), MAX_TOGETHER):
+        for part in _transactions(list(first.values())):
             held |= self._added(organisation, part, audit)
         return held
 
@@ -211,7 +107,8 @@ class DynamoEntries:
                 if holder:
                     self._write([noted, self._table.still_held(organisation, entry.content_hash, holder)])
                 else:
-                    self._write([noted, *self._table.added(organisation, entry)], _told(audit, 1))
+                    writes = [noted, *self._table.added(organisation, entry)]
+                    self._mutate(organisation, writes, change(None, entry), _told(audit, 1))
             except Lost:
                 continue
             return holder or entry.id
@@ -226,7 +123,7 @@ class DynamoEntries:
         writes += [self._table.unchanged(organisation, one) for one in above]
         for _ in range(ROUNDS):
             try:
-                self._write(writes, audit)
+                self._mutate(organisation, writes, change(was, entry), audit, entry)
             except Lost:
                 self._explain(organisation, entry, was, above)
                 continue
@@ -239,18 +136,41 @@ class DynamoEntries:
             if entry is None:
                 return False
             try:
-                self._write(self._table.deleted(organisation, entry), audit)
+                self._mutate(organisation, self._table.deleted(organisation, entry), change(entry, None), audit)
             except Lost:
                 continue
             return True
         raise _contended()
 
     def forget_parent(self, organisation: str, ids: Sequence[EntryId], parent: EntryId) -> None:
-        change = "SET #revision = #revision + :one REMOVE #parentId"
-        self._change(organisation, ids, change, "#parentId = :parent", one=1, parent=parent)
+        how = "SET #revision = #revision + :one REMOVE #parentId"
+        gone = parent_facet(parent)
+        changes = [
+            self._table.changed(organisation, entry.id, how, "#parentId = :parent", {"one": 1, "parent": parent})
+            + self._facets.removed(organisation, [(gone, position(entry))])
+            for entry in self.get_many(organisation, ids).values()
+        ]
+        self._change(changes)
 
     def touch(self, organisation: str, ids: Sequence[EntryId]) -> None:
-        self._change(organisation, ids, "SET #revision = #revision + :one", "attribute_exists(pk)", one=1)
+        how, there = "SET #revision = #revision + :one", "attribute_exists(pk)"
+        known = [id for id in dict.fromkeys(ids) if is_id(id)]
+        self._change([self._table.changed(organisation, id, how, there, {"one": 1}) for id in known])
+
+    def keys(
+        self,
+        organisation: str,
+        facet: str,
+        *,
+        newest_first: bool = True,
+        low: str = "",
+        high: str = "",
+        page: int = CARDS_PER_PAGE,
+    ) -> Iterator[Key]:
+        return self._facets.keys(organisation, facet, newest_first=newest_first, low=low, high=high, page=page)
+
+    def counts(self, organisation: str, facet: str) -> Counts:
+        return self._facets.counts(organisation, facet)
 
     def cards(self, organisation: str) -> Iterator[Card]:
         items = self._table.query(room(organisation, "cards"), Limit=CARDS_PER_PAGE)
@@ -269,7 +189,8 @@ class DynamoEntries:
                 return held
             writes = [one for entry in new for one in self._table.added(organisation, entry)]
             try:
-                self._write(writes, _told(audit, len(new)))
+                sum_of = together(change(None, entry) for entry in new)
+                self._mutate(organisation, writes, sum_of, _told(audit, len(new)))
             except Lost:
                 held = self.holders(organisation, [entry.content_hash for entry in entries])
                 continue
@@ -291,10 +212,9 @@ class DynamoEntries:
             return None
         return Replayed(EntryId(item["id"]), item["request"])
 
-    def _change(self, organisation: str, ids: Sequence[EntryId], change: str, condition: str, **values: Any) -> None:
-        known = [id for id in dict.fromkeys(ids) if is_id(id)]
-        for part in batches(known, MAX_CHANGED):
-            self._changed([self._table.changed(organisation, id, change, condition, values) for id in part])
+    def _change(self, changes: Sequence[list[Write]]) -> None:
+        for part in batches(changes, MAX_CHANGED):
+            self._changed(part)
 
     def _changed(self, changes: Sequence[list[Write]]) -> None:
         """All of them that can be done: one that cannot fails its transaction, so halves are tried."""
@@ -313,8 +233,43 @@ class DynamoEntries:
         self._table.write(self._table.named(organisation))
         self._named.add(organisation)
 
+    def _mutate(
+        self, organisation: str, writes: Sequence[Write], how: Change, audit: AuditRecord, stays: Entry | None = None
+    ) -> None:
+        """The writes with what they do to facets and counts. Raises Lost.
+
+        Only an entry that `stays`, and changes nearly all of very many tags, does not fit: then keys are put before,
+        and others removed after. Meanwhile a key may say too much, which a list sees by the entry.
+        """
+        whole = [*writes, *self._facets.counted(organisation, how)]
+        puts, removed = self._facets.placed(organisation, how), self._facets.removed(organisation, how.removed)
+        excess = max(len(whole) + len(puts) + len(removed) + 1 - MAX_WRITES, 0)
+        if excess:
+            self._table.transact(puts[:excess])
+        late = removed[: max(excess - len(puts), 0)]
+        self._write([*whole, *puts[excess:], *removed[len(late) :]], audit)
+        if late and stays:
+            with suppress(Lost):
+                self._table.transact([self._table.unchanged(organisation, stays), *late])
+
     def _write(self, writes: Sequence[Write], *audit: AuditRecord) -> None:
         self._table.transact([*writes, *audit_writes(self._activity, audit, MEMORY)])
+
+
+def _transactions(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
+    """Runs of entries that one transaction takes, with the record of it."""
+    run: list[Entry] = []
+    placed, counted = 0, set[str]()
+    for entry in entries:
+        own = change(None, entry)
+        placed += ITEMS_AN_ENTRY + len(own.put)
+        counted |= own.counts.keys()
+        if run and placed + len(counted) >= MAX_WRITES:
+            yield run
+            run, placed, counted = [], ITEMS_AN_ENTRY + len(own.put), set(own.counts)
+        run.append(entry)
+    if run:
+        yield run
 
 
 def _told(audit: AuditRecord, entries: int) -> AuditRecord:
