@@ -25,6 +25,7 @@ from local.terminal import commands, counted
 MARK = "# Made by `commonplace kb parse`; edited since if this is not the hash of the rest: "
 KINDS = tuple(one.tags[0] for one in CATEGORIES)
 BESIDE = {
+    "field": ("field of a story", "fields of stories"),
     "told": ("part is told by a summary alone", "parts are told by a summary alone"),
     "introduction": ("part of the introduction was left out", "parts of the introduction were left out"),
     "nothing": ("part says “none”", "parts say “none”"),
@@ -112,7 +113,9 @@ def _report(file: Path, found: Parsed) -> None:
     if kinds["summary"]:
         loose = counted(sum(one.source_story is None for one in facts), "fact", "facts")
         lines.append(f"  {', '.join(f'{kind} {many}' for kind, many in tagged.most_common())}; {loose} of no story")
-    lines += [f"  line {one.line}: {one.what}" for one in found.read if one.kind == "story"]
+    begun = [one for one in found.read if one.kind in ("story", "template")]
+    parts = begun or [one for one in found.read if one.kind in ("section", "group")]
+    lines += [f"  line {one.line}: {one.what}" for one in parts]
     beside = Counter(one.kind for one in found.read if one.kind in BESIDE)
     lines += [f"  {counted(count, *BESIDE[kind])}" for kind, count in beside.items()]
     lines += [f"  {remark}" for remark in found.remarks]

@@ -282,6 +282,10 @@ def test_what_was_read_and_what_was_not_is_listed_with_its_lines_before_anything
     assert "  line 30: Story 006 Locks (no upload) (2026-01-09): 3 facts" in told
     assert "  line 9-10: not read: “How to read this file” tells of the file, and is no lesson" in told
     assert told[-1].startswith("a.yaml: 39 entries.")
+    rules = kb("parse", "claude", str(FIXTURES / "CLAUDE.md")).stderr.splitlines()
+    assert "  line 5: Code style" in rules
+    template = kb("parse", "templates", str(FIXTURES / "templates/operations/RUNBOOK.md")).stderr.splitlines()
+    assert template[1:] == ["  line 1: Runbook: NAME OF THE ALARM"]
 
 
 @pytest.mark.parametrize(
