@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.memory import validation
 from commonplace.memory.search import EXCERPT_CHARACTERS, SEED_FUSION
 from commonplace.search.embedded.engine import EmbeddedEngine
@@ -224,3 +224,57 @@ def test_nearest_entries_are_told_with_how_near_they_are(team: Remembering) -> N
     assert [one.id for one in added.nearest][:1] == [near]
     assert 0.5 < added.nearest[0].similarity <= 1
     assert len(added.nearest) <= 2
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("STORY-003", "of the story"),
+        ("what did we learn about cars in story-003?", "of the story"),
+        ("token.py", "Cars of src/auth/token.py are green."),
+        ("src/auth/token.py and cars", "Cars of src/auth/token.py are green."),
+        ("docs/LESSONS.md cars", "of the file"),
+        ("cars and ECONNREFUSED", "It ended with ECONNREFUSED."),
+    ],
+)
+def test_what_is_asked_for_by_name_comes_first(team: Remembering, query: str, first: str) -> None:
+    for number in range(30):
+        team.add(f"Cars of story {number}: what we learn about cars, token and py, lessons and md.")
+    team.add("of the story", source_story="STORY-003")
+    team.add("of another story", source_story="STORY-0031")
+    team.add("of the file", source_file="docs/LESSONS.md")
+    team.add("Cars of src/auth/token.py are green.")
+    team.add("It ended with ECONNREFUSED.")
+    team.settle()
+    assert team.contents(query)[0] == first
+
+
+def test_entries_of_one_name_are_in_the_order_of_relevance(team: Remembering) -> None:
+    for number in range(20):
+        team.add(f"Bananas {number} are yellow.", source_story="STORY-003")
+    team.add("Cars are red.", source_story="STORY-003")
+    team.add("Cars are blue, and red cars are cars.")
+    team.settle()
+    found = team.contents("red cars in STORY-003")
+    assert found[0] == "Cars are red."
+    assert all("Bananas" in content for content in found[1:])
+
+
+def test_search_is_narrowed_to_a_source_and_a_time(team: Remembering) -> None:
+    first = team.add("cars one", source_story="STORY-003", source_file="docs/a.md")
+    second = team.add("cars two", source_story="STORY-003", source_file="docs/a.md.bak")
+    team.add("cars three", source_file="docs/a.md/b.md")
+    team.settle()
+    times = [team.memory.get(ACME, id).created_at for id in (first, second)]
+    assert set(team.contents("cars", source_story="STORY-003")) == {"cars one", "cars two"}
+    assert team.contents("cars", source_file="docs/a.md") == ["cars one"]
+    assert set(team.contents("cars", since=times[1])) == {"cars two", "cars three"}
+    assert team.contents("cars", until=times[0]) == ["cars one"]
+    assert len(team.contents("cars", since=times[0][:10], until=times[0][:10])) == 3
+    assert team.contents("cars", until="2001-01-01") == []
+
+
+def test_time_that_is_none_is_refused_with_the_form_it_has() -> None:
+    with pytest.raises(InvalidInput, match="`since` is no date or time"):
+        validation.asked(query="cars", since="yesterday")
+    assert validation.asked(query="cars", since="2026-11-24T10:30:00+02:00").since == "2026-11-24T08:30:00.000000Z"

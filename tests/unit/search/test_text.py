@@ -61,19 +61,19 @@ def test_a_query_loses_its_stop_words_unless_it_has_no_others() -> None:
     ],
 )
 def test_a_name_is_matched_as_exactly_as_it_is_written(query: str, name: str, order: int) -> None:
-    grades = (0.0, *(grade(Query.of(text), "ab", "t") for text in ("#ab", "AB", "ab", "a-b")))
+    grades = (0.0, *(grade(Query.of(text), [("t", "ab")]) for text in ("#ab", "AB", "ab", "a-b")))
 
-    assert grade(Query.of(query), name, "t") == grades[order]
+    assert grade(Query.of(query), [("t", name)]) == grades[order]
 
 
 @given(st.text(min_size=1), st.sampled_from(["t", "a", "m"]))
 def test_a_name_always_names_itself_best(name: str, kind: str) -> None:
     name = clean_query(name)
-    best = grade(Query.of(name), name, kind)
+    best = grade(Query.of(name), [(kind, name)])
 
     assert best > 0
     others = (name.upper(), f"#{name}", f" {name} ", f"What is {name}?")
-    assert all(grade(Query.of(other), name, kind) <= best for other in others)
+    assert all(grade(Query.of(other), [(kind, name)]) <= best for other in others)
     assert name_key(name) == name_key(name.strip())
 
 
@@ -127,9 +127,9 @@ def test_a_window_with_two_words_is_better_than_one_with_two_forms_of_one() -> N
 
 def test_a_title_is_named_by_its_main_part_as_well_and_less_surely() -> None:
     title = "What is a tide? - A first look"
-    kinds = {kind: grade(Query.of("What is a tide?"), name, kind) for kind, name in names_of(title, ["Tides"])}
+    kinds = {kind: grade(Query.of("What is a tide?"), [(kind, name)]) for kind, name in names_of(title, ["Tides"])}
 
     assert [*names_of(title, ["Tides"])] == [("t", title), ("a", "Tides"), ("m", "What is a tide?")]
     assert kinds["t"] == 0
-    assert 0 < kinds["a"] < kinds["m"] < grade(Query.of("Tides"), "Tides", "a")
+    assert 0 < kinds["a"] < kinds["m"] < grade(Query.of("Tides"), [("a", "Tides")])
     assert [*names_of("Coordi-nations", [])] == [("t", "Coordi-nations")]

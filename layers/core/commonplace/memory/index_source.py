@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from commonplace.kernel.events import ChangedRecord
 from commonplace.memory.model import Entry, EntryId
 from commonplace.memory.ports import EntryStore
+from commonplace.search import identifiers
 from commonplace.search.chunks import chunk_body
 from commonplace.search.model import Chunk, Record, RecordId
 from commonplace.search.near_duplicates import fingerprint
@@ -48,6 +49,10 @@ def record_of(entry: Entry) -> Record:
         organisation=entry.organisation,
         roles=entry.roles,
         confidence=entry.confidence,
+        group=entry.source_story,
+        path=(entry.source_file or "").strip("/"),
+        created_at=entry.created_at,
+        identifiers=identifiers.kept(entry.source_story, entry.source_file, entry.content),
     )
 
 

@@ -279,6 +279,11 @@ class Asked:
     min_confidence: float = DEFAULT_MIN_CONFIDENCE
     phase: Phase | None = None
     """Only counted."""
+    source_story: str | None = None
+    source_file: str | None = None
+    since: str | None = None
+    until: str | None = None
+    """Bounds of `created_at`: a day, meant whole, or a time as entries have it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,10 @@ def filters(organisation: str, asked: Asked) -> Filters:
         organisation=organisation,
         roles_any=roles_meant(asked.role),
         min_confidence=asked.min_confidence,
+        groups=(asked.source_story,) if asked.source_story else (),
+        path_prefix=asked.source_file,
+        created_from=asked.since,
+        created_to=asked.until,
     )
 
 
@@ -56,6 +60,10 @@ def found(asked: Asked, entry: Entry) -> bool:
     """Whether a search may show the entry: any of the tags is enough."""
     return (
         _fits(asked, entry)
+        and asked.source_story in (None, entry.source_story)
+        and asked.source_file in (None, entry.source_file)
+        and (asked.since is None or entry.created_at >= asked.since)
+        and (asked.until is None or entry.created_at[: len(asked.until)] <= asked.until)
         and entry.confidence >= asked.min_confidence
         and (not asked.tags or not set(asked.tags).isdisjoint(entry.tags))
     )

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, JsonValue, TypeAdapter, ValidationError
@@ -50,6 +51,7 @@ EXACT_INTEGER = 2**53 - 1
 """Beyond this, readers of JSON round."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _QUOTED = re.compile(r"'(.*?)'")
 _AROUND = re.compile(r"\A(?:\ufeff|[ \t]*\n)+")
 """A byte order mark, and empty lines before the first."""
@@ -195,6 +197,25 @@ NewParent = Annotated[str, _LOWER, Field(pattern=r"^(?:[0-9a-f]{8}(?:-[0-9a-f]{4
 Reference = Annotated[Text, _line(MAX_REFERENCE_CHARACTERS)]
 
 
+def _moment(value: Any) -> Any:
+    """An ISO date, or a time in UTC as entries have it; without a zone it is UTC."""
+    given = value.isoformat() if isinstance(value, date) else value
+    if not isinstance(given, str) or not given.strip():
+        return given or None
+    try:
+        if _DAY.fullmatch(told := given.strip()):
+            return date.fromisoformat(told).isoformat()
+        time = datetime.fromisoformat(told)
+        moment = time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise ValueError("is no date or time", "Give 2026-11-24, or 2026-11-24T08:30:00Z.") from None
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+Moment = Annotated[str, BeforeValidator(_moment)]
+"""A day, or a moment in the form of `Entry.created_at`."""
+
+
 class _Entry(BaseModel):
     content: Content
     entry_type: Type
@@ -235,6 +256,10 @@ class _Asked(_Conditions):
     limit: Annotated[int, _whole(1, MAX_LIMIT)] = DEFAULT_LIMIT
     min_confidence: Confidence = DEFAULT_MIN_CONFIDENCE
     phase: Annotated[Phase, _LOWER] | None = None
+    source_story: Source | None = None
+    source_file: Source | None = None
+    since: Moment | None = None
+    until: Moment | None = None
 
 
 class _Listing(_Conditions):

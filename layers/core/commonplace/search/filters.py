@@ -22,6 +22,9 @@ class Filters:
     path_prefix: str | None = None
     date_from: str | None = None
     date_to: str | None = None
+    created_from: str | None = None
+    created_to: str | None = None
+    """ISO 8601 in UTC, compared as text; a day, month or year that is the end is meant whole."""
     organisation: str | None = None
     """Whose records: of what an organisation has for itself, such as memory. None is no condition: a search for anybody
     but an operator always names one where records have one."""

@@ -4,15 +4,17 @@ A name is meant by the whole query or, less surely, by its subject without the f
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
+from commonplace.search import identifiers
 from commonplace.search.analysis import joined, plain_terms
 from commonplace.search.query import Query
 from commonplace.search.text import name_key, plain_key
 
-Kind = Literal["t", "a", "m"]
-"""A title, an alias, or the main part of a title: `What is a DAO?` of `What is a DAO? - Foundations`."""
+Kind = Literal["t", "a", "m", "x"]
+"""A title, an alias, the main part of a title (`What is a DAO?` of `What is a DAO? - Foundations`), or one of its
+identifiers."""
 
 GRADES: Mapping[str, Sequence[float]] = {
     "t": (1.0, 0.95, 0.8, 0.7),
@@ -28,12 +30,18 @@ SUBJECT_SHARE = 0.6
 CORRECTED_SHARE = 0.35
 """What the grade of a query counts for that was corrected first."""
 
+IDENTIFIED = 0.45
+"""The grade of a record that has every identifier of the query: below that of any name that the whole query is."""
+
+
+_EXACTLY = "="
+"""Before the key of an identifier: no key of another name has it."""
 
 _SUBTITLE = re.compile(r"\s[-–—|]\s|:\s")
 
 
-def names_of(title: str, aliases: Sequence[str]) -> Iterator[tuple[Kind, str]]:
-    """The names of a record."""
+def names_of(title: str, aliases: Sequence[str], identified: Sequence[str] = ()) -> Iterator[tuple[Kind, str]]:
+    """The names of a record; `identified` are its identifiers (`search.identifiers`)."""
     if title:
         yield "t", title
     for alias in aliases:
@@ -41,21 +49,38 @@ def names_of(title: str, aliases: Sequence[str]) -> Iterator[tuple[Kind, str]]:
     main = _SUBTITLE.split(title, maxsplit=1)[0].strip()
     if main and main != title:
         yield "m", main
+    for name in identified:
+        yield "x", name
 
 
-def name_keys(name: str) -> tuple[str, ...]:
-    """What names share that may be meant by one another. A name without a word in it has one key, itself."""
+def name_keys(name: str, kind: Kind = "t") -> tuple[str, ...]:
+    """What names share that may be meant by one another. A name without a word in it has one key, itself, and so has an
+    identifier."""
+    if kind == "x":
+        return (_EXACTLY + name,)
     keys = ("".join(plain_terms(name)), joined(name))
     return tuple(dict.fromkeys(filter(None, keys))) or (name_key(name),)
 
 
 def query_keys(query: Query) -> Sequence[str]:
     """The keys of names that the query may be."""
-    return tuple(dict.fromkeys((*name_keys(query.text), *name_keys(query.subject))))
+    exact = (_EXACTLY + name for name in identifiers.asked(query.text))
+    return tuple(dict.fromkeys((*name_keys(query.text), *name_keys(query.subject), *exact)))
 
 
-def grade(query: Query, name: str, kind: str) -> float:
-    """How surely the query names this: one of the grades, or 0 when it does not."""
+def grade(query: Query, names: Iterable[tuple[str, str]]) -> float:
+    """How surely the query names a record by these kinds and names; 0 when it does not.
+
+    Of titles and aliases the best counts, of identifiers how many of the query's the record has.
+    """
+    told = list(names)
+    best = max((_grade_of(query, name, kind) for kind, name in told if kind != "x"), default=0.0)
+    wanted = identifiers.asked(query.text)
+    shared = len({name for kind, name in told if kind == "x"}.intersection(wanted))
+    return max(best, IDENTIFIED * shared / len(wanted) if shared else 0.0)
+
+
+def _grade_of(query: Query, name: str, kind: str) -> float:
     whole = _grade(query.text, name, GRADES[kind])
     return whole or SUBJECT_SHARE * _grade(query.subject, name, GRADES[kind])
 

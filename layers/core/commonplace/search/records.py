@@ -60,6 +60,9 @@ class Record:
     confidence: float | None = None
     """From 0 to 1."""
     authors: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    """Exact names that it is found by where a query has them (`search.identifiers`)."""
+    created_at: str | None = None
     public: bool = False
     """Whether other organisations may find it (`Filters.or_public`)."""
     valid_from: str | None = None

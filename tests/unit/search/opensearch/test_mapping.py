@@ -41,7 +41,17 @@ def test_every_field_of_a_record_and_of_a_chunk_has_a_rule() -> None:
 def test_what_is_written_is_what_is_mapped() -> None:
     provider = FakeEmbeddings()
     full = record("note/a", "# One\n\nrain", title="A", description="b", tags=["t"], aliases=["c"], group="g")
-    full = replace(full, release="r", status="s", date="2024", url="u", source_url="v", updated_at="w", fingerprint="f")
+    full = replace(
+        full,
+        release="r",
+        status="s",
+        date="2024",
+        url="u",
+        source_url="v",
+        updated_at="w",
+        created_at="v",
+        fingerprint="f",
+    )
     full = replace(full, organisation="o", roles=("dev",), confidence=0.5, valid_from="2024", valid_until="2025")
     (item,) = indexed(provider, full)
     _, source = mapping.written(replace(item, tokens=(b"\1\0",)), with_vectors=True)

@@ -41,6 +41,10 @@ class SearchArguments(SnakeCaseArguments):
     limit: int = Field(DEFAULT_LIMIT, ge=1, le=MAX_LIMIT)
     min_confidence: float = Field(DEFAULT_MIN_CONFIDENCE, ge=0, le=1)
     phase: Phase | None = Field(None, description="Of the story you are in: only counted")
+    source_story: str | None = Field(None, description="Entries of this story")
+    source_file: str | None = Field(None, description="Entries of this file")
+    since: str | None = Field(None, description="Created at or after this ISO date or time")
+    until: str | None = Field(None, description="Created up to this ISO date, its whole day, or time")
 
 
 class Searched(SnakeCaseOutput):

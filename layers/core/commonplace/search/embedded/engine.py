@@ -27,6 +27,7 @@ from commonplace.search.model import (
     Found,
     IndexedRecord,
     IndexMismatch,
+    LegHit,
     Page,
     Position,
     QueryVector,
@@ -133,11 +134,16 @@ class EmbeddedEngine:
             words = snapshot.by_words(database, query.terms)
             matched = kept & (words.records > 0)
             near = self._by_vector(snapshot, vector)
+
+            def by_grade(hit: LegHit) -> tuple[float, float, RecordId]:
+                place = snapshot.place(hit.id)
+                return -hit.score, 0.0 if place is None else -float(words.records[place]), hit.id
+
             return Candidates(
                 lexical=tuple(snapshot.hits(words, matched, size)),
                 vector=tuple(snapshot.hits(near, kept & (near.records >= self._vector_floor), size)) if near else (),
                 total=int(matched.sum()),
-                named=tuple(queries.named(database, query, conditions)[:size]),
+                named=tuple(sorted(queries.named(database, query, conditions), key=by_grade)[:size]),
                 degraded=vector is not None and near is None,
                 suggestions=suggestions(database, snapshot, query, conditions),
                 records=len(snapshot),

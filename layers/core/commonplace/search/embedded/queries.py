@@ -66,11 +66,16 @@ class Conditions:
             self._parts.append("records.public = 1")
 
     def _add_dates(self, filters: Filters) -> None:
-        if filters.date_from:
-            self._add("records.date >= {}", (filters.date_from,))
-        if filters.date_to:
-            # A day, month or year given as the end is meant whole.
-            self._add("substr(records.date, 1, length({0})) <= {0}", (filters.date_to,))
+        ranges = (
+            ("date", filters.date_from, filters.date_to),
+            ("created_at", filters.created_from, filters.created_to),
+        )
+        for column, begin, end in ranges:
+            if begin:
+                self._add(f"records.{column} >= {{}}", (begin,))
+            if end:
+                # A day, month or year given as the end is meant whole.
+                self._add(f"substr(records.{column}, 1, length({{0}})) <= {{0}}", (end,))
 
     def _add(self, template: str, values: Sequence[str | float]) -> None:
         names = [f"p{len(self.parameters) + position}" for position in range(len(values))]
@@ -91,7 +96,7 @@ def outside(database: sqlite3.Connection, moment: str) -> Iterator[int]:
 
 
 def named(database: sqlite3.Connection, query: Query, conditions: Conditions) -> list[LegHit]:
-    """The records that the query names, best grade first."""
+    """The records that the query names, in no order."""
     keys = {f"k{place}": key for place, key in enumerate(query_keys(query))}
     rows = database.execute(
         "SELECT records.id, records.fingerprint, names.name, names.kind"  # noqa: S608 - values are parameters
@@ -99,11 +104,10 @@ def named(database: sqlite3.Connection, query: Query, conditions: Conditions) ->
         f" WHERE names.key IN ({', '.join(f':{name}' for name in keys)}) AND {conditions.sql()}",
         keys | conditions.parameters,
     )
-    found: dict[RecordId, LegHit] = {}
+    found: dict[tuple[str, str | None], list[tuple[str, str]]] = {}
     for record, mark, name, kind in rows:
-        hit = LegHit(RecordId(record), grade(query, name, kind), fingerprint=mark)
-        found[hit.id] = max(hit, found.get(hit.id, hit), key=lambda hit: hit.score)
-    return sorted(found.values(), key=lambda hit: (-hit.score, hit.id))
+        found.setdefault((record, mark), []).append((kind, name))
+    return [LegHit(RecordId(record), grade(query, names), None, mark) for (record, mark), names in found.items()]
 
 
 def found(database: sqlite3.Connection, wanted: Mapping[RecordId, int | None]) -> dict[RecordId, Found]:

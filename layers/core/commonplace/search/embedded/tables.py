@@ -17,7 +17,7 @@ from commonplace.search.models.tokens import TOKENS_VERSION
 from commonplace.search.names import name_keys, names_of
 from commonplace.search.text import plain, words
 
-SCHEMA_VERSION = "7"
+SCHEMA_VERSION = "8"
 
 TERMS = f"{ANALYSIS_VERSION}, {TOKENS_VERSION}"
 """The version of the terms and of the token ids of an index."""
@@ -39,7 +39,8 @@ TABLES = f"""
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE records (
     rowid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, version INTEGER NOT NULL, deleted INTEGER NOT NULL,
-    embedded INTEGER NOT NULL, content_type TEXT, group_name TEXT, release TEXT, status TEXT, date TEXT, path TEXT,
+    embedded INTEGER NOT NULL, content_type TEXT, group_name TEXT, release TEXT, status TEXT, date TEXT,
+    created_at TEXT, path TEXT,
     fingerprint TEXT, organisation TEXT, public INTEGER, valid_from TEXT, valid_until TEXT, confidence REAL,
     buried REAL, written INTEGER NOT NULL, fields TEXT NOT NULL
 );
@@ -198,8 +199,8 @@ def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bo
     if row is None:
         return False
     database.execute(
-        "UPDATE records SET content_type = ?, group_name = ?, release = ?, status = ?, date = ?, path = ?,"
-        " fingerprint = ?, organisation = ?, public = ?, valid_from = ?, valid_until = ?, confidence = ?,"
+        "UPDATE records SET content_type = ?, group_name = ?, release = ?, status = ?, date = ?, created_at = ?,"
+        " path = ?, fingerprint = ?, organisation = ?, public = ?, valid_from = ?, valid_until = ?, confidence = ?,"
         " buried = NULL, fields = ? WHERE rowid = ?",
         (
             record.content_type,
@@ -207,6 +208,7 @@ def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bo
             record.release,
             record.status,
             record.date,
+            record.created_at,
             record.path,
             record.fingerprint,
             record.organisation,
@@ -227,7 +229,11 @@ def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bo
     )
     database.executemany(
         "INSERT INTO names VALUES (?, ?, ?, ?)",
-        [(row, key, name, kind) for kind, name in names_of(record.title, record.aliases) for key in name_keys(name)],
+        [
+            (row, key, name, kind)
+            for kind, name in names_of(record.title, record.aliases, record.identifiers)
+            for key in name_keys(name, kind)
+        ],
     )
     database.execute(
         "INSERT INTO labels (rowid, title, aliases, description, tags, authors, kind) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -311,7 +317,8 @@ def _claim(database: sqlite3.Connection, record: RecordId, rank: tuple[int, bool
     database.execute(
         f"UPDATE records SET written = {_NEXT_WRITE},"  # noqa: S608 - a constant
         " version = ?, deleted = ?, embedded = ?, content_type = NULL, group_name = NULL,"
-        " release = NULL, status = NULL, date = NULL, path = NULL, fingerprint = NULL, organisation = NULL,"
+        " release = NULL, status = NULL, date = NULL, created_at = NULL,"
+        " path = NULL, fingerprint = NULL, organisation = NULL,"
         " public = NULL, valid_from = NULL, valid_until = NULL, confidence = NULL, fields = '{}' WHERE rowid = ?",
         (version, not live, embedded, row),
     )
@@ -370,6 +377,6 @@ def known_vectors(database: sqlite3.Connection, keys: Iterable[str]) -> dict[str
 
 def _fields(record: Record) -> str:
     kept = asdict(record)
-    for name in ("body", "chunks", "version", "id"):
+    for name in ("body", "chunks", "version", "id", "identifiers"):
         del kept[name]
     return json.dumps(kept, ensure_ascii=False)

@@ -31,7 +31,7 @@ from commonplace.search.text import plain, words
 
 logger = logging.getLogger(__name__)
 
-SCHEMA_VERSION = f"6, {ANALYSIS_VERSION}, {TOKENS_VERSION}"
+SCHEMA_VERSION = f"7, {ANALYSIS_VERSION}, {TOKENS_VERSION}"
 """Of the fields and of the queries over them: an index of another one cannot be read."""
 
 LEXICAL_ONLY = "none"
@@ -87,6 +87,7 @@ RECORD_RULES: Mapping[str, Rule] = {
     "aliases": Rule(_SHOWN, ("aliases", 3)),
     "date": Rule(_EXACT),  # compared as text: a date may be a year or a month
     "updated_at": Rule(_SHOWN),
+    "created_at": Rule(_EXACT),  # compared as text
     "body": Rule(None),  # its chunks hold it
     "chunks": Rule(None),  # nested, by CHUNK_RULES
     "fingerprint": Rule(_CARRIED),
@@ -94,6 +95,7 @@ RECORD_RULES: Mapping[str, Rule] = {
     "roles": Rule(_EXACT),
     "confidence": Rule({"type": "double"}),
     "authors": Rule(_EXACT, ("authors", 1)),
+    "identifiers": Rule(None),  # `names` holds them
     "public": Rule({"type": "boolean"}),
     "valid_from": Rule(_EXACT),  # compared as text
     "valid_until": Rule(_EXACT),
@@ -182,7 +184,7 @@ def _mappings(dimension: int | None, parameters: IndexParameters, serverless: bo
         "embedded": {"type": "boolean"},
         "alias": _EXACT,
         "tokens": {"type": "binary", "doc_values": True},  # of fifty at once: as keywords it takes ten times as long
-        "names": _EXACT,  # keys of the title and the aliases, for whoever types a name
+        "names": _EXACT,  # keys of the title, the aliases and the identifiers, for whoever types a name
         "named": _CARRIED,  # the same names as they are written, each after its kind
         "spelling": {"type": "text", "analyzer": "indexed", "norms": False, "index_options": "docs"},
         "labels": {"properties": {rule.words[0]: _WORDS for rule in RECORD_RULES.values() if rule.words}},
@@ -235,12 +237,12 @@ def written(indexed: IndexedRecord, *, with_vectors: bool) -> tuple[int, dict[st
     record = indexed.record
     embedded = with_vectors and len(indexed.vectors) == len(record.chunks)
     vectors: Sequence[Vector | None] = indexed.vectors if embedded else [None] * len(record.chunks)
-    names = list(names_of(record.title, record.aliases))
+    names = list(names_of(record.title, record.aliases, record.identifiers))
     source = {name: getattr(record, name) for name in SHOWN_FIELDS}
     source |= {
         "deleted": False,
         "embedded": embedded or not with_vectors,
-        "names": list(dict.fromkeys(key for _, name in names for key in name_keys(name))),
+        "names": list(dict.fromkeys(key for kind, name in names for key in name_keys(name, kind))),
         "named": [kind + name for kind, name in names if len(name) <= LONGEST_NAME],
         "labels": {
             rule.words[0]: _words_of(getattr(record, name)) for name, rule in RECORD_RULES.items() if rule.words

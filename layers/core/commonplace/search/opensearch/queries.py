@@ -55,11 +55,13 @@ def conditions(filters: Filters) -> list[Query]:
     found += [{"term": {"tags": tag}} for tag in dict.fromkeys(filters.tags_all)]
     if filters.min_confidence is not None:
         found.append({"range": {"confidence": {"gte": filters.min_confidence}}})
-    if filters.date_from:
-        found.append({"range": {"date": {"gte": filters.date_from}}})
-    if filters.date_to:
-        # Text order: a day, month or year given as the end is meant whole, so whatever begins with it is before it.
-        found.append({"range": {"date": {"lte": filters.date_to + "\U0010ffff"}}})
+    ranges = (("date", filters.date_from, filters.date_to), ("created_at", filters.created_from, filters.created_to))
+    for name, begin, end in ranges:
+        if begin:
+            found.append({"range": {name: {"gte": begin}}})
+        if end:
+            # Text order: a day, month or year given as the end is meant whole, so whatever begins with it is before it.
+            found.append({"range": {name: {"lte": end + "\U0010ffff"}}})
     if prefix := (filters.path_prefix or "").strip("/"):
         inside = [{"term": {"path": prefix}}, {"prefix": {"path": prefix + "/"}}]
         found.append({"bool": {"should": inside, "minimum_should_match": 1}})
@@ -84,8 +86,11 @@ def nearest(vector: Numbers, where: Sequence[Query], k: int, ef_search: int) -> 
 
 
 def named(query: QueryTerms, where: Sequence[Query]) -> Query:
-    """Records whose title or an alias may be the query, or its subject."""
-    return {"bool": {"filter": [{"terms": {"names": list(query_keys(query))}}, *where]}}
+    """Records whose title or an alias may be the query, or its subject, or that have an identifier of it; those with
+    more of its words before others."""
+    keys = {"terms": {"names": list(query_keys(query))}}
+    words = lexical(query.terms, ()) if query.terms else {"match_all": {}}
+    return {"bool": {"filter": [keys, *where], "should": [words]}}
 
 
 def ranked(query: Query, size: int, *, counted: bool, after: Position | None = None) -> Query:

@@ -81,11 +81,10 @@ def named(answer: Mapping[str, Any], query: Query) -> list[LegHit]:
     found: list[LegHit] = []
     for hit in answer.get("hits", {}).get("hits", ()):
         fields = hit["fields"]
-        grades = [grade(query, name[1:], name[0]) for name in fields.get("named", ())]
-        if best := max(grades, default=0.0):
+        if best := grade(query, [(name[0], name[1:]) for name in fields.get("named", ())]):
             fingerprint = next(iter(fields.get("fingerprint", ())), None)
             found.append(LegHit(RecordId(fields["id"][0]), best, None, fingerprint))
-    return sorted(found, key=lambda hit: (-hit.score, hit.id))
+    return sorted(found, key=lambda hit: -hit.score)
 
 
 def versions(answers: Sequence[Mapping[str, Any]]) -> list[tuple[RecordId, int]]:
