@@ -21,6 +21,7 @@ LONGEST = (
     f"{INTEGRATION}/test_dev.py",
     f"{INTEGRATION}/test_acceptance.py",
     f"{INTEGRATION}/test_push_to_answer.py",
+    f"{INTEGRATION}/test_memory_kills.py",
     f"{INTEGRATION}/test_memory_learn.py",
     f"{INTEGRATION}/test_memory_outage.py",
     f"{INTEGRATION}/test_catalogue_sync.py",
