@@ -42,6 +42,11 @@ def test_tags_are_written_in_lower_case_and_once() -> None:
     assert new(tags=["API", " api ", "route   order"]).tags == ("api", "route order")
 
 
+def test_names_of_sources_are_one_line_in_one_form_of_unicode() -> None:
+    entry = new(source_story=" Re\u0301tro\u00a012 ", source_file="notes/cafe\u0301.md")
+    assert (entry.source_story, entry.source_file) == ("Rétro 12", "notes/café.md")
+
+
 def test_one_value_stands_for_a_list_of_it() -> None:
     assert new(roles="QA", tags="Lint").roles == ("qa",)
 

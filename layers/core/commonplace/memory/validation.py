@@ -150,7 +150,7 @@ def _line(most: int) -> AfterValidator:
     """One line of text; None when there is nothing in it."""
 
     def line_of(text: str) -> str | None:
-        line = " ".join(text.split())
+        line = " ".join(unicodedata.normalize("NFC", text).split())
         if len(line) > most:
             raise ValueError(f"is longer than {most} characters", "Shorten it.")
         if not line.isprintable():
