@@ -11,7 +11,7 @@ from commonplace.kernel.audit import AuditRecord
 from commonplace.kernel.errors import Unavailable
 from commonplace.memory.facets import Counts, Key, counts, keys
 from commonplace.memory.model import Card, Entry, EntryId, Job, Phase, Role
-from commonplace.memory.ports import Once, Replayed, Stale, Taken
+from commonplace.memory.ports import KEYS_PER_PAGE, Once, Replayed, Stale, Taken
 from commonplace.search.model import Vector, VectorMemory
 from tests.fakes.identity_stores import Clock, MemoryAudit
 
@@ -149,7 +149,7 @@ class MemoryEntries(Answers):
         newest_first: bool = True,
         low: str = "",
         high: str = "",
-        page: int = 500,
+        page: int = KEYS_PER_PAGE,
     ) -> Iterator[Key]:
         with self.answering():
             placed = (keys(entry) for entry in self._of(organisation).entries.values())

@@ -15,17 +15,14 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from commonplace.kernel.items import Item, decoded, encode, key
-from commonplace.memory.facets import Change, Counts, Key, Place
+from commonplace.memory.facets import LAST, Change, Counts, Key, Place
+from commonplace.memory.ports import KEYS_PER_PAGE
 from commonplace.memory.records import room
 
 if TYPE_CHECKING:
     from commonplace.kernel.table import Table, Write
 
 SHARDS = 16
-KEYS_PER_PAGE = 500
-"""Some 200 KB."""
-LAST = "~"
-"""After every position that begins alike."""
 
 _RANDOM = random.SystemRandom()
 
@@ -62,10 +59,13 @@ class FacetTable:
     def keys(
         self, organisation: str, facet: str, *, newest_first: bool, low: str, high: str, page: int
     ) -> Iterator[Key]:
+        low, high = low or " ", high or LAST
+        if low > high:  # which BETWEEN refuses
+            return iter(())
         items = self._table.query(
             room(organisation, f"facet#{facet}"),
-            "sk BETWEEN :low AND :high" if low or high else "",
-            {"low": low or " ", "high": high or LAST} if low or high else {},
+            "sk BETWEEN :low AND :high",
+            {"low": low, "high": high},
             ScanIndexForward=not newest_first,
             Limit=max(1, min(page, KEYS_PER_PAGE)),
         )

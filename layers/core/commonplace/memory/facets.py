@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from hashlib import sha256
 from urllib.parse import quote
 
-from commonplace.memory.model import ENTRY_TYPES, Card, Entry, EntryId, EntryType, Order, Role
+from commonplace.memory.model import ENTRY_TYPES, Card, Entry, EntryId, EntryType, Listing, Order, Role
 
 ALL, BY_CHANGE, BY_CONFIDENCE = "all", "by=updated_at", "by=confidence"
 COUNTED = ("all", "tag=", "story=", "file=")
 """Facets with counts of their own: those of roles and types are cells of `all`."""
 MAX_FACET_CHARACTERS = 200
 """A longer one is kept by its SHA-256: keys of DynamoDB have bounds."""
+LAST = "~"
+"""After every position that begins alike."""
 CONFIDENCE_UNITS = 1_000_000
 """Confidence is summed in whole millionths, which add up to the same in any order."""
 
@@ -74,11 +76,28 @@ def facets(card: Card | Entry) -> tuple[str, ...]:
     return tuple(found)
 
 
+def wanted(listing: Listing) -> tuple[str, ...]:
+    """The facets that an entry of this list has, all of them."""
+    named = {
+        "type": listing.entry_type,
+        "role": None if listing.role == "all" else listing.role,
+        "story": listing.source_story,
+        "file": listing.source_file,
+    }
+    tags = (facet("tag", tag) for tag in listing.tags)
+    return (*(facet(kind, value) for kind, value in named.items() if value), *tags)
+
+
 def position(card: Card | Entry, order_by: Order = "created_at") -> str:
     """Text order is the order of the values, then of ids."""
     # The bytes of a float that is not negative are in its order (IEEE 754, big-endian).
     value = struct.pack(">d", card.confidence + 0.0).hex() if order_by == "confidence" else getattr(card, order_by)
     return f"{value}#{card.id}"
+
+
+def key(card: Card | Entry) -> Key:
+    """As it stands in every facet that is in order of time."""
+    return keys(card)[ALL, position(card)]
 
 
 def keys(card: Card | Entry | None) -> dict[Place, Key]:
@@ -140,3 +159,10 @@ def number(cells: Counts, role: Role | None = None, entry_type: EntryType | None
     """How many of a facet's entries a question of this role and type is shown."""
     shown = "any" if role in (None, "all") else role
     return sum(cells.get(f"{shown}_{one}", 0) for one in ENTRY_TYPES if entry_type in (None, one))
+
+
+def number_of(cells: Counts, name: str) -> int:
+    """How many entries a facet of a role or a type has, by the counts of all."""
+    kind, _, value = name.partition("=")
+    pattern = f"any_{value}" if kind == "type" else f"{value}_"
+    return sum(amount for cell, amount in cells.items() if cell.startswith(pattern))

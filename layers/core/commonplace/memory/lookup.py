@@ -1,16 +1,17 @@
 """Look-ups without a search: one entry, its relations, lists and figures.
 
 Source: seed 001, `kb_get`, `kb_get_related`, `kb_list`, `kb_stats`. All come from the store,
-so they are consistent at once.
+so they are consistent at once. What they read is what they answer: keys of a facet, and counts (`memory.facets`).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
-from commonplace.memory import search
+from commonplace.memory import facets, search
+from commonplace.memory.facets import ALL, BY_CHANGE, CONFIDENCE_UNITS, LAST, Key
 from commonplace.memory.model import (
     ENTRY_TYPES,
     ROLES,
-    Card,
     Entry,
     EntryId,
     ListAnswer,
@@ -19,10 +20,16 @@ from commonplace.memory.model import (
     Relation,
     Stats,
 )
-from commonplace.memory.ports import EntryStore, QueryCounts, VectorCaches, unknown
+from commonplace.memory.ports import KEYS_PER_PAGE, EntryStore, QueryCounts, VectorCaches, unknown
 
 SHARED_TAGS = 2
 """Entries are related by tags when they have this many in common."""
+COMMON_SHARE, COMMON_FLOOR = 0.1, 25
+"""A tag on more than this share of the entries relates none, unless it is on no more than so many."""
+RELATIVES, NEWEST = 200, 50
+"""So many siblings and children are looked at, and so many entries of each tag, the newest."""
+FEW = 200
+"""So many entries are read and sorted rather than looked for among all in the order that is asked for."""
 
 
 class Reading:
@@ -43,63 +50,120 @@ class Reading:
     def related(self, organisation: str, id: EntryId, limit: int) -> tuple[Related, ...]:
         """Siblings, then the parent, then children, then entries with two or more of its tags; each group by how many
         tags are shared, the newest first among equals. Raises NotFound."""
-        cards = {card.id: card for card in self._store.cards(organisation)}
-        own = cards.get(id)
+        own = self._store.get(organisation, id)
         if own is None:
             raise unknown(id)
-        relations = _relations(own, cards)
-        entries = self._store.get_many(organisation, list(relations)[:limit])
-        shown = search.orphaned(search.in_order(list(relations)[:limit], entries), cards.keys())
-        return tuple(Related(entry, relations[entry.id], _shared(own, entry)) for entry in shown)
+        relations: dict[EntryId, Relation] = {}
+        # What comes first is enough: tags are read only where relatives leave room.
+        for relation, members in self._relatives(organisation, own):
+            for key in sorted(members, key=lambda key: -_shared(own, key)):
+                if key.id != id:
+                    relations.setdefault(key.id, relation)
+            if len(relations) >= limit:
+                break
+        nearest = list(relations)[:limit]
+        entries = search.in_order(nearest, self._store.get_many(organisation, nearest) if nearest else {})
+        shown = search.without_lost_parents(self._store, organisation, entries)
+        return tuple(
+            Related(entry, relations[entry.id], tuple(tag for tag in own.tags if tag in entry.tags)) for entry in shown
+        )
 
     def list(self, organisation: str, listing: Listing) -> ListAnswer:
-        """A page of those that pass the filters, ties by id, and how many pass them."""
-        cards = {card.id: card for card in self._store.cards(organisation)}
-        passing = [card for card in cards.values() if search.listed(listing, card)]
-        passing.sort(key=lambda card: (getattr(card, listing.order_by), card.id), reverse=listing.order == "desc")
-        page = [card.id for card in passing[listing.offset : listing.offset + listing.limit]]
-        entries = search.in_order(page, self._store.get_many(organisation, page) if page else {})
-        return ListAnswer(search.orphaned(entries, cards.keys()), len(passing))
+        """A page of those that pass the filters, ties by id, and how many pass them.
+
+        The number is that of the counts where one of them is of just these filters; otherwise the keys of the rarest
+        facet are counted.
+        """
+        wanted = facets.wanted(listing)
+        counted = [name for name in wanted if name.startswith(facets.COUNTED)]
+        counts = {name: self._store.counts(organisation, name) for name in (ALL, *counted)}
+        sizes = {name: facets.number(cells) for name, cells in counts.items()}
+        sizes |= {name: facets.number_of(counts[ALL], name) for name in wanted if name not in counts}
+        rarest = min(sizes, key=lambda name: sizes[name])
+        few = listing.order_by != "created_at" and sizes[rarest] <= FEW
+        told = len(counted) <= 1 and not (listing.since or listing.until)
+        matching = None if told and not few else list(self._passing(organisation, listing, wanted, rarest))
+        total = facets.number(counts[[*counts][-1]], listing.role, listing.entry_type) if told else len(matching or ())
+
+        newest_first, after = listing.order == "desc", listing.after
+        if matching is not None and few:
+            entries = self._store.get_many(organisation, [key.id for key in matching]) if matching else {}
+            places: Iterable[tuple[str, EntryId]] = sorted(
+                ((facets.position(entry, listing.order_by), entry.id) for entry in entries.values()),
+                reverse=newest_first,
+            )
+        elif matching is not None and listing.order_by == "created_at":
+            places = [(key.position, key.id) for key in matching]
+        else:
+            facet = rarest if listing.order_by == "created_at" else f"by={listing.order_by}"
+            page = (listing.offset + listing.limit) * sizes.get(facet, sizes[ALL]) // max(total, 1) + 1
+            keys = self._passing(organisation, listing, wanted, facet, after=after, page=page) if total else iter(())
+            places = ((key.position, key.id) for key in keys)
+        rest = (id for place, id in places if not after or (place < after if newest_first else place > after))
+        ids = list(islice(rest, listing.offset, listing.offset + listing.limit))
+        found = search.in_order(ids, self._store.get_many(organisation, ids) if ids else {})
+        passing = [entry for entry in found if set(wanted) <= set(facets.facets(entry))]
+        return ListAnswer(search.without_lost_parents(self._store, organisation, passing), total)
 
     def stats(self, organisation: str) -> Stats:
         """Figures of all entries. An entry with two roles counts for both."""
-        by_type, by_role = dict.fromkeys(ENTRY_TYPES, 0), dict.fromkeys(ROLES, 0)
-        total, confidence, last = 0, 0.0, ""
-        for card in self._store.cards(organisation):
-            total += 1
-            confidence += card.confidence
-            last = max(last, card.updated_at)
-            by_type[card.entry_type] += 1
-            for role in card.roles:
-                by_role[role] += 1
+        cells = self._store.counts(organisation, ALL)
+        total = facets.number(cells)
+        newest = next(self._store.keys(organisation, BY_CHANGE, page=1), None)
         return Stats(
             total_entries=total,
-            by_type=by_type,
-            by_role=by_role,
-            avg_confidence=round(confidence / total, 4) if total else 0.0,
-            last_updated=last or None,
+            by_type={each: facets.number(cells, None, each) for each in ENTRY_TYPES},
+            by_role={role: cells.get(f"is_{role}", 0) for role in ROLES},
+            avg_confidence=round(cells.get("confidence", 0) / CONFIDENCE_UNITS / total, 4) if total else 0.0,
+            last_updated=newest.position.rpartition("#")[0] if newest else None,
             cache_size=self._caches.size(organisation),
             queries=self._counts.counts(organisation),
         )
 
+    def _relatives(self, organisation: str, own: Entry) -> Iterator[tuple[Relation, Iterable[Key]]]:
+        """Each kind of relation with its entries, the newest first."""
+        parent = self._store.get(organisation, own.parent_id) if own.parent_id else None
+        if parent:
+            yield "sibling", self._newest(organisation, facets.parent_facet(parent.id), RELATIVES)
+            yield "parent", [facets.key(parent)]
+        yield "child", self._newest(organisation, facets.parent_facet(own.id), RELATIVES)
+        yield "tags", self._alike(organisation, own)
 
-def _relations(own: Card, cards: Mapping[EntryId, Card]) -> dict[EntryId, Relation]:
-    """Every related entry with its nearest relation, the nearest first."""
-    parent = cards.get(own.parent_id) if own.parent_id else None
-    others = [card for card in cards.values() if card.id != own.id]
-    groups: tuple[tuple[Relation, Iterable[Card]], ...] = (
-        ("sibling", [card for card in others if parent and card.parent_id == parent.id]),
-        ("parent", [parent] if parent else []),
-        ("child", [card for card in others if card.parent_id == own.id]),
-        ("tags", [card for card in others if len(_shared(own, card)) >= SHARED_TAGS]),
-    )
-    found: dict[EntryId, Relation] = {}
-    for relation, members in groups:
-        newest_first = sorted(members, key=lambda card: (card.created_at, card.id), reverse=True)
-        for card in sorted(newest_first, key=lambda card: -len(_shared(own, card))):
-            found.setdefault(card.id, relation)
-    return found
+    def _alike(self, organisation: str, own: Entry) -> Iterable[Key]:
+        """Entries that share enough of the tags that relate."""
+        everything = facets.number(self._store.counts(organisation, ALL))
+        most = max(COMMON_FLOOR, COMMON_SHARE * everything)
+        named = [facets.facet("tag", tag) for tag in own.tags] if len(own.tags) >= SHARED_TAGS else []
+        telling = {name for name in named if facets.number(self._store.counts(organisation, name)) <= most}
+        if len(telling) < SHARED_TAGS:
+            return []
+        members = {key.id: key for name in sorted(telling) for key in self._newest(organisation, name, NEWEST)}
+        close = [key for key in members.values() if len(telling.intersection(key.facets)) >= SHARED_TAGS]
+        close.sort(key=lambda key: (key.created_at, key.id), reverse=True)
+        return sorted(close, key=lambda key: -len(telling.intersection(key.facets)))
+
+    def _newest(self, organisation: str, facet: str, most: int) -> tuple[Key, ...]:
+        return tuple(islice(self._store.keys(organisation, facet, page=most), most))
+
+    def _passing(
+        self,
+        organisation: str,
+        listing: Listing,
+        wanted: Sequence[str],
+        facet: str,
+        *,
+        after: str = "",
+        page: int = KEYS_PER_PAGE,
+    ) -> Iterator[Key]:
+        """The keys of a facet that pass the filters, in the order that is asked for, beginning where `after` is."""
+        newest_first, since, until = listing.order == "desc", listing.since or "", f"{listing.until or ''}{LAST}"
+        low, high = ("", LAST) if facet.startswith("by=") else (since, until)
+        low, high = (low, min(after or high, high)) if newest_first else (max(after, low), high)
+        keys = self._store.keys(organisation, facet, newest_first=newest_first, low=low, high=high, page=page)
+        for key in keys:
+            if since <= key.created_at <= until and set(wanted) <= set(key.facets):
+                yield key
 
 
-def _shared(own: Card, other: Card | Entry) -> tuple[str, ...]:
-    return tuple(tag for tag in own.tags if tag in other.tags)
+def _shared(own: Entry, key: Key) -> int:
+    return len({facets.facet("tag", tag) for tag in own.tags}.intersection(key.facets))

@@ -325,6 +325,13 @@ class Listing:
     offset: int = 0
     order_by: Order = "created_at"
     order: Direction = "desc"
+    source_story: str | None = None
+    source_file: str | None = None
+    since: str | None = None
+    until: str | None = None
+    """Of `created_at`, both included; the beginning of a time, such as a day, is that whole stretch."""
+    after: str = ""
+    """A position (`memory.facets`): the list goes on behind it, and `offset` counts from there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,9 @@ from commonplace.memory.facets import Counts, Key
 from commonplace.memory.model import BATCH, Card, Entry, EntryId, Job, NewEntry, Phase, Role, content_hash
 from commonplace.search.model import EmbeddingProvider, VectorMemory
 
+KEYS_PER_PAGE = 500
+"""Some 200 KB."""
+
 
 class Stale(Exception):
     """The entry is not in the version that the change was made for, or is gone. Nothing was written."""
@@ -99,7 +102,7 @@ class EntryStore(Protocol):
         newest_first: bool = True,
         low: str = "",
         high: str = "",
-        page: int = 500,
+        page: int = KEYS_PER_PAGE,
     ) -> Iterator[Key]:
         """The entries of a facet in order of their positions, from `low` to `high`, both included where they are given.
 

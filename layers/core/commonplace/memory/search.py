@@ -1,4 +1,4 @@
-"""Search of the memory: words and meaning, fused by reciprocal ranks (seed 001, `kb_search`), and filters of lists.
+"""Search of the memory: words and meaning, fused by reciprocal ranks (seed 001, `kb_search`).
 
 The index proposes entries and the store decides: the index lags behind by a second or two, so every entry is read again
 and every condition is checked again before anything is shown.
@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.memory.index_source import record_id
-from commonplace.memory.model import Asked, Card, Entry, EntryId, Found, Listing, Near, Role, SearchAnswer
+from commonplace.memory.model import Asked, Entry, EntryId, Found, Near, Role, SearchAnswer
 from commonplace.memory.ports import EntryStore
 from commonplace.search.candidates import Ranked, Stopwatch
 from commonplace.search.filters import Filters
@@ -69,12 +69,7 @@ def found(asked: Asked, entry: Entry) -> bool:
     )
 
 
-def listed(listing: Listing, card: Card) -> bool:
-    """Whether a list shows the entry: it needs all of the tags."""
-    return _fits(listing, card) and set(listing.tags) <= set(card.tags)
-
-
-def _fits(asked: Asked | Listing, entry: Entry | Card) -> bool:
+def _fits(asked: Asked, entry: Entry) -> bool:
     roles = roles_meant(asked.role)
     return asked.entry_type in (None, entry.entry_type) and (not roles or not set(roles).isdisjoint(entry.roles))
 

@@ -23,7 +23,7 @@ from commonplace.kernel.table import Write
 from commonplace.memory.facet_store import FacetTable
 from commonplace.memory.facets import Change, Counts, Key, change, parent_facet, position, together
 from commonplace.memory.model import Card, Entry, EntryId
-from commonplace.memory.ports import Once, Replayed, Stale, Taken
+from commonplace.memory.ports import KEYS_PER_PAGE, Once, Replayed, Stale, Taken
 from commonplace.memory.records import (
     NAME_PREFIX,
     ORGANISATIONS,
@@ -165,7 +165,7 @@ class DynamoEntries:
         newest_first: bool = True,
         low: str = "",
         high: str = "",
-        page: int = CARDS_PER_PAGE,
+        page: int = KEYS_PER_PAGE,
     ) -> Iterator[Key]:
         return self._facets.keys(organisation, facet, newest_first=newest_first, low=low, high=high, page=page)
 

@@ -2,13 +2,15 @@
 
 import logging
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.memory.bulk_import import LargeImports
+from commonplace.memory.facets import parent_facet
 from commonplace.memory.index_source import EntryEvent, JobEvent, event_of, is_of_memory
 from commonplace.memory.model import EntryId, Job
-from commonplace.memory.ports import EntryStore, JobStore, Parts
+from commonplace.memory.ports import KEYS_PER_PAGE, EntryStore, JobStore, Parts
 from commonplace.memory.rebuild import Rebuilding
 from commonplace.search.indexer import Enough, Message, Note, Report, complete, never
 from commonplace.search.operations import Operations
@@ -37,26 +39,26 @@ def carry_on(parts: Parts, organisation: str, job_id: str, enough: Enough) -> Jo
     return Rebuilding(parts).carry_on(job, enough)
 
 
-def remove_orphans(store: EntryStore, organisation: str) -> int:
+def remove_orphans(store: EntryStore, organisation: str, gone: Iterable[EntryId] | None = None) -> int:
     """Takes parents that are gone out of the entries that name them; says how many entries that concerned.
 
-    A parent is looked up once more before that: it may be newer than the list. Raises Unavailable.
+    Without `gone` all parents are looked up: each is after its child was read, for it may be newer. Raises Unavailable.
     """
-    children: dict[EntryId, list[EntryId]] = {}
-    ids: set[EntryId] = set()
-    for card in store.cards(organisation):
-        ids.add(card.id)
-        if card.parent_id is not None:
-            children.setdefault(card.parent_id, []).append(card.id)
-    gone = _gone(store, organisation, children.keys() - ids)
-    for parent in gone:
-        store.forget_parent(organisation, children[parent], parent)
-    return sum(len(children[parent]) for parent in gone)
+    concerned = 0
+    for parent in _lost_parents(store, organisation) if gone is None else gone:
+        children = [key.id for key in store.keys(organisation, parent_facet(parent))]
+        store.forget_parent(organisation, children, parent)
+        concerned += len(children)
+    return concerned
 
 
-def _gone(store: EntryStore, organisation: str, ids: Collection[EntryId]) -> list[EntryId]:
-    found = store.get_many(organisation, sorted(ids)) if ids else {}
-    return [id for id in sorted(ids) if id not in found]
+def _lost_parents(store: EntryStore, organisation: str) -> Iterator[EntryId]:
+    seen: set[EntryId] = set()
+    cards = store.cards(organisation)
+    while run := list(islice(cards, KEYS_PER_PAGE)):
+        named = {card.parent_id for card in run if card.parent_id} - seen
+        seen |= named
+        yield from sorted(named - store.get_many(organisation, sorted(named)).keys()) if named else ()
 
 
 class Upkeep:
@@ -145,14 +147,14 @@ class Upkeep:
             wanted.setdefault(event.organisation, {})[event.id] = message.id
         for organisation, messages in wanted.items():
             found = self._store.get_many(organisation, list(messages))
-            gone = [message for id, message in messages.items() if id not in found]
-            if gone and not self._swept(organisation):
-                failed += gone
+            gone = {id: message for id, message in messages.items() if id not in found}
+            if gone and not self._swept(organisation, gone):
+                failed += gone.values()
         return failed
 
-    def _swept(self, organisation: str) -> bool:
+    def _swept(self, organisation: str, gone: Iterable[EntryId]) -> bool:
         try:
-            remove_orphans(self._store, organisation)
+            remove_orphans(self._store, organisation, gone)
         except Exception as error:  # noqa: BLE001 - one organisation, as in `_look_after`
             logger.error(
                 "children of entries that are gone were not swept",
