@@ -12,10 +12,12 @@ from commonplace.memory.client.client import Planted, as_imports
 from commonplace.memory.entry_files import write
 from commonplace.memory.model import EntryType, Phase, Role
 from local.access import Place
+from local.cli.kb import mend
 from local.cli.kb.connection import SEED_SECONDS, DryRun, reached
 from local.cli.kb.files import entries_of, faults_of, seed_files
 from local.cli.kb.learn import learn, sync_pending, validated
 from local.cli.kb.parse import app as parse
+from local.cli.kb.text import entry_text
 from local.errors import CommandError
 from local.files import write_whole
 from local.options import grouped
@@ -23,8 +25,6 @@ from local.terminal import AsJson, clean, commands, counted, print_json
 
 AGAIN = "Run the same command again: it goes on where it stopped."
 MAX_SHOWN_FAULTS = 20
-MAX_LINES = 6
-"""Of an entry in a list of results."""
 PLAIN_STEP = 500
 """Entries between two lines of progress where no line can be written over."""
 
@@ -163,6 +163,10 @@ def export(
     typer.echo(f"{output}: {counted(len(entries))}.", err=True)
 
 
+app.command()(mend.get)
+app.command("list")(mend.list_entries)
+app.command()(mend.update)
+app.command()(mend.delete)
 app.command()(learn)
 app.command("sync-pending")(sync_pending)
 app.command()(validated)
@@ -220,18 +224,6 @@ def results_text(answer: Mapping[str, Any]) -> str:
     if answer.get("fallback"):
         parts.append("The model did not answer: this is by words alone.")
     return "\n\n".join(parts)
-
-
-def entry_text(place: int, entry: Mapping[str, Any]) -> str:
-    """A line of facts, the text indented, and a line that names it."""
-    facts = [str(entry.get("entry_type", "")), "for " + ", ".join(entry.get("roles") or [])]
-    facts += [f"{entry['confidence']:.2f} sure"] if isinstance(entry.get("confidence"), int | float) else []
-    facts += [str(entry["source_story"])] if entry.get("source_story") else []
-    facts += ["#" + " #".join(entry["tags"])] if entry.get("tags") else []
-    text = str(entry.get("content") or "")
-    lines = [clean(line).rstrip() for line in text.splitlines()]
-    shown = [f"   {line}" for line in lines[:MAX_LINES]] + (["   …"] if len(lines) > MAX_LINES else [])
-    return "\n".join([f"{place}. {clean(' · '.join(facts))}", *shown, f"   {clean(str(entry.get('id', '')))}"])
 
 
 def stats_text(stats: Mapping[str, Any]) -> str:

@@ -320,6 +320,30 @@ class MemoryClient:
         """The answer of `kb_search`."""
         return self._server.call("kb_search", {name: one for name, one in arguments.items() if one not in (None, [])})
 
+    def get(self, id: str) -> dict[str, Any]:
+        """An entry, whole. Raises NotFound."""
+        told = self._server.call("kb_get", {"id": id})
+        content = [str(told["content"])]
+        part = told
+        while cursor := part.get("next_cursor"):
+            part = self._server.call("kb_get", {"id": id, "cursor": cursor})
+            content.append(str(part["content"]))
+        return {name: value for name, value in told.items() if name not in ("next_cursor", "truncated")} | {
+            "content": "".join(content)
+        }
+
+    def update(self, id: str, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer of `kb_update`. Raises NotFound, and Conflict for another version than the one expected."""
+        return self._server.call("kb_update", {"id": id, **changes})
+
+    def delete(self, id: str) -> bool:
+        """False where it was gone already."""
+        try:
+            self._server.call("kb_delete", {"id": id})
+        except NotFound:
+            return False
+        return True
+
     def stats(self) -> dict[str, Any]:
         """The answer of `kb_stats`."""
         return self._server.call("kb_stats", {})
@@ -349,15 +373,9 @@ class MemoryClient:
         if not entry.get("truncated"):
             return entry
         try:
-            told = self._server.call("kb_get", {"id": entry["id"]})
-            content = [str(told["content"])]
-            part = told
-            while cursor := part.get("next_cursor"):
-                part = self._server.call("kb_get", {"id": entry["id"], "cursor": cursor})
-                content.append(str(part["content"]))
+            return self.get(entry["id"])
         except NotFound:
             return None
-        return told | {"content": "".join(content)}
 
     def _confirm(self, id: str, gate: Gate, metadata: Mapping[str, Any]) -> bool:
         changes: dict[str, Any] = {"id": id, "metadata": dict(metadata)}

@@ -1,0 +1,148 @@
+"""A memory that is read, mended, emptied and filled again by `commonplace kb`, over the real `commonplace dev`."""
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.integration.running_dev import COMMAND, START_SECONDS, running
+
+pytestmark = pytest.mark.laptop
+
+Kb = Callable[..., "subprocess.CompletedProcess[str]"]
+
+SEEDS = """\
+- ref: one
+  content: Story T-1.
+  entry_type: summary
+  roles: [all]
+  source_story: T-1
+  source_file: notes/a.md
+- parent_ref: one
+  content: Cache the parser.
+  entry_type: fact
+  roles: [dev]
+  source_story: T-1
+  source_file: notes/a.md
+- parent_ref: one
+  content: "Ask first.\\n\\nThen build."
+  entry_type: fact
+  roles: [pm]
+  tags: [asking]
+  source_story: T-1
+- content: Pin the linter.
+  entry_type: fact
+  roles: [dev]
+  tags: [tools]
+  source_story: T-2
+  source_file: notes/a.md
+"""
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with running(tmp_path_factory.mktemp("team")) as dev:
+        yield dev.data
+
+
+@pytest.fixture
+def kb(data: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Kb:
+    """A command of somebody with an organisation, and a folder, of their own."""
+    organisation = request.node.name.replace("_", "-")[5:40].strip("-")
+
+    def run(*words: str, right: bool = True, told: str | None = None, org: str = organisation) -> Any:
+        command = [*COMMAND, "kb", *words, "--data", str(data), "--org", org]
+        done = subprocess.run(
+            command, cwd=tmp_path, input=told, capture_output=True, text=True, timeout=START_SECONDS, check=False
+        )
+        assert (done.returncode == 0) is right, done.stdout + done.stderr
+        return done
+
+    (tmp_path / "seeds.yaml").write_text(SEEDS, encoding="utf-8")
+    return run
+
+
+def listed(kb: Kb, *words: str, org: str | None = None) -> list[dict[str, Any]]:
+    told = kb("list", "--all", "--json", *words, **({"org": org} if org else {}))
+    entries: list[dict[str, Any]] = json.loads(told.stdout)["entries"]
+    return entries
+
+
+def ids(kb: Kb) -> dict[str, str]:
+    return {one["content"]: one["id"] for one in listed(kb)}
+
+
+def test_entries_are_listed_by_what_they_are_and_where_they_come_from(kb: Kb) -> None:
+    kb("seed", "--file", "seeds.yaml")
+    contents = {
+        words: {one["content"].split()[0] for one in listed(kb, *words)}
+        for words in (
+            ("--story", "T-1"),
+            ("--file", "notes/a.md"),
+            ("--file", "notes/a.md", "--story", "T-2"),
+            ("--role", "pm"),
+            ("--tag", "tools"),
+            ("--type", "summary"),
+        )
+    }
+    assert list(contents.values()) == [
+        {"Story", "Cache", "Ask"},
+        {"Story", "Cache", "Pin"},
+        {"Pin"},
+        {"Story", "Ask"},
+        {"Pin"},
+        {"Story"},
+    ]
+    page = kb("list", "--limit", "3", "--order", "asc", "--json")
+    rest = kb("list", "--limit", "3", "--order", "asc", "--offset", "3", "--json")
+    assert (json.loads(page.stdout)["nextOffset"], json.loads(rest.stdout)["nextOffset"]) == (3, None)
+    both = json.loads(page.stdout)["entries"] + json.loads(rest.stdout)["entries"]
+    assert both == listed(kb, "--order", "asc")
+    assert "There are more: --offset 1, or --all." in kb("list", "--limit", "1").stderr
+
+
+def test_an_entry_is_shown_and_mended(kb: Kb) -> None:
+    kb("seed", "--file", "seeds.yaml")
+    named = ids(kb)
+    id, parent = named["Pin the linter."], named["Story T-1."]
+    kb("update", id, "--content", "-", "--tag", "lint", "--role", "qa", told="Pin the linter,\nand say which.")
+    kb("update", id, "--type", "template", "--story", "T-1", "--file", "", "--parent", parent, "--confidence", "0.5")
+    entry = json.loads(kb("get", id, "--json").stdout)
+    assert entry["content"] == "Pin the linter,\nand say which."
+    assert (entry["tags"], entry["roles"], entry["entry_type"], entry["confidence"]) == (
+        ["lint"],
+        ["qa"],
+        "template",
+        0.5,
+    )
+    assert (entry["source_story"], entry["parent_id"], "source_file" in entry) == ("T-1", parent, False)
+    refused = kb("update", id, "--story", "T-3", "--expected-version", "1", right=False)
+    assert "version 3, not 1" in refused.stderr
+    assert "Pin the linter,\nand say which." in kb("get", id).stdout
+    assert (
+        "There is no entry"
+        in kb("get", parent.replace(parent[0], "0" if parent[0] != "0" else "1"), right=False).stderr
+    )
+
+
+def test_nothing_is_deleted_unless_it_was_written_down_and_confirmed(kb: Kb, tmp_path: Path) -> None:
+    kb("seed", "--file", "seeds.yaml")
+    refused = kb("delete", "--story", "T-1", right=False)
+    assert "Nobody can be asked here, so nothing was deleted." in refused.stderr
+    kb("delete", right=False)
+    taken = kb("delete", "--story", "T-1", "--yes", "-o", "seeds.yaml", right=False)
+    assert "seeds.yaml is there already." in taken.stderr
+    assert len(listed(kb)) == 4
+
+    done = kb("delete", "--story", "T-1", "--file", "notes/a.md", "--yes", "-o", "gone.yaml", "--json")
+    assert json.loads(done.stdout)["deleted"] == 2
+    assert {one["content"] for one in listed(kb)} == {"Ask first.\n\nThen build.", "Pin the linter."}
+    kept = yaml.safe_load((tmp_path / "gone.yaml").read_text(encoding="utf-8"))
+    assert {one["content"] for one in kept} == {"Story T-1.", "Cache the parser."}
+    assert kb("delete", "--story", "T-9", "--yes").stdout == "There is no such entry.\n"
+    kb("delete", ids(kb)["Pin the linter."], "--yes")
+    assert [one["content"] for one in listed(kb)] == ["Ask first.\n\nThen build."]
