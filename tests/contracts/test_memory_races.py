@@ -18,7 +18,7 @@ import pytest
 from commonplace.kernel.audit import AuditRecord, Author
 from commonplace.kernel.audit_store import MEMORY, DynamoAudit
 from commonplace.kernel.errors import Conflict, InvalidInput, NotFound
-from commonplace.memory import validation
+from commonplace.memory import facets, validation
 from commonplace.memory.job_store import DynamoJobs, DynamoQueryCounts
 from commonplace.memory.model import Added, Entry, EntryId, Job, Updated
 from commonplace.memory.search import MemorySearch
@@ -76,7 +76,7 @@ class Team:
         return sorted(record.event for record in self.audit.read("acme", limit=1_000))
 
     def check(self) -> list[Entry]:
-        """All entries; fails unless each has its card and its hash, and nothing else is there."""
+        """All entries; fails unless each has its card, its hash, its keys and counts, and nothing else is there."""
         cards = list(self.entries.cards("acme"))
         entries = self.entries.get_many("acme", [card.id for card in cards])
         assert [entries[card.id].card for card in cards] == cards
@@ -86,6 +86,13 @@ class Team:
         assert self.entries.holders("acme", [card.content_hash for card in cards]) == {
             card.content_hash: card.id for card in cards
         }
+        places = {place for card in cards for place in facets.keys(card)}
+        prefix = "acme#memory#facet#"
+        held = [(item["pk"]["S"], item["sk"]["S"]) for item in items if item["pk"]["S"].startswith(prefix)]
+        assert sorted(held) == sorted((f"{prefix}{facet}", position) for facet, position in places)
+        summed = facets.together(facets.change(None, card) for card in cards).counts
+        for name in {facets.ALL, *summed, *(facet for facet, _ in places if facet.startswith(facets.COUNTED))}:
+            assert self.entries.counts("acme", name) == summed.get(name, {}), name
         return list(entries.values())
 
 
@@ -124,6 +131,20 @@ def test_one_of_many_who_add_the_same_text_adds_it(team: Team) -> None:
     assert len({outcome.id for outcome in outcomes}) == 1
     assert [entry.id for entry in team.check()] == [outcomes[0].id]
     assert team.events() == ["memory.add"]
+
+
+def test_many_who_add_other_texts_with_the_same_tags_all_do(team: Team) -> None:
+    def add(number: int) -> Added:
+        new = validation.new_entry(
+            content=f"Car {number}.", entry_type="fact", roles=["dev"], tags=["car", "red"], source_story="S-1"
+        )
+        return team.service().add(ACME, new)
+
+    outcomes = at_once([partial(add, number) for number in range(CALLERS)])
+
+    assert all(isinstance(outcome, Added) and not outcome.duplicate for outcome in outcomes)
+    assert len(team.check()) == CALLERS
+    assert facets.number(team.entries.counts("acme", "tag=car")) == CALLERS
 
 
 def test_many_who_send_one_request_again_and_again_do_it_once(team: Team) -> None:

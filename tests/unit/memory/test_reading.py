@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from commonplace.memory import validation
+from commonplace.memory.lookup import COMMON_FLOOR
 from commonplace.memory.model import EntryId
 from tests.fakes.memories import ACME, OTHER, Remembering, remembering
 
@@ -134,3 +135,23 @@ def test_figures_count_what_is_there_and_what_was_asked(team: Remembering) -> No
     assert stats.by_role == {"pm": 0, "dev": 1, "qa": 1, "all": 1}
     assert stats.last_updated == team.memory.get(ACME, last).updated_at
     assert stats.queries == {("review", "dev"): 1, ("none", "all"): 1}
+
+
+def test_list_of_a_source_and_a_time(team: Remembering) -> None:
+    team.add("first", source_story="S-1", source_file="a.md")
+    team.add("second", source_story="S-1", source_file="b.md")
+    third = team.add("third", source_story="S-2", source_file="b.md")
+    assert listed(team, source_story="S-1") == ["second", "first"]
+    assert listed(team, source_story="S-1", source_file="b.md") == ["second"]
+    at = team.memory.get(ACME, third).created_at
+    assert listed(team, since=at) == ["third"]
+    assert listed(team, until=at[:10]) == ["third", "second", "first"]
+    assert listed(team, since="2100-01-01") == []
+
+
+def test_tags_that_many_entries_have_relate_none(team: Remembering) -> None:
+    own = team.add("own", tags=["lesson", "migrated", "cdk", "deploy"])
+    team.add("close", tags=["cdk", "deploy"])
+    for number in range(COMMON_FLOOR):
+        team.add(f"other {number}", tags=["lesson", "migrated"])
+    assert related(team, own) == [("close", "tags")]

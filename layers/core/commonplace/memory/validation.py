@@ -249,6 +249,10 @@ class _Conditions(BaseModel):
     role: Annotated[Role, _LOWER] | None = None
     tags: Tags = ()
     entry_type: Type | None = None
+    source_story: Source | None = None
+    source_file: Source | None = None
+    since: Moment | None = None
+    until: Moment | None = None
 
 
 class _Asked(_Conditions):
@@ -256,10 +260,6 @@ class _Asked(_Conditions):
     limit: Annotated[int, _whole(1, MAX_LIMIT)] = DEFAULT_LIMIT
     min_confidence: Confidence = DEFAULT_MIN_CONFIDENCE
     phase: Annotated[Phase, _LOWER] | None = None
-    source_story: Source | None = None
-    source_file: Source | None = None
-    since: Moment | None = None
-    until: Moment | None = None
 
 
 class _Listing(_Conditions):

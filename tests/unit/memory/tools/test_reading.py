@@ -180,3 +180,40 @@ def test_the_figures_are_those_of_the_seed_and_the_queries(here: Team) -> None:
 def test_an_empty_memory_has_figures_too(here: Team) -> None:
     told = here.data("kb_stats")
     assert (told["total_entries"], told["avg_confidence"], "last_updated" in told) == (0, 0.0, False)
+
+
+def test_a_list_goes_on_by_its_cursor_until_each_entry_was_told_once(here: Team) -> None:
+    for number in range(120):
+        here.add(f"{number}. {PROSE * 6}", tags=["tide"], source_file="docs/tides.md")
+    asked = {"limit": 100, "tags": ["tide"], "source_file": "docs/tides.md", "since": "2020-01-01"}
+    told: list[str] = []
+    result = here.call("kb_list", **asked)
+    while True:
+        page = result.structured_content
+        assert cost(result) <= MAX_TOKENS
+        told += [one["id"] for one in page["entries"]]
+        assert page["total"] == 120
+        if "next_cursor" not in page:
+            break
+        assert page["next_offset"] == len(told)
+        assert page["next_cursor"] in text_of(result)
+        result = here.call("kb_list", **asked, cursor=page["next_cursor"])
+    assert len(told) == len(set(told)) == 120
+
+
+def test_a_hundred_short_entries_come_at_once_or_it_says_where_it_is_cut(here: Team) -> None:
+    for number in range(101):
+        here.add(f"Short {number}.")
+    result = here.call("kb_list", limit=100)
+    entries = result.structured_content["entries"]
+    assert len(entries) == 100 or "An answer holds no more." in text_of(result)
+    assert result.structured_content["next_offset"] == len(entries)
+
+
+def test_a_cursor_of_another_list_is_refused(here: Team) -> None:
+    for number in range(3):
+        here.add(f"Short {number}.")
+    cursor = here.data("kb_list", limit=1)["next_cursor"]
+    code, text = here.error("kb_list", limit=1, order="asc", cursor=cursor)
+    assert code == "INVALID_INPUT"
+    assert "without the handle" in text

@@ -1,11 +1,13 @@
 """The tools `kb_get`, `kb_get_related`, `kb_list` and `kb_stats`, which read without a search."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from pydantic import Field
 
 from commonplace.memory import validation
+from commonplace.memory.facets import position
 from commonplace.memory.model import (
     DEFAULT_LISTED,
     DEFAULT_RELATED,
@@ -25,7 +27,7 @@ from commonplace.web.mcp.budgets import MAX_TOKENS, escaped, piece
 from commonplace.web.mcp.declaration import Answer, Call, NoArguments, SnakeCaseArguments, SnakeCaseOutput, Tool
 from commonplace.web.mcp.rendering import compact, cost
 
-GET = "kb_get"
+GET, LIST = "kb_get", "kb_list"
 MARGIN = 200
 """Tokens for the handle of a long entry, and for notes of the frame."""
 MAX_READ_METADATA = 3_000
@@ -110,6 +112,11 @@ class ListArguments(SnakeCaseArguments):
     offset: int = Field(0, ge=0, le=validation.MAX_OFFSET)
     order_by: Order = "created_at"
     order: Direction = "desc"
+    source_story: str | None = Field(None, description="Entries of this story")
+    source_file: str | None = Field(None, description="Entries of this file")
+    since: str | None = Field(None, description="Created at or after this ISO date or time")
+    until: str | None = Field(None, description="Created up to this ISO date, its whole day, or time")
+    cursor: str | None = Field(None, description="next_cursor of the part before: sooner than a high offset")
 
 
 class RelatedEntries(SnakeCaseOutput):
@@ -120,6 +127,7 @@ class Listed(SnakeCaseOutput):
     entries: list[Told]
     total: int
     next_offset: int | None = Field(None, description="Where the list goes on")
+    next_cursor: str | None = Field(None, description="The same, for `cursor`, with the other arguments as they are")
 
 
 class Figures(SnakeCaseOutput):
@@ -146,9 +154,9 @@ def tools(using: MemoryServices) -> tuple[Tool, ...]:
             exact=True,
         ),
         Tool(
-            name="kb_list",
+            name=LIST,
             title="List entries",
-            description="Entries by role, tags and type, in order, without a search.",
+            description="Entries by role, tags, type, source and time, in order, without a search.",
             arguments=ListArguments,
             output=Listed,
             run=partial(kb_list, using),
@@ -176,20 +184,37 @@ def kb_get_related(using: MemoryServices, call: Call, asked: RelatedArguments) -
 
 
 def kb_list(using: MemoryServices, call: Call, asked: ListArguments) -> Answer:
-    answer = using.memory.list(call.author, validation.listing(**dict(asked)))
+    given = dict(asked)
+    question = compact({name: one for name, one in given.items() if name not in ("limit", "offset", "cursor")})
+    at, after = _list_position(given.pop("cursor"), question)
+    listing = replace(validation.listing(**given), after=after)
+    begin = at + listing.offset
+    answer = using.memory.list(call.author, listing)
     shown = fitted(
         answer.entries,
         lambda entry: (entry.content,) * 2,
         lambda entry, content: Told(**facts(entry, content)),
-        lambda number, one: told(one, head=f"{asked.offset + number}. "),
+        lambda number, one: told(one, head=f"{begin + number}. "),
         usual=DEFAULT_LISTED,
     )
-    end = asked.offset + len(shown.rows)
-    further = end if shown.rows and end < answer.total else None
-    head = f"{answer.total} in all" + (f", here {asked.offset + 1} to {end}" if shown.rows else "") + "."
-    head += f" More: offset {further}." if further else ""
-    data = Listed(entries=shown.rows, total=answer.total, next_offset=further)
+    end = begin + len(shown.rows)
+    further, cursor = None, None
+    head = f"{answer.total} in all" + (f", here {begin + 1} to {end}" if shown.rows else "") + "."
+    if shown.rows and end < answer.total:
+        last = position(answer.entries[len(shown.rows) - 1], listing.order_by)
+        further, cursor = end, budgets.handle(f"{end} {last}", tool=LIST, question=question, version="")
+        cut = " An answer holds no more." if len(shown.rows) < len(answer.entries) else ""
+        head += f"{cut} More: offset {further} without a cursor, or cursor `{cursor}`."
+    data = Listed(entries=shown.rows, total=answer.total, next_offset=further, next_cursor=cursor)
     return Answer("\n\n".join([head, *shown.text]), data)
+
+
+def _list_position(cursor: str | None, question: str) -> tuple[int, str]:
+    """How many entries were before, and the position of the last of them."""
+    if cursor is None:
+        return 0, ""
+    number, _, last = str(budgets.resume(cursor, tool=LIST, question=question, version="")).partition(" ")
+    return int(number), last
 
 
 def kb_stats(using: MemoryServices, call: Call, _: NoArguments) -> Answer:
