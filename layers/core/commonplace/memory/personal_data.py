@@ -88,7 +88,7 @@ def refuse_secrets(told: Mapping[str, Any]) -> None:
     """Raises InvalidInput for a key, token or password in the fields of an entry as they were sent: its kind, and where
     it stands."""
     # Compiling the rules takes longer than most calls: only who writes waits for it.
-    from commonplace.redaction.secret_rules import find_secrets
+    from commonplace.redaction.secret_rules import LIKELY_MNEMONIC, find_secrets
     from commonplace.redaction.views import view_of
 
     for place, name, told_text in _texts(told):
@@ -97,7 +97,8 @@ def refuse_secrets(told: Mapping[str, Any]) -> None:
             # The rules take what stands in an address for a part of it.
             text = text.replace("/", " ")
         view = view_of(text)
-        if found := next(find_secrets(view.text), None):
+        # A list of words may be one. Masked it is no loss, but nobody could record it.
+        if found := next((one for one in find_secrets(view.text) if one.label != LIKELY_MNEMONIC), None):
             line = text.count("\n", 0, view.original(found.start, found.end)[0]) + 1
             kind = MORE_KINDS.get(found.label, f"a key of {found.label.replace('_', ' ')}")
             raise InvalidInput(

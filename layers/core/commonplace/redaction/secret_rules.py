@@ -194,6 +194,10 @@ _WEAK_NAME = re.compile(
 )
 
 
+LIKELY_MNEMONIC = "likely_mnemonic"
+"""The label of as many words as a seed phrase has, where nothing says that they are one."""
+
+
 def find_secrets(text: str) -> Iterator[Span]:
     """Every key, token and password, in no order; they may overlap."""
     for found in _PROVIDERS.finditer(text):
@@ -314,10 +318,9 @@ def _chain_keys(text: str) -> Iterator[Span]:
             yield _secret(found.start(), found.end(), "private_key")
     for found in _PHRASE.finditer(text):
         words = re.findall(r"[a-z]{3,8}", found[0])
-        if (
-            len(words) in (12, 15, 18, 21, 24) or _ABOUT_PHRASES.search(text, max(0, found.start() - 80), found.start())
-        ) and _is_mnemonic(words):
-            yield _secret(found.start(), found.end(), "mnemonic")
+        told = _ABOUT_PHRASES.search(text, max(0, found.start() - 80), found.start())
+        if (told or len(words) in (12, 15, 18, 21, 24)) and _is_mnemonic(words):
+            yield _secret(found.start(), found.end(), "mnemonic" if told else LIKELY_MNEMONIC)
 
 
 def _is_mnemonic(words: list[str]) -> bool:

@@ -113,6 +113,9 @@ def test_a_secret_is_refused_without_any_redaction_and_never_repeated(
 
 def test_what_only_shows_where_a_secret_stands_is_kept(here: Team) -> None:
     assert here.data("kb_add", **entry(content="Set password: <YOUR_PASSWORD> and api_key=[API_KEY]."))["success"]
+    words = "cache queue retry shard index token batch score query chunk vector label"
+    assert here.data("kb_add", **entry(content=f"Lesson 7: {words}."))["success"]
+    assert here.error("kb_add", **entry(content=f"The wallet's seed phrase: {words}."))[0] == "INVALID_INPUT"
     assert here.data("kb_add", **entry(content="The token budget is 4,575 tokens; the key idea is reuse."))["success"]
 
 
