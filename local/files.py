@@ -5,7 +5,9 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from commonplace.repository.slugs import slug
 from local.errors import CommandError
@@ -66,13 +68,20 @@ def catalogue_name(folder: Path) -> str | None:
 
 def write_whole(file: Path, text: str) -> None:
     """Raises CommandError."""
+    with whole(file) as opened_file:
+        opened_file.write(text)
+
+
+@contextmanager
+def whole(file: Path) -> Iterator[TextIO]:
+    """A text file that is there when all of it was written, and not before. Raises CommandError."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
         draft = Path(name)
         try:
             with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as opened_file:
-                opened_file.write(text)
+                yield opened_file
                 opened_file.flush()
                 os.fsync(opened_file.fileno())
             os.umask(mask := os.umask(0))

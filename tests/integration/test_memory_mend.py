@@ -54,8 +54,8 @@ def kb(data: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Kb:
     """A command of somebody with an organisation, and a folder, of their own."""
     organisation = request.node.name.replace("_", "-")[5:40].strip("-")
 
-    def run(*words: str, right: bool = True, told: str | None = None, org: str = organisation) -> Any:
-        command = [*COMMAND, "kb", *words, "--data", str(data), "--org", org]
+    def run(*words: str, right: bool = True, told: str | None = None, at: Path = data) -> Any:
+        command = [*COMMAND, "kb", *words, "--data", str(at), "--org", organisation]
         done = subprocess.run(
             command, cwd=tmp_path, input=told, capture_output=True, text=True, timeout=START_SECONDS, check=False
         )
@@ -66,9 +66,8 @@ def kb(data: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Kb:
     return run
 
 
-def listed(kb: Kb, *words: str, org: str | None = None) -> list[dict[str, Any]]:
-    told = kb("list", "--all", "--json", *words, **({"org": org} if org else {}))
-    entries: list[dict[str, Any]] = json.loads(told.stdout)["entries"]
+def listed(kb: Kb, *words: str) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = json.loads(kb("list", "--all", "--json", *words).stdout)["entries"]
     return entries
 
 
@@ -146,3 +145,27 @@ def test_nothing_is_deleted_unless_it_was_written_down_and_confirmed(kb: Kb, tmp
     assert kb("delete", "--story", "T-9", "--yes").stdout == "There is no such entry.\n"
     kb("delete", ids(kb)["Pin the linter."], "--yes")
     assert [one["content"] for one in listed(kb)] == ["Ask first.\n\nThen build."]
+
+
+def test_what_is_exported_is_restored_to_the_same_bytes_on_another_server(kb: Kb, tmp_path: Path) -> None:
+    kb("seed", "--file", "seeds.yaml")
+    named = ids(kb)
+    kb("update", named["Cache the parser."], "--confidence", "0.4", "--parent", named["Pin the linter."])
+    kb("update", named["Pin the linter."], "--content", "Long. " * 2_000)
+    kb("export", "-o", "memory.yaml")
+    memory = (tmp_path / "memory.yaml").read_bytes()
+    assert kb("export").stdout.encode() == memory
+    with running(tmp_path / "elsewhere") as dev:
+        for said in ("4 entries imported, 0 there already", "0 entries imported, 4 there already"):
+            assert said in kb("restore", "memory.yaml", at=dev.data).stdout
+            assert kb("export", at=dev.data).stdout.encode() == memory
+        kb("update", named["Pin the linter."], "--content", "Short.", at=dev.data)
+        assert "is there with another content" in kb("restore", "memory.yaml", right=False, at=dev.data).stdout
+
+
+def test_what_was_deleted_is_brought_back_from_the_file(kb: Kb, tmp_path: Path) -> None:
+    kb("seed", "--file", "seeds.yaml")
+    memory = kb("export").stdout
+    done = kb("delete", "--file", "notes/a.md", "--story", "T-2", "--yes")
+    kb(*done.stdout.partition("commonplace kb ")[2].split())
+    assert kb("export").stdout == memory

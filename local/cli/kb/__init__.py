@@ -1,25 +1,26 @@
 """A team's memory: fill it from files, ask it, record what a story taught."""
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Protocol, TextIO
 
 import typer
 
-from commonplace.memory.client.client import Planted, as_imports
+from commonplace.memory.client.client import Planted, exported, importable
 from commonplace.memory.entry_files import write
 from commonplace.memory.model import EntryType, Phase, Role
-from local.access import Place
+from local.access import Grant, Place
 from local.cli.kb import mend
-from local.cli.kb.connection import SEED_SECONDS, DryRun, reached
+from local.cli.kb.connection import GRANT, RESTORING, SEED_SECONDS, DryRun, reached
 from local.cli.kb.files import entries_of, faults_of, seed_files
 from local.cli.kb.learn import learn, sync_pending, validated
 from local.cli.kb.parse import app as parse
 from local.cli.kb.text import entry_text
 from local.errors import CommandError
-from local.files import write_whole
+from local.files import whole
 from local.options import grouped
 from local.terminal import AsJson, clean, commands, counted, print_json
 
@@ -44,13 +45,17 @@ def seed(
     place: Place,
 ) -> None:
     """Import entries from YAML. What is there already is skipped, so it may be stopped and run again."""
-    files = {str(one): entries_of(one) for one in seed_files(file)}
+    files = {str(one): importable(entries_of(one)) for one in seed_files(file)}
     if dry_run:
         _rehearse(files, as_json)
         return
+    _plant(files, as_json, place)
+
+
+def _plant(files: dict[str, list[Any]], as_json: bool, place: Place, grant: Grant = GRANT) -> None:
     done: dict[str, Planted] = {}
     try:
-        with reached(place, SEED_SECONDS) as client:
+        with reached(place, SEED_SECONDS, grant) as client:
             for name, entries in files.items():
                 with progress(name) as told:
                     told(0, len(entries))
@@ -105,6 +110,19 @@ def _faults(errors: dict[int, str]) -> list[dict[str, Any]]:
 
 @app.command()
 @grouped
+def restore(
+    file: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Of `kb export`, or of `kb delete`.")],
+    *,
+    as_json: AsJson = False,
+    place: Place,
+) -> None:
+    """Bring entries back as they were, with ids, dates and versions. What is there already is skipped."""
+    files = {str(one): importable(entries_of(one), as_they_were=True) for one in file}
+    _plant(files, as_json, place, RESTORING)
+
+
+@app.command()
+@grouped
 def stats(
     *,
     as_json: AsJson = False,
@@ -152,15 +170,19 @@ def export(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The YAML file; default: print it.")] = None,
     place: Place,
 ) -> None:
-    """Write every entry as YAML that `kb seed` takes."""
-    with reached(place, SEED_SECONDS) as client, progress("Reading") as told:
-        entries = list(client.entries(told))
-    text = write(as_imports(entries))
-    if output is None:
-        typer.echo(text, nl=False)
-        return
-    write_whole(output, text)
-    typer.echo(f"{output}: {counted(len(entries))}.", err=True)
+    """Write every entry as YAML that `kb seed` imports anywhere, and `kb restore` brings back as it was."""
+    count = 0
+    with reached(place, SEED_SECONDS) as client, progress("Reading") as told, _written(output) as file:
+        for count, entry in enumerate(client.entries(told), start=1):  # noqa: B007 - the last is told
+            file.write(write([exported(entry)]))
+        if not count:
+            file.write(write([]))
+    if output is not None:
+        typer.echo(f"{output}: {counted(count)}.", err=True)
+
+
+def _written(output: Path | None) -> AbstractContextManager[TextIO]:
+    return nullcontext(sys.stdout) if output is None else whole(output)
 
 
 app.command()(mend.get)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -18,6 +19,9 @@ MINT = (
 )
 GRANT = Grant(agent="commonplace-kb", scopes=("memory:write",), path="/mcp/memory")
 
+RESTORING = replace(GRANT, scopes=("memory:admin",))
+"""Bringing entries back with their ids and dates."""
+
 LEARN_LIMITED_SECONDS = 90.0
 """How long a story's end waits for its turn: a window of calls, and half of the next."""
 LEARN_SECONDS, ASK_SECONDS, SEED_SECONDS = 3.0, 10.0, 120.0
@@ -31,6 +35,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be 
 def opened(
     place: Place,
     *,
+    grant: Grant = GRANT,
     outage_seconds: float,
     limited_seconds: float = LIMITED_SECONDS,
     waiting: Callable[[float, str], object],
@@ -41,7 +46,7 @@ def opened(
     """
     from commonplace.memory.client.server import HttpMemoryServer
 
-    with granted(place, GRANT) as access:
+    with granted(place, grant) as access:
         try:
             server = HttpMemoryServer(access.url, access.token)
         except InvalidInput as error:
@@ -60,10 +65,10 @@ def opened(
 
 
 @contextmanager
-def reached(place: Place, seconds: float = ASK_SECONDS) -> Iterator[MemoryClient]:
+def reached(place: Place, seconds: float = ASK_SECONDS, grant: Grant = GRANT) -> Iterator[MemoryClient]:
     """The memory there; failures on the way become an error of two sentences."""
     try:
-        with opened(place, outage_seconds=seconds, waiting=waiting) as client:
+        with opened(place, grant=grant, outage_seconds=seconds, waiting=waiting) as client:
             yield client
     except CommonplaceError as error:
         raise CommandError(error.message, hint_of(error)) from error

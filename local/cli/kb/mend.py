@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from commonplace.kernel.errors import NotFound
-from commonplace.memory.client.client import MemoryClient, as_imports
+from commonplace.memory.client.client import MemoryClient, exported
 from commonplace.memory.entry_files import write
 from commonplace.memory.model import DEFAULT_LISTED, Direction, EntryType, Order, Role
 from local.access import Place
@@ -128,7 +128,7 @@ def delete(
     with reached(place, SEED_SECONDS) as client:
         found = list(_named(client, ids) if ids else selected(client, story, file, {}))
         if found:
-            write_whole(kept, write(as_imports(found)))
+            write_whole(kept, write([exported(one) for one in found]))
             typer.echo(f"{kept}: {counted(len(found))} that would be deleted.", err=True)
             _confirmed(found, yes)
         gone = sum(client.delete(one["id"]) for one in found)
@@ -137,7 +137,7 @@ def delete(
     elif not found:
         typer.echo("There is no such entry.")
     else:
-        typer.echo(f"{counted(gone)} deleted. To bring them back: commonplace kb seed --file {kept}")
+        typer.echo(f"{counted(gone)} deleted. To bring them back: commonplace kb restore {kept}")
 
 
 def _named(client: MemoryClient, ids: list[str]) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.kernel.errors import RateLimited, Unavailable
-from commonplace.memory.client.client import MAX_CALL_BYTES, UNNAMED, MemoryClient, Patient, as_imports, plant
+from commonplace.memory.client.client import MAX_CALL_BYTES, UNNAMED, MemoryClient, Patient, exported, importable, plant
 from tests.fakes.memory_server import FakeMemoryServer
 
 
@@ -173,5 +173,5 @@ def test_what_is_exported_can_be_imported_elsewhere_with_its_parents() -> None:
     told: list[tuple[int, int]] = []
     read = list(MemoryClient(here).entries(lambda done, total: told.append((done, total))))
     assert told[-1] == (230, 230)
-    plant(there, as_imports(read))
+    plant(there, importable([exported(one) for one in read]))
     assert there.contents() == here.contents()

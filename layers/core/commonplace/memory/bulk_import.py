@@ -14,7 +14,7 @@ from typing import Any
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import NotFound
 from commonplace.memory.index_source import record_of
-from commonplace.memory.model import Entry, EntryId, Import, Imported, Job, Kind, NewEntry, content_hash
+from commonplace.memory.model import Entry, EntryId, Former, Import, Imported, Job, Kind, NewEntry, content_hash
 from commonplace.memory.ports import Parts
 from commonplace.memory.validation import Refused
 from commonplace.memory.writes import Vectors
@@ -45,6 +45,7 @@ class Planned:
     """Its `ref`, or its place as text: the key of its id in the answer."""
     entry: NewEntry
     hash: str
+    former: Former | None = None
     parent_hash: str | None = None
     """The content hash of a parent within the import: whoever has that content becomes the parent."""
 
@@ -74,6 +75,7 @@ def plan(items: Sequence[Import | Refused]) -> Plan:
             name=taken[place].ref or str(place),
             entry=taken[place].entry,
             hash=hashes[place],
+            former=taken[place].former,
             parent_hash=None if (parent := parents.get(place)) is None else hashes[parent],
         )
         for place in order
@@ -204,7 +206,13 @@ class Importer:
         ]
 
     def _entry(self, one: Planned) -> Entry:
-        return self._parts.entry(self._author, one.entry, self._ids[one.place], one.entry.parent_id)
+        holder = self._holders.get(one.parent_hash or "")
+        entry = self._parts.entry(self._author, one.entry, self._ids[one.place], holder or one.entry.parent_id)
+        if one.former is None:
+            return entry
+        # Above every revision that an entry of this id ever had: they grow by one with a change.
+        revision = int(self._parts.clock().timestamp())
+        return replace(entry, **asdict(one.former), revision=revision)
 
     def _take(self, batch: _Batch) -> None:
         if batch.texts:
@@ -233,7 +241,7 @@ class Importer:
                 copies.append(one)
             elif holder is None:
                 continue
-            elif holder == self._ids[one.place]:
+            elif holder == self._ids[one.place] and one.former is None:
                 self._tally.keep(one, holder)
             else:
                 self._tally.skip(one, holder, allowed=self._skip_existing)
@@ -250,18 +258,18 @@ class Importer:
         lost = {one.place for one in new if one.entry.parent_id and one.entry.parent_id not in there}
         for place in sorted(lost):
             self._tally.refuse(place, "`parent_id` names no entry. Import the parent as well, with a `ref`.")
+        former = [one.former.id for one in new if one.former]
+        changed = store.get_many(organisation, former).keys() if former else set()
+        for one in new:
+            if one.former and one.former.id in changed and one.place not in lost:
+                self._tally.refuse(
+                    one.place, f"The entry {one.former.id} is there with another content. Keep one of them."
+                )
+                lost.add(one.place)
         return [one for one in new if one.place not in lost]
 
     def _keep(self, wave: Sequence[Planned]) -> None:
-        entries = [
-            self._parts.entry(
-                self._author,
-                one.entry,
-                self._ids[one.place],
-                self._holders[one.parent_hash] if one.parent_hash else one.entry.parent_id,
-            )
-            for one in wave
-        ]
+        entries = [self._entry(one) for one in wave]
         record = self._parts.record(self._author, "memory.import")
         self._holders |= self._parts.store.add(self._author.organisation, entries, record)
         for one in wave:
@@ -291,7 +299,7 @@ class LargeImports:
         tally = Tally()
         for place, sentence in planned.problems:
             tally.refuse(place, sentence)
-        ids = {one.place: EntryId(self._parts.new_id()) for one in planned.order}
+        ids = {one.place: one.former.id if one.former else EntryId(self._parts.new_id()) for one in planned.order}
         importer = Importer(self._parts, author, ids, tally, skip_existing=skip_existing)
         done = importer.run(planned.order, enough)
         rest = planned.order[done:]
@@ -429,4 +437,5 @@ def _unpacked(packed: dict[str, Any]) -> tuple[Planned, EntryId]:
     id = EntryId(told.pop("id"))
     entry = dict(told.pop("entry"))
     entry |= {name: tuple(entry[name]) for name in ("roles", "tags")}
-    return Planned(entry=NewEntry(**entry), **told), id
+    former = told.pop("former")
+    return Planned(entry=NewEntry(**entry), former=Former(**former) if former else None, **told), id

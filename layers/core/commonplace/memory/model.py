@@ -369,10 +369,21 @@ class Updated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Former:
+    """What an entry had that is brought back as it was."""
+
+    id: EntryId
+    created_at: str
+    updated_at: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Import:
     """One entry of an import. `ref` names it within the import, and `parent_ref` names its parent there."""
 
     entry: NewEntry
+    former: Former | None = None
     ref: str | None = None
     parent_ref: str | None = None
 

@@ -8,7 +8,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, TypeVar
 
@@ -34,6 +34,7 @@ from commonplace.memory.model import (
     Direction,
     EntryId,
     EntryType,
+    Former,
     Import,
     Listing,
     NewEntry,
@@ -231,6 +232,10 @@ class _Entry(BaseModel):
 class _Import(_Entry):
     parent_ref: Reference | None = None
     ref: Reference | None = None
+    id: Id | None = None
+    created_at: Moment | None = None
+    updated_at: Moment | None = None
+    version: Annotated[int, _whole(1, EXACT_INTEGER)] | None = None
 
 
 class _Changes(BaseModel):
@@ -272,6 +277,7 @@ class _Listing(_Conditions):
 _REFERENCE: TypeAdapter[str | None] = TypeAdapter(Reference)
 _VERSION: TypeAdapter[int] = TypeAdapter(Annotated[int, _whole(1, EXACT_INTEGER)])
 
+FORMER = tuple(one.name for one in fields(Former))
 IMPORT_FIELDS = tuple(_Import.model_fields)
 """Of one entry of an import."""
 
@@ -401,14 +407,18 @@ def _import(value: Any) -> Import | Refused:
 
 
 def _taken(value: Any) -> Import:
-    fields = f"Its fields are: {', '.join(IMPORT_FIELDS)}."
+    known = f"Its fields are: {', '.join(IMPORT_FIELDS)}."
     if not isinstance(value, Mapping):
-        raise InvalidInput("This is no entry.", hint=fields)
+        raise InvalidInput("This is no entry.", hint=known)
     if unknown := [str(name) for name in value if name not in IMPORT_FIELDS]:
-        raise InvalidInput(f"Entries have no field {unknown[0][:40]!r}.", hint=fields)
+        raise InvalidInput(f"Entries have no field {unknown[0][:40]!r}.", hint=known)
     entry = _entry(_Import, value)
     ref, parent_ref = entry.pop("ref"), entry.pop("parent_ref")
+    was = {name: entry.pop(name) for name in FORMER}
+    if None in was.values() and any(was.values()):
+        raise InvalidInput("What is brought back has all of them or none.", hint=f"Give {', '.join(FORMER)}.")
     if parent_ref is not None and entry["parent_id"] is not None:
         hint = "`parent_id` is for an entry that is there, `parent_ref` for one of this import."
         raise InvalidInput("It has both `parent_id` and `parent_ref`.", hint=hint)
-    return Import(entry=NewEntry(**entry), ref=ref, parent_ref=parent_ref)
+    former = Former(**was) if was["id"] else None
+    return Import(entry=NewEntry(**entry), former=former, ref=ref, parent_ref=parent_ref)

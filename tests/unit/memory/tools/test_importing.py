@@ -130,3 +130,23 @@ def author_of(here: Team) -> Any:
     from commonplace.web.mcp.declaration import Call
 
     return Call(here.caller).author
+
+
+def test_an_entry_is_brought_back_as_it_was_by_an_administrator_only(here: Team) -> None:
+    id = here.add("Cars are red.")
+    here.data("kb_update", id=id, confidence=0.5)
+    was = here.data("kb_get", id=id)
+    here.data("kb_delete", id=id)
+    former = {name: was[name] for name in was if name != "content_hash"}
+    here.caller = member("acme", "memory:write")
+    code, text = here.error("kb_bulk_import", entries=[former])
+    assert (code, "memory:admin" in text) == ("FORBIDDEN", True)
+    here.caller = member("acme", "memory:admin")
+    assert here.data("kb_bulk_import", entries=[former])["imported"] == 1
+    assert here.data("kb_get", id=id) == was
+    assert here.data("kb_bulk_import", entries=[former])["skipped"] == 1
+    here.data("kb_update", id=id, content="Cars are blue.")
+    (told,) = here.data("kb_bulk_import", entries=[former])["errors"]
+    assert f"The entry {id} is there with another content." in told
+    (told,) = here.data("kb_bulk_import", entries=[former | {"version": None}])["errors"]
+    assert "all of them or none" in told

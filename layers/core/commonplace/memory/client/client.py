@@ -44,6 +44,12 @@ CONFIDENCE_AFTER: Mapping[Gate, float] = {"PASS": 1.0, "CONCERNS": 0.6, "FAIL": 
 """Of a failure's explanation, by the gate's result. After FAIL it is below what a search asks for, after CONCERNS below
 what a briefing does. A gate that was waived says nothing of it."""
 FAILURE = "failure"
+FORMER = ("id", "created_at", "updated_at", "version")
+"""What an entry has only where it is brought back as it was."""
+EXPORTED = (
+    *("id", "content", "entry_type", "roles", "tags", "confidence", "source_file", "source_story", "parent_id"),
+    *("metadata", "created_at", "updated_at", "version"),
+)
 PAGE = 100
 
 
@@ -388,15 +394,23 @@ class MemoryClient:
         return True
 
 
-def as_imports(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """What was read, in the form in which it can be imported anywhere: ids become names, parents name them."""
-    parents = {one.get("parent_id") for one in entries} & {one["id"] for one in entries}
-    return [_import(one, parents) for one in entries]
+def exported(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything of an entry that brings it back as it was."""
+    return {name: entry[name] for name in EXPORTED if entry.get(name) not in (None, {})}
 
 
-def _import(entry: Mapping[str, Any], parents: set[Any]) -> dict[str, Any]:
-    names = ("content", "entry_type", "roles", "tags", "confidence", "source_file", "source_story")
-    told: dict[str, Any] = {"ref": entry["id"]} if entry["id"] in parents else {}
-    told |= {name: entry[name] for name in names if entry.get(name) is not None}
-    told |= {"parent_ref": entry["parent_id"]} if entry.get("parent_id") in parents else {}
-    return told | ({"metadata": entry["metadata"]} if entry.get("metadata") else {})
+def importable(entries: Sequence[Any], *, as_they_were: bool = False) -> list[Any]:
+    """The entries of a file, those of an export in the form in which they can be imported anywhere: ids become names,
+    parents name them. With `as_they_were` they keep ids, dates and versions too, for which a token needs memory:admin.
+    """
+    ids = {one["id"] for one in entries if isinstance(one, Mapping) and "id" in one}
+    return [_importable(one, ids, as_they_were) for one in entries]
+
+
+def _importable(entry: Any, ids: set[Any], as_they_were: bool) -> Any:
+    if not isinstance(entry, Mapping) or "id" not in entry:
+        return entry
+    told = {"ref": entry["id"]} | {name: value for name, value in entry.items() if as_they_were or name not in FORMER}
+    if told.get("parent_id") in ids:
+        told["parent_ref"] = told.pop("parent_id")
+    return told

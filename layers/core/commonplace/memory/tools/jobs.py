@@ -6,9 +6,10 @@ from typing import Any
 
 from pydantic import Field
 
-from commonplace.kernel.errors import InvalidInput
+from commonplace.identity.authorization import Need, Verdict, judge
+from commonplace.kernel.errors import Forbidden, InvalidInput
 from commonplace.memory import validation
-from commonplace.memory.model import BATCH, ENTRY_TYPES, MAX_IMPORT, ROLES, Imported, Rebuilt, Status
+from commonplace.memory.model import BATCH, ENTRY_TYPES, MAX_IMPORT, ROLES, Import, Imported, Rebuilt, Status
 from commonplace.memory.personal_data import without_secrets
 from commonplace.memory.tools.services import MemoryServices
 from commonplace.web.mcp.budgets import estimate_tokens
@@ -26,6 +27,8 @@ MAX_READ_IDS = 20
 """In the text, which is for readers: whoever imported more is a program, and reads the data."""
 
 IDS_ARE_DATA = "The ids of all of them are in the structured answer."
+
+RESTORE = Need("member", "memory:admin")
 
 ENTRIES: Mapping[str, Any] = {
     "description": f"At most {MAX_IMPORT} entries, or YAML text of such a list",
@@ -47,6 +50,10 @@ ENTRIES: Mapping[str, Any] = {
                     "parent_ref": {"type": "string", "description": "ref of its parent"},
                     "confidence": {"type": "number"},
                     "metadata": {"type": "object"},
+                    "id": {"type": "string", "description": "memory:admin: it is brought back as it was, with these"},
+                    "created_at": {"type": "string"},
+                    "updated_at": {"type": "string"},
+                    "version": {"type": "integer"},
                 },
             },
         },
@@ -136,6 +143,8 @@ def kb_bulk_import(using: MemoryServices, call: Call, asked: ImportArguments) ->
     else:
         entries = _given(asked.entries)
         items = validation.imports(entries)
+        if any(isinstance(one, Import) and one.former for one in items):
+            _admit(call)
         screened = using.entry_redaction.imports(items) if using.entry_redaction else without_secrets(items, entries)
         done = using.memory.bulk_import(author, screened, skip_existing=asked.skip_existing, enough=enough)
     data = _imported(done)
@@ -150,6 +159,13 @@ def kb_rebuild_embeddings(using: MemoryServices, call: Call, asked: RebuildArgum
         done = using.memory.rebuild(author, batch_size=asked.batch_size, clear_cache=asked.clear_cache, enough=enough)
     data = RebuildProgress(total=done.total, processed=done.processed, status=done.status, handle=done.handle)
     return Answer(f"{done.processed} of {done.total} entries embedded anew: {_state(done)}", data)
+
+
+def _admit(call: Call) -> None:
+    """Raises Forbidden: whoever chooses ids and dates may pass for the author of what others wrote."""
+    if judge(call.caller.principal, RESTORE) is not Verdict.ALLOWED:
+        hint = "Leave out id, created_at, updated_at and version, or use a token with that scope."
+        raise Forbidden(f"Bringing entries back takes the scope {RESTORE.scope}.", hint=hint)
 
 
 def _given(entries: Sequence[Any] | str | None) -> Any:
