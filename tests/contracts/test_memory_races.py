@@ -296,3 +296,42 @@ def test_an_entry_that_many_delete_is_gone_once(team: Team) -> None:
     assert outcomes.count(True) == 1
     assert team.check() == []
     assert team.events().count("memory.delete") == 1
+
+
+def test_many_who_change_delete_and_bring_back_leave_it_whole(team: Team) -> None:
+    id = team.add().id
+    undo = partial(team.service().undelete, ACME, id)
+    changes = [
+        partial(team.service().update, ACME, id, validation.changes(metadata={f"k{number}": number}))
+        for number in range(4)
+    ]
+    calls: list[Callable[[], Any]] = [partial(team.service().delete, ACME, id), undo] * 4
+    for _ in range(3):
+        at_once([*calls, *changes, team.add])
+        entries = team.check()
+        assert (id in {entry.id for entry in entries}) != (team.entries.deleted("acme", id) is not None)
+        known = [*team.entries.versions("acme", id), team.entries.get("acme", id) or team.entries.deleted("acme", id)]
+        assert [entry.version for entry in known if entry] == list(range(1, len(known) + 1))
+        expected = facets.together(facets.change(None, entry) for entry in entries).counts.get(facets.ALL, {})
+        assert team.entries.counts("acme", facets.ALL) == expected
+        for entry in entries:
+            team.entries.delete("acme", entry.id, told())
+        undo()
+
+
+def test_an_entry_that_many_bring_back_is_there_once(team: Team) -> None:
+    id = team.add().id
+    team.entries.delete("acme", id, told())
+    outcomes = at_once([lambda: team.service().undelete(ACME, id)] * CALLERS)
+    assert {outcome.id for outcome in outcomes} == {id}
+    assert [entry.id for entry in team.check()] == [id]
+    assert team.events().count("memory.undelete") == 1
+
+
+def test_one_of_an_undo_and_of_others_with_its_content_succeeds(team: Team) -> None:
+    id = team.add().id
+    team.entries.delete("acme", id, told())
+    undo, *added = at_once([lambda: team.service().undelete(ACME, id), *[team.add] * (CALLERS - 1)])
+    [entry] = team.check()
+    assert {one.id for one in added} == {entry.id}
+    assert isinstance(undo, Conflict) == (entry.id != id)

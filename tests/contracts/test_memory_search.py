@@ -278,3 +278,29 @@ def test_time_that_is_none_is_refused_with_the_form_it_has() -> None:
     with pytest.raises(InvalidInput, match="`since` is no date or time"):
         validation.asked(query="cars", since="yesterday")
     assert validation.asked(query="cars", since="2026-11-24T10:30:00+02:00").since == "2026-11-24T08:30:00.000000Z"
+
+
+def test_what_was_deleted_and_brought_back_is_found_again(team: Remembering) -> None:
+    id = team.add("cars are red")
+    for _ in range(2):
+        team.settle()
+        team.memory.delete(ACME, id)
+        team.settle()
+        assert team.search("cars") == ()
+        team.memory.undelete(ACME, id)
+        team.settle()
+        assert team.contents("cars") == ["cars are red"]
+
+
+def test_superseded_entry_is_read_by_its_id_and_found_no_more(team: Remembering) -> None:
+    old = team.add("cars are red")
+    team.settle()
+    new = team.add("cars are blue", supersedes=old)
+    assert team.contents("cars") == []
+    team.settle()
+    assert team.contents("cars") == ["cars are blue"]
+    assert team.memory.get(ACME, old).superseded_by == new
+    assert [entry.superseded_by for entry in team.memory.history(ACME, old)] == [None, new]
+    assert team.memory.get(ACME, new).supersedes == old
+    with pytest.raises(InvalidInput, match="`supersedes` names no entry"):
+        team.add("cars are green", supersedes="0" * 8 + "-0000-0000-0000-" + "0" * 12)

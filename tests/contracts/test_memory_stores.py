@@ -355,6 +355,86 @@ def listed_by(stores: Stores, *entries: Entry) -> None:
         assert stores.entries.counts("acme", name) == summed.get(name, {}), name
 
 
+def changed(stores: Stores, was: Entry, **changes: Any) -> Entry:
+    entry = replace(was, version=was.version + 1, revision=was.revision + 1, **changes)
+    stores.entries.replace("acme", entry, was, told("memory.update"))
+    return entry
+
+
+def test_former_versions_are_kept_the_last_twenty(stores: Stores) -> None:
+    entry = first = an_entry()
+    put(stores, entry)
+    stores.entries.touch("acme", [entry.id])
+    entry = replace(entry, revision=2)
+    for number in range(20):
+        entry = changed(stores, entry, confidence=number / 20)
+    assert stores.entries.versions("acme", entry.id)[0] == replace(first, revision=2)
+    last = changed(stores, entry, content="new", content_hash=content_hash("new"))
+    kept = stores.entries.versions("acme", entry.id)
+    assert [one.version for one in kept] == list(range(2, 22))
+    assert kept[-1] == entry
+    assert stores.entries.get("acme", entry.id) == last
+    assert stores.entries.versions(OTHER, entry.id) == ()
+
+
+def test_a_deletion_is_undone_with_versions_facets_and_counts_and_for_thirty_days(stores: Stores) -> None:
+    tags = tuple(f"tag {number}" for number in range(30))
+    roles, source = ("pm", "dev", "qa"), {"source_file": "a.md", "source_story": "STORY-1"}
+    entry = an_entry(tags=tags, roles=roles, parent_id=EntryId("p"), **source)
+    put(stores, entry)
+    for number in range(21):
+        entry = changed(stores, entry, confidence=number / 40)
+    versions = stores.entries.versions("acme", entry.id)
+
+    assert stores.entries.delete("acme", entry.id, told("memory.delete"))
+    assert stores.entries.deleted("acme", entry.id) == entry
+    assert stores.entries.deleted(OTHER, entry.id) is None
+    listed_by(stores)
+    back = replace(entry, revision=entry.revision + 5)
+    stores.entries.restore("acme", back, entry, told("memory.undelete"))
+    assert stores.entries.get("acme", entry.id) == back
+    assert stores.entries.versions("acme", entry.id) == versions
+    assert stores.entries.deleted("acme", entry.id) is None
+    listed_by(stores, back)
+    assert stores.entries.holders("acme", [entry.content_hash]) == {entry.content_hash: entry.id}
+    with pytest.raises(Stale):
+        stores.entries.restore("acme", back, entry, told())
+
+    stores.entries.delete("acme", entry.id, told("memory.delete"))
+    stores.clock.now += 30 * 86_400
+    assert stores.entries.deleted("acme", entry.id) is None
+    with pytest.raises(Stale):
+        stores.entries.restore("acme", replace(back, revision=99), back, told())
+
+
+def test_what_has_its_content_elsewhere_does_not_come_back(stores: Stores) -> None:
+    entry = an_entry()
+    put(stores, entry)
+    stores.entries.delete("acme", entry.id, told())
+    put(stores, replace(entry, id=EntryId("other")))
+    with pytest.raises(Taken) as taken:
+        stores.entries.restore("acme", replace(entry, revision=2), entry, told())
+    assert taken.value.id == "other"
+
+
+def test_versions_of_what_is_deleted_expire_with_it_and_stay_with_what_is_brought_back(
+    dynamodb: "DynamoDBClient", records: str
+) -> None:
+    stores = over(dynamodb, records, TABLE, Clock(START))
+    entry = an_entry()
+    put(stores, entry)
+    entry = changed(stores, changed(stores, entry, confidence=0.1), confidence=0.2)
+
+    def expiring() -> list[str]:
+        items = dynamodb.scan(TableName=records)["Items"]
+        return sorted(item["pk"]["S"] for item in items if item.get("expiresAt") == {"N": str(START + 30 * 86_400)})
+
+    stores.entries.delete("acme", entry.id, told())
+    assert expiring() == ["acme#memory#deleted", *["acme#memory#versions#one"] * 2]
+    stores.entries.restore("acme", replace(entry, revision=9), entry, told())
+    assert expiring() == []
+
+
 def test_facets_and_counts_follow_every_mutation(stores: Stores) -> None:
     parent = an_entry("p", entry_type="summary", roles=("all",), source_file="docs/ü #1.md" * 30, source_story="S")
     child = an_entry("c", parent_id=EntryId("p"), confidence=0.05, tags=("vercel", "x#y"))

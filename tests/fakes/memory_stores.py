@@ -19,6 +19,7 @@ MAX_TOGETHER = 8
 """Entries of one transaction."""
 JOB_SECONDS, PIECE_SECONDS = 7 * 86_400, 8 * 86_400
 MAX_PIECE_BYTES = 300_000
+KEPT_SECONDS, MAX_VERSIONS = 30 * 86_400, 20
 
 
 def known(organisation: str) -> None:
@@ -49,6 +50,8 @@ class Kept:
     entries: dict[EntryId, Entry] = field(default_factory=dict)
     hashes: dict[str, EntryId] = field(default_factory=dict)
     once: dict[str, tuple[EntryId, Once]] = field(default_factory=dict)
+    versions: dict[EntryId, list[Entry]] = field(default_factory=dict)
+    deleted: dict[EntryId, tuple[Entry, float]] = field(default_factory=dict)
 
 
 class MemoryEntries(Answers):
@@ -116,6 +119,10 @@ class MemoryEntries(Answers):
             if holder != entry.id:
                 raise Taken(holder)
             del kept.hashes[was.content_hash]
+            if entry.version != was.version:
+                former = kept.versions.setdefault(was.id, [])
+                former.append(kept.entries[was.id])
+                del former[:-MAX_VERSIONS]
             self._put(organisation, entry)
             self.audit.write(audit)
 
@@ -126,9 +133,33 @@ class MemoryEntries(Answers):
             if gone is None:
                 return False
             del kept.hashes[gone.content_hash]
+            kept.deleted[id] = gone, self.clock() + KEPT_SECONDS
             self._announce(organisation, id)
             self.audit.write(audit)
             return True
+
+    def deleted(self, organisation: str, id: EntryId) -> Entry | None:
+        with self.answering():
+            entry, until = self._of(organisation).deleted.get(id, (None, 0.0))
+            return entry if until > self.clock() else None
+
+    def restore(self, organisation: str, entry: Entry, was: Entry, audit: AuditRecord) -> None:
+        with self.answering():
+            if entry.id != was.id or entry.revision <= was.revision:
+                raise ValueError("an entry keeps its id, and its revision grows")
+            stored = self.deleted(organisation, was.id)
+            if stored is None or stored.revision != was.revision:
+                raise Stale
+            kept = self._of(organisation)
+            if holder := kept.hashes.get(entry.content_hash):
+                raise Taken(holder)
+            del kept.deleted[was.id]
+            self._put(organisation, entry)
+            self.audit.write(audit)
+
+    def versions(self, organisation: str, id: EntryId) -> tuple[Entry, ...]:
+        with self.answering():
+            return tuple(self._of(organisation).versions.get(id, ()))
 
     def forget_parent(self, organisation: str, ids: Sequence[EntryId], parent: EntryId) -> None:
         with self.answering():

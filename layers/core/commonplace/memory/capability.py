@@ -3,6 +3,7 @@
 from commonplace.kernel.capability import Capability, Items, Metric, Scopes
 
 ENTRIES, CARDS, HASHES, ONCE = (f"*#memory#{name}" for name in ("entries", "cards", "hashes", "once"))
+VERSIONS, DELETED = "*#memory#versions#*", "*#memory#deleted"
 FACETS, COUNTS = "*#memory#facet#*", "*#memory#counts"
 JOBS, PIECES, QUERIES = "*#memory#jobs", "*#memory#pieces#*", "*#memory#queries"
 ORGANISATIONS, VECTORS, AUDIT = "organisations", "*#vectors", "memory#*"
@@ -37,6 +38,8 @@ CALLS = (
     Items(("mcp",), "records", ("BatchGetItem", "PutItem", "DeleteItem", "ConditionCheckItem"), (HASHES,)),
     Items(("mcp",), "records", ("GetItem", "PutItem"), (ONCE, PIECES)),
     Items(("mcp",), "records", ("GetItem", "PutItem", "Query"), (JOBS,)),
+    Items(("mcp",), "records", ("PutItem", "UpdateItem", "DeleteItem", "Query"), (VERSIONS,)),
+    Items(("mcp",), "records", ("GetItem", "PutItem", "DeleteItem"), (DELETED,)),
     Items(("mcp",), "records", ("PutItem",), (ORGANISATIONS,)),
     Items(("mcp",), "records", ("UpdateItem",), (QUERIES,)),
     Items(("mcp",), "cache", ("BatchGetItem", "BatchWriteItem", "Query"), (VECTORS,)),

@@ -23,6 +23,9 @@ logger = logging.getLogger(__name__)
 ENTRIES, JOBS = "#memory#entries", "#memory#jobs"
 """How partitions end, after the organisation."""
 
+CURRENT = "current"
+"""The status of an entry that none supersedes."""
+
 _ORGANISATION = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 
@@ -50,6 +53,7 @@ def record_of(entry: Entry) -> Record:
         roles=entry.roles,
         confidence=entry.confidence,
         group=entry.source_story,
+        status="superseded" if entry.superseded_by else CURRENT,
         path=(entry.source_file or "").strip("/"),
         created_at=entry.created_at,
         identifiers=identifiers.kept(entry.source_story, entry.source_file, entry.content),
@@ -91,7 +95,8 @@ def event_of(body: str) -> EntryEvent | JobEvent:
 class StoredEntries:
     """The source of the collection `memory` (`commonplace.search.source.Source`).
 
-    Reads of the store are consistent, and an id is never used again: an entry that is not found is gone for ever.
+    Reads of the store are consistent, and no id is given twice: an entry that is not found is gone for ever, unless its
+    deletion is undone, which gives it a revision above every tombstone (`memory.writes`).
     """
 
     def __init__(self, store: EntryStore) -> None:

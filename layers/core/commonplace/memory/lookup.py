@@ -7,6 +7,7 @@ so they are consistent at once. What they read is what they answer: keys of a fa
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
+from commonplace.kernel.errors import NotFound
 from commonplace.memory import facets, search
 from commonplace.memory.facets import ALL, BY_CHANGE, CONFIDENCE_UNITS, LAST, Key
 from commonplace.memory.model import (
@@ -20,7 +21,7 @@ from commonplace.memory.model import (
     Relation,
     Stats,
 )
-from commonplace.memory.ports import KEYS_PER_PAGE, EntryStore, QueryCounts, VectorCaches, unknown
+from commonplace.memory.ports import KEYS_PER_PAGE, EntryStore, QueryCounts, VectorCaches, deleted, unknown
 
 SHARED_TAGS = 2
 """Entries are related by tags when they have this many in common."""
@@ -44,8 +45,22 @@ class Reading:
         """The entry as it is now. Raises NotFound."""
         entry = self._store.get(organisation, id)
         if entry is None:
-            raise unknown(id)
+            raise deleted(id) if self._store.deleted(organisation, id) else unknown(id)
         return search.without_lost_parents(self._store, organisation, [entry])[0]
+
+    def history(self, organisation: str, id: EntryId) -> tuple[Entry, ...]:
+        """The versions of the entry that are kept, the oldest first, and then as it is now. Raises NotFound."""
+        now = self.get(organisation, id)
+        return *(one for one in self._store.versions(organisation, id) if one.version < now.version), now
+
+    def as_of(self, organisation: str, id: EntryId, moment: str) -> Entry:
+        """The entry as it was at the end of a day, or at a time. Raises NotFound."""
+        kept = self.history(organisation, id)
+        then = [one for one in kept if one.updated_at[: len(moment)] <= moment]
+        if not then:
+            hint = f"The oldest version that is kept is {kept[0].version}, of {kept[0].updated_at}."
+            raise NotFound(f"There is no version of {id} of that time.", hint=hint)
+        return then[-1]
 
     def related(self, organisation: str, id: EntryId, limit: int) -> tuple[Related, ...]:
         """Siblings, then the parent, then children, then entries with two or more of its tags; each group by how many

@@ -82,6 +82,8 @@ class NewEntry:
     source_story: str | None = None
     parent_id: EntryId | None = None
     confidence: float = 1.0
+    supersedes: EntryId | None = None
+    """An entry in whose place it stands."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -124,6 +126,9 @@ class Entry:
     parent_id: EntryId | None = None
     source_file: str | None = None
     source_story: str | None = None
+    supersedes: EntryId | None = None
+    superseded_by: EntryId | None = None
+    """The entry that stands in its place: searches do not find this one."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     @property

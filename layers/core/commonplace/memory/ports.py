@@ -79,11 +79,26 @@ class EntryStore(Protocol):
     def replace(
         self, organisation: str, entry: Entry, was: Entry, audit: AuditRecord, above: Sequence[Entry] = ()
     ) -> None:
-        """Puts `entry` in the place of `was`, if those `above` it are as they were read. Raises Stale and Taken."""
+        """Puts `entry` in the place of `was`, if those `above` it are as they were read. Raises Stale and Taken.
+
+        Where its version grows, `was` is kept among its versions.
+        """
         ...
 
     def delete(self, organisation: str, id: EntryId, audit: AuditRecord) -> bool:
-        """Removes the entry, its card and its hash; False when there is none."""
+        """Removes the entry, its card and its hash, and keeps it aside for 30 days; False when there is none."""
+        ...
+
+    def deleted(self, organisation: str, id: EntryId) -> Entry | None:
+        """An entry that was deleted in the last 30 days."""
+        ...
+
+    def restore(self, organisation: str, entry: Entry, was: Entry, audit: AuditRecord) -> None:
+        """Adds `entry`, which is `was` among the deleted, and keeps its versions. Raises Stale and Taken."""
+        ...
+
+    def versions(self, organisation: str, id: EntryId) -> tuple[Entry, ...]:
+        """The entry as it was before each of its last 20 changes, the oldest first; of a deleted one as well."""
         ...
 
     def forget_parent(self, organisation: str, ids: Sequence[EntryId], parent: EntryId) -> None:
@@ -207,6 +222,7 @@ class Parts:
             parent_id=parent,
             source_file=new.source_file,
             source_story=new.source_story,
+            supersedes=new.supersedes,
             metadata=new.metadata,
         )
 
@@ -214,3 +230,7 @@ class Parts:
 def unknown(id: str) -> NotFound:
     """Nobody's entry, or another organisation's: an answer never says which."""
     return NotFound(f"There is no entry {id}.", hint="Take ids from kb_search or kb_list; this one may be deleted.")
+
+
+def deleted(id: str) -> NotFound:
+    return NotFound(f"The entry {id} was deleted.", hint="kb_delete with undo=true brings it back.")

@@ -7,7 +7,7 @@ JSON text: DynamoDB's numbers have other bounds than JSON's, and it would not re
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from commonplace.kernel.table import Write
     from commonplace.memory.ports import Once
 
+MAX_VERSIONS = 20
+"""Former versions that are kept of an entry: with them, its deletion is one transaction."""
 ORGANISATIONS, NAME_PREFIX = "organisations", "memory#"
 MAX_ID_CHARACTERS = 100
 
@@ -46,6 +48,15 @@ def card_key(organisation: str, id: str) -> Item:
 
 def hash_key(organisation: str, content_hash: str) -> Item:
     return key(room(organisation, "hashes"), content_hash)
+
+
+def version_key(organisation: str, id: str, version: int) -> Item:
+    """Of an entry as it was before it was changed."""
+    return key(room(organisation, f"versions#{id}"), f"{version:08d}")
+
+
+def deleted_key(organisation: str, id: str) -> Item:
+    return key(room(organisation, "deleted"), id)
 
 
 def once_key(organisation: str, hashed: str) -> Item:
@@ -89,6 +100,10 @@ class EntryTable(Table):
         item = entry_item(replace(entry, organisation=organisation))
         kept = self.put(entry_key(organisation, was.id), item, "#revision = :revision", revision=was.revision)
         writes = [kept, self.put(card_key(organisation, was.id), encode(entry.card))]
+        if entry.version != was.version:
+            writes.append(self.put(version_key(organisation, was.id, was.version), entry_item(was)))
+        if entry.version - MAX_VERSIONS > 1:
+            writes.append(self.delete(version_key(organisation, was.id, entry.version - MAX_VERSIONS - 1)))
         if entry.content_hash == was.content_hash:
             return writes
         return [
@@ -97,9 +112,21 @@ class EntryTable(Table):
             self._free(organisation, was),
         ]
 
-    def deleted(self, organisation: str, entry: Entry) -> list[Write]:
+    def deleted(self, organisation: str, entry: Entry, versions: Sequence[Entry], until: int) -> list[Write]:
+        """`until`, in epoch seconds, is how long the entry and its former `versions` are kept."""
         gone = self.delete(entry_key(organisation, entry.id), "#revision = :revision", revision=entry.revision)
-        return [gone, self.delete(card_key(organisation, entry.id)), self._free(organisation, entry)]
+        kept = self.put(deleted_key(organisation, entry.id), entry_item(entry) | {"expiresAt": until})
+        writes = [gone, self.delete(card_key(organisation, entry.id)), self._free(organisation, entry), kept]
+        return writes + self._of_versions(organisation, versions, "SET #expiresAt = :until", until=until)
+
+    def restored(self, organisation: str, entry: Entry, was: Entry, versions: Sequence[Entry]) -> list[Write]:
+        back = self.delete(deleted_key(organisation, was.id), "#revision = :revision", revision=was.revision)
+        writes = [*self.added(organisation, entry), back]
+        return writes + self._of_versions(organisation, versions, "REMOVE #expiresAt")
+
+    def _of_versions(self, organisation: str, versions: Sequence[Entry], change: str, **values: Any) -> list[Write]:
+        places = [version_key(organisation, one.id, one.version) for one in versions]
+        return [self.update(where, change, "attribute_exists(pk)", **values) for where in places]
 
     def changed(
         self, organisation: str, id: EntryId, change: str, condition: str, values: Mapping[str, Any]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from commonplace.kernel.errors import Unavailable
-from commonplace.memory.index_source import record_id
+from commonplace.memory.index_source import CURRENT, record_id
 from commonplace.memory.model import Asked, Entry, EntryId, Found, Near, Role, SearchAnswer
 from commonplace.memory.ports import EntryStore
 from commonplace.search.candidates import Ranked, Stopwatch
@@ -49,6 +49,7 @@ def filters(organisation: str, asked: Asked) -> Filters:
         organisation=organisation,
         roles_any=roles_meant(asked.role),
         min_confidence=asked.min_confidence,
+        statuses=(CURRENT,),
         groups=(asked.source_story,) if asked.source_story else (),
         path_prefix=asked.source_file,
         created_from=asked.since,
@@ -60,6 +61,7 @@ def found(asked: Asked, entry: Entry) -> bool:
     """Whether a search may show the entry: any of the tags is enough."""
     return (
         _fits(asked, entry)
+        and entry.superseded_by is None
         and asked.source_story in (None, entry.source_story)
         and asked.source_file in (None, entry.source_file)
         and (asked.since is None or entry.created_at >= asked.since)
@@ -140,7 +142,7 @@ class MemorySearch:
         scores = {id: hit.score for hit in candidates.vector if (id := _entry_of(organisation, hit.id))}
         entries = in_order(list(scores), self._store.get_many(organisation, list(scores)) if scores else {})
         return tuple(
-            Near(entry.id, round(scores[entry.id], 4), _beginning(entry.content, NEAR_CHARACTERS)) for entry in entries
+            Near(entry.id, round(scores[entry.id], 4), beginning(entry.content, NEAR_CHARACTERS)) for entry in entries
         )
 
     def _groups(self, organisation: str, asked: Asked, ranked: Ranked) -> list[Group]:
@@ -181,7 +183,7 @@ class MemorySearch:
             chunk = found.chunk.text if found and found.chunk else ""
             current = chunk and _flat(chunk) in _flat(entry.content)
             excerpts[entry.id] = (
-                _beginning(chunk, EXCERPT_CHARACTERS) if current else snippet(entry.content, query, size=1_000).text
+                beginning(chunk, EXCERPT_CHARACTERS) if current else snippet(entry.content, query, size=1_000).text
             )
         return excerpts
 
@@ -200,7 +202,7 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def _beginning(text: str, most: int) -> str:
+def beginning(text: str, most: int) -> str:
     """The text, cut between words where it is longer."""
     if len(text) <= most:
         return text

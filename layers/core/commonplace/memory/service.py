@@ -73,6 +73,14 @@ class Memory:
         """The entry as it is now. Raises NotFound."""
         return self._reading.get(author.organisation, id)
 
+    def as_of(self, author: Author, id: EntryId, moment: str) -> Entry:
+        """The entry as it was at the end of a day, or at a time. Raises NotFound."""
+        return self._reading.as_of(author.organisation, id, moment)
+
+    def history(self, author: Author, id: EntryId) -> tuple[Entry, ...]:
+        """The last versions of an entry, the oldest first; the last is what it is now. Raises NotFound."""
+        return self._reading.history(author.organisation, id)
+
     def related(self, author: Author, id: EntryId, limit: int = DEFAULT_RELATED) -> tuple[Related, ...]:
         """Siblings, then parent and children, then entries with two or more of its tags. Raises NotFound."""
         return self._reading.related(author.organisation, id, limit)
@@ -93,8 +101,12 @@ class Memory:
         return self._recording.update(author, id, changes, expected_version)
 
     def delete(self, author: Author, id: EntryId) -> None:
-        """Forgets an entry; its children have no parent from then on. Raises NotFound."""
+        """Removes an entry; its children have no parent from then on. Raises NotFound."""
         self._recording.delete(author, id)
+
+    def undelete(self, author: Author, id: EntryId) -> Entry:
+        """Brings back what was deleted in the last 30 days. Raises NotFound, and Conflict when its content is there."""
+        return self._recording.undelete(author, id)
 
     def bulk_import(
         self, author: Author, items: Sequence[Import | Refused], *, skip_existing: bool, enough: Enough

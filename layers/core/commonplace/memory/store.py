@@ -28,6 +28,7 @@ from commonplace.memory.records import (
     NAME_PREFIX,
     ORGANISATIONS,
     EntryTable,
+    deleted_key,
     entry_key,
     hash_key,
     is_id,
@@ -52,6 +53,8 @@ MAX_CHANGED = 30
 CARDS_PER_PAGE = 500
 """Some 200 KB: a page comes well within the time that is given to a call."""
 ROUNDS = 12
+KEPT_SECONDS = 30 * 86_400
+"""How long a deletion can be undone."""
 
 
 class DynamoEntries:
@@ -135,12 +138,39 @@ class DynamoEntries:
             entry = self.get(organisation, id)
             if entry is None:
                 return False
+            until = int(self._clock()) + KEPT_SECONDS
+            writes = self._table.deleted(organisation, entry, self.versions(organisation, id), until)
             try:
-                self._mutate(organisation, self._table.deleted(organisation, entry), change(entry, None), audit)
+                self._mutate(organisation, writes, change(entry, None), audit)
             except Lost:
                 continue
             return True
         raise _contended()
+
+    def deleted(self, organisation: str, id: EntryId) -> Entry | None:
+        item = self._table.get(deleted_key(organisation, id)) if is_id(id) else None
+        return read_entry(organisation, item) if item and item["expiresAt"] > self._clock() else None
+
+    def restore(self, organisation: str, entry: Entry, was: Entry, audit: AuditRecord) -> None:
+        if entry.id != was.id or entry.revision <= was.revision:
+            raise ValueError("an entry keeps its id, and its revision grows")
+        for _ in range(ROUNDS):
+            writes = self._table.restored(organisation, entry, was, self.versions(organisation, was.id))
+            try:
+                self._mutate(organisation, writes, change(None, entry), audit, entry)
+            except Lost:
+                stored = self.deleted(organisation, was.id)
+                if stored is None or stored.revision != was.revision:
+                    raise Stale from None
+                if holder := self.holders(organisation, [entry.content_hash]).get(entry.content_hash):
+                    raise Taken(holder) from None
+                continue
+            return
+        raise _contended()
+
+    def versions(self, organisation: str, id: EntryId) -> tuple[Entry, ...]:
+        items = self._table.query(room(organisation, f"versions#{id}")) if is_id(id) else ()
+        return tuple(entry for item in items if (entry := read_entry(organisation, item)))
 
     def forget_parent(self, organisation: str, ids: Sequence[EntryId], parent: EntryId) -> None:
         how = "SET #revision = #revision + :one REMOVE #parentId"

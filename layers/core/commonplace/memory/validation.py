@@ -229,6 +229,10 @@ class _Entry(BaseModel):
     metadata: Metadata = Field(default_factory=dict)
 
 
+class _New(_Entry):
+    supersedes: Id | None = None
+
+
 class _Import(_Entry):
     parent_ref: Reference | None = None
     ref: Reference | None = None
@@ -275,6 +279,7 @@ class _Listing(_Conditions):
 
 
 _REFERENCE: TypeAdapter[str | None] = TypeAdapter(Reference)
+_MOMENT: TypeAdapter[str | None] = TypeAdapter(Moment | None)
 _VERSION: TypeAdapter[int] = TypeAdapter(Annotated[int, _whole(1, EXACT_INTEGER)])
 
 FORMER = tuple(one.name for one in fields(Former))
@@ -329,8 +334,11 @@ def _refusal(error: ValidationError, name: str = "") -> InvalidInput:
 
 
 def new_entry(**told: Any) -> NewEntry:
-    """An entry that may be kept, of fields as an import has them. Raises InvalidInput and TooLarge."""
-    return NewEntry(**_entry(_Entry, told))
+    """An entry that may be kept, of fields as an import has them, and the one it supersedes.
+
+    Raises InvalidInput and TooLarge.
+    """
+    return NewEntry(**_entry(_New, told))
 
 
 def _entry(model: type[_Entry], told: Mapping[str, Any]) -> dict[str, Any]:
@@ -362,6 +370,11 @@ def listing(**told: Any) -> Listing:
 def entry_id(value: Any, name: str = "id") -> EntryId:
     """The id of an entry. Raises InvalidInput for what is no UUID."""
     return EntryId(_single(name, _ID, value))
+
+
+def moment(value: Any, name: str = "as_of") -> str | None:
+    """A day, or a time as entries have it. Raises InvalidInput."""
+    return _single(name, _MOMENT, value)
 
 
 def handle(value: Any) -> str:

@@ -7,12 +7,13 @@ import hashlib
 import json
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import timedelta
 from typing import Any
 
 from commonplace.kernel.audit import AuditRecord, Author
-from commonplace.kernel.errors import Conflict, InvalidInput, Unavailable
+from commonplace.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
 from commonplace.kernel.telemetry import count
 from commonplace.memory import validation
 from commonplace.memory.index_source import record_of
@@ -21,6 +22,7 @@ from commonplace.memory.ports import Once, Parts, Replayed, Stale, Taken, Vector
 from commonplace.memory.search import MemorySearch
 from commonplace.search.embeddings import embedding_text, model_fingerprint, vector_key
 from commonplace.search.model import EmbeddingProvider, QueryVector, Record, Vector
+from commonplace.search.source import FOR_EVER
 
 logger = logging.getLogger(__name__)
 
@@ -108,6 +110,14 @@ class Recording:
         """
         entry = self._parts.entry(author, new, EntryId(self._parts.new_id()), new.parent_id)
         holder = self._store.holders(author.organisation, [entry.content_hash]).get(entry.content_hash)
+        if new.supersedes and self._store.get(author.organisation, new.supersedes) is None:
+            raise InvalidInput("`supersedes` names no entry.", hint="Take ids from kb_search or kb_list.")
+        added = self._added(author, entry, holder, key, new)
+        if new.supersedes:
+            self._supersede(author, new.supersedes, added.id)
+        return added
+
+    def _added(self, author: Author, entry: Entry, holder: EntryId | None, key: str | None, new: NewEntry) -> Added:
         if holder is not None and key is None:
             return Added(holder, duplicate=True)
         if holder is None:
@@ -151,10 +161,40 @@ class Recording:
         raise Conflict("Others change this entry at the same time.", hint="Read it again, then change it.")
 
     def delete(self, author: Author, id: EntryId) -> None:
-        """Forgets the entry. Raises NotFound."""
+        """Removes the entry, for 30 days in a way that can be undone. Raises NotFound."""
         record = self._parts.record(author, "memory.delete", entry=id)
         if not self._store.delete(author.organisation, id, record):
             raise unknown(id)
+
+    def undelete(self, author: Author, id: EntryId) -> Entry:
+        """Brings a deleted entry back as it was. Raises NotFound, and Conflict when another has its content by now."""
+        was = self._store.deleted(author.organisation, id)
+        if was is None:
+            if now := self._store.get(author.organisation, id):
+                return now
+            raise NotFound(f"There is no deleted entry {id}.", hint="A deletion can be undone for 30 days.")
+        # Above the tombstone that the index may have of it.
+        entry = replace(was, revision=max(was.revision, FOR_EVER) + 2)
+        try:
+            self._store.restore(author.organisation, entry, was, self._record(author, "memory.undelete", entry))
+        except Taken as taken:
+            raise _taken(taken.id) from None
+        except Stale:
+            return self.undelete(author, id)
+        return entry
+
+    def _supersede(self, author: Author, id: EntryId, by: EntryId) -> None:
+        """Marks an entry as superseded. One that is gone meanwhile needs no mark."""
+        for _ in range(ATTEMPTS):
+            was = self._store.get(author.organisation, id)
+            if was is None or by in (id, was.superseded_by):
+                return None
+            entry = self._next(replace(was, superseded_by=by), was)
+            with suppress(Stale):
+                return self._store.replace(
+                    author.organisation, entry, was, self._record(author, "memory.supersede", entry)
+                )
+        raise Conflict("Others change this entry at the same time.", hint="Send the request again.")
 
     def _keep(self, author: Author, entry: Entry, key: str | None, new: NewEntry) -> EntryId | Replayed:
         record = self._record(author, "memory.add", entry)
@@ -228,8 +268,9 @@ class Recording:
             parent_id=was.parent_id if changes.parent_id is None else changes.parent_id or None,
             metadata=was.metadata if changes.metadata is None else merged(was.metadata, changes.metadata),
         )
-        if entry == was:
-            return None
+        return None if entry == was else self._next(entry, was)
+
+    def _next(self, entry: Entry, was: Entry) -> Entry:
         return replace(entry, version=was.version + 1, revision=was.revision + 1, updated_at=self._parts.now())
 
     def _record(self, author: Author, event: str, entry: Entry) -> AuditRecord:

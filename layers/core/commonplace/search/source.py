@@ -19,7 +19,8 @@ RECORDS_PER_BATCH = 500
 """Read, or written, at a time."""
 
 FOR_EVER = 2**40
-"""The version of a tombstone whose record never comes back: above whatever a record is written with."""
+"""The version of a tombstone whose record never comes back: above whatever a record is written with, unless it is
+restored on purpose."""
 
 
 Horizon = Callable[[RecordId], int]

@@ -109,3 +109,41 @@ def test_a_tool_asks_for_nothing_that_names_an_organisation(here: Team) -> None:
         assert code == "INVALID_INPUT"
         assert f"no argument {name}" in text
     assert here.data("kb_stats")["total_entries"] == 0
+
+
+def test_a_deletion_can_be_undone_unless_the_content_is_there_again(here: Team) -> None:
+    parent = here.add("A story.", entry_type="summary")
+    id = here.add("Cars are red.", parent_id=parent, tags=["cars"])
+    before = here.data("kb_get", id=id)
+    here.data("kb_delete", id=id)
+    assert "undo" in here.error("kb_get", id=id)[1]
+    assert here.data("kb_delete", id=id, undo=True) == {"success": True}
+    assert here.data("kb_get", id=id) == before
+    here.data("kb_delete", id=id)
+    other = here.add("Cars are red.")
+    code, text = here.error("kb_delete", id=id, undo=True)
+    assert (code, other in text) == ("CONFLICT", True)
+    assert here.error("kb_delete", id="00000000-0000-4000-8000-000000000000", undo=True)[0] == "NOT_FOUND"
+
+
+def test_former_versions_are_read_by_time_and_as_a_history(here: Team) -> None:
+    id = here.add("Cars are red.")
+    first = here.data("kb_get", id=id)
+    here.data("kb_update", id=id, content="Cars are blue.", tags=["cars"])
+    told = here.data("kb_get", id=id, history=True)
+    assert [(one["version"], one["changed"], one["content"]) for one in told["history"]] == [
+        (2, ["content", "tags"], "Cars are blue."),
+        (1, [], "Cars are red."),
+    ]
+    assert here.data("kb_get", id=id, as_of=first["updated_at"]) == first
+    assert here.data("kb_get", id=id, as_of=told["updated_at"][:10])["content"] == "Cars are blue."
+    assert here.error("kb_get", id=id, as_of="2001-01-01")[0] == "NOT_FOUND"
+    assert here.error("kb_get", id=id, as_of="yesterday")[0] == "INVALID_INPUT"
+    assert "version 1 of" in text_of(here.call("kb_get", id=id, history=True))
+
+
+def test_what_supersedes_an_entry_names_it_and_is_named(here: Team) -> None:
+    old = here.add("Cars are red.")
+    new = here.data("kb_add", **(FACT | {"content": "Cars are blue."}), supersedes=old)["id"]
+    assert here.data("kb_get", id=old)["superseded_by"] == new
+    assert here.data("kb_get", id=new)["supersedes"] == old

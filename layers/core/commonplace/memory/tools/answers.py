@@ -41,6 +41,8 @@ class Told(SnakeCasePart):
     source_story: str | None = None
     parent_id: str | None = None
     metadata: dict[str, Any] | None = None
+    supersedes: str | None = None
+    superseded_by: str | None = None
     created_at: str
     updated_at: str
     version: int
@@ -79,6 +81,8 @@ def whole(entry: Entry, content: str) -> dict[str, Any]:
         "source_story": entry.source_story,
         "parent_id": entry.parent_id,
         "metadata": dict(entry.metadata) or None,
+        "supersedes": entry.supersedes,
+        "superseded_by": entry.superseded_by,
         "created_at": entry.created_at,
         "updated_at": entry.updated_at,
         "version": entry.version,
@@ -98,6 +102,8 @@ def told(one: Told, *, head: str = "", **more: str | None) -> str:
         one.source_file,
         f"parent `{one.parent_id}`" if one.parent_id else None,
         f"metadata {compact(one.metadata)}" if one.metadata else None,
+        f"supersedes `{one.supersedes}`" if one.supersedes else None,
+        f"superseded by `{one.superseded_by}`" if one.superseded_by else None,
         f"version {one.version} of {one.updated_at[:10]}",
     )
     line = " · ".join(part for part in described if part)

@@ -1,5 +1,6 @@
 """The tools `kb_get`, `kb_get_related`, `kb_list` and `kb_stats`, which read without a search."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -20,11 +21,20 @@ from commonplace.memory.model import (
     Related,
     Role,
 )
+from commonplace.memory.search import beginning
 from commonplace.memory.tools.answers import RelatedEntry, Told, facts, fitted, told, whole
 from commonplace.memory.tools.services import MemoryServices
 from commonplace.web.mcp import budgets
 from commonplace.web.mcp.budgets import MAX_TOKENS, escaped, piece
-from commonplace.web.mcp.declaration import Answer, Call, NoArguments, SnakeCaseArguments, SnakeCaseOutput, Tool
+from commonplace.web.mcp.declaration import (
+    Answer,
+    Call,
+    NoArguments,
+    SnakeCaseArguments,
+    SnakeCaseOutput,
+    SnakeCasePart,
+    Tool,
+)
 from commonplace.web.mcp.rendering import compact, cost
 
 GET, LIST = "kb_get", "kb_list"
@@ -32,17 +42,32 @@ MARGIN = 200
 """Tokens for the handle of a long entry, and for notes of the frame."""
 MAX_READ_METADATA = 3_000
 """Characters of JSON in the text: with more of them, some entries would leave no room for their content."""
+MAX_VERSION_CHARACTERS = 160
+COMPARED = (
+    *("content", "entry_type", "roles", "tags", "confidence", "source_file", "source_story", "parent_id"),
+    *("superseded_by", "metadata"),
+)
 METADATA_IS_DATA = "Its metadata is in the structured answer."
 
 
 class GetArguments(SnakeCaseArguments):
     id: str = Field(description="UUID of the entry")
     cursor: str | None = Field(None, description="next_cursor of the part before, of a very long entry")
+    as_of: str | None = Field(None, description="As it was then: ISO date, at its end, or time")
+    history: bool = Field(False, description="With its former versions, the 20 last ones")
+
+
+class Version(SnakeCasePart):
+    version: int
+    updated_at: str
+    changed: list[str] = Field(description="What differs from the version before")
+    content: str = Field(description="Its beginning; as_of gives it whole")
 
 
 class WholeEntry(SnakeCaseOutput, Told):
     content_hash: str = Field(description="SHA-256 of the content, folded")
     next_cursor: str | None = Field(None, description="Where the content goes on")
+    history: list[Version] | None = Field(None, description="Versions, the newest first")
 
 
 def get_tools(using: MemoryServices) -> tuple[Tool, ...]:
@@ -60,13 +85,15 @@ def get_tools(using: MemoryServices) -> tuple[Tool, ...]:
 
 
 def kb_get(using: MemoryServices, call: Call, asked: GetArguments) -> Answer:
-    entry = using.memory.get(call.author, validation.entry_id(asked.id))
+    id, moment = validation.entry_id(asked.id), validation.moment(asked.as_of)
+    entry = using.memory.as_of(call.author, id, moment) if moment else using.memory.get(call.author, id)
+    versions = _versions(using.memory.history(call.author, id)) if asked.history else None
     start = _position(entry, asked.cursor)
-    share = max(MAX_TOKENS - MARGIN - cost(_whole(entry, "", None, start)), 1)
+    share = max(MAX_TOKENS - MARGIN - cost(_whole(entry, "", None, start, versions)), 1)
     while True:
         part = piece(entry.content, start, max_tokens=share, write=escaped)
         cursor = None if part.complete else budgets.handle(part.end, tool=GET, question=entry.id, version=_of(entry))
-        answer = _whole(entry, part.text, cursor, start)
+        answer = _whole(entry, part.text, cursor, start, versions)
         if share <= 1 or cost(answer) <= MAX_TOKENS - MARGIN:
             return answer
         share = share * 19 // 20
@@ -83,12 +110,35 @@ def _of(entry: Entry) -> str:
     return f"{entry.version} {entry.content_hash}"
 
 
-def _whole(entry: Entry, content: str, cursor: str | None, start: int) -> Answer:
+def _versions(history: Sequence[Entry]) -> list[Version]:
+    """The newest first."""
+    before: tuple[Entry | None, ...] = (None, *history)
+    found = [
+        Version(
+            version=now.version,
+            updated_at=now.updated_at,
+            changed=[name for name in COMPARED if was and getattr(now, name) != getattr(was, name)],
+            content=beginning(now.content, MAX_VERSION_CHARACTERS),
+        )
+        for was, now in zip(before, history, strict=False)
+    ]
+    return found[::-1]
+
+
+def _version_told(one: Version) -> str:
+    changed = f", changed {', '.join(one.changed)}" if one.changed else ""
+    return f"- version {one.version} of {one.updated_at}{changed}: {one.content}"
+
+
+def _whole(
+    entry: Entry, content: str, cursor: str | None, start: int, versions: Sequence[Version] | None = None
+) -> Answer:
     data = WholeEntry(
         **whole(entry, content),
         content_hash=entry.content_hash,
         next_cursor=cursor,
         truncated=True if cursor or start else None,
+        history=versions,
     )
     of = f"characters {start + 1:,} to {start + len(content):,} of {len(entry.content):,}"
     part = f"This is a part: {of}." + (f" {GET} goes on with cursor `{cursor}`." if cursor else "")
@@ -96,6 +146,7 @@ def _whole(entry: Entry, content: str, cursor: str | None, start: int) -> Answer
     long = len(compact(data.metadata)) > MAX_READ_METADATA
     read = data.model_copy(update={"truncated": None} | ({"metadata": None} if long else {}))
     rest = [*([part] if data.truncated else []), *([METADATA_IS_DATA] if long else []), times]
+    rest += ["\n".join(map(_version_told, versions))] if versions else []
     return Answer("\n\n".join([told(read), *rest]), data)
 
 

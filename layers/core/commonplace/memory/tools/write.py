@@ -27,6 +27,7 @@ class AddArguments(SnakeCaseArguments):
     parent_id: str | None = Field(None, description="The summary that a fact belongs to")
     confidence: float | None = Field(None, ge=0, le=1, description="1 if left out; 0.8 until validated")
     metadata: dict[str, Any] | None = None
+    supersedes: str | None = Field(None, description="Id of an entry that this one replaces: it is found no more")
     idempotency_key: str | None = Field(None, description="Your name of this request: sent twice, it is done once")
 
 
@@ -47,6 +48,7 @@ class UpdateArguments(SnakeCaseArguments):
 
 class DeleteArguments(SnakeCaseArguments):
     id: str
+    undo: bool = Field(False, description="Bring it back, up to 30 days later")
 
 
 class NearEntry(SnakeCasePart):
@@ -104,7 +106,7 @@ def tools(using: MemoryServices) -> tuple[Tool, ...]:
         Tool(
             name="kb_delete",
             title="Delete an entry",
-            description="Removes an entry for good. Its children stay, without a parent.",
+            description="Removes an entry; for 30 days `undo` brings it back. Its children stay, without a parent.",
             arguments=DeleteArguments,
             output=DeletedEntry,
             run=partial(kb_delete, using),
@@ -158,6 +160,9 @@ def kb_update(using: MemoryServices, call: Call, asked: UpdateArguments) -> Answ
 
 def kb_delete(using: MemoryServices, call: Call, asked: DeleteArguments) -> Answer:
     id = validation.entry_id(asked.id)
+    if asked.undo:
+        entry = using.memory.undelete(call.author, id)
+        return Answer(f"Brought back `{id}`, in version {entry.version}.", DeletedEntry(success=True))
     using.memory.delete(call.author, id)
     return Answer(f"Deleted `{id}`.", DeletedEntry(success=True))
 
