@@ -119,8 +119,11 @@ class EntryTable(Table):
         writes = [gone, self.delete(card_key(organisation, entry.id)), self._free(organisation, entry), kept]
         return writes + self._of_versions(organisation, versions, "SET #expiresAt = :until", until=until)
 
-    def restored(self, organisation: str, entry: Entry, was: Entry, versions: Sequence[Entry]) -> list[Write]:
-        back = self.delete(deleted_key(organisation, was.id), "#revision = :revision", revision=was.revision)
+    def restored(
+        self, organisation: str, entry: Entry, was: Entry, versions: Sequence[Entry], now: float
+    ) -> list[Write]:
+        kept = "#revision = :revision AND #expiresAt > :now"
+        back = self.delete(deleted_key(organisation, was.id), kept, revision=was.revision, now=int(now))
         writes = [*self.added(organisation, entry), back]
         return writes + self._of_versions(organisation, versions, "REMOVE #expiresAt")
 

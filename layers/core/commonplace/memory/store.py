@@ -155,7 +155,8 @@ class DynamoEntries:
         if entry.id != was.id or entry.revision <= was.revision:
             raise ValueError("an entry keeps its id, and its revision grows")
         for _ in range(ROUNDS):
-            writes = self._table.restored(organisation, entry, was, self.versions(organisation, was.id))
+            versions = self.versions(organisation, was.id)
+            writes = self._table.restored(organisation, entry, was, versions, self._clock())
             try:
                 self._mutate(organisation, writes, change(None, entry), audit, entry)
             except Lost:
