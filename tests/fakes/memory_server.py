@@ -17,6 +17,8 @@ class FakeMemoryServer:
         self.calls: list[tuple[str, Mapping[str, Any]]] = []
         self.errors: list[CommonplaceError] = []
         """Raised one after the other, before anything is done."""
+        self.first = 1
+        """Number of the id that the first entry gets."""
         self.down = False
         self.lose_answers = 0
         """So many calls are done, and their answers do not arrive."""
@@ -42,6 +44,7 @@ class FakeMemoryServer:
 
     def delete(self, id: str) -> None:
         del self.kept[id]
+        self.first += 1  # no id comes twice
 
     def contents(self) -> list[dict[str, Any]]:
         """Everything but the ids, parents by their content: what two memories have in common."""
@@ -71,7 +74,7 @@ class FakeMemoryServer:
             hash = content_hash(taken.entry.content)
             answer["imported" if hash not in holders else "skipped"] += 1
             if hash not in holders:
-                holders[hash] = str(uuid.UUID(int=len(self.kept) + 1))
+                holders[hash] = str(uuid.UUID(int=self.first + len(self.kept)))
                 told = {key: value for key, value in raw.items() if key not in ("ref", "parent_ref")}
                 self.kept[holders[hash]] = told | {"id": holders[hash], "content_hash": hash, "parent_id": parent}
             answer["ids"][name] = holders[hash]
@@ -84,9 +87,14 @@ class FakeMemoryServer:
         return answer
 
     def _kb_list(
-        self, limit: int, offset: int, order_by: str, order: str, tags: list[str] | None = None
+        self, limit: int, offset: int, tags: list[str] | None = None, source_story: str | None = None, **_order: str
     ) -> dict[str, Any]:
-        found = [one for one in self.kept.values() if set(tags or ()) <= set(one["tags"])]
+        stories = {source_story} if source_story else {one.get("source_story") for one in self.kept.values()}
+        found = [
+            one
+            for one in self.kept.values()
+            if set(tags or ()) <= set(one["tags"]) and one.get("source_story") in stories
+        ]
         shown = [self._part(one, 0) for one in found[offset : offset + min(limit, self.page)]]
         return {"entries": shown, "total": len(found)}
 

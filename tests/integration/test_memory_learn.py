@@ -74,14 +74,17 @@ def record(file: Path) -> dict[str, Any]:
 
 
 def timeless(told: dict[str, Any]) -> dict[str, Any]:
-    """The record without times, its ids replaced by the places where they first stand."""
+    """The record without times and its server, its ids replaced by the places where they first stand."""
     places: dict[str, str] = {}
     for one in told["entries"]:
         places.setdefault(one["id"], f"entry {len(places)}")
     entries = [
         one | {name: places[one[name]] for name in ("id", "parent_id") if name in one} for one in told["entries"]
     ]
-    return {name: value for name, value in told.items() if not name.endswith("_at")} | {"entries": entries}
+    told = {
+        name: one for name, one in told.items() if name not in ("server", "organisation", "recorded_at", "synced_at")
+    }
+    return told | {"entries": entries}
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +136,21 @@ def test_a_crash_between_delivery_and_the_writing_of_the_file_leads_to_the_same_
     assert [one["id"] for one in record(records["crash"])["entries"]] == [one["id"] for one in first["entries"]]
     assert timeless(record(records["crash"])) == timeless(record(records["straight"]))
     assert shell.memory("crash") == shell.memory("straight")
+
+
+def test_a_record_of_another_organisation_is_delivered_to_this_one_as_well(
+    shell: Shell, records: dict[str, Path]
+) -> None:
+    was = record(records["straight"])
+    assert (was["organisation"], was["server"][:17]) == ("straight", "http://127.0.0.1:")
+    moved = shell.story("moved")
+    moved.parent.mkdir()
+    moved.write_bytes(records["straight"].read_bytes())
+    done = shell.kb("sync-pending", "moved", org="moved")
+    assert done.returncode == 0, done.stderr
+    assert f"{LEARNED} entries delivered again: this is another memory than {was['server']}" in done.stderr
+    assert shell.memory("moved") == shell.memory("straight")
+    assert record(moved)["organisation"] == "moved"
 
 
 def test_a_gate_that_is_passed_makes_the_failure_certain(shell: Shell, records: dict[str, Path]) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from commonplace.kernel.errors import CommonplaceError, InvalidInput
 from commonplace.memory.client.client import AUTHORIZATION_HINT, LIMITED_SECONDS, MemoryClient, Patient
+from commonplace.memory.client.learnings import Address
 from local.access import Grant, Place, granted
 from local.errors import CommandError
 
@@ -59,7 +60,7 @@ def opened(
                 sleep=time.sleep,
                 waiting=waiting,
             )
-            yield MemoryClient(patient, sleep=time.sleep)
+            yield MemoryClient(patient, Address(access.url, access.organisation), sleep=time.sleep)
         finally:
             server.close()
 

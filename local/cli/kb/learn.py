@@ -11,7 +11,7 @@ import typer
 
 from commonplace.kernel.errors import CommonplaceError, RateLimited, Unavailable
 from commonplace.memory.client.client import FAILURE, Gate, MemoryClient
-from commonplace.memory.client.learnings import FILE_NAME, Learnings, learnings_of
+from commonplace.memory.client.learnings import FILE_NAME, Address, Learnings, learnings_of
 from local.access import Place, Unreachable
 from local.cli.kb.connection import (
     LEARN_LIMITED_SECONDS,
@@ -95,25 +95,27 @@ def _with_earlier(new: Learnings, file: Path) -> Learnings:
 
 
 def _deliver(learnings: Learnings, file: Path, place: Place) -> Learnings:
-    """Delivered if the memory can be reached. Raises CommandError for what will not mend itself."""
-    if not learnings.pending:
-        return replace(learnings, available=True)
-    waits = f"{counted(len(learnings.pending))} of {learnings.story} wait in {file}"
+    """Delivered, and what was delivered before looked up, if the memory can be reached. Raises CommandError for what
+    will not mend itself."""
+    left = learnings.pending
+    waits = f"{counted(len(left))} of {learnings.story} wait in {file}"
     try:
         with opened(
             place, outage_seconds=LEARN_SECONDS, limited_seconds=LEARN_LIMITED_SECONDS, waiting=waiting
         ) as client:
-            learnings = client.deliver(learnings, now())
+            done = client.deliver(learnings, now())
     except (Unreachable, Unavailable, RateLimited) as error:
         typer.echo(f"Warning: the memory cannot be reached. {error.message}", err=True)
-        typer.echo(f"{waits}. Deliver them later: {SYNC}", err=True)
+        later = f"{waits}. Deliver them" if left else f"What {file} records was not compared with it. Do so"
+        typer.echo(f"{later} later: {SYNC}", err=True)
         return replace(learnings, available=False)
     except CommonplaceError as error:
         raise CommandError(f"{error.message} {waits}.", f"{hint_of(error)} Then: {SYNC}".strip()) from error
     except CommandError as error:
         raise CommandError(f"{error.message} {waits}.", f"{error.hint} Then: {SYNC}".strip()) from error
-    write_learnings(file, learnings)
-    return learnings
+    write_learnings(file, done)
+    tell_again(learnings, done)
+    return done
 
 
 @grouped
@@ -124,13 +126,13 @@ def sync_pending(
     as_json: AsJson = False,
     place: Place,
 ) -> None:
-    """Deliver every LEARNINGS.yaml that waits, once each. Ends with 1 when something still waits."""
+    """Deliver what waits in each LEARNINGS.yaml, and what its memory lost. Ends with 1 when something still waits."""
     found, broken = records_below(folder)
     for error in broken:
         typer.echo(f"{error.message} {error.hint}", err=True)
     pending = [(file, one) for file, one in found if one.pending]
-    if pending and not dry_run:
-        pending = _sync_all([file for file, _ in pending], place)
+    if found and not dry_run:
+        pending = _sync_all([file for file, _ in found], place)
     if as_json:
         facts = {
             "dryRun": dry_run,
@@ -143,7 +145,8 @@ def sync_pending(
         for file, one in pending:
             typer.echo(learnings_text(str(file), one))
         if not pending:
-            typer.echo(f"Nothing waits below {folder}; {counted(len(found), 'record', 'records')} looked at.")
+            checked = "read, not compared with the memory" if dry_run else "compared with the memory"
+            typer.echo(f"Nothing waits below {folder}; {counted(len(found), 'record', 'records')} {checked}.")
     if broken or (not dry_run and any(one.pending for _, one in pending)):
         raise typer.Exit(1)
 
@@ -151,18 +154,36 @@ def sync_pending(
 def _sync_all(files: list[Path], place: Place) -> list[tuple[Path, Learnings]]:
     """Each file by itself, so that a stop costs none of those before it. Raises CommandError."""
     done: list[tuple[Path, Learnings]] = []
+    left = files[:]
     try:
         with reached(place) as client:
             for file in files:
                 with alone(file):
                     # Read again: another sync may have been faster.
-                    learnings = client.deliver(read_learnings(file), now())
+                    before = read_learnings(file)
+                    learnings = client.deliver(before, now())
                     write_learnings(file, learnings)
-                done.append((file, learnings))
+                left.remove(file)
+                tell_again(before, learnings)
+                if learnings.entries != before.entries:
+                    done.append((file, learnings))
     except CommandError as error:
-        left = counted(len(files) - len(done), "record waits", "records wait")
-        raise CommandError(error.message, f"{error.hint} {left}; nothing is lost.".strip()) from error
+        told = counted(len(left), "record was", "records were")
+        raise CommandError(error.message, f"{error.hint} {told} not looked at; nothing is lost.".strip()) from error
     return done
+
+
+def tell_again(before: Learnings, after: Learnings) -> None:
+    """Says which entries had been delivered, and were not there."""
+    ids = {one.id for one in after.entries}
+    lost = [one for one in before.entries if not one.pending and one.id not in ids]
+    if not lost:
+        return
+    moved = before.address is not None and before.address != after.address
+    why = f"this is another memory than {before.address}" if moved else "the memory did not have them"
+    typer.echo(f"{before.story}: {counted(len(lost))} delivered again: {why}.", err=True)
+    for one in lost:
+        typer.echo(f"  {one.id}: {clean(one.seed.content.splitlines()[0][:90])}", err=True)
 
 
 def _facts(file: Path, learnings: Learnings) -> dict[str, Any]:
@@ -212,7 +233,7 @@ def _asked_if(files: list[Path], place: Place) -> AbstractContextManager[MemoryC
     """The memory, unless everything that is confirmed still waits to be delivered: then nobody has to be there."""
     failures = [one for file in files for one in read_learnings(file).entries if one.category == FAILURE]
     if files and all(one.pending for one in failures):
-        return nullcontext(MemoryClient(Nobody()))
+        return nullcontext(MemoryClient(Nobody(), Address("nobody")))
     return reached(place)
 
 

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from commonplace.kernel.errors import CommonplaceError, InvalidInput, Unavailable
 from commonplace.memory.client.client import CONFIDENCE_AFTER, Gate, MemoryClient
-from commonplace.memory.client.learnings import Learnings, from_mapping, learnings_of
+from commonplace.memory.client.learnings import Address, Learnings, from_mapping, learnings_of
 from commonplace.memory.entry_files import document, write
 from commonplace.memory.model import DEFAULT_MIN_CONFIDENCE
 from commonplace.memory.tools.prompts import MIN_CONFIDENCE
 from tests.examples import examples
 from tests.fakes.memory_server import FakeMemoryServer
 
+HERE = Address("https://knowledge.example.org", "garden")
 THEN, LATER = "2026-03-24T10:00:00Z", "2026-03-24T18:00:00Z"
 
 STORY: dict[str, Any] = {
@@ -37,7 +38,7 @@ STORY: dict[str, Any] = {
 
 
 def client(server: FakeMemoryServer) -> MemoryClient:
-    return MemoryClient(server, sleep=lambda seconds: None)
+    return MemoryClient(server, HERE, sleep=lambda seconds: None)
 
 
 def learned() -> Learnings:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from commonplace.kernel.errors import RateLimited, Unavailable
 from commonplace.memory.client.client import MAX_CALL_BYTES, UNNAMED, MemoryClient, Patient, exported, importable, plant
+from commonplace.memory.client.learnings import Address
 from tests.fakes.memory_server import FakeMemoryServer
 
 
@@ -159,7 +160,7 @@ def test_an_entry_that_a_list_cuts_is_read_whole() -> None:
     server = FakeMemoryServer()
     plant(server, [entry(0, content="é" * 9_000), entry(1)])
     server.cut = 1_000
-    assert [len(one["content"]) for one in MemoryClient(server).entries()] == [9_000, 6]
+    assert [len(one["content"]) for one in MemoryClient(server, Address("here")).entries()] == [9_000, 6]
 
 
 def test_what_is_exported_can_be_imported_elsewhere_with_its_parents() -> None:
@@ -171,7 +172,7 @@ def test_what_is_exported_can_be_imported_elsewhere_with_its_parents() -> None:
     plant(here, entries)
     here.page = 37
     told: list[tuple[int, int]] = []
-    read = list(MemoryClient(here).entries(lambda done, total: told.append((done, total))))
+    read = list(MemoryClient(here, Address("here")).entries(lambda done, total: told.append((done, total))))
     assert told[-1] == (230, 230)
     plant(there, importable([exported(one) for one in read]))
     assert there.contents() == here.contents()

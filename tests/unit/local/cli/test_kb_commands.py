@@ -85,14 +85,14 @@ def test_without_a_server_the_story_goes_on_and_later_everything_is_as_if_nothin
 
     still = kb("sync-pending")
     assert still.exit_code == 1
-    assert "Is it running? Try its /health. 1 record waits; nothing is lost." in still.stderr
+    assert "Is it running? Try its /health. 1 record was not looked at; nothing is lost." in still.stderr
     assert record() == waiting
 
     place.start()
     assert kb("sync-pending").stdout == "APP-7: 3 entries in the memory, see _implementation/LEARNINGS.yaml.\n"
     assert timeless(record()) == timeless(straight)
     assert place.memory.contents() == contents
-    assert kb("sync-pending").stdout == "Nothing waits below .; 1 record looked at.\n"
+    assert kb("sync-pending").stdout == "Nothing waits below .; 1 record compared with the memory.\n"
 
 
 def test_a_crash_after_delivery_and_before_the_file_leads_to_the_same_end(
@@ -143,6 +143,48 @@ def test_where_nothing_runs_and_nothing_is_named_a_story_is_kept(
     assert done.exit_code == 0
     assert "Warning: the memory cannot be reached. No laptop cloud is running." in done.stderr
     assert record()["pending_sync"] is True
+
+
+def test_a_record_names_its_server_and_another_one_gets_everything(
+    place: MemoryOverHttp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kb("learn", "story.yaml")
+    first = record()
+    assert first["server"] == place.url
+    other = MemoryOverHttp()
+    try:
+        other.memory.first = 100
+        monkeypatch.setenv("COMMONPLACE_URL", other.url)
+        done = kb("sync-pending")
+        assert f"3 entries delivered again: this is another memory than {place.url}." in done.stderr
+        assert (record()["server"], len(other.memory.kept)) == (other.url, 3)
+        assert {one["id"] for one in record()["entries"]} == set(other.memory.kept)
+        assert other.memory.contents() == place.memory.contents()
+    finally:
+        other.stop()
+
+
+@pytest.mark.parametrize("command", [["learn", "story.yaml"], ["sync-pending"]])
+def test_an_entry_that_the_memory_lost_is_delivered_again_and_said(place: MemoryOverHttp, command: list[str]) -> None:
+    kb("learn", "story.yaml")
+    before, contents = record(), place.memory.contents()
+    lost = before["entries"][2]
+    place.memory.delete(lost["id"])
+    done = kb(*command)
+    assert f"1 entry delivered again: the memory did not have them.\n  {lost['id']}: {lost['content']}" in done.stderr
+    after = record()
+    assert place.memory.contents() == contents
+    assert [one["id"] in place.memory.kept for one in after["entries"]] == [True, True, True]
+    assert after["entries"][:2] == before["entries"][:2]
+
+
+def test_what_was_delivered_and_cannot_be_compared_is_not_claimed(place: MemoryOverHttp) -> None:
+    kb("learn", "story.yaml")
+    place.stop()
+    done = kb("learn", "story.yaml")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert "What _implementation/LEARNINGS.yaml records was not compared with it." in done.stderr
+    assert kb("sync-pending").exit_code == 1
 
 
 def test_a_rehearsal_writes_and_sends_nothing(place: MemoryOverHttp) -> None:

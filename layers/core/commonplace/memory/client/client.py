@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
-from commonplace.kernel.errors import NotFound, RateLimited, Unavailable
-from commonplace.memory.client.learnings import Learned, Learnings
+from commonplace.kernel.errors import InvalidInput, NotFound, RateLimited, Unavailable
+from commonplace.memory.client.learnings import Address, Learned, Learnings
 from commonplace.memory.model import BATCH
 
 AUTHORIZATION_HINT = "It takes a token for /mcp/memory with the scope memory:write."
@@ -272,23 +272,26 @@ class Validated:
 class MemoryClient:
     """What the command line and agents' own programs do with a memory. Every method may be repeated without harm."""
 
-    def __init__(self, server: MemoryServer, *, sleep: Callable[[float], object] = time.sleep) -> None:
+    def __init__(
+        self, server: MemoryServer, address: Address, *, sleep: Callable[[float], object] = time.sleep
+    ) -> None:
         self._server = server
+        self._address = address
         self._sleep = sleep
 
     def deliver(self, learnings: Learnings, at: str) -> Learnings:
-        """Imports what is pending, in one call where it fits, parents before children.
+        """Imports what is pending or no longer there, in one call where it fits, parents before children.
 
+        What was delivered is looked up by its id, so another memory, or one that lost entries, gets what it lacks.
         What the memory has already, from a delivery whose answer was lost, is not added again: its id is taken over.
         Raises what the server raises; then nothing is known to be delivered, and the same call may be made later.
         """
+        learnings = learnings.without(self._lost(learnings))
         pending = learnings.pending
-        if not pending:
-            return replace(learnings, available=True)
         planted = plant(self._server, learnings.imports(), sleep=self._sleep)
         ids = {pending[place].id: id for place, id in planted.ids.items()}
         errors = {pending[place].id: sentence for place, sentence in planted.errors.items()}
-        return learnings.delivered(ids, errors, at)
+        return learnings.delivered(ids, errors, at, self._address)
 
     def seed(self, entries: Sequence[Any], told: Told) -> Planted:
         """Imports the entries of a file, unchecked."""
@@ -382,6 +385,26 @@ class MemoryClient:
             return self.get(entry["id"])
         except NotFound:
             return None
+
+    def _lost(self, learnings: Learnings) -> set[str]:
+        """Ids of the record that the memory does not have. One list answers for most; an entry may have got another
+        story since."""
+        lost = {one.id for one in learnings.entries if not one.pending}
+        offset, total = 0, 1
+        while lost and offset < total:
+            asked = {"source_story": learnings.story, "limit": PAGE, "offset": offset}
+            answer = self._server.call("kb_list", asked)
+            page, total = answer.get("entries") or [], int(answer.get("total", 0))
+            lost -= {str(one["id"]) for one in page}
+            offset += len(page) or total
+        return {id for id in lost if not self._has(id)}
+
+    def _has(self, id: str) -> bool:
+        try:
+            self._server.call("kb_get", {"id": id})
+        except (NotFound, InvalidInput):
+            return False
+        return True
 
     def _confirm(self, id: str, gate: Gate, metadata: Mapping[str, Any]) -> bool:
         changes: dict[str, Any] = {"id": id, "metadata": dict(metadata)}

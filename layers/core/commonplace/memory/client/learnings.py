@@ -6,7 +6,7 @@ nothing.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -68,6 +68,17 @@ class Learned:
         return self.id.startswith(PENDING)
 
 
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A memory: the URL of its server, and the organisation where a token says it."""
+
+    server: str
+    organisation: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.server}, organisation {self.organisation}" if self.organisation else self.server
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learnings:
     """One LEARNINGS.yaml. Times are ISO 8601 in UTC."""
@@ -77,6 +88,8 @@ class Learnings:
     entries: tuple[Learned, ...] = ()
     available: bool = False
     synced_at: str | None = None
+    address: Address | None = None
+    """The memory that gave the ids; None before the first delivery."""
 
     @property
     def pending(self) -> tuple[Learned, ...]:
@@ -94,7 +107,18 @@ class Learnings:
             told.append(replace(one.seed, ref=one.id, source_story=self.story, **below).as_import())
         return told
 
-    def delivered(self, ids: Mapping[str, str], errors: Mapping[str, str], at: str) -> "Learnings":
+    def without(self, lost: Collection[str]) -> "Learnings":
+        """The entries with these ids are to be delivered again."""
+        taken = [int(one.id.removeprefix(PENDING)) for one in self.pending if one.id.removeprefix(PENDING).isdecimal()]
+        ids = (one.id for one in self.entries if one.id in lost)
+        names = {id: f"{PENDING}{number}" for number, id in enumerate(ids, start=max(taken, default=0) + 1)}
+        entries = tuple(
+            replace(one, id=names.get(one.id, one.id), parent=names.get(one.parent or "", one.parent))
+            for one in self.entries
+        )
+        return replace(self, entries=entries)
+
+    def delivered(self, ids: Mapping[str, str], errors: Mapping[str, str], at: str, address: Address) -> "Learnings":
         """With the ids that the memory has given, by pending name, and its reasons against the others."""
         entries = tuple(
             replace(
@@ -105,7 +129,7 @@ class Learnings:
             )
             for one in self.entries
         )
-        return replace(self, entries=entries, available=True, synced_at=at)
+        return replace(self, entries=entries, available=True, synced_at=at, address=address)
 
     def joined(self, earlier: "Learnings") -> "Learnings":
         """These, and what an earlier file of the same story knows: ids of what was delivered, and entries that are no
@@ -128,13 +152,16 @@ class Learnings:
             replace(one, id=names[f"earlier {one.id}"], parent=names.get(f"earlier {one.parent}", one.parent))
             for one in left
         ]
-        return replace(self, entries=tuple(entries), synced_at=earlier.synced_at)
+        return replace(self, entries=tuple(entries), synced_at=earlier.synced_at, address=earlier.address)
 
     def as_mapping(self) -> dict[str, Any]:
         """As it stands in the file."""
         told: dict[str, Any] = {"story_id": self.story, "recorded_at": self.recorded_at}
         if self.synced_at:
             told["synced_at"] = self.synced_at
+        if self.address:
+            told["server"] = self.address.server
+            told |= {"organisation": self.address.organisation} if self.address.organisation else {}
         told["kb_available"] = self.available
         if self.pending:
             told["pending_sync"] = True
@@ -167,6 +194,7 @@ def from_mapping(value: Any) -> Learnings:
         entries=read,
         available=value.get("kb_available") is True,
         synced_at=str(value["synced_at"]) if value.get("synced_at") else None,
+        address=Address(str(value["server"]), _text(value.get("organisation"))) if value.get("server") else None,
     )
 
 
