@@ -24,6 +24,7 @@ from commonplace.memory.model import Added, Entry, EntryId, Job, Updated
 from commonplace.memory.search import MemorySearch
 from commonplace.memory.service import Memory
 from commonplace.memory.store import DynamoEntries
+from commonplace.memory.usage_store import DynamoUsage
 from tests.aws_fixture import TABLE
 from tests.dynamodb_fixture import new_table
 from tests.examples import examples
@@ -62,6 +63,7 @@ class Team:
             jobs=self.jobs,
             counts=self.counts,
             caches=MemoryCaches(),
+            usage=DynamoUsage(self.client, self.records, self.activity, clock=START.timestamp),
             search=MemorySearch(NO_INDEX, [], entries),
             embedder=None,
             clock=lambda: START + timedelta(milliseconds=next(self._ticks)),

@@ -20,7 +20,7 @@ from commonplace.search.embeddings import embed_records
 from commonplace.search.model import EmbeddingProvider, Engine, RecordId, Tombstone
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.identity_stores import Clock
-from tests.fakes.memory_stores import MemoryCaches, MemoryCounts, MemoryEntries, MemoryJobs
+from tests.fakes.memory_stores import MemoryCaches, MemoryCounts, MemoryEntries, MemoryJobs, MemoryUsage
 
 ACME, OTHER = Author(organisation="acme", account="a" * 32), Author(organisation="other", account="b" * 32)
 
@@ -57,12 +57,14 @@ class Remembering:
     made: int = 0
 
     def __post_init__(self) -> None:
+        self.usage = MemoryUsage(self.store)
         providers = [self.embedder] if self.embedder else []
         self.memory = Memory(
             store=self.store,
             jobs=self.jobs,
             counts=self.counts,
             caches=self.caches,
+            usage=self.usage,
             search=MemorySearch(self.engine, providers, self.store),
             embedder=self.embedder,
             clock=self.clock,
@@ -73,6 +75,7 @@ class Remembering:
             store=self.store,
             jobs=self.jobs,
             caches=self.caches,
+            usage=self.usage,
             embedder=self.embedder,
             clock=self.clock,
             new_id=self.new_id,

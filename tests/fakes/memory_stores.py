@@ -10,7 +10,7 @@ from commonplace.identity.roles import is_organisation
 from commonplace.kernel.audit import AuditRecord
 from commonplace.kernel.errors import Unavailable
 from commonplace.memory.facets import Counts, Key, counts, keys
-from commonplace.memory.model import Card, Entry, EntryId, Job, Phase, Role
+from commonplace.memory.model import MAX_SEEN_IN, Card, Entry, EntryId, Job, Phase, Recurrence, Role, StoryUse
 from commonplace.memory.ports import KEYS_PER_PAGE, Once, Replayed, Stale, Taken
 from commonplace.search.model import Vector, VectorMemory
 from tests.fakes.identity_stores import Clock, MemoryAudit
@@ -341,3 +341,57 @@ class MemoryCaches(Answers):
 
     def _kept(self, organisation: str) -> dict[str, Vector]:
         return self.caches.setdefault(organisation, MemoryVectors()).kept
+
+
+class MemoryUsage(Answers):
+    """`commonplace.memory.ports.UsageStore`, over the entries that it notes recurrences in."""
+
+    def __init__(self, entries: MemoryEntries) -> None:
+        super().__init__()
+        self._entries = entries
+        self._uses: dict[tuple[str, str], StoryUse] = {}
+        self._votes: dict[str, Counter[int]] = {}
+        self._recurrences: dict[tuple[str, EntryId, str], Recurrence] = {}
+
+    def recur(self, organisation: str, id: EntryId, story: str, at: str, audit: AuditRecord) -> Recurrence | None:
+        with self.answering(), self._entries.lock:
+            entry = self._entries.get(organisation, id)
+            if entry is None or story in ("", entry.source_story) or (organisation, id, story) in self._recurrences:
+                return None
+            found = Recurrence(id, entry.source_story or "", story, at, entry.seen + 1)
+            kept = self._entries.kept[organisation]
+            seen_in = (*entry.seen_in, story)[-MAX_SEEN_IN:]
+            kept.entries[id] = replace(entry, seen=found.seen, seen_in=seen_in, revision=entry.revision + 1)
+            self._recurrences[organisation, id, story] = found
+            self._entries.audit.write(audit)
+            return found
+
+    def searched(self, organisation: str, story: str, tokens: int) -> None:
+        use = self._use(organisation, story)
+        self._uses[organisation, story] = replace(
+            use, searches=use.searches + 1, answer_tokens=use.answer_tokens + tokens
+        )
+
+    def recorded(self, organisation: str, story: str, tokens_used: int | None) -> None:
+        use = self._use(organisation, story)
+        took = use.tokens_used if tokens_used is None else tokens_used
+        self._uses[organisation, story] = replace(use, recorded=True, tokens_used=took)
+
+    def vote(self, organisation: str, relevance: int) -> None:
+        with self.answering():
+            self._votes.setdefault(organisation, Counter())[relevance] += 1
+
+    def stories(self, organisation: str) -> Iterator[StoryUse]:
+        return (use for (owner, _), use in sorted(self._uses.items()) if owner == organisation)
+
+    def votes(self, organisation: str) -> Mapping[int, int]:
+        return dict(sorted(self._votes.get(organisation, {}).items()))
+
+    def recurrences(self, organisation: str) -> Iterator[Recurrence]:
+        return (one for (owner, *_), one in sorted(self._recurrences.items()) if owner == organisation)
+
+    def recurred(self, organisation: str) -> int:
+        return sum(1 for _ in self.recurrences(organisation))
+
+    def _use(self, organisation: str, story: str) -> StoryUse:
+        return self._uses.get((organisation, story), StoryUse(story))

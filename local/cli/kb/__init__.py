@@ -125,12 +125,15 @@ def restore(
 @grouped
 def stats(
     *,
+    metrics: Annotated[
+        bool, typer.Option("--metrics", help="Also tokens, recurrence, relevance and adoption by story.")
+    ] = False,
     as_json: AsJson = False,
     place: Place,
 ) -> None:
     """Say how much the memory holds, and how often it was asked."""
     with reached(place) as client:
-        told = client.stats()
+        told = client.stats(metrics=metrics)
     print_json(told) if as_json else typer.echo(stats_text(told))
 
 
@@ -260,4 +263,34 @@ def stats_text(stats: Mapping[str, Any]) -> str:
     queries: Mapping[str, Mapping[str, int]] = stats.get("queries") or {}
     asked = [f"{count} {phase}, {role}" for phase, roles in queries.items() for role, count in roles.items()]
     lines += [f"Searches: {'; '.join(asked)}"] if asked else []
+    lines.append(f"Learned again by another story: {int(stats.get('recurrences') or 0):,}")
+    lines += metrics_lines(stats["metrics"]) if stats.get("metrics") else []
     return "\n".join(clean(line) for line in lines)
+
+
+def metrics_lines(metrics: Mapping[str, Any]) -> list[str]:
+    """The four of seed 001, "Success Metrics", one to a paragraph. What is not known is said so."""
+
+    def mean(one: Mapping[str, Any], of: str) -> str:
+        return f"{one['mean']:,.1f} (mean of {one['n']:,} {of})" if one.get("n") else f"not known: no {of}"
+
+    tokens, again = metrics["tokens_per_story"], metrics["recurrence"]
+    relevance, adoption = metrics["relevance"], metrics["adoption"]
+    votes = ", ".join(f"{n} of {vote}" for vote, n in relevance["votes"].items())
+    return [
+        "",
+        "1. Tokens of a story",
+        f"   with searches of the memory: {mean(tokens['with_searches'], 'stories that told their tokens')}",
+        f"   without: {mean(tokens['without_searches'], 'stories that told their tokens')}",
+        f"   of the memory's answers: {mean(tokens['of_answers'], 'stories that searched')}",
+        "2. Recurrence",
+        f"   lessons learned again by another story: {again['recurrences']:,}",
+        *(
+            f"   {one['seen']} times: {one['id']}, from {one['first_story'] or 'no story'} to {one['last_story']}"
+            for one in again["most"]
+        ),
+        "3. Relevance, 0 to 5",
+        f"   {mean(relevance, 'votes')}" + (f": {votes}" if votes else ""),
+        "4. Adoption",
+        f"   searches of a story: {mean(adoption, 'stories')}; {adoption['stories_that_searched']:,} searched",
+    ]

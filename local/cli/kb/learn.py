@@ -248,7 +248,10 @@ def learnings_text(file: str, learnings: Learnings) -> str:
     """What a LEARNINGS.yaml says now."""
     left = learnings.pending
     if not left:
-        return f"{learnings.story}: {counted(len(learnings.entries))} in the memory, see {file}."
+        again = [one.first for one in learnings.entries if one.first is not None]
+        stories = ", ".join(dict.fromkeys(one for one in again if one))
+        seen = f"\n  Seen again: {len(again)}" + (f" (first in {clean(stories)})" if stories else "") if again else ""
+        return f"{learnings.story}: {counted(len(learnings.entries))} in the memory, see {file}.{seen}"
     lines = [
         f"{learnings.story}: {counted(len(left))} of {len(learnings.entries):,} not in the memory yet, see {file}."
     ]

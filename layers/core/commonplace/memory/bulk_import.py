@@ -14,8 +14,9 @@ from typing import Any
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import NotFound
 from commonplace.memory.index_source import record_of
-from commonplace.memory.model import Entry, EntryId, Former, Import, Imported, Job, Kind, NewEntry, content_hash
+from commonplace.memory.model import Entry, EntryId, Former, Import, Imported, Job, Kind, NewEntry, Recurrence, content_hash
 from commonplace.memory.ports import Parts
+from commonplace.memory.usage import Usage
 from commonplace.memory.validation import Refused
 from commonplace.memory.writes import Vectors
 from commonplace.search.indexer import Enough, never
@@ -114,6 +115,7 @@ class Tally:
     skipped: int = 0
     errors: list[str] = field(default_factory=list)
     ids: dict[str, EntryId] = field(default_factory=dict)
+    recurrences: list[Recurrence] = field(default_factory=list)
 
     def refuse(self, place: int, sentence: str) -> None:
         """Counts an entry that cannot be imported."""
@@ -160,6 +162,7 @@ class Importer:
         self._tally = tally
         self._skip_existing = skip_existing
         self._vectors = Vectors(parts.embedder, parts.caches)
+        self._usage = Usage(parts)
         self._holders: dict[str, EntryId] = {}
         """Who has which content, as far as this run knows."""
 
@@ -230,6 +233,22 @@ class Importer:
             self._tally.refuse(one.place, "Its parent was not imported.")
         for one in copies:
             self._skip_copy(one)
+        self._note([one for one, _ in batch.entries])
+
+    def _note(self, batch: Sequence[Planned]) -> None:
+        """The stories of the batch, and what they learned again."""
+        held = {one.place: id for one in batch if one.entry.source_story and (id := self._holders.get(one.hash))}
+        others = sorted({id for place, id in held.items() if id != self._ids[place]})
+        there = self._parts.store.get_many(self._author.organisation, others) if others else {}
+        for one in batch:
+            if one.place in held:
+                self._usage.record(self._author, one.entry)
+            holder = there.get(held.get(one.place, EntryId("")))
+            if holder is None:
+                continue
+            if one.entry.source_story not in (holder.source_story, *holder.seen_in):
+                found = self._usage.recur(self._author, holder.id, one.entry.source_story)
+                self._tally.recurrences += [found] if found else []
 
     def _new(self, batch: _Batch) -> tuple[list[Planned], list[Planned]]:
         """Those whose content nobody has, each content once; and their copies. What is there is counted on the way."""
@@ -410,6 +429,7 @@ def _answer(total: int, tally: Tally) -> Imported:
         skipped=tally.skipped,
         errors=errors,
         ids=dict(tally.ids),
+        recurrences=tuple(tally.recurrences),
     )
 
 

@@ -11,6 +11,7 @@ from commonplace.memory.ports import Parts
 from commonplace.memory.settings import MemorySettings
 from commonplace.memory.store import DynamoEntries
 from commonplace.memory.upkeep import Upkeep, carry_on
+from commonplace.memory.usage_store import DynamoUsage
 from commonplace.search import providers
 from commonplace.search.collections import collection_operations
 from commonplace.search.indexer import nobody_waits
@@ -43,7 +44,14 @@ def collection(context: IndexContext) -> Upkeep | None:
         waiting=note.put if note else nobody_waits,
     )
     parts = Parts(
-        store=store, jobs=work, caches=vectors, embedder=context.models[0], clock=now, new_id=new_id, batch=told.batch
+        store=store,
+        jobs=work,
+        caches=vectors,
+        usage=DynamoUsage(client, told.records_table, told.activity_table),
+        embedder=context.models[0],
+        clock=now,
+        new_id=new_id,
+        batch=told.batch,
     )
     return Upkeep(
         operations,

@@ -15,6 +15,7 @@ from commonplace.memory.personal_data import EntryRedaction
 from commonplace.memory.search import SEED_FUSION, MemorySearch
 from commonplace.memory.service import Memory
 from commonplace.memory.store import DynamoEntries
+from commonplace.memory.usage_store import DynamoUsage
 from commonplace.redaction.client import redactor
 from commonplace.redaction.model import Policy
 from commonplace.redaction.settings import RedactionSettings
@@ -50,11 +51,13 @@ def memory(told: MemoryToolSettings, settings: RetrievalSettings, objects: Objec
     client = aws.dynamodb(read_timeout_seconds=5)
     store = DynamoEntries(client, told.records_table, told.activity_table)
     engine = providers.search_engine(settings, objects, next(iter(models), None), read_only=True, fresh=True)
+    hasty = _hasty()
     fusion = Fusion.parse(told.fusion) if told.fusion else SEED_FUSION
     return Memory(
         store=store,
         jobs=DynamoJobs(client, told.records_table, told.activity_table),
-        counts=DynamoQueryCounts(client, told.records_table, hasty=_hasty()),
+        counts=DynamoQueryCounts(client, told.records_table, hasty=hasty),
+        usage=DynamoUsage(client, told.records_table, told.activity_table, hasty=hasty),
         caches=DynamoVectorCaches(client, told.cache_table),
         search=MemorySearch(engine, models, store, fusion=fusion),
         embedder=next(iter(models), None),

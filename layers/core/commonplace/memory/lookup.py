@@ -21,7 +21,7 @@ from commonplace.memory.model import (
     Relation,
     Stats,
 )
-from commonplace.memory.ports import KEYS_PER_PAGE, EntryStore, QueryCounts, VectorCaches, deleted, unknown
+from commonplace.memory.ports import KEYS_PER_PAGE, EntryStore, QueryCounts, UsageStore, VectorCaches, deleted, unknown
 
 SHARED_TAGS = 2
 """Entries are related by tags when they have this many in common."""
@@ -36,9 +36,10 @@ FEW = 200
 class Reading:
     """Reads one organisation's entries at a time."""
 
-    def __init__(self, store: EntryStore, counts: QueryCounts, caches: VectorCaches) -> None:
+    def __init__(self, store: EntryStore, counts: QueryCounts, caches: VectorCaches, usage: UsageStore) -> None:
         self._store = store
         self._counts = counts
+        self._usage = usage
         self._caches = caches
 
     def get(self, organisation: str, id: EntryId) -> Entry:
@@ -133,6 +134,7 @@ class Reading:
             last_updated=newest.position.rpartition("#")[0] if newest else None,
             cache_size=self._caches.size(organisation),
             queries=self._counts.counts(organisation),
+            recurrences=self._usage.recurred(organisation),
         )
 
     def _relatives(self, organisation: str, own: Entry) -> Iterator[tuple[Relation, Iterable[Key]]]:

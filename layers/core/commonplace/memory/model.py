@@ -33,6 +33,9 @@ MAX_SOURCE_CHARACTERS = 500
 MAX_METADATA_BYTES = 8_192
 """As compact JSON."""
 MAX_METADATA_DEPTH = 5
+MAX_SEEN_IN = 10
+MAX_RELEVANCE = 5
+"""A vote on a hit is 0 (useless) to 5 (exactly what was needed); seed 001, "Success Metrics"."""
 
 CAPTURED = 0.8
 """Confidence in the explanation of a failure, until a quality gate has passed."""
@@ -130,6 +133,10 @@ class Entry:
     superseded_by: EntryId | None = None
     """The entry that stands in its place: searches do not find this one."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    seen: int = 0
+    """How many stories learned it again after the first."""
+    seen_in: tuple[str, ...] = ()
+    """Those stories, the newest last, at most `MAX_SEEN_IN`."""
 
     @property
     def card(self) -> "Card":
@@ -284,6 +291,8 @@ class Asked:
     min_confidence: float = DEFAULT_MIN_CONFIDENCE
     phase: Phase | None = None
     """Only counted."""
+    story: str | None = None
+    """Only counted."""
     source_story: str | None = None
     source_file: str | None = None
     since: str | None = None
@@ -355,6 +364,17 @@ class Near:
 
 
 @dataclass(frozen=True, slots=True)
+class Recurrence:
+    """A lesson that a further story learned again. `first` learned it first, `seen` says how often it was since."""
+
+    id: EntryId
+    first: str
+    story: str
+    at: str
+    seen: int
+
+
+@dataclass(frozen=True, slots=True)
 class Added:
     """`duplicate`: an entry with this content was there already, and `id` is its own. `replayed`: the same request,
     with the same key, was answered before."""
@@ -364,6 +384,8 @@ class Added:
     replayed: bool = False
     embedded: bool = True
     """False when the text waits for its vectors: it is found by its words meanwhile."""
+    recurrence: "Recurrence | None" = None
+    """Where another story learned it before."""
     nearest: tuple[Near, ...] = ()
 
 
@@ -407,6 +429,8 @@ class Imported:
     handle: str | None = None
     ids: Mapping[str, EntryId] | None = None
     """By `ref`, or by place as text where an entry has none; None for an import that was carried on by a handle."""
+    recurrences: tuple[Recurrence, ...] = ()
+    """Those of this call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -433,3 +457,44 @@ class Stats:
     """Vectors kept of this organisation's texts."""
     queries: Mapping[tuple[str, Role], int]
     """Searches by (phase, or `none`, and role)."""
+    recurrences: int = 0
+    """How often a story learned again what another had learned."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoryUse:
+    """What is known of one story: searches made for it, tokens of their answers, and what the whole story took."""
+
+    story: str
+    searches: int = 0
+    answer_tokens: int = 0
+    tokens_used: int | None = None
+    recorded: bool = False
+    """Whether it left a summary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """None of none."""
+
+    n: int
+    mean: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metrics:
+    """The four of seed 001, "Success Metrics", of the stories of a year."""
+
+    tokens_with_searches: Mean
+    """Tokens that a story took, of those that searched the memory."""
+    tokens_without: Mean
+    answer_tokens: Mean
+    """Of the memory's answers, by story that searched."""
+    recurrences: int
+    most: tuple[Recurrence, ...]
+    """What was learned again most often, the last recurrence of each."""
+    relevance: Mean
+    votes: Mapping[int, int]
+    searches: Mean
+    """By story, of all that are known."""
+    stories_that_searched: int

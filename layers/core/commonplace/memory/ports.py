@@ -8,7 +8,19 @@ from typing import Protocol
 from commonplace.kernel.audit import AuditRecord, Author
 from commonplace.kernel.errors import NotFound
 from commonplace.memory.facets import Counts, Key
-from commonplace.memory.model import BATCH, Card, Entry, EntryId, Job, NewEntry, Phase, Role, content_hash
+from commonplace.memory.model import (
+    BATCH,
+    Card,
+    Entry,
+    EntryId,
+    Job,
+    NewEntry,
+    Phase,
+    Recurrence,
+    Role,
+    StoryUse,
+    content_hash,
+)
 from commonplace.search.model import EmbeddingProvider, VectorMemory
 
 KEYS_PER_PAGE = 500
@@ -168,6 +180,42 @@ class QueryCounts(Protocol):
         ...
 
 
+class UsageStore(Protocol):
+    """What becomes of lessons. Stories and votes are kept for a year."""
+
+    def recur(self, organisation: str, id: EntryId, story: str, at: str, audit: AuditRecord) -> Recurrence | None:
+        """Notes in one transaction that this story learned the entry again.
+
+        None when it is the story that learned it first, when that is noted, and when there is no such entry.
+        Raises Unavailable.
+        """
+        ...
+
+    def searched(self, organisation: str, story: str, tokens: int) -> None:
+        """Counts a search, and the tokens of its answer. Never fails its caller."""
+        ...
+
+    def recorded(self, organisation: str, story: str, tokens_used: int | None) -> None:
+        """The story left a summary, and took so many tokens where that is known. Never fails its caller."""
+        ...
+
+    def vote(self, organisation: str, relevance: int) -> None:
+        """Raises Unavailable, as do those below."""
+        ...
+
+    def stories(self, organisation: str) -> Iterator[StoryUse]: ...
+
+    def votes(self, organisation: str) -> Mapping[int, int]:
+        """How many there are of each relevance."""
+        ...
+
+    def recurrences(self, organisation: str) -> Iterator[Recurrence]: ...
+
+    def recurred(self, organisation: str) -> int:
+        """How many recurrences there are."""
+        ...
+
+
 class VectorCaches(Protocol):
     """The vectors computed before, of each organisation apart."""
 
@@ -192,6 +240,7 @@ class Parts:
     store: EntryStore
     jobs: JobStore
     caches: VectorCaches
+    usage: UsageStore
     embedder: EmbeddingProvider | None
     clock: Callable[[], datetime]
     new_id: Callable[[], str]

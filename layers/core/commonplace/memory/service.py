@@ -18,6 +18,7 @@ from commonplace.memory.model import (
     Imported,
     ListAnswer,
     Listing,
+    Metrics,
     NewEntry,
     Rebuilt,
     Related,
@@ -25,9 +26,10 @@ from commonplace.memory.model import (
     Stats,
     Updated,
 )
-from commonplace.memory.ports import EntryStore, JobStore, Parts, QueryCounts, VectorCaches
+from commonplace.memory.ports import EntryStore, JobStore, Parts, QueryCounts, UsageStore, VectorCaches
 from commonplace.memory.rebuild import Rebuilding
 from commonplace.memory.search import MemorySearch
+from commonplace.memory.usage import Usage
 from commonplace.memory.validation import Refused
 from commonplace.memory.writes import Recording
 from commonplace.search.indexer import Enough
@@ -49,20 +51,31 @@ class Memory:
         jobs: JobStore,
         counts: QueryCounts,
         caches: VectorCaches,
+        usage: UsageStore,
         search: MemorySearch,
         embedder: EmbeddingProvider | None,
         clock: Callable[[], datetime],
         new_id: Callable[[], str],
         batch: int = BATCH,
     ) -> None:
-        parts = Parts(store=store, jobs=jobs, caches=caches, embedder=embedder, clock=clock, new_id=new_id, batch=batch)
+        parts = Parts(
+            store=store,
+            jobs=jobs,
+            caches=caches,
+            usage=usage,
+            embedder=embedder,
+            clock=clock,
+            new_id=new_id,
+            batch=batch,
+        )
         self._jobs = jobs
         self._counts = counts
         self._search = search
-        self._reading = Reading(store, counts, caches)
+        self._reading = Reading(store, counts, caches, usage)
         self._recording = Recording(parts, search)
         self._imports = LargeImports(parts)
         self._rebuilding = Rebuilding(parts)
+        self._usage = Usage(parts)
 
     def search(self, author: Author, asked: Asked) -> SearchAnswer:
         """The entries that answer best, and counts the question. Raises Unavailable without an index."""
@@ -89,12 +102,16 @@ class Memory:
         """A page of the entries that pass the filters, and how many pass them."""
         return self._reading.list(author.organisation, listing)
 
-    def add(self, author: Author, new: NewEntry, *, idempotency_key: str | None = None) -> Added:
-        """Keeps an entry, unless its content is there already.
+    def add(
+        self, author: Author, new: NewEntry, *, idempotency_key: str | None = None, recurs_of: EntryId | None = None
+    ) -> Added:
+        """Keeps an entry, unless its content is there already, and notes a story that learned again what another had.
 
-        Raises InvalidInput when its parent is not there, Conflict when the key was used for another request.
+        `recurs_of` is an entry that says the same in other words.
+        Raises InvalidInput when its parent, or that entry, is not there, Conflict when the key was used for another
+        request.
         """
-        return self._recording.add(author, new, idempotency_key)
+        return self._recording.add(author, new, idempotency_key, recurs_of)
 
     def update(self, author: Author, id: EntryId, changes: Changes, *, expected_version: int | None = None) -> Updated:
         """Changes an entry. Raises NotFound, and Conflict when another version or another entry stands in the way."""
@@ -135,3 +152,15 @@ class Memory:
     def stats(self, author: Author) -> Stats:
         """Figures of the organisation's memory."""
         return self._reading.stats(author.organisation)
+
+    def metrics(self, author: Author) -> Metrics:
+        """The four of seed 001, "Success Metrics"."""
+        return self._usage.metrics(author.organisation)
+
+    def rate(self, author: Author, id: EntryId, relevance: int) -> None:
+        """Counts a vote on a hit, 0 to 5. Raises NotFound."""
+        self._usage.rate(author, id, relevance)
+
+    def served(self, author: Author, story: str | None, tokens: int) -> None:
+        """Counts a search made for a story, and the tokens of its answer. Never fails."""
+        self._usage.served(author, story, tokens)

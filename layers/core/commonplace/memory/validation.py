@@ -269,6 +269,7 @@ class _Asked(_Conditions):
     limit: Annotated[int, _whole(1, MAX_LIMIT)] = DEFAULT_LIMIT
     min_confidence: Confidence = DEFAULT_MIN_CONFIDENCE
     phase: Annotated[Phase, _LOWER] | None = None
+    story: Source | None = None
 
 
 class _Listing(_Conditions):

@@ -20,6 +20,7 @@ from commonplace.memory.index_source import record_of
 from commonplace.memory.model import Added, Changes, Entry, EntryId, Near, NewEntry, Updated, content_hash
 from commonplace.memory.ports import Once, Parts, Replayed, Stale, Taken, VectorCaches, unknown
 from commonplace.memory.search import MemorySearch
+from commonplace.memory.usage import Usage
 from commonplace.search.embeddings import embedding_text, model_fingerprint, vector_key
 from commonplace.search.model import EmbeddingProvider, QueryVector, Record, Vector
 from commonplace.search.source import FOR_EVER
@@ -100,9 +101,20 @@ class Recording:
         self._parts = parts
         self._store = parts.store
         self._vectors = Vectors(parts.embedder, parts.caches)
+        self._usage = Usage(parts)
         self._search = search
 
-    def add(self, author: Author, new: NewEntry, key: str | None) -> Added:
+    def add(self, author: Author, new: NewEntry, key: str | None, recurs_of: EntryId | None = None) -> Added:
+        """As `_add`, and notes the story: that it left a summary, and what it learned again."""
+        if recurs_of and self._store.get(author.organisation, recurs_of) is None:
+            hint = "Take it from kb_search, or leave it out."
+            raise InvalidInput("`recurs_of` names no entry.", hint=hint)
+        added = self._add(author, new, key)
+        self._usage.record(author, new)
+        again = recurs_of or (added.id if added.duplicate else None)
+        return replace(added, recurrence=self._usage.recur(author, again, new.source_story) if again else None)
+
+    def _add(self, author: Author, new: NewEntry, key: str | None) -> Added:
         """Keeps the entry, unless its content is there already.
 
         Its vectors are made first, so that the index finds them in the cache; without a model it is kept all the same.

@@ -115,6 +115,8 @@ class Planted:
     skipped: int = 0
     errors: dict[int, str] = field(default_factory=dict)
     ids: dict[int, str] = field(default_factory=dict)
+    first: dict[str, str] = field(default_factory=dict)
+    """The story that had learned an entry before, by the entry's id."""
 
 
 def plant(
@@ -229,6 +231,7 @@ def _send(
         found = _FAULT.match(str(sentence))
         if found and int(found[1]) < len(places):
             planted.errors[places[int(found[1])]] = found[2]
+    planted.first |= {str(one["id"]): str(one.get("first_story") or "") for one in answer.get("recurrences") or ()}
     ids = answer.get("ids") or {}
     for number, place in enumerate(places):
         id = ids.get(str(sent[place].get("ref") or number))
@@ -291,7 +294,7 @@ class MemoryClient:
         planted = plant(self._server, learnings.imports(), sleep=self._sleep)
         ids = {pending[place].id: id for place, id in planted.ids.items()}
         errors = {pending[place].id: sentence for place, sentence in planted.errors.items()}
-        return learnings.delivered(ids, errors, at, self._address)
+        return learnings.delivered(ids, errors, at, self._address).recurring(planted.first)
 
     def seed(self, entries: Sequence[Any], told: Told) -> Planted:
         """Imports the entries of a file, unchecked."""
@@ -353,9 +356,9 @@ class MemoryClient:
             return False
         return True
 
-    def stats(self) -> dict[str, Any]:
+    def stats(self, *, metrics: bool = False) -> dict[str, Any]:
         """The answer of `kb_stats`."""
-        return self._server.call("kb_stats", {})
+        return self._server.call("kb_stats", {"metrics": True} if metrics else {})
 
     def entries(self, told: Callable[[int, int], object] = _silently, **filters: Any) -> Iterator[dict[str, Any]]:
         """Every entry, whole, the oldest first. `told` is called with how many have been read, and of how many.

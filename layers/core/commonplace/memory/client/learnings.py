@@ -23,7 +23,7 @@ RECORD_FIELDS = (
 )
 ENTRY_FIELDS = (
     *("id", "type", "category", "content", "parent_id", "roles", "tags", "confidence", "source_file", "metadata"),
-    "error",
+    *("error", "first_story"),
 )
 
 MIN_LEAD = 20
@@ -47,7 +47,10 @@ OTHER_NAMES = {
 }
 """As the sections of a LESSONS-LEARNED.md are called, and as people shorten them."""
 
-KNOWN = ("story_id", "title", "summary", "date", "roles", "tags", "source_file", *(one.key for one in CATEGORIES))
+KNOWN = (
+    *("story_id", "title", "summary", "date", "roles", "tags", "source_file", "tokens_used"),
+    *(one.key for one in CATEGORIES),
+)
 
 EXAMPLE = "A story's file begins: `story_id: WRKF-1021`, `summary: …`, `recommendations: [ … ]`."
 
@@ -62,6 +65,8 @@ class Learned:
     category: str | None = None
     error: str | None = None
     """Why the memory has refused it."""
+    first: str | None = None
+    """The story that had learned it before."""
 
     @property
     def pending(self) -> bool:
@@ -130,6 +135,11 @@ class Learnings:
             for one in self.entries
         )
         return replace(self, entries=entries, available=True, synced_at=at, address=address)
+
+    def recurring(self, first: Mapping[str, str]) -> "Learnings":
+        """With the stories that had learned entries before, by id."""
+        entries = tuple(replace(one, first=first.get(one.id, one.first)) for one in self.entries)
+        return replace(self, entries=entries)
 
     def joined(self, earlier: "Learnings") -> "Learnings":
         """These, and what an earlier file of the same story knows: ids of what was delivered, and entries that are no
@@ -207,6 +217,7 @@ def _entry(one: Learned) -> dict[str, Any]:
     told |= {"roles": list(seed.roles), "tags": list(seed.tags), "confidence": seed.confidence}
     told |= {"source_file": seed.source_file} if seed.source_file else {}
     told |= {"metadata": dict(seed.metadata)} if seed.metadata else {}
+    told |= {"first_story": one.first} if one.first else {}
     return told | ({"error": one.error} if one.error else {})
 
 
@@ -241,6 +252,7 @@ def _learned(value: Any, place: int) -> Learned:
         parent=_text(value.get("parent_id")),
         category=category,
         error=_text(value.get("error")),
+        first=_text(value.get("first_story")),
     )
 
 
@@ -317,7 +329,7 @@ def _summary(told: Mapping[str, Any], story: str, facts: list[tuple[Category, Se
         roles=_roles("roles", told.get("roles")) or SUMMARY_ROLES,
         tags=tags(_tags("tags", told.get("tags"))),
         source_file=_line(told, "source_file") or None,
-        metadata={name: text for name in ("title", "date") if (text := _line(told, name))},
+        metadata={name: text for name in ("title", "date") if (text := _line(told, name))} | _tokens_used(told),
     )
 
 
@@ -350,6 +362,15 @@ def _facts(told: Mapping[str, Any], kind: Category) -> Iterator[Seed]:
 def _line(told: Mapping[str, Any], name: str) -> str:
     value = told.get(name)
     return "" if value is None else " ".join(str(value).split())
+
+
+def _tokens_used(told: Mapping[str, Any]) -> dict[str, int]:
+    value = told.get("tokens_used")
+    if value is None:
+        return {}
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise InvalidInput("`tokens_used` has to be a whole number.", hint="What the whole story took, such as 48000.")
+    return {"tokens_used": value}
 
 
 def _text_of(where: str, value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import Field
 
-from commonplace.memory.model import Entry, EntryType, Role
+from commonplace.memory.model import Entry, EntryType, Recurrence, Role
 from commonplace.web.mcp.budgets import MAX_TOKENS, escaped, estimate_tokens, fitting, piece
 from commonplace.web.mcp.declaration import SnakeCasePart
 from commonplace.web.mcp.rendering import compact
@@ -43,6 +43,8 @@ class Told(SnakeCasePart):
     metadata: dict[str, Any] | None = None
     supersedes: str | None = None
     superseded_by: str | None = None
+    seen: int | None = Field(None, description="How many further stories learned it again")
+    seen_in: list[str] | None = None
     created_at: str
     updated_at: str
     version: int
@@ -56,6 +58,23 @@ class FoundEntry(Told):
 class RelatedEntry(Told):
     relation: str = Field(description="sibling, parent, child or tags")
     shared_tags: list[str]
+
+
+class RecurrencePart(SnakeCasePart):
+    """A lesson that a further story learned again."""
+
+    id: str
+    first_story: str | None = None
+    seen: int = Field(description="How many further stories learned it")
+
+
+def recurrence(one: Recurrence) -> RecurrencePart:
+    return RecurrencePart(id=one.id, first_story=one.first or None, seen=one.seen)
+
+
+def recurrence_told(one: RecurrencePart) -> str:
+    first = f" (first in {one.first_story})" if one.first_story else ""
+    return f"`{one.id}` was seen again: {one.seen}{first}."
 
 
 def facts(entry: Entry, content: str) -> dict[str, Any]:
@@ -83,6 +102,8 @@ def whole(entry: Entry, content: str) -> dict[str, Any]:
         "metadata": dict(entry.metadata) or None,
         "supersedes": entry.supersedes,
         "superseded_by": entry.superseded_by,
+        "seen": entry.seen or None,
+        "seen_in": list(entry.seen_in) or None,
         "created_at": entry.created_at,
         "updated_at": entry.updated_at,
         "version": entry.version,
@@ -101,6 +122,7 @@ def told(one: Told, *, head: str = "", **more: str | None) -> str:
         one.source_story,
         one.source_file,
         f"parent `{one.parent_id}`" if one.parent_id else None,
+        f"seen again {one.seen} times, in {', '.join(one.seen_in or ())}" if one.seen else None,
         f"metadata {compact(one.metadata)}" if one.metadata else None,
         f"supersedes `{one.supersedes}`" if one.supersedes else None,
         f"superseded by `{one.superseded_by}`" if one.superseded_by else None,

@@ -11,6 +11,7 @@ from commonplace.kernel.errors import Forbidden, InvalidInput
 from commonplace.memory import validation
 from commonplace.memory.model import BATCH, ENTRY_TYPES, MAX_IMPORT, ROLES, Import, Imported, Rebuilt, Status
 from commonplace.memory.personal_data import without_secrets
+from commonplace.memory.tools.answers import RecurrencePart, recurrence, recurrence_told
 from commonplace.memory.tools.services import MemoryServices
 from commonplace.web.mcp.budgets import estimate_tokens
 from commonplace.web.mcp.declaration import Answer, Call, SnakeCaseArguments, SnakeCaseOutput, Tool
@@ -18,6 +19,7 @@ from commonplace.web.mcp.rendering import compact
 
 MAX_VALUES = 200_000
 """Values in the arguments of an import: more than a request's body can hold."""
+MAX_TOLD_RECURRENCES = 100
 MAX_TOLD_ERRORS = 30
 MAX_TOLD_IDS = 100
 """Beyond these an answer only counts."""
@@ -92,6 +94,7 @@ class ImportProgress(SnakeCaseOutput):
     status: Status
     handle: str | None = None
     ids: dict[str, str] | None = Field(None, description="By ref or place; of small imports")
+    recurrences: list[RecurrencePart] | None = Field(None, description="What other stories had learned")
 
 
 class RebuildProgress(SnakeCaseOutput):
@@ -191,12 +194,14 @@ def _imported(done: Imported) -> ImportProgress:
         status=done.status,
         handle=done.handle,
         ids=ids if whole else None,
+        recurrences=[recurrence(one) for one in done.recurrences[:MAX_TOLD_RECURRENCES]] or None,
     )
 
 
 def _import_told(data: ImportProgress, done: Imported) -> str:
     counts = f"{data.imported} imported, {data.skipped} skipped, {len(done.errors)} refused"
     lines = [f"{counts}; {data.processed} of {data.total} entries done: {_state(done)}", *data.errors]
+    lines += [recurrence_told(one) for one in data.recurrences or ()]
     ids = data.ids or {}
     lines += [f"- {name}: `{id}`" for name, id in ids.items()] if len(ids) <= MAX_READ_IDS else [IDS_ARE_DATA]
     return "\n".join(lines)

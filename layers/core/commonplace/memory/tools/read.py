@@ -7,13 +7,14 @@ from typing import Any
 
 from pydantic import Field
 
-from commonplace.memory import validation
+from commonplace.memory import usage, validation
 from commonplace.memory.facets import position
 from commonplace.memory.model import (
     DEFAULT_LISTED,
     DEFAULT_RELATED,
     MAX_LISTED,
     MAX_RELATED,
+    MAX_RELEVANCE,
     Direction,
     Entry,
     EntryType,
@@ -29,7 +30,6 @@ from commonplace.web.mcp.budgets import MAX_TOKENS, escaped, piece
 from commonplace.web.mcp.declaration import (
     Answer,
     Call,
-    NoArguments,
     SnakeCaseArguments,
     SnakeCaseOutput,
     SnakeCasePart,
@@ -170,6 +170,19 @@ class ListArguments(SnakeCaseArguments):
     cursor: str | None = Field(None, description="next_cursor of the part before: sooner than a high offset")
 
 
+class StatsArguments(SnakeCaseArguments):
+    metrics: bool = Field(False, description="Also tokens, recurrence, relevance and adoption by story")
+
+
+class RateArguments(SnakeCaseArguments):
+    id: str = Field(description="UUID of an entry that kb_search found")
+    relevance: int = Field(ge=0, le=MAX_RELEVANCE, description="0 useless, 5 exactly what was needed")
+
+
+class Rated(SnakeCaseOutput):
+    success: bool
+
+
 class RelatedEntries(SnakeCaseOutput):
     entries: list[RelatedEntry]
 
@@ -189,6 +202,8 @@ class Figures(SnakeCaseOutput):
     last_updated: str | None = None
     cache_size: int = Field(description="Vectors kept")
     queries: dict[str, dict[str, int]] = Field(description="Searches by phase and role")
+    recurrences: int = Field(description="How often a story learned again what another had")
+    metrics: dict[str, Any] | None = None
 
 
 def tools(using: MemoryServices) -> tuple[Tool, ...]:
@@ -218,10 +233,23 @@ def tools(using: MemoryServices) -> tuple[Tool, ...]:
             name="kb_stats",
             title="Figures of the memory",
             description="How many entries there are, for whom, how sure, and how often the memory is asked.",
-            arguments=NoArguments,
+            arguments=StatsArguments,
             output=Figures,
             run=partial(kb_stats, using),
             tier="member",
+        ),
+        Tool(
+            name="kb_rate",
+            title="Rate a hit",
+            description="Says how relevant an entry was that a search found, 0 to 5. It changes figures, not entries.",
+            arguments=RateArguments,
+            output=Rated,
+            run=partial(kb_rate, using),
+            tier="member",
+            level="write",
+            cost="write",
+            read_only=False,
+            idempotent=False,
         ),
     )
 
@@ -268,7 +296,12 @@ def _list_position(cursor: str | None, question: str) -> tuple[int, str]:
     return int(number), last
 
 
-def kb_stats(using: MemoryServices, call: Call, _: NoArguments) -> Answer:
+def kb_rate(using: MemoryServices, call: Call, asked: RateArguments) -> Answer:
+    using.memory.rate(call.author, validation.entry_id(asked.id), asked.relevance)
+    return Answer(f"Counted {asked.relevance} for `{asked.id}`.", Rated(success=True))
+
+
+def kb_stats(using: MemoryServices, call: Call, asked: StatsArguments) -> Answer:
     stats = using.memory.stats(call.author)
     queries: dict[str, dict[str, int]] = {}
     for (phase, role), count in sorted(stats.queries.items()):
@@ -281,6 +314,8 @@ def kb_stats(using: MemoryServices, call: Call, _: NoArguments) -> Answer:
         last_updated=stats.last_updated,
         cache_size=stats.cache_size,
         queries=queries,
+        recurrences=stats.recurrences,
+        metrics=dict(usage.told(using.memory.metrics(call.author))) if asked.metrics else None,
     )
     return Answer(_figures_told(data), data)
 
@@ -304,5 +339,7 @@ def _figures_told(data: Figures) -> str:
             f"By role: {listed(data.by_role)}.",
             f"Last changed: {data.last_updated or 'never'}.",
             *(f"Searches, phase {phase}: {listed(roles)}." for phase, roles in data.queries.items()),
+            f"Lessons learned again: {data.recurrences}.",
+            *([f"Metrics: {compact(data.metrics)}"] if data.metrics else []),
         )
     )

@@ -20,6 +20,7 @@ from commonplace.memory.model import (
 )
 from commonplace.memory.tools.answers import FoundEntry, facts, fitted, told
 from commonplace.memory.tools.services import MemoryServices
+from commonplace.web.mcp.budgets import estimate_tokens
 from commonplace.web.mcp.declaration import Answer, Call, SnakeCaseArguments, SnakeCaseOutput, Tool
 
 logger = logging.getLogger(__name__)
@@ -41,6 +42,7 @@ class SearchArguments(SnakeCaseArguments):
     limit: int = Field(DEFAULT_LIMIT, ge=1, le=MAX_LIMIT)
     min_confidence: float = Field(DEFAULT_MIN_CONFIDENCE, ge=0, le=1)
     phase: Phase | None = Field(None, description="Of the story you are in: only counted")
+    story: str | None = Field(None, description="The story you are in: only counted")
     source_story: str | None = Field(None, description="Entries of this story")
     source_file: str | None = Field(None, description="Entries of this file")
     since: str | None = Field(None, description="Created at or after this ISO date or time")
@@ -82,6 +84,7 @@ def kb_search(using: MemoryServices, call: Call, asked: SearchArguments) -> Answ
     count = len(shown.rows)
     head = f"{count} {'entry' if count == 1 else 'entries'}, the best first." if count else "Nothing was found."
     text = "\n\n".join([" ".join([head, *hints]), *shown.text])
+    using.memory.served(call.author, question.story, estimate_tokens(text))
     return Answer(text, Searched(entries=shown.rows, fallback=answer.fallback, hints=hints or None))
 
 

@@ -9,6 +9,7 @@ from commonplace.kernel.errors import InvalidInput
 from commonplace.memory import validation
 from commonplace.memory.model import MAX_CONTENT_BYTES, MAX_TAGS, EntryType, Role
 from commonplace.memory.personal_data import refuse_secrets
+from commonplace.memory.tools.answers import RecurrencePart, recurrence, recurrence_told
 from commonplace.memory.tools.services import MemoryServices
 from commonplace.web.mcp.declaration import Answer, Call, SnakeCaseArguments, SnakeCaseOutput, SnakeCasePart, Tool
 
@@ -29,6 +30,7 @@ class AddArguments(SnakeCaseArguments):
     metadata: dict[str, Any] | None = None
     supersedes: str | None = Field(None, description="Id of an entry that this one replaces: it is found no more")
     idempotency_key: str | None = Field(None, description="Your name of this request: sent twice, it is done once")
+    recurs_of: str | None = Field(None, description="Id of an entry that says the same, learned again in source_story")
 
 
 class UpdateArguments(SnakeCaseArguments):
@@ -63,6 +65,7 @@ class AddedEntry(SnakeCaseOutput):
     duplicate: bool = Field(description="It was there already, as id")
     embedded: bool | None = Field(None, description="False while only its words are found")
     nearest: list[NearEntry] | None = Field(None, description="Entries that come near it")
+    recurrence: RecurrencePart | None = Field(None, description="Another story had learned it")
 
 
 class UpdatedEntry(SnakeCaseOutput):
@@ -122,12 +125,14 @@ def tools(using: MemoryServices) -> tuple[Tool, ...]:
 def kb_add(using: MemoryServices, call: Call, asked: AddArguments) -> Answer:
     fields = dict(asked)
     key = validation.idempotency_key(fields.pop("idempotency_key"))
+    recurs_of = fields.pop("recurs_of")
+    again = validation.entry_id(recurs_of, "recurs_of") if recurs_of else None
     if using.entry_redaction is None:
         refuse_secrets(fields)
     new = validation.new_entry(**fields)
     if using.entry_redaction:
         new = using.entry_redaction.new(new)
-    added = using.memory.add(call.author, new, idempotency_key=key)
+    added = using.memory.add(call.author, new, idempotency_key=key, recurs_of=again)
     nearest = [NearEntry(id=one.id, similarity=round(one.similarity, 4), excerpt=one.excerpt) for one in added.nearest]
     data = AddedEntry(
         id=added.id,
@@ -135,6 +140,7 @@ def kb_add(using: MemoryServices, call: Call, asked: AddArguments) -> Answer:
         duplicate=added.duplicate,
         embedded=None if added.duplicate or added.embedded else False,
         nearest=nearest or None,
+        recurrence=recurrence(added.recurrence) if added.recurrence else None,
     )
     return Answer(_added_told(data), data)
 
@@ -168,10 +174,11 @@ def kb_delete(using: MemoryServices, call: Call, asked: DeleteArguments) -> Answ
 
 
 def _added_told(data: AddedEntry) -> str:
+    again = [f" {recurrence_told(data.recurrence)}"] if data.recurrence else []
     if data.duplicate:
-        return f"Nothing was added: the same content is there already, as `{data.id}`."
+        return f"Nothing was added: the same content is there already, as `{data.id}`.{''.join(again)}"
     lines = [f"Added as `{data.id}`." + ("" if data.embedded is not False else f" {WORDS_ONLY}")]
     if data.nearest:
         lines.append("Entries that come near it. If one says the same, change that one and delete this:")
         lines += [f"- `{one.id}` (similarity {one.similarity:g}) {one.excerpt}" for one in data.nearest]
-    return "\n".join(lines)
+    return "\n".join([*lines, *map(str.strip, again)])
