@@ -15,7 +15,7 @@ from commonplace.memory.store import DynamoEntries
 from tests.aws_fixture import TABLE
 from tests.dynamodb_fixture import new_table
 from tests.examples import examples
-from tests.fakes.memory_stores import MemoryCaches, MemoryCounts
+from tests.fakes.memory_stores import MemoryCaches, MemoryCounts, MemoryEntries, MemoryUsage
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -132,7 +132,7 @@ def test_every_answer_is_that_of_a_plain_model(
     dynamodb: "DynamoDBClient", steps: list[tuple[str, int, dict[str, Any]]], asked: list[Listing]
 ) -> None:
     store = DynamoEntries(dynamodb, new_table(dynamodb, "records"), TABLE)
-    reading = Reading(store, MemoryCounts(), MemoryCaches())
+    reading = Reading(store, MemoryCounts(), MemoryCaches(), MemoryUsage(MemoryEntries()))
     kept: dict[EntryId, Entry] = {}
     done(store, kept, steps)
 

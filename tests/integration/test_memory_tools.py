@@ -19,7 +19,7 @@ PATH = "/mcp/memory"
 ERAS = ["auto", "legacy"]
 TOOLS = {
     *("kb_search", "kb_get", "kb_get_related", "kb_list", "kb_stats"),
-    *("kb_add", "kb_update", "kb_delete", "kb_bulk_import"),
+    *("kb_add", "kb_update", "kb_delete", "kb_bulk_import", "kb_rate"),
 }
 SOON_SECONDS = 2.0
 ATTEMPTS = 5

@@ -16,7 +16,7 @@ NOBODY = "00000000-0000-4000-8000-000000000000"
 CALLERS = 32
 TOOLS = {
     *("kb_search", "kb_get", "kb_get_related", "kb_list", "kb_stats"),
-    *("kb_add", "kb_update", "kb_delete", "kb_bulk_import", "kb_rebuild_embeddings"),
+    *("kb_add", "kb_update", "kb_delete", "kb_bulk_import", "kb_rate", "kb_rebuild_embeddings"),
 }
 ROUTES = "Specific routes come before parameterized routes in vercel.json"
 LOCKS = "Lock rows in one order, or two transactions wait for each other"
@@ -53,7 +53,7 @@ def told(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_ten_tools_are_offered_by_level(team: Team) -> None:
-    read = TOOLS - {"kb_add", "kb_update", "kb_delete", "kb_bulk_import", "kb_rebuild_embeddings"}
+    read = TOOLS - {"kb_add", "kb_update", "kb_delete", "kb_bulk_import", "kb_rate", "kb_rebuild_embeddings"}
     assert team.tools() == TOOLS
     with calling(team.world, "auto", level="write") as writer, calling(team.world, "auto", level="read") as reader:
         assert writer.tools() == TOOLS - {"kb_rebuild_embeddings"}
@@ -391,6 +391,7 @@ def test_kb_stats_counts_entries_vectors_and_queries(team: Team) -> None:
         "avg_confidence": 0,
         "cache_size": 0,
         "queries": {},
+        "recurrences": 0,
     }
     team.add(ROUTES, roles=["dev", "qa"])
     last = team.add(LOCKS, entry_type="summary", roles=["all"], confidence=0.5)
@@ -405,4 +406,5 @@ def test_kb_stats_counts_entries_vectors_and_queries(team: Team) -> None:
         "last_updated": team.data("kb_get", id=last)["updated_at"],
         "cache_size": 2,
         "queries": {"elab": {"dev": 1}, "none": {"all": 1}},
+        "recurrences": 0,
     }

@@ -23,6 +23,7 @@ from commonplace.memory.service import Memory
 from commonplace.memory.store import DynamoEntries
 from commonplace.memory.tools.services import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
+from commonplace.memory.usage_store import DynamoUsage
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.indexer import Indexer, Message
 from commonplace.search.model import Engine
@@ -72,6 +73,7 @@ class World:
             jobs=DynamoJobs(self.client, self.records, self.activity, clock=START.timestamp),
             counts=DynamoQueryCounts(self.client, self.records),
             caches=self.caches,
+            usage=DynamoUsage(self.client, self.records, self.activity, clock=START.timestamp),
             search=MemorySearch(self.engine, [self.model], store),
             embedder=self.model,
             clock=lambda: START + timedelta(seconds=next(self.ticks)),
