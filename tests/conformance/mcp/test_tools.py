@@ -38,7 +38,7 @@ SNAPSHOTS = {
 }
 UPDATE = "UPDATE_SNAPSHOTS"
 """Set this variable to 1 to accept what the server says now."""
-MODEL_TOKENS, LIST_TOKENS = 2_500, 6_000
+MODEL_TOKENS, LIST_TOKENS = 3_000, 7_500
 """Of what a client puts before a model (names, descriptions, input schemas), and of the whole list."""
 NAMES = {
     "knowledge": {
@@ -52,17 +52,17 @@ NAMES = {
     },
     "memory": {
         *("kb_search", "kb_get", "kb_get_related", "kb_list", "kb_stats", "kb_add", "kb_update", "kb_delete"),
-        *("kb_bulk_import", "kb_rebuild_embeddings"),
+        *("kb_bulk_import", "kb_rate", "kb_rebuild_embeddings"),
     },
     "reference": {*("search_knowledge", "get_command", "get_api_endpoint", "get_guide", "list_commands", "report_gap")},
 }
 WRITING = {
     "knowledge": {"save_link", "create_draft"},
     "hive": {"add_knowledge", "delete_knowledge", "publish_knowledge", "report_outcome"},
-    "memory": {"kb_add", "kb_update", "kb_delete", "kb_bulk_import", "kb_rebuild_embeddings"},
+    "memory": {"kb_add", "kb_update", "kb_delete", "kb_bulk_import", "kb_rate", "kb_rebuild_embeddings"},
     "reference": {"report_gap"},
 }
-COUNTING = {"report_gap"}
+COUNTING = {"report_gap", "kb_rate"}
 """A second call adds to what the first one did."""
 
 

@@ -14,7 +14,18 @@ from typing import Any
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import NotFound
 from commonplace.memory.index_source import record_of
-from commonplace.memory.model import Entry, EntryId, Former, Import, Imported, Job, Kind, NewEntry, Recurrence, content_hash
+from commonplace.memory.model import (
+    Entry,
+    EntryId,
+    Former,
+    Import,
+    Imported,
+    Job,
+    Kind,
+    NewEntry,
+    Recurrence,
+    content_hash,
+)
 from commonplace.memory.ports import Parts
 from commonplace.memory.usage import Usage
 from commonplace.memory.validation import Refused

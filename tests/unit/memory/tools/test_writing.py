@@ -63,7 +63,7 @@ def test_what_is_deleted_is_gone_at_once(here: Team) -> None:
 
 
 READS = {"kb_search", "kb_get", "kb_get_related", "kb_list", "kb_stats"}
-WRITES = {"kb_add", "kb_update", "kb_delete", "kb_bulk_import"}
+WRITES = {"kb_add", "kb_update", "kb_delete", "kb_bulk_import", "kb_rate"}
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "kb_search": {"query": "x"},
     "kb_get": {"id": "x"},
@@ -74,6 +74,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "kb_update": {"id": "x"},
     "kb_delete": {"id": "x"},
     "kb_bulk_import": {"entries": [FACT]},
+    "kb_rate": {"id": "x", "relevance": 3},
     "kb_rebuild_embeddings": {},
 }
 
