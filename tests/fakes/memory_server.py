@@ -87,7 +87,13 @@ class FakeMemoryServer:
         return answer
 
     def _kb_list(
-        self, limit: int, offset: int, tags: list[str] | None = None, source_story: str | None = None, **_order: str
+        self,
+        limit: int,
+        offset: int = 0,
+        cursor: str = "",
+        tags: list[str] | None = None,
+        source_story: str | None = None,
+        **_order: str,
     ) -> dict[str, Any]:
         stories = {source_story} if source_story else {one.get("source_story") for one in self.kept.values()}
         found = [
@@ -95,8 +101,10 @@ class FakeMemoryServer:
             for one in self.kept.values()
             if set(tags or ()) <= set(one["tags"]) and one.get("source_story") in stories
         ]
-        shown = [self._part(one, 0) for one in found[offset : offset + min(limit, self.page)]]
-        return {"entries": shown, "total": len(found)}
+        rest = [one for one in found if one["id"] > cursor][offset:]
+        shown = [self._part(one, 0) for one in rest[: min(limit, self.page)]]
+        further = {"next_cursor": shown[-1]["id"]} if len(rest) > len(shown) else {}
+        return {"entries": shown, "total": len(found)} | further
 
     def _kb_get(self, id: str, cursor: str = "0") -> dict[str, Any]:
         return self._part(self._found(id), int(cursor))

@@ -28,6 +28,8 @@ SHOWN = 10
 Id = Annotated[str, typer.Argument(metavar="ID", help="Of the entry.")]
 Story = Annotated[str | None, typer.Option(help="Only entries of this story.")]
 File = Annotated[str | None, typer.Option(help="Only entries from this file.")]
+PAGE = 100
+"""Entries of one call at most."""
 
 
 @grouped
@@ -46,6 +48,8 @@ def list_entries(
     entry_type: Annotated[EntryType | None, typer.Option("--type", help="Only entries of this type.")] = None,
     story: Story = None,
     file: File = None,
+    since: Annotated[str | None, typer.Option(help="Created at or after this ISO date or time.")] = None,
+    until: Annotated[str | None, typer.Option(help="Created up to this ISO date, its whole day, or time.")] = None,
     order_by: Annotated[Order, typer.Option(help="What they are ordered by.")] = "created_at",
     order: Annotated[Direction, typer.Option(help="Which comes first.")] = "desc",
     limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = DEFAULT_LISTED,
@@ -55,10 +59,11 @@ def list_entries(
     place: Place,
 ) -> None:
     """List entries in order, without a search."""
-    filters = {"role": role, "tags": tag or None, "entry_type": entry_type, "order_by": order_by, "order": order}
+    filters = {"role": role, "tags": tag, "entry_type": entry_type, "since": since, "until": until}
+    page = {"limit": PAGE if all_of_them else min(limit + 1, PAGE), "offset": offset}
     with reached(place, SEED_SECONDS) as client:
-        found = selected(client, story, file, {name: one for name, one in filters.items() if one is not None})
-        shown = list(islice(found, offset, None if all_of_them else offset + limit + 1))
+        found = selected(client, story, file, {**filters, **page, "order_by": order_by, "order": order})
+        shown = list(islice(found, None if all_of_them else limit + 1))
     more = not all_of_them and len(shown) > limit
     shown = shown[:limit] if more else shown
     further = offset + limit if more else None
@@ -161,11 +166,9 @@ def _confirmed(found: list[dict[str, Any]], yes: bool) -> None:
 def selected(
     client: MemoryClient, story: str | None, file: str | None, filters: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """Entries that pass the server's filters, of this story and from this file."""
-    wanted = {name: value for name, value in (("source_story", story), ("source_file", file)) if value}
-    for one in client.entries(**filters):
-        if all(one.get(name) == value for name, value in wanted.items()):
-            yield one
+    """Entries of this story and from this file that pass the filters of `kb_list`."""
+    wanted = {"source_story": story, "source_file": file, **filters}
+    return client.entries(**{name: value for name, value in wanted.items() if value})
 
 
 def whole_text(entry: Mapping[str, Any]) -> str:

@@ -163,6 +163,23 @@ def test_an_entry_that_a_list_cuts_is_read_whole() -> None:
     assert [len(one["content"]) for one in MemoryClient(server, Address("here")).entries()] == [9_000, 6]
 
 
+def test_an_export_passes_over_nothing_and_sees_what_is_added_meanwhile() -> None:
+    server = FakeMemoryServer()
+    plant(server, [entry(n) for n in range(25)])
+    server.page, server.calls = 10, []
+    read = []
+    for one in MemoryClient(server, Address("here")).entries():
+        read.append(one["content"])
+        if len(read) == 10:
+            for id in list(server.kept)[:8]:
+                server.delete(id)
+            server.first += 100
+            plant(server, [entry(25)])
+    assert read == [entry(n)["content"] for n in range(26)]
+    lists = [arguments for tool, arguments in server.calls if tool == "kb_list"]
+    assert [arguments.get("offset", 0) for arguments in lists] == [0, 0, 0]
+
+
 def test_what_is_exported_can_be_imported_elsewhere_with_its_parents() -> None:
     here, there = FakeMemoryServer(), FakeMemoryServer()
     entries = [

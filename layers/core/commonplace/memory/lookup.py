@@ -88,7 +88,7 @@ class Reading:
         """A page of those that pass the filters, ties by id, and how many pass them.
 
         The number is that of the counts where one of them is of just these filters; otherwise the keys of the rarest
-        facet are counted.
+        facet are counted, once for all pages.
         """
         wanted = facets.wanted(listing)
         counted = [name for name in wanted if name.startswith(facets.COUNTED)]
@@ -98,8 +98,9 @@ class Reading:
         rarest = min(sizes, key=lambda name: sizes[name])
         few = listing.order_by != "created_at" and sizes[rarest] <= FEW
         told = len(counted) <= 1 and not (listing.since or listing.until)
-        matching = None if told and not few else list(self._passing(organisation, listing, wanted, rarest))
-        total = facets.number(counts[[*counts][-1]], listing.role, listing.entry_type) if told else len(matching or ())
+        known = facets.number(counts[[*counts][-1]], listing.role, listing.entry_type) if told else listing.total
+        matching = list(self._passing(organisation, listing, wanted, rarest)) if few or known is None else None
+        total = len(matching or ()) if known is None else known
 
         newest_first, after = listing.order == "desc", listing.after
         if matching is not None and few:
@@ -115,11 +116,18 @@ class Reading:
             page = (listing.offset + listing.limit) * sizes.get(facet, sizes[ALL]) // max(total, 1) + 1
             keys = self._passing(organisation, listing, wanted, facet, after=after, page=page) if total else iter(())
             places = ((key.position, key.id) for key in keys)
-        rest = (id for place, id in places if not after or (place < after if newest_first else place > after))
-        ids = list(islice(rest, listing.offset, listing.offset + listing.limit))
-        found = search.in_order(ids, self._store.get_many(organisation, ids) if ids else {})
+        rest = ((place, id) for place, id in places if not after or (place < after if newest_first else place > after))
+        page_and_one = list(islice(rest, listing.offset, listing.offset + listing.limit + 1))
+        at = {id: place for place, id in page_and_one[: listing.limit]}
+        found = search.in_order([*at], self._store.get_many(organisation, [*at]) if at else {})
         passing = [entry for entry in found if set(wanted) <= set(facets.facets(entry))]
-        return ListAnswer(search.without_lost_parents(self._store, organisation, passing), total)
+        return ListAnswer(
+            search.without_lost_parents(self._store, organisation, passing),
+            total,
+            places=tuple(at[entry.id] for entry in passing),
+            last=[*at.values()][-1] if at else after,
+            more=len(page_and_one) > listing.limit,
+        )
 
     def stats(self, organisation: str) -> Stats:
         """Figures of all entries. An entry with two roles counts for both."""

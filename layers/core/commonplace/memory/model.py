@@ -346,12 +346,26 @@ class Listing:
     """Of `created_at`, both included; the beginning of a time, such as a day, is that whole stretch."""
     after: str = ""
     """A position (`memory.facets`): the list goes on behind it, and `offset` counts from there."""
+    total: int | None = None
+    """How many pass the filters, by the page before: they are not counted again where that takes reading them."""
+    total: int | None = None
+    """How many pass the filters, by the page before: they are not counted again where that takes reading them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListAnswer:
     entries: tuple[Entry, ...]
     total: int
+    places: tuple[str, ...] = ()
+    """The position of each entry, by which it was found."""
+    last: str = ""
+    """The position behind which the list goes on: also where the entries there were deleted meanwhile."""
+    more: bool = False
+    places: tuple[str, ...] = ()
+    """The position of each entry, by which it was found."""
+    last: str = ""
+    """The position behind which the list goes on: also where the entries there were deleted meanwhile."""
+    more: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,7 +399,7 @@ class Added:
     embedded: bool = True
     """False when the text waits for its vectors: it is found by its words meanwhile."""
     recurrence: "Recurrence | None" = None
-    """Where another story learned it before."""
+    """Where another story learned it before; also when that is noted already."""
     nearest: tuple[Near, ...] = ()
 
 
@@ -474,6 +488,16 @@ class StoryUse:
 
 
 @dataclass(frozen=True, slots=True)
+class Vote:
+    """How relevant an entry was that a search of a story found; `story` may be empty."""
+
+    id: EntryId
+    story: str
+    voter: str
+    relevance: int
+
+
+@dataclass(frozen=True, slots=True)
 class Mean:
     """None of none."""
 
@@ -495,6 +519,9 @@ class Metrics:
     """What was learned again most often, the last recurrence of each."""
     relevance: Mean
     votes: Mapping[int, int]
+    """How many there are of each relevance."""
+    lowest: tuple[tuple[EntryId, Mean], ...]
+    """The entries with the lowest mean."""
     searches: Mean
     """By story, of all that are known."""
     stories_that_searched: int

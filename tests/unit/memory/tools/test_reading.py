@@ -182,6 +182,58 @@ def test_an_empty_memory_has_figures_too(here: Team) -> None:
     assert (told["total_entries"], told["avg_confidence"], "last_updated" in told) == (0, 0.0, False)
 
 
+FILTERS: list[dict[str, Any]] = [
+    {},
+    {"tags": ["tide"]},
+    {"tags": ["tide", "moon"]},
+    {"role": "dev", "entry_type": "fact"},
+    {"source_story": "T-1", "source_file": "docs/tides.md"},
+    {"since": "2020-01-01"},
+]
+
+
+@pytest.mark.parametrize("filters", FILTERS, ids=str)
+@pytest.mark.parametrize("order", ["asc", "desc"])
+def test_a_list_goes_on_by_its_cursor_while_entries_come_and_go(
+    here: Team, order: str, filters: dict[str, Any]
+) -> None:
+    of_all = {"tags": ["tide", "moon"], "source_story": "T-1", "source_file": "docs/tides.md"}
+    ids = [here.add(f"Fact {number}.", **of_all) for number in range(24)]
+    asked = {"limit": 4, "order": order, **filters}
+    page = here.data("kb_list", **asked)
+    told = [one["id"] for one in page["entries"]]
+    # Most of what was told is deleted, and two that were not; new ones come where the list begins, or ends.
+    waiting = [id for id in ids if id not in told]
+    for gone in (*told, *waiting[:2]):
+        here.data("kb_delete", id=gone)
+    new = [here.add(f"New fact {number}.", **of_all) for number in range(2)]
+    while cursor := page.get("next_cursor"):
+        page = here.data("kb_list", **asked, cursor=cursor)
+        told += [one["id"] for one in page["entries"]]
+    assert len(told) == len(set(told))
+    assert set(told[4:]) == {*waiting[2:], *(new if order == "asc" else ())}
+
+
+def test_a_page_of_which_everything_was_deleted_meanwhile_still_leads_on(
+    here: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [here.add(f"Fact {number}.") for number in range(5)]
+    store = here.world.store
+    read = store.get_many
+
+    def late(organisation: str, wanted: Any) -> Any:
+        monkeypatch.setattr(store, "get_many", read)
+        for id in ids[:2]:
+            here.data("kb_delete", id=id)
+        return read(organisation, wanted)
+
+    monkeypatch.setattr(store, "get_many", late)
+    page = here.data("kb_list", limit=2, order="asc")
+    assert page["entries"] == []
+    rest = here.data("kb_list", limit=5, order="asc", cursor=page["next_cursor"])
+    assert [one["id"] for one in rest["entries"]] == ids[2:]
+
+
 def test_a_list_goes_on_by_its_cursor_until_each_entry_was_told_once(here: Team) -> None:
     for number in range(120):
         here.add(f"{number}. {PROSE * 6}", tags=["tide"], source_file="docs/tides.md")

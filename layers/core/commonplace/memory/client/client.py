@@ -322,7 +322,7 @@ class MemoryClient:
 
     def failures_of(self, story: str) -> list[dict[str, Any]]:
         """The failures that the memory has of a story."""
-        return [one for one in self.entries(tags=[FAILURE]) if one.get("source_story") == story]
+        return list(self.entries(tags=[FAILURE], source_story=story))
 
     def confirm(self, id: str, gate: Gate, at: str) -> bool:
         """As `validated`, of one entry; False if it is gone."""
@@ -363,22 +363,25 @@ class MemoryClient:
     def entries(self, told: Callable[[int, int], object] = _silently, **filters: Any) -> Iterator[dict[str, Any]]:
         """Every entry, whole, the oldest first. `told` is called with how many have been read, and of how many.
 
-        Entries that are added meanwhile come at the end; each comes once.
+        Entries that are added meanwhile come at the end; each comes once. `filters` are arguments of `kb_list`.
         """
         seen: set[str] = set()
-        offset, total = 0, 1
-        while offset < total:
-            asked = {"limit": PAGE, "offset": offset, "order_by": "created_at", "order": "asc", **filters}
-            answer = self._server.call("kb_list", asked)
-            page, total = answer.get("entries") or [], int(answer.get("total", 0))
-            if not page and offset < total:
-                raise Unavailable("The list ends before its end.", hint="Try again.")
+        for page, total in self._pages({"order_by": "created_at", "order": "asc", **filters}):
             for one in page:
                 if one["id"] not in seen and (entry := self._whole(one)) is not None:
                     yield entry
                 seen.add(one["id"])
-            offset += len(page)
-            told(min(offset, total), total)
+            told(min(len(seen), total), total)
+
+    def _pages(self, asked: Mapping[str, Any]) -> Iterator[tuple[list[dict[str, Any]], int]]:
+        """The pages of a list, and how many entries it has. An offset would read all that it passes over each time."""
+        answer = self._server.call("kb_list", {"limit": PAGE, **asked})
+        rest = {name: value for name, value in asked.items() if name != "offset"}
+        while True:
+            yield answer.get("entries") or [], int(answer.get("total", 0))
+            if (cursor := answer.get("next_cursor")) is None:
+                return
+            answer = self._server.call("kb_list", {"limit": PAGE, **rest, "cursor": cursor})
 
     def _whole(self, entry: dict[str, Any]) -> dict[str, Any] | None:
         """A list cuts long entries, and a very long one comes in parts; None when this one was deleted meanwhile."""
@@ -393,13 +396,10 @@ class MemoryClient:
         """Ids of the record that the memory does not have. One list answers for most; an entry may have got another
         story since."""
         lost = {one.id for one in learnings.entries if not one.pending}
-        offset, total = 0, 1
-        while lost and offset < total:
-            asked = {"source_story": learnings.story, "limit": PAGE, "offset": offset}
-            answer = self._server.call("kb_list", asked)
-            page, total = answer.get("entries") or [], int(answer.get("total", 0))
+        for page, _ in self._pages({"source_story": learnings.story}) if lost else ():
             lost -= {str(one["id"]) for one in page}
-            offset += len(page) or total
+            if not lost:
+                break
         return {id for id in lost if not self._has(id)}
 
     def _has(self, id: str) -> bool:

@@ -8,7 +8,6 @@ from typing import Any
 from pydantic import Field
 
 from commonplace.memory import usage, validation
-from commonplace.memory.facets import position
 from commonplace.memory.model import (
     DEFAULT_LISTED,
     DEFAULT_RELATED,
@@ -265,8 +264,8 @@ def kb_get_related(using: MemoryServices, call: Call, asked: RelatedArguments) -
 def kb_list(using: MemoryServices, call: Call, asked: ListArguments) -> Answer:
     given = dict(asked)
     question = compact({name: one for name, one in given.items() if name not in ("limit", "offset", "cursor")})
-    at, after = _list_position(given.pop("cursor"), question)
-    listing = replace(validation.listing(**given), after=after)
+    at, total, after = _list_position(given.pop("cursor"), question)
+    listing = replace(validation.listing(**given), after=after, total=total)
     begin = at + listing.offset
     answer = using.memory.list(call.author, listing)
     shown = fitted(
@@ -279,21 +278,23 @@ def kb_list(using: MemoryServices, call: Call, asked: ListArguments) -> Answer:
     end = begin + len(shown.rows)
     further, cursor = None, None
     head = f"{answer.total} in all" + (f", here {begin + 1} to {end}" if shown.rows else "") + "."
-    if shown.rows and end < answer.total:
-        last = position(answer.entries[len(shown.rows) - 1], listing.order_by)
-        further, cursor = end, budgets.handle(f"{end} {last}", tool=LIST, question=question, version="")
-        cut = " An answer holds no more." if len(shown.rows) < len(answer.entries) else ""
-        head += f"{cut} More: offset {further} without a cursor, or cursor `{cursor}`."
+    cut = len(shown.rows) < len(answer.entries)
+    if cut or answer.more:
+        last = answer.places[len(shown.rows) - 1] if cut else answer.last
+        further = end
+        cursor = budgets.handle(f"{end} {answer.total} {last}", tool=LIST, question=question, version="")
+        head += " An answer holds no more." if cut else ""
+        head += f" More: offset {further} without a cursor, or cursor `{cursor}`."
     data = Listed(entries=shown.rows, total=answer.total, next_offset=further, next_cursor=cursor)
     return Answer("\n\n".join([head, *shown.text]), data)
 
 
-def _list_position(cursor: str | None, question: str) -> tuple[int, str]:
-    """How many entries were before, and the position of the last of them."""
+def _list_position(cursor: str | None, question: str) -> tuple[int, int | None, str]:
+    """How many entries were before, how many there are in all, and the position of the last one before."""
     if cursor is None:
-        return 0, ""
-    number, _, last = str(budgets.resume(cursor, tool=LIST, question=question, version="")).partition(" ")
-    return int(number), last
+        return 0, None, ""
+    number, total, last = str(budgets.resume(cursor, tool=LIST, question=question, version="")).split(" ", 2)
+    return int(number), int(total), last
 
 
 def kb_rate(using: MemoryServices, call: Call, asked: RateArguments) -> Answer:
