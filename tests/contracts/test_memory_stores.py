@@ -228,6 +228,12 @@ def test_cards_tell_of_entries_without_their_text_in_order_of_ids(stores: Stores
     assert list(stores.entries.cards("acme")) == [entry.card for entry in sorted(entries, key=lambda one: one.id)]
 
 
+def test_cards_go_on_behind_an_id_whether_it_is_there_or_not(stores: Stores) -> None:
+    put(stores, *(an_entry(name) for name in ("a", "c", "e")))
+    found = {after: [card.id for card in stores.entries.cards("acme", after=after)] for after in ("", "a", "b", "e")}
+    assert found == {"": ["a", "c", "e"], "a": ["c", "e"], "b": ["c", "e"], "e": []}
+
+
 def test_more_cards_than_one_page_holds_are_all_told(stores: Stores) -> None:
     tags = tuple(f"{number:02}" + "ü" * 62 for number in range(30))
     put(stores, *(an_entry(f"e{number:04}", tags=tags) for number in range(300)))

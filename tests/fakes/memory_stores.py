@@ -195,10 +195,10 @@ class MemoryEntries(Answers):
                 total.update(counts(entry).get(facet, {}))
         return {cell: amount for cell, amount in total.items() if amount}
 
-    def cards(self, organisation: str) -> Iterator[Card]:
+    def cards(self, organisation: str, *, after: str = "") -> Iterator[Card]:
         with self.answering():
             entries = self._of(organisation).entries
-            found = [entries[id].card for id in sorted(entries)]
+            found = [entries[id].card for id in sorted(entries) if id > after]
         yield from found
 
     def organisations(self) -> Iterator[str]:

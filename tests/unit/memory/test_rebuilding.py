@@ -1,12 +1,12 @@
 """Making vectors anew: in batches, resumable, and unnoticed by those who search meanwhile."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from commonplace.kernel.errors import Conflict, NotFound, Unavailable
-from commonplace.memory.model import Rebuilt
+from commonplace.memory.model import Card, EntryId, Rebuilt
 from commonplace.memory.upkeep import carry_on
 from tests.fakes.memories import ACME, OTHER, CountingEmbeddings, Remembering, remembering
 
@@ -89,6 +89,24 @@ def test_what_there_is_no_time_for_goes_on_under_a_handle(team: Remembering, mod
     assert (done.total, done.processed, done.status, done.handle) == (25, 25, "complete", None)
     assert model.calls == [10, 10, 5]
     assert revisions(team) == [2]
+
+
+def test_a_stretch_reads_nothing_of_what_is_done(team: Remembering, monkeypatch: pytest.MonkeyPatch) -> None:
+    cards, read = team.store.cards, list[EntryId]()
+
+    def counted(organisation: str, *, after: str = "") -> Iterator[Card]:
+        for card in cards(organisation, after=after):
+            read.append(card.id)
+            yield card
+
+    monkeypatch.setattr(team.store, "cards", counted)
+    begun = rebuild(team, 5, enough=at_once)
+    assert begun.handle is not None
+    team.carry_on(ACME, begun.handle)
+    assert team.memory.rebuild_progress(ACME, begun.handle).status == "complete"
+    # Each stretch looks whether there is a batch behind its own.
+    assert len(read) <= 2 * 25
+    assert set(read) == {card.id for card in cards("acme")}
 
 
 def test_rebuild_that_goes_on_is_told_of_and_not_begun_again(team: Remembering, model: CountingEmbeddings) -> None:

@@ -207,8 +207,8 @@ def test_a_parent_that_came_after_the_list_is_not_taken_away(kept: Kept) -> None
     class Slow(MemoryEntries):
         """The parent is added while the cards are listed."""
 
-        def cards(self, organisation: str) -> Iterator:  # type: ignore[type-arg]
-            found = list(super().cards(organisation))
+        def cards(self, organisation: str, *, after: str = "") -> Iterator:  # type: ignore[type-arg]
+            found = list(super().cards(organisation, after=after))
             self.add(organisation, [entry_of("p")], AUDIT)
             yield from found
 

@@ -19,6 +19,7 @@ from commonplace.memory.model import (
     Recurrence,
     Role,
     StoryUse,
+    Vote,
     content_hash,
 )
 from commonplace.search.model import EmbeddingProvider, VectorMemory
@@ -141,8 +142,8 @@ class EntryStore(Protocol):
         """What the entries of a facet that is counted add up to."""
         ...
 
-    def cards(self, organisation: str) -> Iterator[Card]:
-        """Every entry's card, in order of ids."""
+    def cards(self, organisation: str, *, after: str = "") -> Iterator[Card]:
+        """The cards of the entries whose ids come after this one, in order of ids: of all without one."""
         ...
 
     def organisations(self) -> Iterator[str]:
@@ -186,8 +187,8 @@ class UsageStore(Protocol):
     def recur(self, organisation: str, id: EntryId, story: str, at: str, audit: AuditRecord) -> Recurrence | None:
         """Notes in one transaction that this story learned the entry again.
 
-        None when it is the story that learned it first, when that is noted, and when there is no such entry.
-        Raises Unavailable.
+        The same again notes nothing, and answers what is noted. None when it is the story that learned it first, and
+        when there is no such entry. Raises Unavailable.
         """
         ...
 
@@ -199,14 +200,14 @@ class UsageStore(Protocol):
         """The story left a summary, and took so many tokens where that is known. Never fails its caller."""
         ...
 
-    def vote(self, organisation: str, relevance: int) -> None:
-        """Raises Unavailable, as do those below."""
+    def vote(self, organisation: str, vote: Vote) -> None:
+        """In place of the one that the voter gave the entry in that story. Raises Unavailable, as do those below."""
         ...
 
     def stories(self, organisation: str) -> Iterator[StoryUse]: ...
 
-    def votes(self, organisation: str) -> Mapping[int, int]:
-        """How many there are of each relevance."""
+    def votes(self, organisation: str, id: EntryId | None = None) -> Iterator[Vote]:
+        """Of one entry, or all."""
         ...
 
     def recurrences(self, organisation: str) -> Iterator[Recurrence]: ...

@@ -4,18 +4,28 @@ A batch is embedded, its vectors are cached, and only then are its entries touch
 finds the vectors. Until then it answers with the old ones, so searches are not disturbed.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Conflict, Unavailable
 from commonplace.memory.bulk_import import Tally, new_job, no_job, write
+from commonplace.memory.facets import ALL, number
 from commonplace.memory.index_source import record_of
 from commonplace.memory.model import EntryId, Job, Rebuilt
 from commonplace.memory.ports import Parts
 from commonplace.memory.writes import Vectors
 from commonplace.search.indexer import Enough
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """How many entries were done, the id of the last one, and whether none is left."""
+
+    entries: int
+    position: str
+    whole: bool
 
 
 class Rebuilding:
@@ -39,35 +49,32 @@ class Rebuilding:
         if going_on is not None:
             return progress(going_on)
         job = replace(new_job(self._parts, author, "rebuild"), batch_size=batch_size)
-        ids = [card.id for card in self._parts.store.cards(organisation)]
-        if clear_cache and not ids:
+        total = number(self._parts.store.counts(organisation, ALL))
+        done = self._run(organisation, "", batch_size, enough, clear_first=clear_cache)
+        if clear_cache and not done.entries:
             self._parts.caches.clear(organisation)
-        done = self._run(organisation, ids, batch_size, enough, clear_first=clear_cache)
-        whole = done == len(ids)
         job = replace(
             job,
-            total=len(ids),
-            processed=done,
-            position=ids[done - 1] if done else "",
-            status="complete" if whole else "in_progress",
+            total=done.entries if done.whole else max(total, done.entries),
+            processed=done.entries,
+            position=done.position,
+            status="complete" if done.whole else "in_progress",
         )
-        record = self._parts.record(author, "memory.rebuild", handle=job.id, entries=str(len(ids)))
+        record = self._parts.record(author, "memory.rebuild", handle=job.id, entries=str(job.total))
         self._parts.jobs.create(job, (), record)
         return progress(job)
 
     def carry_on(self, job: Job, enough: Enough) -> Job | None:
         """Goes on after the last entry that is done. Raises Unavailable when not one batch could be done."""
-        ids = [card.id for card in self._parts.store.cards(job.organisation) if card.id > job.position]
-        done = self._run(job.organisation, ids, job.batch_size, enough)
-        processed = job.processed + done
-        whole = done == len(ids)
+        done = self._run(job.organisation, job.position, job.batch_size, enough)
+        processed = job.processed + done.entries
         return write(
             self._parts,
             job,
             Tally(processed),
-            position=ids[done - 1] if done else job.position,
-            total=processed if whole else max(job.total, processed),
-            status="complete" if whole else "in_progress",
+            position=done.position,
+            total=processed if done.whole else max(job.total, processed),
+            status="complete" if done.whole else "in_progress",
         )
 
     def progress(self, author: Author, handle: str) -> Rebuilt:
@@ -77,22 +84,21 @@ class Rebuilding:
             raise no_job(handle)
         return progress(job)
 
-    def _run(
-        self, organisation: str, ids: Sequence[EntryId], size: int, enough: Enough, *, clear_first: bool = False
-    ) -> int:
-        """How many were done. Once one batch is, a model that goes away only ends this stretch."""
-        done = 0
-        for batch in _batches(ids, size):
+    def _run(self, organisation: str, after: str, size: int, enough: Enough, *, clear_first: bool = False) -> _Stretch:
+        """What was done behind this id. Once one batch is, a model that goes away only ends this stretch."""
+        done, position = 0, after
+        ids = (card.id for card in self._parts.store.cards(organisation, after=after))
+        while batch := list(islice(ids, size)):
             if done and enough():
-                break
+                return _Stretch(done, position, whole=False)
             try:
                 self._make(organisation, batch, clear=clear_first and not done)
             except Unavailable:
                 if not done:
                     raise
-                break
-            done += len(batch)
-        return done
+                return _Stretch(done, position, whole=False)
+            done, position = done + len(batch), batch[-1]
+        return _Stretch(done, position, whole=True)
 
     def _make(self, organisation: str, ids: Sequence[EntryId], *, clear: bool) -> None:
         entries = self._parts.store.get_many(organisation, ids)
@@ -111,9 +117,3 @@ def progress(job: Job) -> Rebuilt:
     """How far the job has come."""
     going_on = job.status == "in_progress"
     return Rebuilt(total=job.total, processed=job.processed, status=job.status, handle=job.id if going_on else None)
-
-
-def _batches(ids: Sequence[EntryId], size: int) -> Iterator[list[EntryId]]:
-    rest = iter(ids)
-    while batch := list(islice(rest, size)):
-        yield batch

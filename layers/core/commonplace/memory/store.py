@@ -203,8 +203,9 @@ class DynamoEntries:
     def counts(self, organisation: str, facet: str) -> Counts:
         return self._facets.counts(organisation, facet)
 
-    def cards(self, organisation: str) -> Iterator[Card]:
-        items = self._table.query(room(organisation, "cards"), Limit=CARDS_PER_PAGE)
+    def cards(self, organisation: str, *, after: str = "") -> Iterator[Card]:
+        behind = ("sk > :after", {"after": after}) if after else ()
+        items = self._table.query(room(organisation, "cards"), *behind, Limit=CARDS_PER_PAGE)
         return (card for item in items if (card := decoded(Card, item)))
 
     def organisations(self) -> Iterator[str]:
