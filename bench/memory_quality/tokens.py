@@ -158,6 +158,9 @@ class _Searching:
     def search(self, author: Author, asked: Asked) -> SearchAnswer:
         return self._search.search(author.organisation, asked)
 
+    def served(self, author: Author, story: str | None, tokens: int) -> None:
+        """Nothing is counted here."""
+
 
 def _searching(judged: JudgedMemory, search: MemorySearch, limit: int, *, data: bool = False) -> Way:
     """What the tool answers: its text, which is what most clients show a model, or its data as well."""

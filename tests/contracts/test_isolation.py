@@ -40,6 +40,7 @@ TOOLS = (
     "kb_update",
     "kb_delete",
     "kb_bulk_import",
+    "kb_rate",
     "kb_rebuild_embeddings",
 )
 
@@ -93,7 +94,14 @@ def given_as(required: dict[str, Any], optional: dict[str, Any]) -> Any:
 
 
 ENTRY: dict[str, Any] = {"content": TEXTS, "entry_type": st.sampled_from(["fact", "summary"]), "roles": ROLES}
-MORE: dict[str, Any] = {"tags": TAGS, "confidence": CONFIDENCE, "parent_id": PARENTS, "metadata": METADATA}
+STORIES = st.sampled_from(["STORY-1", "STORY-2"])
+MORE: dict[str, Any] = {
+    "source_story": STORIES,
+    "tags": TAGS,
+    "confidence": CONFIDENCE,
+    "parent_id": PARENTS,
+    "metadata": METADATA,
+}
 IMPORTED = st.lists(
     st.fixed_dictionaries(ENTRY, optional=MORE | {"ref": REFS, "parent_ref": REFS}), min_size=1, max_size=5
 )
@@ -102,11 +110,11 @@ ARGUMENTS: dict[str, Any] = {
         {"query": st.sampled_from([*CONTENTS, Secret(own=True), Secret(own=False)]), "limit": st.just(50)},
         {"tags": TAGS, "role": st.sampled_from(["dev", "all"]), "min_confidence": st.just(0)},
     ),
-    "kb_get": given_as({"id": IDS}, {}),
+    "kb_get": given_as({"id": IDS}, {"history": st.booleans()}),
     "kb_get_related": given_as({"entry_id": IDS}, {"limit": st.just(50)}),
     "kb_list": given_as({}, {"tags": TAGS, "limit": st.just(100), "order_by": st.just("updated_at")}),
-    "kb_stats": given_as({}, {}),
-    "kb_add": given_as(ENTRY, MORE | {"idempotency_key": st.sampled_from(["one", "two"])}),
+    "kb_stats": given_as({}, {"metrics": st.booleans()}),
+    "kb_add": given_as(ENTRY, MORE | {"idempotency_key": st.sampled_from(["one", "two"]), "recurs_of": IDS}),
     "kb_update": given_as(
         {"id": IDS},
         {
@@ -117,9 +125,10 @@ ARGUMENTS: dict[str, Any] = {
             "expected_version": st.just(1),
         },
     ),
-    "kb_delete": given_as({"id": IDS}, {}),
+    "kb_delete": given_as({"id": IDS}, {"undo": st.booleans()}),
     "kb_bulk_import": given_as({"entries": IMPORTED}, {"skip_existing": st.booleans()})
     | given_as({"handle": HANDLES}, {}),
+    "kb_rate": given_as({"id": IDS, "relevance": st.integers(0, 5)}, {}),
     "kb_rebuild_embeddings": given_as({"batch_size": st.just(1)}, {"clear_cache": st.booleans()})
     | given_as({"handle": HANDLES}, {}),
 }

@@ -127,10 +127,8 @@ def test_a_pipe_queues_changes_of_entries_and_jobs_and_nothing_else(template: Te
     (properties,) = template.properties("AWS::Pipes::Pipe")
     source, target = properties["SourceParameters"], properties["TargetParameters"]
     pipe = Pipe(
-        name="records",
         table="records",
-        stream_arn="",
-        queue_url="",
+        queue="",
         filters=tuple(parse_filter(each["Pattern"]) for each in source["FilterCriteria"]["Filters"]),
         message=parse_template(target["InputTemplate"]),
     )

@@ -33,6 +33,7 @@ from commonplace.memory.client.server import HttpMemoryServer
 from commonplace.memory.job_store import DynamoJobs
 from commonplace.memory.ports import Parts
 from commonplace.memory.store import DynamoEntries
+from commonplace.memory.usage_store import DynamoUsage
 from commonplace.search import providers
 from commonplace.search.store import DynamoVectorCaches
 from local.deployment import Deployment, find
@@ -258,6 +259,7 @@ def large_import(deployment: Deployment, entries: list[dict[str, Any]]) -> str:
         store=DynamoEntries(client, *tables),
         jobs=DynamoJobs(client, *tables),
         caches=DynamoVectorCaches(client, outputs["CacheTable"]),
+        usage=DynamoUsage(client, *tables),
         embedder=None,
         clock=lambda: datetime.now(UTC),
         new_id=lambda: str(uuid4()),

@@ -194,7 +194,7 @@ def test_the_memory_is_there_where_it_has_a_table(load: Load) -> None:
         load(MCP_TOOLSETS="memory")
     listed = body_of(ask(load(MCP_TOOLSETS="memory", **REMEMBERING), modern("tools/list")))["result"]["tools"]
     assert [tool["name"] for tool in listed if tool["name"].startswith("kb_")] == [tool["name"] for tool in listed]
-    assert len(listed) == 10
+    assert len(listed) == 11
 
 
 def test_the_reference_is_there_where_there_are_catalogues(load: Load) -> None:
