@@ -348,19 +348,12 @@ class Listing:
     """A position (`memory.facets`): the list goes on behind it, and `offset` counts from there."""
     total: int | None = None
     """How many pass the filters, by the page before: they are not counted again where that takes reading them."""
-    total: int | None = None
-    """How many pass the filters, by the page before: they are not counted again where that takes reading them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListAnswer:
     entries: tuple[Entry, ...]
     total: int
-    places: tuple[str, ...] = ()
-    """The position of each entry, by which it was found."""
-    last: str = ""
-    """The position behind which the list goes on: also where the entries there were deleted meanwhile."""
-    more: bool = False
     places: tuple[str, ...] = ()
     """The position of each entry, by which it was found."""
     last: str = ""
