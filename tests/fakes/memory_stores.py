@@ -10,7 +10,7 @@ from commonplace.identity.roles import is_organisation
 from commonplace.kernel.audit import AuditRecord
 from commonplace.kernel.errors import Unavailable
 from commonplace.memory.facets import Counts, Key, counts, keys
-from commonplace.memory.model import MAX_SEEN_IN, Card, Entry, EntryId, Job, Phase, Recurrence, Role, StoryUse
+from commonplace.memory.model import MAX_SEEN_IN, Card, Entry, EntryId, Job, Phase, Recurrence, Role, StoryUse, Vote
 from commonplace.memory.ports import KEYS_PER_PAGE, Once, Replayed, Stale, Taken
 from commonplace.search.model import Vector, VectorMemory
 from tests.fakes.identity_stores import Clock, MemoryAudit
@@ -350,14 +350,16 @@ class MemoryUsage(Answers):
         super().__init__()
         self._entries = entries
         self._uses: dict[tuple[str, str], StoryUse] = {}
-        self._votes: dict[str, Counter[int]] = {}
+        self._votes: dict[tuple[str, EntryId, str, str], Vote] = {}
         self._recurrences: dict[tuple[str, EntryId, str], Recurrence] = {}
 
     def recur(self, organisation: str, id: EntryId, story: str, at: str, audit: AuditRecord) -> Recurrence | None:
         with self.answering(), self._entries.lock:
             entry = self._entries.get(organisation, id)
-            if entry is None or story in ("", entry.source_story) or (organisation, id, story) in self._recurrences:
+            if entry is None or story in ("", entry.source_story):
                 return None
+            if noted := self._recurrences.get((organisation, id, story)):
+                return noted
             found = Recurrence(id, entry.source_story or "", story, at, entry.seen + 1)
             kept = self._entries.kept[organisation]
             seen_in = (*entry.seen_in, story)[-MAX_SEEN_IN:]
@@ -377,15 +379,17 @@ class MemoryUsage(Answers):
         took = use.tokens_used if tokens_used is None else tokens_used
         self._uses[organisation, story] = replace(use, recorded=True, tokens_used=took)
 
-    def vote(self, organisation: str, relevance: int) -> None:
+    def vote(self, organisation: str, vote: Vote) -> None:
         with self.answering():
-            self._votes.setdefault(organisation, Counter())[relevance] += 1
+            self._votes[organisation, vote.id, vote.story, vote.voter] = vote
 
     def stories(self, organisation: str) -> Iterator[StoryUse]:
         return (use for (owner, _), use in sorted(self._uses.items()) if owner == organisation)
 
-    def votes(self, organisation: str) -> Mapping[int, int]:
-        return dict(sorted(self._votes.get(organisation, {}).items()))
+    def votes(self, organisation: str, id: EntryId | None = None) -> Iterator[Vote]:
+        with self.answering():
+            kept = sorted(self._votes.items())
+        return (vote for (owner, *_), vote in kept if owner == organisation and id in (None, vote.id))
 
     def recurrences(self, organisation: str) -> Iterator[Recurrence]:
         return (one for (owner, *_), one in sorted(self._recurrences.items()) if owner == organisation)

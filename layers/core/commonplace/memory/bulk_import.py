@@ -255,9 +255,8 @@ class Importer:
             if one.place in held:
                 self._usage.record(self._author, one.entry)
             holder = there.get(held.get(one.place, EntryId("")))
-            if holder is None:
-                continue
-            if one.entry.source_story not in (holder.source_story, *holder.seen_in):
+            # What is refused, or brought back as it was, was not learned.
+            if holder and self._skip_existing and not one.former and one.entry.source_story != holder.source_story:
                 found = self._usage.recur(self._author, holder.id, one.entry.source_story)
                 self._tally.recurrences += [found] if found else []
 

@@ -1,4 +1,4 @@
-"""The memory of a team: the operations of its ten tools (seed 001, "MCP Tools"), each for one organisation."""
+"""The memory of a team: the operations of its tools (seed 001, "MCP Tools"), each for one organisation."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -18,6 +18,7 @@ from commonplace.memory.model import (
     Imported,
     ListAnswer,
     Listing,
+    Mean,
     Metrics,
     NewEntry,
     Rebuilt,
@@ -157,9 +158,13 @@ class Memory:
         """The four of seed 001, "Success Metrics"."""
         return self._usage.metrics(author.organisation)
 
-    def rate(self, author: Author, id: EntryId, relevance: int) -> None:
-        """Counts a vote on a hit, 0 to 5. Raises NotFound."""
-        self._usage.rate(author, id, relevance)
+    def rate(self, author: Author, id: EntryId, relevance: int, story: str | None = None) -> Mean:
+        """Keeps a vote on a hit of a story, 0 to 5, one of each account. Raises NotFound."""
+        return self._usage.rate(author, id, relevance, story)
+
+    def relevance(self, author: Author, id: EntryId) -> Mean:
+        """Of the votes on one entry."""
+        return self._usage.relevance(author.organisation, id)
 
     def served(self, author: Author, story: str | None, tokens: int) -> None:
         """Counts a search made for a story, and the tokens of its answer. Never fails."""

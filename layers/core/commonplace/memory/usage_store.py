@@ -3,7 +3,7 @@
     {org}#memory#recurrences   {entry}#{story}   once each; written with the entry, which names the story as well
     {org}#memory#stories       {story}           searches, tokens of their answers, tokens that the story took
     {org}#memory#usage         recurrences       how many there are
-    {org}#memory#usage         votes#{month}     votes from 0 to 5
+    {org}#memory#votes         {entry}#{story}#{voter}   how relevant the entry was to that story, 0 to 5
 
 Stories and votes are kept for a year. No text of a query is kept.
 """
@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from commonplace.kernel.audit import Lost
@@ -23,7 +21,7 @@ from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.items import decoded, encode, key
 from commonplace.kernel.table import Table, Write
 from commonplace.memory.facets import facet
-from commonplace.memory.model import MAX_RELEVANCE, MAX_SEEN_IN, EntryId, Recurrence, StoryUse
+from commonplace.memory.model import MAX_SEEN_IN, EntryId, Recurrence, StoryUse, Vote
 from commonplace.memory.records import EntryTable, entry_key, read_entry, room
 
 if TYPE_CHECKING:
@@ -60,11 +58,11 @@ class DynamoUsage:
     def recur(self, organisation: str, id: EntryId, story: str, at: str, audit: AuditRecord) -> Recurrence | None:
         for _ in range(ROUNDS):
             entry = read_entry(organisation, self._table.get(entry_key(organisation, id)))
-            if entry is None or story in (None, "", entry.source_story, *entry.seen_in):
+            if entry is None or story in ("", entry.source_story):
                 return None
             where = key(room(organisation, "recurrences"), f"{id}#{facet('story', story)}")
-            if self._table.get(where) is not None:
-                return None
+            if kept := self._table.get(where):
+                return decoded(Recurrence, kept)
             found = Recurrence(id, entry.source_story or "", story, at, entry.seen + 1)
             seen = self._table.changed(
                 organisation,
@@ -88,29 +86,26 @@ class DynamoUsage:
         raise Unavailable("Others keep writing the same entries just now.", retry_after_seconds=1)
 
     def searched(self, organisation: str, story: str, tokens: int) -> None:
-        self._count(self._story(organisation, story, "ADD #searches :one, #answerTokens :tokens", one=1, tokens=tokens))
+        change = "ADD #searches :one, #answerTokens :tokens"
+        self._count(self._counting, self._story(organisation, story, change, one=1, tokens=tokens))
 
     def recorded(self, organisation: str, story: str, tokens_used: int | None) -> None:
         took = {} if tokens_used is None else {"tokens": tokens_used}
         change = "SET #recorded = :yes" + (", #tokensUsed = :tokens" if took else "")
-        self._count(self._story(organisation, story, change, yes=True, **took))
+        self._count(self._table, self._story(organisation, story, change, yes=True, **took))
 
-    def vote(self, organisation: str, relevance: int) -> None:
-        month = datetime.fromtimestamp(self._clock(), UTC).strftime("%Y-%m")
-        where = key(room(organisation, "usage"), f"votes#{month}")
-        change = f"SET #expiresAt = :end ADD #of{relevance} :one"
-        self._table.write(self._table.update(where, change, one=1, end=self._end()))
+    def vote(self, organisation: str, vote: Vote) -> None:
+        where = key(room(organisation, "votes"), f"{vote.id}#{facet('story', vote.story)}#{vote.voter}")
+        self._table.write(self._table.put(where, encode(vote) | {"expiresAt": self._end()}))
 
     def stories(self, organisation: str) -> Iterator[StoryUse]:
         for item in self._living(organisation, "stories"):
             if use := decoded(StoryUse, item):
                 yield use
 
-    def votes(self, organisation: str) -> Mapping[int, int]:
-        total: Counter[int] = Counter()
-        for item in self._living(organisation, "usage", "votes#"):
-            total.update({vote: item.get(f"of{vote}", 0) for vote in range(MAX_RELEVANCE + 1)})
-        return {vote: n for vote, n in sorted(total.items()) if n}
+    def votes(self, organisation: str, id: EntryId | None = None) -> Iterator[Vote]:
+        items = self._living(organisation, "votes", f"{id}#" if id else "")
+        return (vote for item in items if (vote := decoded(Vote, item)))
 
     def recurrences(self, organisation: str) -> Iterator[Recurrence]:
         items = self._table.query(room(organisation, "recurrences"))
@@ -124,11 +119,11 @@ class DynamoUsage:
         where = key(room(organisation, "stories"), facet("story", story))
         kept = "SET #expiresAt = :end, #story = :story"
         told = change.replace("SET ", f"{kept}, ") if change.startswith("SET") else f"{kept} {change}"
-        return self._counting.update(where, told, end=self._end(), story=story, **values)
+        return self._table.update(where, told, end=self._end(), story=story, **values)
 
-    def _count(self, write: Write) -> None:
+    def _count(self, table: Table, write: Write) -> None:
         try:
-            self._counting.write(write)
+            table.write(write)
         except Unavailable:
             logger.warning("a story could not be counted")
 

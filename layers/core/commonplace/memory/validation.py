@@ -280,6 +280,7 @@ class _Listing(_Conditions):
 
 
 _REFERENCE: TypeAdapter[str | None] = TypeAdapter(Reference)
+_STORY: TypeAdapter[str | None] = TypeAdapter(Source | None)
 _MOMENT: TypeAdapter[str | None] = TypeAdapter(Moment | None)
 _VERSION: TypeAdapter[int] = TypeAdapter(Annotated[int, _whole(1, EXACT_INTEGER)])
 
@@ -371,6 +372,11 @@ def listing(**told: Any) -> Listing:
 def entry_id(value: Any, name: str = "id") -> EntryId:
     """The id of an entry. Raises InvalidInput for what is no UUID."""
     return EntryId(_single(name, _ID, value))
+
+
+def story(value: Any) -> str | None:
+    """The story that a call is made in. Raises InvalidInput."""
+    return _single("story", _STORY, value)
 
 
 def moment(value: Any, name: str = "as_of") -> str | None:

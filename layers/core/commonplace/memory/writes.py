@@ -106,12 +106,16 @@ class Recording:
 
     def add(self, author: Author, new: NewEntry, key: str | None, recurs_of: EntryId | None = None) -> Added:
         """As `_add`, and notes the story: that it left a summary, and what it learned again."""
+        if recurs_of and not new.source_story:
+            hint = "Say in which story it was learned again."
+            raise InvalidInput("`recurs_of` goes with `source_story`.", hint=hint)
         if recurs_of and self._store.get(author.organisation, recurs_of) is None:
             hint = "Take it from kb_search, or leave it out."
             raise InvalidInput("`recurs_of` names no entry.", hint=hint)
         added = self._add(author, new, key)
         self._usage.record(author, new)
-        again = recurs_of or (added.id if added.duplicate else None)
+        # Also when replayed: the request before may have been lost between the entry and the note.
+        again = recurs_of or (added.id if added.duplicate or added.replayed else None)
         return replace(added, recurrence=self._usage.recur(author, again, new.source_story) if again else None)
 
     def _add(self, author: Author, new: NewEntry, key: str | None) -> Added:
@@ -169,6 +173,7 @@ class Recording:
                 raise _taken(taken.id) from None
             except Stale:
                 continue
+            self._usage.record(author, entry)
             return Updated(entry, re_embedded=bool(embedded) and entry.content_hash != was.content_hash)
         raise Conflict("Others change this entry at the same time.", hint="Read it again, then change it.")
 

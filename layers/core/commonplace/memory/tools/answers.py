@@ -65,7 +65,7 @@ class RecurrencePart(SnakeCasePart):
 
     id: str
     first_story: str | None = None
-    seen: int = Field(description="How many further stories learned it")
+    seen: int = Field(description="How many further stories had learned it, with this one")
 
 
 def recurrence(one: Recurrence) -> RecurrencePart:
@@ -74,7 +74,7 @@ def recurrence(one: Recurrence) -> RecurrencePart:
 
 def recurrence_told(one: RecurrencePart) -> str:
     first = f" (first in {one.first_story})" if one.first_story else ""
-    return f"`{one.id}` was seen again: {one.seen}{first}."
+    return f"`{one.id}` was learned before{first}, and is seen again: {one.seen}."
 
 
 def facts(entry: Entry, content: str) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def told(one: Told, *, head: str = "", **more: str | None) -> str:
         one.source_story,
         one.source_file,
         f"parent `{one.parent_id}`" if one.parent_id else None,
-        f"seen again {one.seen} times, in {', '.join(one.seen_in or ())}" if one.seen else None,
+        f"seen again in {one.seen} more: {', '.join(one.seen_in or ())}" if one.seen else None,
         f"metadata {compact(one.metadata)}" if one.metadata else None,
         f"supersedes `{one.supersedes}`" if one.supersedes else None,
         f"superseded by `{one.superseded_by}`" if one.superseded_by else None,

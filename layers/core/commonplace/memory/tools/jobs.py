@@ -94,7 +94,7 @@ class ImportProgress(SnakeCaseOutput):
     status: Status
     handle: str | None = None
     ids: dict[str, str] | None = Field(None, description="By ref or place; of small imports")
-    recurrences: list[RecurrencePart] | None = Field(None, description="What other stories had learned")
+    recurrences: list[RecurrencePart] | None = Field(None, description="What other stories learned before")
 
 
 class RebuildProgress(SnakeCaseOutput):

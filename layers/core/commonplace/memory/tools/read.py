@@ -17,6 +17,7 @@ from commonplace.memory.model import (
     Direction,
     Entry,
     EntryType,
+    Mean,
     Order,
     Related,
     Role,
@@ -63,9 +64,15 @@ class Version(SnakeCasePart):
     content: str = Field(description="Its beginning; as_of gives it whole")
 
 
+class RelevancePart(SnakeCasePart):
+    votes: int
+    mean: float
+
+
 class WholeEntry(SnakeCaseOutput, Told):
     content_hash: str = Field(description="SHA-256 of the content, folded")
     next_cursor: str | None = Field(None, description="Where the content goes on")
+    relevance: RelevancePart | None = Field(None, description="As kb_rate has it, 0 to 5")
     history: list[Version] | None = Field(None, description="Versions, the newest first")
 
 
@@ -87,12 +94,13 @@ def kb_get(using: MemoryServices, call: Call, asked: GetArguments) -> Answer:
     id, moment = validation.entry_id(asked.id), validation.moment(asked.as_of)
     entry = using.memory.as_of(call.author, id, moment) if moment else using.memory.get(call.author, id)
     versions = _versions(using.memory.history(call.author, id)) if asked.history else None
+    rated = using.memory.relevance(call.author, id)
     start = _position(entry, asked.cursor)
-    share = max(MAX_TOKENS - MARGIN - cost(_whole(entry, "", None, start, versions)), 1)
+    share = max(MAX_TOKENS - MARGIN - cost(_whole(entry, "", None, start, rated=rated, versions=versions)), 1)
     while True:
         part = piece(entry.content, start, max_tokens=share, write=escaped)
         cursor = None if part.complete else budgets.handle(part.end, tool=GET, question=entry.id, version=_of(entry))
-        answer = _whole(entry, part.text, cursor, start, versions)
+        answer = _whole(entry, part.text, cursor, start, rated=rated, versions=versions)
         if share <= 1 or cost(answer) <= MAX_TOKENS - MARGIN:
             return answer
         share = share * 19 // 20
@@ -130,18 +138,20 @@ def _version_told(one: Version) -> str:
 
 
 def _whole(
-    entry: Entry, content: str, cursor: str | None, start: int, versions: Sequence[Version] | None = None
+    entry: Entry, content: str, cursor: str | None, start: int, *, rated: Mean, versions: Sequence[Version] | None
 ) -> Answer:
     data = WholeEntry(
         **whole(entry, content),
         content_hash=entry.content_hash,
         next_cursor=cursor,
         truncated=True if cursor or start else None,
+        relevance=None if rated.mean is None else RelevancePart(votes=rated.n, mean=rated.mean),
         history=versions,
     )
     of = f"characters {start + 1:,} to {start + len(content):,} of {len(entry.content):,}"
     part = f"This is a part: {of}." + (f" {GET} goes on with cursor `{cursor}`." if cursor else "")
     times = f"Created {entry.created_at}, changed {entry.updated_at}, SHA-256 {entry.content_hash}"
+    times += f", relevance {rated.mean:g} of {counted_votes(rated.n)}" if rated.mean is not None else ""
     long = len(compact(data.metadata)) > MAX_READ_METADATA
     read = data.model_copy(update={"truncated": None} | ({"metadata": None} if long else {}))
     rest = [*([part] if data.truncated else []), *([METADATA_IS_DATA] if long else []), times]
@@ -176,10 +186,13 @@ class StatsArguments(SnakeCaseArguments):
 class RateArguments(SnakeCaseArguments):
     id: str = Field(description="UUID of an entry that kb_search found")
     relevance: int = Field(ge=0, le=MAX_RELEVANCE, description="0 useless, 5 exactly what was needed")
+    story: str | None = Field(None, description="The story you are in: each has one vote of yours on an entry")
 
 
 class Rated(SnakeCaseOutput):
     success: bool
+    votes: int = Field(description="How many the entry has")
+    mean: float
 
 
 class RelatedEntries(SnakeCaseOutput):
@@ -240,7 +253,8 @@ def tools(using: MemoryServices) -> tuple[Tool, ...]:
         Tool(
             name="kb_rate",
             title="Rate a hit",
-            description="Says how relevant an entry was that a search found, 0 to 5. It changes figures, not entries.",
+            description="Says how relevant an entry was that a search found, 0 to 5. Again replaces your vote of the "
+            "same story. It changes figures, not entries.",
             arguments=RateArguments,
             output=Rated,
             run=partial(kb_rate, using),
@@ -248,7 +262,6 @@ def tools(using: MemoryServices) -> tuple[Tool, ...]:
             level="write",
             cost="write",
             read_only=False,
-            idempotent=False,
         ),
     )
 
@@ -298,8 +311,15 @@ def _list_position(cursor: str | None, question: str) -> tuple[int, int | None, 
 
 
 def kb_rate(using: MemoryServices, call: Call, asked: RateArguments) -> Answer:
-    using.memory.rate(call.author, validation.entry_id(asked.id), asked.relevance)
-    return Answer(f"Counted {asked.relevance} for `{asked.id}`.", Rated(success=True))
+    rated = using.memory.rate(
+        call.author, validation.entry_id(asked.id), asked.relevance, validation.story(asked.story)
+    )
+    data = Rated(success=True, votes=rated.n, mean=rated.mean or 0)
+    return Answer(f"Kept {asked.relevance} for `{asked.id}`: mean {data.mean:g} of {counted_votes(data.votes)}.", data)
+
+
+def counted_votes(n: int) -> str:
+    return f"{n} vote{'' if n == 1 else 's'}"
 
 
 def kb_stats(using: MemoryServices, call: Call, asked: StatsArguments) -> Answer:

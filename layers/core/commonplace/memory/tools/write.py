@@ -30,7 +30,7 @@ class AddArguments(SnakeCaseArguments):
     metadata: dict[str, Any] | None = None
     supersedes: str | None = Field(None, description="Id of an entry that this one replaces: it is found no more")
     idempotency_key: str | None = Field(None, description="Your name of this request: sent twice, it is done once")
-    recurs_of: str | None = Field(None, description="Id of an entry that says the same, learned again in source_story")
+    recurs_of: str | None = Field(None, description="An entry that says it in other words: it is seen again")
 
 
 class UpdateArguments(SnakeCaseArguments):
@@ -65,7 +65,7 @@ class AddedEntry(SnakeCaseOutput):
     duplicate: bool = Field(description="It was there already, as id")
     embedded: bool | None = Field(None, description="False while only its words are found")
     nearest: list[NearEntry] | None = Field(None, description="Entries that come near it")
-    recurrence: RecurrencePart | None = Field(None, description="Another story had learned it")
+    recurrence: RecurrencePart | None = Field(None, description="Another story learned it before")
 
 
 class UpdatedEntry(SnakeCaseOutput):
@@ -179,6 +179,7 @@ def _added_told(data: AddedEntry) -> str:
         return f"Nothing was added: the same content is there already, as `{data.id}`.{''.join(again)}"
     lines = [f"Added as `{data.id}`." + ("" if data.embedded is not False else f" {WORDS_ONLY}")]
     if data.nearest:
-        lines.append("Entries that come near it. If one says the same, change that one and delete this:")
+        lines.append("Entries that come near it. If one says the same, change that one and delete this;")
+        lines.append("if another story learned the same, send this again with recurs_of:")
         lines += [f"- `{one.id}` (similarity {one.similarity:g}) {one.excerpt}" for one in data.nearest]
     return "\n".join([*lines, *map(str.strip, again)])
