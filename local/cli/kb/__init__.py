@@ -11,7 +11,7 @@ import typer
 
 from commonplace.memory.client.client import Planted, exported, importable
 from commonplace.memory.entry_files import write
-from commonplace.memory.model import EntryType, Phase, Role
+from commonplace.memory.model import MAX_RELEVANCE, EntryType, Phase, Role
 from local.access import Grant, Place
 from local.cli.kb import mend
 from local.cli.kb.connection import GRANT, RESTORING, SEED_SECONDS, DryRun, reached
@@ -147,7 +147,12 @@ def search(
     entry_type: Annotated[EntryType | None, typer.Option("--type", help="Only entries of this type.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=50, help="How many at most.")] = 10,
     min_confidence: Annotated[float, typer.Option(min=0, max=1, help="Leave out what is less sure.")] = 0.5,
+    source_story: Annotated[str | None, typer.Option(help="Only entries of this story.")] = None,
+    source_file: Annotated[str | None, typer.Option(help="Only entries from this file.")] = None,
+    since: Annotated[str | None, typer.Option(help="Created at or after this ISO date or time.")] = None,
+    until: Annotated[str | None, typer.Option(help="Created up to this ISO date, its whole day, or time.")] = None,
     phase: Annotated[Phase | None, typer.Option(help="For the statistics: the phase that asks.")] = None,
+    story: Annotated[str | None, typer.Option(help="For the statistics: the story that asks.")] = None,
     as_json: AsJson = False,
     place: Place,
 ) -> None:
@@ -159,11 +164,34 @@ def search(
         "entry_type": entry_type,
         "limit": limit,
         "min_confidence": min_confidence,
+        "source_story": source_story,
+        "source_file": source_file,
+        "since": since,
+        "until": until,
         "phase": phase,
+        "story": story,
     }
     with reached(place) as client:
         answer = client.search(asked)
     print_json(answer) if as_json else typer.echo(results_text(answer))
+
+
+@app.command()
+@grouped
+def rate(
+    id: mend.Id,
+    relevance: Annotated[int, typer.Argument(min=0, max=MAX_RELEVANCE, help="0 useless, 5 exactly what was needed.")],
+    *,
+    story: Annotated[str | None, typer.Option(help="The story that asked: each has one vote of yours.")] = None,
+    as_json: AsJson = False,
+    place: Place,
+) -> None:
+    """Say how relevant an entry was that a search found. Again changes your vote."""
+    with reached(place) as client:
+        told = client.rate(id, relevance, story)
+    print_json({"id": id, **told}) if as_json else typer.echo(
+        f"{id}: {told['mean']:.1f}, mean of {counted(told['votes'], 'vote', 'votes')}."
+    )
 
 
 @app.command()
@@ -286,11 +314,12 @@ def metrics_lines(metrics: Mapping[str, Any]) -> list[str]:
         "2. Recurrence",
         f"   lessons learned again by another story: {again['recurrences']:,}",
         *(
-            f"   {one['seen']} times: {one['id']}, from {one['first_story'] or 'no story'} to {one['last_story']}"
+            f"   {counted(one['seen'], 'time', 'times')}: {one['id']}, from {one['first_story'] or 'no story'} to {one['last_story']}"
             for one in again["most"]
         ),
         "3. Relevance, 0 to 5",
         f"   {mean(relevance, 'votes')}" + (f": {votes}" if votes else ""),
+        *(f"   lowest: {one['id']}, {one['mean']:.1f} of {one['n']:,}" for one in relevance["lowest"]),
         "4. Adoption",
         f"   searches of a story: {mean(adoption, 'stories')}; {adoption['stories_that_searched']:,} searched",
     ]

@@ -188,7 +188,13 @@ def tell_again(before: Learnings, after: Learnings) -> None:
 
 def _facts(file: Path, learnings: Learnings) -> dict[str, Any]:
     entries = [
-        {"id": one.id, "type": one.seed.entry_type, "category": one.category, "error": one.error}
+        {
+            "id": one.id,
+            "type": one.seed.entry_type,
+            "category": one.category,
+            "error": one.error,
+            "first_story": one.first,
+        }
         for one in learnings.entries
     ]
     return {
@@ -248,10 +254,12 @@ def learnings_text(file: str, learnings: Learnings) -> str:
     """What a LEARNINGS.yaml says now."""
     left = learnings.pending
     if not left:
-        again = [one.first for one in learnings.entries if one.first is not None]
-        stories = ", ".join(dict.fromkeys(one for one in again if one))
-        seen = f"\n  Seen again: {len(again)}" + (f" (first in {clean(stories)})" if stories else "") if again else ""
-        return f"{learnings.story}: {counted(len(learnings.entries))} in the memory, see {file}.{seen}"
+        lines = [f"{learnings.story}: {counted(len(learnings.entries))} in the memory, see {file}."]
+        for one in learnings.entries:
+            if one.first is not None:
+                by = f" by {clean(one.first)}" if one.first else ""
+                lines.append(f"  learned before{by}: {clean(one.seed.content.splitlines()[0][:90])}")
+        return "\n".join(lines)
     lines = [
         f"{learnings.story}: {counted(len(left))} of {len(learnings.entries):,} not in the memory yet, see {file}."
     ]

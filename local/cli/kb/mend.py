@@ -33,10 +33,17 @@ PAGE = 100
 
 
 @grouped
-def get(id: Id, *, as_json: AsJson = False, place: Place) -> None:
+def get(
+    id: Id,
+    *,
+    as_of: Annotated[str | None, typer.Option(help="As it was then: ISO date, at its end, or time.")] = None,
+    history: Annotated[bool, typer.Option("--history", help="Also what changed in its last 20 versions.")] = False,
+    as_json: AsJson = False,
+    place: Place,
+) -> None:
     """Show one entry, whole."""
     with reached(place) as client:
-        entry = client.get(id)
+        entry = client.get(id, as_of=as_of, history=history)
     print_json(entry) if as_json else typer.echo(whole_text(entry))
 
 
@@ -119,10 +126,14 @@ def delete(
         Path | None, typer.Option("--output", "-o", help="Where they are written first; default: deleted-TIME.yaml.")
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Bring back what was deleted in the last 30 days.")] = False,
     as_json: AsJson = False,
     place: Place,
 ) -> None:
     """Delete entries by id, story or file, after they were written to a file and you have confirmed it."""
+    if undo:
+        _undelete(ids or [], story or file or output, as_json, place)
+        return
     if bool(ids) == bool(story or file):
         raise CommandError("What is to be deleted is not clear.", "Give ids, or --story, --file or both.")
     if not yes and not sys.stdin.isatty():
@@ -143,6 +154,18 @@ def delete(
         typer.echo("There is no such entry.")
     else:
         typer.echo(f"{counted(gone)} deleted. To bring them back: commonplace kb restore {kept}")
+
+
+def _undelete(ids: list[str], beside: object, as_json: bool, place: Place) -> None:
+    if not ids or beside:
+        raise CommandError("--undo takes ids alone.", "They are in the file that the deletion left.")
+    with reached(place) as client:
+        for id in dict.fromkeys(ids):
+            client.undelete(id)
+    if as_json:
+        print_json({"restored": len(set(ids)), "ids": list(dict.fromkeys(ids))})
+    else:
+        typer.echo(f"{counted(len(set(ids)))} brought back.")
 
 
 def _named(client: MemoryClient, ids: list[str]) -> Iterator[dict[str, Any]]:
@@ -176,7 +199,13 @@ def whole_text(entry: Mapping[str, Any]) -> str:
     lines = [
         f"{name}: {clean(', '.join(value) if isinstance(value, list) else str(value))}"
         for name, value in entry.items()
-        if name != "content" and value not in (None, [], {})
+        if name not in ("content", "history", "relevance") and value not in (None, [], {})
     ]
+    if rated := entry.get("relevance"):
+        lines.append(f"relevance: {rated['mean']:.1f}, mean of {counted(rated['votes'], 'vote', 'votes')}")
     content = "\n".join(clean(line).rstrip() for line in str(entry["content"]).splitlines())
-    return "\n".join([*lines, "", content])
+    versions = [
+        f"version {one['version']} of {one['updated_at']}: {clean(', '.join(one['changed']) or 'the oldest kept')}"
+        for one in entry.get("history") or ()
+    ]
+    return "\n".join([*lines, "", content, *([""] if versions else []), *versions])

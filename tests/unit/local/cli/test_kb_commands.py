@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -410,6 +411,8 @@ def test_a_search_shows_what_was_found_and_what_it_is(place: MemoryOverHttp, mon
         "tags": ["routing"],
         "confidence": 0.8,
         "source_story": "APP-1",
+        "seen": 12,
+        "seen_in": ["APP-8", "APP-9"],
     }
 
     def answers(**arguments: Any) -> dict[str, Any]:
@@ -427,12 +430,93 @@ def test_a_search_shows_what_was_found_and_what_it_is(place: MemoryOverHttp, mon
         "phase": "dev",
     }
     assert done.stdout == (
-        "1. fact · for dev · 0.80 sure · APP-1 · #routing\n"
+        "1. fact · for dev · 0.80 sure · APP-1 · #routing · seen again in APP-8, APP-9 and 10 more\n"
         "   Put specific routes first. [31m\n"
         "   00000000\n\n"
         "The model did not answer: this is by words alone.\n"
     )
     assert json.loads(kb("search", "x", "--json").stdout)["fallback"] is True
+    where = {"source_story": "APP-1", "source_file": "a.md", "since": "2026-01-01", "until": "2026-02", "story": "B-1"}
+    kb("search", "x", *(word for name, one in where.items() for word in (f"--{name.replace('_', '-')}", one)))
+    assert asked[-1] == {"query": "x", "limit": 10, "min_confidence": 0.5, **where}
+
+
+def test_a_hit_is_rated(place: MemoryOverHttp, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def answers(**arguments: Any) -> dict[str, Any]:
+        asked.append(arguments)
+        return {"success": True, "votes": 3, "mean": 3.67}
+
+    monkeypatch.setattr(place.memory, "_kb_rate", answers, raising=False)
+    assert kb("rate", "one", "4").stdout == "one: 3.7, mean of 3 votes.\n"
+    assert json.loads(kb("rate", "one", "0", "--story", "APP-1", "--json").stdout)["mean"] == 3.67
+    assert asked == [{"id": "one", "relevance": 4}, {"id": "one", "relevance": 0, "story": "APP-1"}]
+    assert kb("rate", "one", "6").exit_code == 2
+    assert len(asked) == 2
+
+
+def test_an_entry_is_shown_as_it_was_with_its_versions_and_its_votes(
+    place: MemoryOverHttp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def answers(**arguments: Any) -> dict[str, Any]:
+        asked.append(arguments)
+        history = [
+            {"version": 2, "updated_at": "2026-02-01", "changed": ["content", "tags"], "content": "New."},
+            {"version": 1, "updated_at": "2026-01-01", "changed": [], "content": "Old."},
+        ]
+        part = {"id": "one", "content": "New", "relevance": {"votes": 1, "mean": 4.0}, "history": history}
+        return part | {"next_cursor": "3"} if "cursor" not in arguments else {"content": "."}
+
+    monkeypatch.setattr(place.memory, "_kb_get", answers)
+    done = kb("get", "one", "--history", "--as-of", "2026-02-02")
+    assert done.stdout == (
+        "id: one\nrelevance: 4.0, mean of 1 vote\n\nNew.\n\n"
+        "version 2 of 2026-02-01: content, tags\nversion 1 of 2026-01-01: the oldest kept\n"
+    )
+    assert asked == [
+        {"id": "one", "as_of": "2026-02-02", "history": True},
+        {"id": "one", "as_of": "2026-02-02", "cursor": "3"},
+    ]
+
+
+def test_a_deletion_is_undone_by_id(place: MemoryOverHttp, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def answers(**arguments: Any) -> dict[str, Any]:
+        asked.append(arguments)
+        return {"success": True}
+
+    monkeypatch.setattr(place.memory, "_kb_delete", answers, raising=False)
+    assert kb("delete", "--undo", "one", "two", "one").stdout == "2 entries brought back.\n"
+    assert asked == [{"id": "one", "undo": True}, {"id": "two", "undo": True}]
+    for words in (("--undo",), ("--undo", "one", "--story", "APP-1")):
+        assert kb("delete", *words).exit_code == 1
+    assert len(asked) == 2
+
+
+def test_a_lesson_that_was_learned_before_is_said_with_its_story(
+    place: MemoryOverHttp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = place.memory._kb_bulk_import
+
+    def answers(**arguments: Any) -> dict[str, Any]:
+        answer = real(**arguments)
+        known = [(2, "APP-3"), (3, None)]
+        told = [{"id": str(uuid.UUID(int=number)), "first_story": first, "seen": 1} for number, first in known]
+        return answer | {"recurrences": told}
+
+    monkeypatch.setattr(place.memory, "_kb_bulk_import", answers)
+    expected = (
+        "APP-7: 3 entries in the memory, see _implementation/LEARNINGS.yaml.\n"
+        "  learned before by APP-3: Log searches without a result.\n"
+        "  learned before: An unused import. Run the linter.\n"
+    )
+    assert kb("learn", "story.yaml").stdout == expected
+    assert [one.get("first_story") for one in record()["entries"]] == [None, "APP-3", ""]
+    assert kb("learn", "story.yaml").stdout == expected
 
 
 def test_figures_are_told(place: MemoryOverHttp, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -444,6 +528,7 @@ def test_figures_are_told(place: MemoryOverHttp, monkeypatch: pytest.MonkeyPatch
         "last_updated": "2026-03-24T10:00:00.000000Z",
         "cache_size": 70,
         "queries": {"dev": {"qa": 2, "dev": 5}, "none": {"all": 1}},
+        "recurrences": 4,
     }
     monkeypatch.setattr(place.memory, "_kb_stats", lambda: figures, raising=False)
     assert kb("stats").stdout.splitlines() == [
@@ -454,8 +539,55 @@ def test_figures_are_told(place: MemoryOverHttp, monkeypatch: pytest.MonkeyPatch
         "Last change: 2026-03-24T10:00:00.000000Z",
         "Vectors kept: 70",
         "Searches: 2 dev, qa; 5 dev, dev; 1 none, all",
+        "Learned again by another story: 4",
     ]
     assert json.loads(kb("stats", "--json").stdout) == figures
+
+
+def test_the_four_metrics_are_told_and_what_is_not_known_is_said(
+    place: MemoryOverHttp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metrics = {
+        "tokens_per_story": {
+            "with_searches": {"n": 2, "mean": 40_000.5},
+            "without_searches": {"n": 0, "mean": None},
+            "of_answers": {"n": 3, "mean": 1_580},
+        },
+        "recurrence": {
+            "recurrences": 3,
+            "most": [
+                {"id": "one", "seen": 2, "first_story": "APP-1", "last_story": "APP-9"},
+                {"id": "two", "seen": 1, "first_story": "", "last_story": "APP-8"},
+            ],
+        },
+        "relevance": {"n": 2, "mean": 3.5, "votes": {"2": 1, "5": 1}, "lowest": [{"id": "one", "n": 2, "mean": 3.5}]},
+        "adoption": {"n": 4, "mean": 2.25, "stories_that_searched": 3},
+    }
+    asked: list[bool] = []
+
+    def answers(*, metrics: bool = False) -> dict[str, Any]:
+        asked.append(metrics)
+        return {"total_entries": 1, "metrics": figures}
+
+    figures = metrics
+    monkeypatch.setattr(place.memory, "_kb_stats", answers, raising=False)
+    told = kb("stats", "--metrics").stdout
+    assert told[told.index("1. ") :] == (
+        "1. Tokens of a story\n"
+        "   with searches of the memory: 40,000.5 (mean of 2 stories that told their tokens)\n"
+        "   without: not known: no stories that told their tokens\n"
+        "   of the memory's answers: 1,580.0 (mean of 3 stories that searched)\n"
+        "2. Recurrence\n"
+        "   lessons learned again by another story: 3\n"
+        "   2 times: one, from APP-1 to APP-9\n"
+        "   1 time: two, from no story to APP-8\n"
+        "3. Relevance, 0 to 5\n"
+        "   3.5 (mean of 2 votes): 1 of 2, 1 of 5\n"
+        "   lowest: one, 3.5 of 2\n"
+        "4. Adoption\n"
+        "   searches of a story: 2.2 (mean of 4 stories); 3 searched\n"
+    )
+    assert asked == [True]
 
 
 def test_what_is_exported_is_what_was_imported(place: MemoryOverHttp) -> None:

@@ -116,7 +116,7 @@ class Planted:
     errors: dict[int, str] = field(default_factory=dict)
     ids: dict[int, str] = field(default_factory=dict)
     first: dict[str, str] = field(default_factory=dict)
-    """The story that had learned an entry before, by the entry's id."""
+    """The story that learned an entry before, by the entry's id; empty where that is not known."""
 
 
 def plant(
@@ -332,13 +332,19 @@ class MemoryClient:
         """The answer of `kb_search`."""
         return self._server.call("kb_search", {name: one for name, one in arguments.items() if one not in (None, [])})
 
-    def get(self, id: str) -> dict[str, Any]:
-        """An entry, whole. Raises NotFound."""
-        told = self._server.call("kb_get", {"id": id})
+    def rate(self, id: str, relevance: int, story: str | None = None) -> dict[str, Any]:
+        """The answer of `kb_rate`. Raises NotFound."""
+        told = {"id": id, "relevance": relevance} | ({"story": story} if story else {})
+        return self._server.call("kb_rate", told)
+
+    def get(self, id: str, *, as_of: str | None = None, history: bool = False) -> dict[str, Any]:
+        """An entry, whole, as it is or as it was, with its versions where they are asked for. Raises NotFound."""
+        then = {"as_of": as_of} if as_of else {}
+        told = self._server.call("kb_get", {"id": id, **then, **({"history": True} if history else {})})
         content = [str(told["content"])]
         part = told
         while cursor := part.get("next_cursor"):
-            part = self._server.call("kb_get", {"id": id, "cursor": cursor})
+            part = self._server.call("kb_get", {"id": id, **then, "cursor": cursor})
             content.append(str(part["content"]))
         return {name: value for name, value in told.items() if name not in ("next_cursor", "truncated")} | {
             "content": "".join(content)
@@ -355,6 +361,10 @@ class MemoryClient:
         except NotFound:
             return False
         return True
+
+    def undelete(self, id: str) -> None:
+        """Brings back what was deleted in the last 30 days. Raises NotFound, and Conflict for content that is there."""
+        self._server.call("kb_delete", {"id": id, "undo": True})
 
     def stats(self, *, metrics: bool = False) -> dict[str, Any]:
         """The answer of `kb_stats`."""

@@ -66,7 +66,7 @@ class Learned:
     error: str | None = None
     """Why the memory has refused it."""
     first: str | None = None
-    """The story that had learned it before."""
+    """The story that learned it before, empty where that is not known."""
 
     @property
     def pending(self) -> bool:
@@ -131,13 +131,14 @@ class Learnings:
                 id=ids.get(one.id, one.id),
                 parent=ids.get(one.parent or "", one.parent),
                 error=errors.get(one.id) if one.pending else None,
+                first=None if one.pending else one.first,
             )
             for one in self.entries
         )
         return replace(self, entries=entries, available=True, synced_at=at, address=address)
 
     def recurring(self, first: Mapping[str, str]) -> "Learnings":
-        """With the stories that had learned entries before, by id."""
+        """With the stories that learned entries before, by id."""
         entries = tuple(replace(one, first=first.get(one.id, one.first)) for one in self.entries)
         return replace(self, entries=entries)
 
@@ -217,7 +218,7 @@ def _entry(one: Learned) -> dict[str, Any]:
     told |= {"roles": list(seed.roles), "tags": list(seed.tags), "confidence": seed.confidence}
     told |= {"source_file": seed.source_file} if seed.source_file else {}
     told |= {"metadata": dict(seed.metadata)} if seed.metadata else {}
-    told |= {"first_story": one.first} if one.first else {}
+    told |= {"first_story": one.first} if one.first is not None else {}
     return told | ({"error": one.error} if one.error else {})
 
 
