@@ -15,6 +15,7 @@ BENCHMARKS = {
     "hive_queue": "a queue of 5,000 contributions: a page, one shown, approved, rejected; contributing meanwhile",
     "retrieval": "how well a search finds, on our own judged set",
     "memory": "the memory's tools beside a bare message, and seconds until what is added is found",
+    "memory_month": "a made-up month of a team: the memory's four metrics beside what the team counted itself",
     "memory_quality": "how well a team's memory is searched, and the tokens of an answer beside those of its files",
     "pii": "what the redaction finds and wrongly takes, by class: rules, model, both, on two halves of a set",
     "reference": "the product reference: paraphrases, CPU of look-ups, tokens of answers and of prompts",
