@@ -169,3 +169,34 @@ def test_what_was_deleted_is_brought_back_from_the_file(kb: Kb, tmp_path: Path) 
     done = kb("delete", "--file", "notes/a.md", "--story", "T-2", "--yes")
     kb(*done.stdout.partition("commonplace kb ")[2].split())
     assert kb("export").stdout == memory
+
+
+def test_an_entry_is_rated_and_told_with_its_versions_and_a_deletion_undone(kb: Kb) -> None:
+    kb("seed", "--file", "seeds.yaml")
+    id = ids(kb)["Cache the parser."]
+    kb("update", id, "--tag", "parsing")
+    assert kb("rate", id, "1", "--story", "T-3").stdout == f"{id}: 1.0, mean of 1 vote.\n"
+    assert kb("rate", id, "4", "--story", "T-3").stdout == f"{id}: 4.0, mean of 1 vote.\n"
+    shown = kb("get", id, "--history").stdout
+    assert "relevance: 4.0, mean of 1 vote" in shown
+    assert shown.splitlines()[-2].endswith(": tags")
+    first = json.loads(kb("get", id, "--history", "--json").stdout)["history"][-1]
+    assert json.loads(kb("get", id, "--as-of", first["updated_at"], "--json").stdout)["tags"] == []
+    kb("delete", id, "--yes", "-o", "deleted.yaml")
+    kb("get", id, right=False)
+    assert kb("delete", "--undo", id).stdout == "1 entry brought back.\n"
+    assert json.loads(kb("get", id, "--json").stdout)["tags"] == ["parsing"]
+
+
+def test_a_lesson_of_another_story_is_said_by_the_story_that_learns_it_again(kb: Kb, tmp_path: Path) -> None:
+    kb("seed", "--file", "seeds.yaml")
+    story = "story_id: T-9\nsummary: It works.\ntokens_used: 48000\nrecommendations: [Pin the linter.]\n"
+    (tmp_path / "story.yaml").write_text(story, encoding="utf-8")
+    for _ in range(2):
+        assert kb("learn", "story.yaml").stdout.splitlines()[1:] == ["  learned before by T-2: Pin the linter."]
+        (tmp_path / "_implementation" / "LEARNINGS.yaml").unlink()
+    told = json.loads(kb("stats", "--metrics", "--json").stdout)
+    assert (told["recurrences"], told["metrics"]["recurrence"]["most"][0]["last_story"]) == (1, "T-9")
+    assert told["metrics"]["tokens_per_story"]["without_searches"] == {"n": 1, "mean": 48_000}
+    (pinned,) = [one for one in listed(kb) if one["content"] == "Pin the linter."]
+    assert (pinned["seen"], pinned["seen_in"]) == (1, ["T-9"])

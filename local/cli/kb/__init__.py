@@ -314,7 +314,8 @@ def metrics_lines(metrics: Mapping[str, Any]) -> list[str]:
         "2. Recurrence",
         f"   lessons learned again by another story: {again['recurrences']:,}",
         *(
-            f"   {counted(one['seen'], 'time', 'times')}: {one['id']}, from {one['first_story'] or 'no story'} to {one['last_story']}"
+            f"   {counted(one['seen'], 'time', 'times')}: {one['id']}, "
+            f"from {one['first_story'] or 'no story'} to {one['last_story']}"
             for one in again["most"]
         ),
         "3. Relevance, 0 to 5",

@@ -52,7 +52,7 @@ def told(entry: dict[str, Any]) -> dict[str, Any]:
     return {name: entry[name] for name in names.split()}
 
 
-def test_ten_tools_are_offered_by_level(team: Team) -> None:
+def test_tools_are_offered_by_level(team: Team) -> None:
     read = TOOLS - {"kb_add", "kb_update", "kb_delete", "kb_bulk_import", "kb_rate", "kb_rebuild_embeddings"}
     assert team.tools() == TOOLS
     with calling(team.world, "auto", level="write") as writer, calling(team.world, "auto", level="read") as reader:
