@@ -1,5 +1,5 @@
 """Two organisations with colliding content, tags, ids, keys, handles, parents and refs: nothing leads from one to the
-other, through any of the ten tools.
+other, through any of the tools.
 
 Whatever one of them does, three things hold: what is kept of the other stays as it was; no id and no word of the other
 is in any answer; and every answer is the one it would have had if the other had never been there.

@@ -30,7 +30,7 @@ ENTRY: dict[str, Any] = {
 
 
 def _use_everything(here: Team) -> None:
-    """Each of the ten tools, the briefing, and calls of each kind that fail."""
+    """Each of the tools, the briefing, and calls of each kind that fail."""
     id = here.add(**ENTRY, idempotency_key=WORD)
     here.add(f"A child of the {WORD}.", parent_id=id, tags=[WORD, "cellar"])
     here.call("kb_add", **ENTRY)
