@@ -58,14 +58,15 @@ class Shell:
         return self.folder / name / "_implementation" / "LEARNINGS.yaml"
 
     def memory(self, org: str) -> list[dict[str, Any]]:
-        """Everything that the organisation remembers but ids: parents by their content."""
+        """Everything that the organisation remembers but ids and times: parents by their content."""
         entries = yaml.safe_load(self.right("export", org=org))
-        contents = {one["ref"]: one["content"] for one in entries if "ref" in one}
-        for one in entries:
-            one.pop("ref", None)
-            if "parent_ref" in one:
-                one["parent_ref"] = contents[one["parent_ref"]]
-        return sorted(entries, key=lambda one: str(one["content"]))
+        contents = {one["id"]: one["content"] for one in entries}
+        told = [
+            {name: value for name, value in one.items() if name not in ("id", "created_at", "updated_at")}
+            | {"parent_id": contents.get(one.get("parent_id"))}
+            for one in entries
+        ]
+        return sorted(told, key=lambda one: str(one["content"]))
 
 
 def record(file: Path) -> dict[str, Any]:
