@@ -1,10 +1,10 @@
 """A memory server in memory: the tools that the client uses, with what can go wrong on the way to them."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from commonplace.kernel.errors import CommonplaceError, NotFound, Unavailable
+from commonplace.kernel.errors import CommonplaceError, Conflict, NotFound, Unavailable
 from commonplace.memory.model import content_hash
 from commonplace.memory.validation import Refused, imports
 
@@ -76,7 +76,12 @@ class FakeMemoryServer:
             if hash not in holders:
                 holders[hash] = str(uuid.UUID(int=self.first + len(self.kept)))
                 told = {key: value for key, value in raw.items() if key not in ("ref", "parent_ref")}
-                self.kept[holders[hash]] = told | {"id": holders[hash], "content_hash": hash, "parent_id": parent}
+                self.kept[holders[hash]] = told | {
+                    "id": holders[hash],
+                    "content_hash": hash,
+                    "parent_id": parent,
+                    "version": 1,
+                }
             answer["ids"][name] = holders[hash]
         answer |= {"total": len(entries), "processed": len(entries)}
         if (more := len(answer["errors"]) - self.told_errors) > 0:
@@ -93,6 +98,7 @@ class FakeMemoryServer:
         cursor: str = "",
         tags: list[str] | None = None,
         source_story: str | None = None,
+        source_file: str | None = None,
         **_order: str,
     ) -> dict[str, Any]:
         stories = {source_story} if source_story else {one.get("source_story") for one in self.kept.values()}
@@ -100,6 +106,7 @@ class FakeMemoryServer:
             one
             for one in self.kept.values()
             if set(tags or ()) <= set(one["tags"]) and one.get("source_story") in stories
+            if source_file in (None, one.get("source_file"))
         ]
         rest = [one for one in found if one["id"] > cursor][offset:]
         shown = [self._part(one, 0) for one in rest[: min(limit, self.page)]]
@@ -111,16 +118,30 @@ class FakeMemoryServer:
 
     def _part(self, entry: dict[str, Any], start: int) -> dict[str, Any]:
         if self.cut is None or len(entry["content"]) <= self.cut:
-            return entry
+            return dict(entry)
         end = start + self.cut
         told = entry | {"content": entry["content"][start:end], "truncated": True}
         return told | ({"next_cursor": str(end)} if end < len(entry["content"]) else {})
 
-    def _kb_update(self, id: str, metadata: Mapping[str, Any], confidence: float | None = None) -> dict[str, Any]:
+    def _kb_update(
+        self,
+        id: str,
+        metadata: Mapping[str, Any] | None = None,
+        expected_version: int | None = None,
+        remove: Sequence[str] = (),
+        **changes: Any,
+    ) -> dict[str, Any]:
         entry = self._found(id)
-        entry["metadata"] = {**entry.get("metadata", {}), **metadata}
-        entry["confidence"] = entry["confidence"] if confidence is None else confidence
-        return {"success": True, "re_embedded": False}
+        if expected_version not in (None, entry["version"]):
+            raise Conflict("The entry is in another version.")
+        if "content" in changes:
+            changes["content_hash"] = content_hash(changes["content"])
+            if any(one["content_hash"] == changes["content_hash"] for one in self.kept.values()):
+                raise Conflict("Another entry has this content.")
+        entry |= changes | dict.fromkeys(remove) | {"version": entry["version"] + 1}
+        if metadata:
+            entry["metadata"] = {**entry.get("metadata", {}), **metadata}
+        return {"success": True, "re_embedded": False, "version": entry["version"]}
 
     def _found(self, id: str) -> dict[str, Any]:
         if id not in self.kept:

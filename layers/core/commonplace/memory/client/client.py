@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
-from commonplace.kernel.errors import InvalidInput, NotFound, RateLimited, Unavailable
+from commonplace.kernel.errors import Conflict, InvalidInput, NotFound, RateLimited, TooLarge, Unavailable
 from commonplace.memory.client.learnings import Address, Learned, Learnings
+from commonplace.memory.client.replacement import Comparison, Replaced, changes, compare, sources
 from commonplace.memory.model import BATCH
 
 AUTHORIZATION_HINT = "It takes a token for /mcp/memory with the scope memory:write."
@@ -300,6 +301,51 @@ class MemoryClient:
         """Imports the entries of a file, unchecked."""
         return plant(self._server, entries, told=told, sleep=self._sleep)
 
+    def compare(self, entries: Sequence[Any]) -> Comparison:
+        """Which of the memory's entries those of a file are."""
+        found = {str(one["id"]): one for filters in sources(entries) for one in self.entries(**filters)}
+        return compare(entries, list(found.values()))
+
+    def replace(self, entries: Sequence[Any], told: Told) -> Replaced:
+        """Puts the entries of a file in the place of what they were: what is new is added, what was edited is changed.
+
+        What somebody changes meanwhile is left to him and reported. May be repeated, as `seed`.
+        """
+        compared = self.compare(entries)
+        done = Replaced(len(entries), compared.gone)
+        refs = {
+            str(one["ref"]): place for place, one in enumerate(entries) if isinstance(one, Mapping) and "ref" in one
+        }
+        ids = {place: str(was["id"]) for place, was in compared.former.items()}
+        new = [place for place in range(len(entries)) if place not in ids]
+        planted = plant(
+            self._server, [_below(entries[place], refs, ids) for place in new], told=told, sleep=self._sleep
+        )
+        done.imported, done.unchanged = planted.imported, planted.skipped
+        done.errors = {new[place]: sentence for place, sentence in planted.errors.items()}
+        ids |= {new[place]: id for place, id in planted.ids.items()}
+        former = {place: entries[place] for place in compared.former}
+        for count, place in enumerate(parents_first(former, refs), start=len(new) + 1):
+            entry, was = _below(entries[place], refs, ids), compared.former[place]
+            if "parent_ref" in entry:
+                done.errors[place] = "`parent_ref` names no entry of this file, or one that was refused."
+                continue
+            try:
+                changed = self._replaced(was, changes(entry, was, entry.get("parent_id")))
+            except (Conflict, InvalidInput, NotFound, TooLarge) as error:
+                done.errors[place] = f"{error.message} {error.hint or ''}".strip()
+                continue
+            done.changed += [str(was["id"])] if changed else []
+            done.unchanged += not changed
+            told(count)
+        return done
+
+    def _replaced(self, was: Entry, wanted: Mapping[str, Any]) -> bool:
+        if not wanted:
+            return False
+        answer = self.update(str(was["id"]), {**wanted, "expected_version": was["version"]})
+        return int(answer["version"]) > int(was["version"])
+
     def validated(self, learnings: Learnings, gate: Gate, at: str) -> Validated:
         """Notes the result of a quality gate on each failure of the story, and how sure it leaves them.
 
@@ -428,6 +474,15 @@ class MemoryClient:
         except NotFound:
             return False
         return True
+
+
+def _below(entry: Any, refs: Mapping[str, int], ids: Mapping[int, str]) -> Any:
+    """With its parent's id, where that is known, in place of its name."""
+    if not isinstance(entry, Mapping) or not entry.get("parent_ref"):
+        return entry
+    id = ids.get(refs.get(str(entry["parent_ref"]), -1))
+    rest = {name: value for name, value in entry.items() if name != "parent_ref"}
+    return {**rest, "parent_id": id} if id else entry
 
 
 def exported(entry: Mapping[str, Any]) -> dict[str, Any]:
