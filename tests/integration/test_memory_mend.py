@@ -200,3 +200,25 @@ def test_a_lesson_of_another_story_is_said_by_the_story_that_learns_it_again(kb:
     assert told["metrics"]["tokens_per_story"]["without_searches"] == {"n": 1, "mean": 48_000}
     (pinned,) = [one for one in listed(kb) if one["content"] == "Pin the linter."]
     assert (pinned["seen"], pinned["seen_in"]) == (1, ["T-9"])
+
+
+def test_an_edited_file_takes_the_place_of_what_it_brought(kb: Kb, tmp_path: Path) -> None:
+    kb("seed", "--file", "seeds.yaml")
+    before = {one["content"]: one for one in listed(kb)}
+    edited = SEEDS.replace("Cache the parser.", "Cache the parser, and clear it with each release.")
+    edited = edited.replace("Story T-1.", "Story T-1 was cut in two.").partition("- content: Pin")[0]
+    (tmp_path / "edited.yaml").write_text(edited, encoding="utf-8")
+
+    rehearsed = json.loads(kb("seed", "--file", "edited.yaml", "--replace", "--dry-run", "--json").stdout)["files"][0]
+    assert [one["was"] for one in rehearsed["edited"]] == ["Story T-1.", "Cache the parser."]
+    assert listed(kb) == list(before.values())
+
+    told = kb("seed", "--file", "edited.yaml", "--replace").stdout
+    assert "0 entries imported, 2 changed, 1 as they were." in told
+    assert "Pin the linter." in told
+    after = {one["id"]: one for one in listed(kb)}
+    assert after.keys() == {one["id"] for one in before.values()}
+    lesson = after[before["Cache the parser."]["id"]]
+    assert lesson["content"] == "Cache the parser, and clear it with each release."
+    assert lesson["parent_id"] == before["Story T-1."]["id"]
+    assert "2 changed" not in kb("seed", "--file", "edited.yaml", "--replace").stdout

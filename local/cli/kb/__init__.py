@@ -1,11 +1,11 @@
 """A team's memory: fill it from files, ask it, record what a story taught."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Protocol, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
 
@@ -18,6 +18,8 @@ from local.cli.kb.connection import GRANT, RESTORING, SEED_SECONDS, DryRun, reac
 from local.cli.kb.files import entries_of, faults_of, seed_files
 from local.cli.kb.learn import learn, sync_pending, validated
 from local.cli.kb.parse import app as parse
+from local.cli.kb.progress import fault_lines, faults_told, progress
+from local.cli.kb.replace import replace_entries
 from local.cli.kb.text import entry_text
 from local.errors import CommandError
 from local.files import whole
@@ -25,9 +27,6 @@ from local.options import grouped
 from local.terminal import AsJson, clean, commands, counted, print_json
 
 AGAIN = "Run the same command again: it goes on where it stopped."
-MAX_SHOWN_FAULTS = 20
-PLAIN_STEP = 500
-"""Entries between two lines of progress where no line can be written over."""
 
 app = commands("A team's memory: fill it from files, ask it, record what a story taught.")
 app.add_typer(parse, name="parse")
@@ -40,16 +39,21 @@ def seed(
     file: Annotated[
         list[Path] | None, typer.Option(help="A YAML file; may be repeated; default: all of seed-data/.")
     ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="An entry that was edited changes what it was before, with its id.")
+    ] = False,
     dry_run: DryRun = False,
     as_json: AsJson = False,
     place: Place,
 ) -> None:
     """Import entries from YAML. What is there already is skipped, so it may be stopped and run again."""
     files = {str(one): importable(entries_of(one)) for one in seed_files(file)}
-    if dry_run:
+    if replace:
+        replace_entries(files, place, dry_run=dry_run, as_json=as_json)
+    elif dry_run:
         _rehearse(files, as_json)
-        return
-    _plant(files, as_json, place)
+    else:
+        _plant(files, as_json, place)
 
 
 def _plant(files: dict[str, list[Any]], as_json: bool, place: Place, grant: Grant = GRANT) -> None:
@@ -75,7 +79,9 @@ def _plant(files: dict[str, list[Any]], as_json: bool, place: Place, grant: Gran
 def _rehearse(files: dict[str, list[Any]], as_json: bool) -> None:
     faults = {name: faults_of(entries) for name, entries in files.items()}
     if as_json:
-        told = [{"file": name, "total": len(files[name]), "errors": _faults(found)} for name, found in faults.items()]
+        told = [
+            {"file": name, "total": len(files[name]), "errors": faults_told(found)} for name, found in faults.items()
+        ]
         print_json({"dryRun": True, "files": told})
     else:
         for name, found in faults.items():
@@ -94,7 +100,7 @@ def _tell_planted(done: dict[str, Planted], as_json: bool) -> None:
                 "total": one.total,
                 "imported": one.imported,
                 "skipped": one.skipped,
-                "errors": _faults(one.errors),
+                "errors": faults_told(one.errors),
             }
             for name, one in done.items()
         ]
@@ -102,10 +108,6 @@ def _tell_planted(done: dict[str, Planted], as_json: bool) -> None:
         return
     for name, one in done.items():
         typer.echo(planted_text(name, one))
-
-
-def _faults(errors: dict[int, str]) -> list[dict[str, Any]]:
-    return [{"entry": place + 1, "error": told} for place, told in sorted(errors.items())]
 
 
 @app.command()
@@ -225,47 +227,10 @@ app.command("sync-pending")(sync_pending)
 app.command()(validated)
 
 
-class Tell(Protocol):
-    def __call__(self, done: int, total: int) -> None: ...
-
-
-@contextmanager
-def progress(what: str) -> Iterator[Tell]:
-    """A bar on a terminal, else a line now and then. On standard error, so that what is printed stays clean."""
-    from rich.console import Console
-
-    console = Console(stderr=True, highlight=False)
-    if not console.is_terminal:
-        yield _Lines(console, what)
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-class _Lines:
-    def __init__(self, console: Any, what: str) -> None:
-        self._console, self._what, self._said = console, what, 0
-
-    def __call__(self, done: int, total: int) -> None:
-        if done >= self._said + PLAIN_STEP and done < total:
-            self._said = done
-            self._console.print(f"{self._what}: {done:,} of {total:,}", markup=False, soft_wrap=True)
-
-
 def planted_text(file: str, planted: Planted) -> str:
     """One line for a file, and one for each entry that was refused."""
     lines = [f"{file}: {counted(planted.imported)} imported, {planted.skipped:,} there already."]
     return "\n".join([*lines, *fault_lines(file, planted.errors)])
-
-
-def fault_lines(file: str, faults: Mapping[int, str]) -> list[str]:
-    lines = [f"{file}, entry {place + 1}: {clean(told)}" for place, told in sorted(faults.items())[:MAX_SHOWN_FAULTS]]
-    more = len(faults) - MAX_SHOWN_FAULTS
-    return [*lines, f"{file}: and {more:,} more."] if more > 0 else lines
 
 
 def results_text(answer: Mapping[str, Any]) -> str:

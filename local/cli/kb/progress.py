@@ -1,0 +1,52 @@
+"""How far a command has come, and which entries were refused."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from local.terminal import clean
+
+MAX_SHOWN_FAULTS = 20
+PLAIN_STEP = 500
+"""Entries between two lines of progress where no line can be written over."""
+
+
+class Tell(Protocol):
+    def __call__(self, done: int, total: int) -> None: ...
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Tell]:
+    """A bar on a terminal, else a line now and then. On standard error, so that what is printed stays clean."""
+    from rich.console import Console
+
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        yield _Lines(console, what)
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+class _Lines:
+    def __init__(self, console: Any, what: str) -> None:
+        self._console, self._what, self._said = console, what, 0
+
+    def __call__(self, done: int, total: int) -> None:
+        if done >= self._said + PLAIN_STEP and done < total:
+            self._said = done
+            self._console.print(f"{self._what}: {done:,} of {total:,}", markup=False, soft_wrap=True)
+
+
+def faults_told(errors: dict[int, str]) -> list[dict[str, Any]]:
+    return [{"entry": place + 1, "error": told} for place, told in sorted(errors.items())]
+
+
+def fault_lines(file: str, faults: Mapping[int, str]) -> list[str]:
+    lines = [f"{file}, entry {place + 1}: {clean(told)}" for place, told in sorted(faults.items())[:MAX_SHOWN_FAULTS]]
+    more = len(faults) - MAX_SHOWN_FAULTS
+    return [*lines, f"{file}: and {more:,} more."] if more > 0 else lines
