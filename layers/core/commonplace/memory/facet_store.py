@@ -3,19 +3,20 @@
     {org}#memory#facet#{facet}   {position}        a key
     {org}#memory#counts          {facet}#{shard}   cells, that mutations add to
 
-A mutation adds to one shard, chosen anew each time, so that those who write at once seldom meet.
+A mutation adds to one shard, chosen anew each time, so that those who write at once seldom meet. It counts itself in
+`writes` of the counts of all, so that a repair knows whether it has seen one state (`memory.facet_repair`).
 """
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from commonplace.kernel.items import Item, decoded, encode, key
-from commonplace.memory.facets import LAST, Change, Counts, Key, Place
+from commonplace.memory.facets import ALL, LAST, AllCounts, Change, Counts, Key, Place, Tally
 from commonplace.memory.ports import KEYS_PER_PAGE
 from commonplace.memory.records import room
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from commonplace.kernel.table import Table, Write
 
 SHARDS = 16
+WRITES, REPAIRS = "writes", "repairs"
+NO_CELLS = {"pk", "sk", WRITES, REPAIRS}
 
 _RANDOM = random.SystemRandom()
 
@@ -49,10 +52,20 @@ class FacetTable:
         return [self._table.delete(facet_key(organisation, place)) for place in places]
 
     def counted(self, organisation: str, change: Change) -> list[Write]:
-        shard = _RANDOM.randrange(SHARDS)
+        counted = {**change.counts, ALL: {**change.counts.get(ALL, {}), WRITES: 1}}
+        return self._added(organisation, counted, _RANDOM.randrange(SHARDS))
+
+    def corrected(self, organisation: str, drift: AllCounts, tally: Tally) -> list[Write]:
+        """Adds to the first shards what they lack, unless somebody else has since `tally`."""
+        own = {**drift.get(ALL, {}), REPAIRS: 1}
+        once = "attribute_not_exists(#repairs) OR #repairs = :was"
+        change = self._table.update(count_key(organisation, ALL, 0), _adding(own), once, was=tally.repairs, **own)
+        return [change, *self._added(organisation, {name: one for name, one in drift.items() if name != ALL}, 0)]
+
+    def _added(self, organisation: str, counts: AllCounts, shard: int) -> list[Write]:
         return [
             self._table.update(count_key(organisation, facet, shard), _adding(cells), "", **cells)
-            for facet, cells in change.counts.items()
+            for facet, cells in counts.items()
             if cells
         ]
 
@@ -74,19 +87,24 @@ class FacetTable:
     def counts(self, organisation: str, facet: str) -> Counts:
         return _sum(self._table.query(room(organisation, "counts"), "begins_with(sk, :facet)", {"facet": f"{facet}#"}))
 
-    def all_counts(self, organisation: str) -> Iterator[tuple[str, Counts]]:
-        """Every facet with counts, in order."""
+    def tally(self, organisation: str) -> Tally:
+        counts: dict[str, Counts] = {}
+        marks: Counter[str] = Counter()
         items = self._table.query(room(organisation, "counts"))
         for facet, shards in groupby(items, lambda item: str(item["sk"]).rpartition("#")[0]):
-            yield facet, _sum(shards)
+            found = list(shards)
+            counts[facet] = _sum(found)
+            for name in (WRITES, REPAIRS):
+                marks[name] += sum(item.get(name, 0) for item in found)
+        return Tally(counts=counts, writes=marks[WRITES], repairs=marks[REPAIRS])
 
 
 def _adding(cells: Counts) -> str:
     return "ADD " + ", ".join(f"#{cell} :{cell}" for cell in cells)
 
 
-def _sum(shards: Iterator[Item]) -> Counts:
+def _sum(shards: Iterable[Item]) -> Counts:
     total: Counter[str] = Counter()
     for item in shards:
-        total.update({cell: amount for cell, amount in item.items() if cell not in ("pk", "sk")})
+        total.update({cell: amount for cell, amount in item.items() if cell not in NO_CELLS})
     return {cell: amount for cell, amount in total.items() if amount}

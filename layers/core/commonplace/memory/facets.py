@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from urllib.parse import quote
 
-from commonplace.memory.model import ENTRY_TYPES, Card, Entry, EntryId, EntryType, Listing, Order, Role
+from commonplace.memory.model import ENTRY_TYPES, ROLES, Card, Entry, EntryId, EntryType, Listing, Order, Role
 
 ALL, BY_CHANGE, BY_CONFIDENCE = "all", "by=updated_at", "by=confidence"
 COUNTED = ("all", "tag=", "story=", "file=")
@@ -24,7 +24,12 @@ LAST = "~"
 CONFIDENCE_UNITS = 1_000_000
 """Confidence is summed in whole millionths, which add up to the same in any order."""
 
+FIXED = (ALL, BY_CHANGE, BY_CONFIDENCE, *(f"role={role}" for role in ROLES), *(f"type={one}" for one in ENTRY_TYPES))
+"""Facets that there are whatever entries say."""
+
 Counts = Mapping[str, int]
+AllCounts = Mapping[str, Counts]
+"""By facet."""
 Place = tuple[str, str]
 """A facet and a position in it."""
 
@@ -47,6 +52,15 @@ class Change:
     removed: tuple[Place, ...]
     counts: Mapping[str, Counts]
     """By facet what is added to each cell."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """All counts of an organisation. Two with the same `writes` have no mutation between them."""
+
+    counts: AllCounts
+    writes: int
+    repairs: int
 
 
 def facet(kind: str, value: str) -> str:
@@ -144,7 +158,7 @@ def together(changes: Iterable[Change]) -> Change:
     return Change(put, tuple(removed), sums)
 
 
-def difference(was: Mapping[str, Counts], now: Mapping[str, Counts]) -> dict[str, Counts]:
+def difference(was: AllCounts, now: AllCounts) -> dict[str, Counts]:
     """By facet the cells that differ, and by how much."""
     found: dict[str, Counts] = {}
     for name in was.keys() | now.keys():

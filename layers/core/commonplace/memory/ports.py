@@ -7,7 +7,7 @@ from typing import Protocol
 
 from commonplace.kernel.audit import AuditRecord, Author
 from commonplace.kernel.errors import NotFound
-from commonplace.memory.facets import Counts, Key
+from commonplace.memory.facets import AllCounts, Counts, Key, Place, Tally
 from commonplace.memory.model import (
     BATCH,
     Card,
@@ -140,6 +140,21 @@ class EntryStore(Protocol):
 
     def counts(self, organisation: str, facet: str) -> Counts:
         """What the entries of a facet that is counted add up to."""
+        ...
+
+    def tally(self, organisation: str) -> Tally:
+        """All counts."""
+        ...
+
+    def correct(self, organisation: str, drift: AllCounts, tally: Tally) -> None:
+        """Adds to counts what they lack, unless somebody has done so since `tally`."""
+        ...
+
+    def place(self, organisation: str, id: EntryId, places: Sequence[Place]) -> None:
+        """Puts every key of the entry where it belongs, and removes those `places` that are not its own.
+
+        Does nothing to an entry that is changed meanwhile, for its keys were written with it.
+        """
         ...
 
     def cards(self, organisation: str, *, after: str = "") -> Iterator[Card]:

@@ -141,6 +141,9 @@ class EntryTable(Table):
     def unchanged(self, organisation: str, entry: Entry) -> Write:
         return self.check(entry_key(organisation, entry.id), "#revision = :revision", revision=entry.revision)
 
+    def absent(self, organisation: str, id: str) -> Write:
+        return self.check(entry_key(organisation, id), "attribute_not_exists(pk)")
+
     def once(self, organisation: str, once: Once, id: EntryId, now: int) -> Write:
         item = encode(replace(once, key="")) | _holder(id)
         free = "attribute_not_exists(pk) OR #expiresAt <= :now"

@@ -21,7 +21,18 @@ from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.items import decoded
 from commonplace.kernel.table import Write
 from commonplace.memory.facet_store import FacetTable
-from commonplace.memory.facets import Change, Counts, Key, change, parent_facet, position, together
+from commonplace.memory.facets import (
+    AllCounts,
+    Change,
+    Counts,
+    Key,
+    Place,
+    Tally,
+    change,
+    parent_facet,
+    position,
+    together,
+)
 from commonplace.memory.model import Card, Entry, EntryId
 from commonplace.memory.ports import KEYS_PER_PAGE, Once, Replayed, Stale, Taken
 from commonplace.memory.records import (
@@ -202,6 +213,23 @@ class DynamoEntries:
 
     def counts(self, organisation: str, facet: str) -> Counts:
         return self._facets.counts(organisation, facet)
+
+    def tally(self, organisation: str) -> Tally:
+        return self._facets.tally(organisation)
+
+    def correct(self, organisation: str, drift: AllCounts, tally: Tally) -> None:
+        for part in batches(list(drift.items()), MAX_CHANGED):
+            with suppress(Lost):
+                self._write(self._facets.corrected(organisation, dict(part), tally))
+            tally = replace(tally, repairs=tally.repairs + 1)
+
+    def place(self, organisation: str, id: EntryId, places: Sequence[Place]) -> None:
+        entry = self.get(organisation, id)
+        own = change(None, entry)
+        gone = [place for place in places if place not in own.put]
+        there = self._table.unchanged(organisation, entry) if entry else self._table.absent(organisation, id)
+        with suppress(Lost):
+            self._write([there, *self._facets.placed(organisation, own), *self._facets.removed(organisation, gone)])
 
     def cards(self, organisation: str, *, after: str = "") -> Iterator[Card]:
         behind = ("sk > :after", {"after": after}) if after else ()

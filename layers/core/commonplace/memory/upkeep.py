@@ -7,6 +7,7 @@ from itertools import islice
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.memory.bulk_import import LargeImports
+from commonplace.memory.facet_repair import repair
 from commonplace.memory.facets import parent_facet
 from commonplace.memory.index_source import EntryEvent, JobEvent, event_of, is_of_memory
 from commonplace.memory.model import EntryId, Job
@@ -116,7 +117,7 @@ class Upkeep:
         return [message.id for message in messages if message.id in failed]
 
     def reconcile(self, enough: Enough = never) -> Report:
-        """Compares the index with the store, sweeps parents that are gone, and goes on with jobs that were left."""
+        """Compares index, facets and counts with the entries, sweeps lost parents, goes on with jobs."""
         report = self.operations.reconcile(enough)
         for organisation in self._store.organisations():
             if enough():
@@ -128,6 +129,8 @@ class Upkeep:
         """What goes wrong with one organisation is no other's matter."""
         try:
             remove_orphans(self._store, organisation)
+            if repaired := repair(self._store, organisation):
+                logger.warning("facets or counts of entries were repaired", extra={"repaired": repaired})
             for job in self._jobs.unfinished(organisation):
                 if enough():
                     break
