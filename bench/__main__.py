@@ -16,6 +16,7 @@ BENCHMARKS = {
     "retrieval": "how well a search finds, on our own judged set",
     "memory": "the memory's tools beside a bare message, and seconds until what is added is found",
     "memory_month": "a made-up month of a team: the memory's four metrics beside what the team counted itself",
+    "memory_costs": "capacity units and CPU of each call of the memory, at 600, 5,000 and 20,000 entries",
     "memory_quality": "how well a team's memory is searched, and the tokens of an answer beside those of its files",
     "pii": "what the redaction finds and wrongly takes, by class: rules, model, both, on two halves of a set",
     "reference": "the product reference: paraphrases, CPU of look-ups, tokens of answers and of prompts",
