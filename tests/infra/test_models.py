@@ -11,7 +11,9 @@ def test_what_bedrock_has_answered_is_kept_in_the_cache_whatever_the_engine(prod
     variables = prod.environment(prod.function("index"))
     assert (variables["SEARCH_ENGINE"], "CACHE_TABLE" in variables) == ("embedded", True)
     allowed = [each for each in prod.statements("IndexRole") if "*#vectors" in json.dumps(each)]
-    assert [sorted(each["Action"]) for each in allowed] == [["dynamodb:BatchGetItem", "dynamodb:BatchWriteItem"]]
+    assert [sorted(each["Action"]) for each in allowed] == [
+        ["dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:UpdateItem"]
+    ]
 
 
 def test_openai_has_a_secret_of_its_own_that_only_those_who_need_vectors_can_read(

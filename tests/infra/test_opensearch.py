@@ -363,10 +363,10 @@ def test_each_function_has_its_own_part_of_the_cache(opensearch: Template, templ
     def cached(function: str) -> dict[str, set[str]]:
         return {key: actions for key, actions in partitions(function).items() if key != "roles#*"}
 
-    vectors = {"*#vectors": {"BatchGetItem", "BatchWriteItem"}}
+    vectors = {"*#vectors": {"BatchGetItem", "BatchWriteItem", "UpdateItem"}}
     assert cached("index") == cached("index-build") == vectors
     assert cached("site") == cached("console") == cached("rest") == {"rerank#*": {"GetItem", "PutItem"}}
-    counted = {"*#vectors": {"BatchGetItem", "BatchWriteItem", "Query"}}
+    counted = {"*#vectors": {"BatchGetItem", "BatchWriteItem", "Query", "UpdateItem"}}
     assert cached("mcp") == cached("rest") | counted, "of the memory's vectors it says how many there are"
     for name in ("index", "rest", "mcp"):
         assert "CACHE_TABLE" in opensearch.environment(opensearch.function(name))

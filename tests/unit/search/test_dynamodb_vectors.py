@@ -9,6 +9,7 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 from mypy_boto3_dynamodb import DynamoDBClient
 
+from bench.memory_costs import Metered
 from commonplace.kernel.errors import Unavailable
 from commonplace.memory.ports import VectorCaches
 from commonplace.search.embeddings import vector_key
@@ -61,6 +62,9 @@ class Unfinished:
 
     def query(self, **request: Any) -> Any:
         return self._client.query(**request)
+
+    def update_item(self, **request: Any) -> Any:
+        return self._client.update_item(**request)
 
     def batch_write_item(self, RequestItems: Any) -> Any:
         self.calls += 1
@@ -123,6 +127,19 @@ def test_a_vector_that_is_kept_again_is_one_vector(caches: VectorCaches) -> None
     assert caches.size("acme") == 1
 
 
+def test_vectors_of_many_days_are_counted_without_reading_one(
+    dynamodb: DynamoDBClient, table: DynamoVectorCaches, clock: Clock
+) -> None:
+    for day in range(4):
+        table.of("acme").remember({named(f"{day} {number}"): array("f", [1.0]) for number in range(day + 1)})
+        clock.now += 31 * DAY
+    read = Metered(dynamodb)
+    found = DynamoVectorCaches(read, TABLE, clock=clock, sleep=never)  # type: ignore[arg-type]
+    assert found.size("acme") == 3 + 4, "those of the first two days have expired"
+    assert read.items == 4
+    assert (table.clear("acme"), table.size("acme")) == (7, 0)
+
+
 def test_keys_of_every_beginning_are_counted(caches: VectorCaches) -> None:
     keys = [digit * 64 for digit in "0123456789abcdef"]
     caches.of("acme").remember({key: array("f", [1.0]) for key in keys})
@@ -145,7 +162,7 @@ def test_what_the_table_leaves_undone_is_asked_for_again(dynamodb: DynamoDBClien
     memory.remember(vectors)
     assert memory.known(list(vectors)) == vectors
 
-    assert (unfinished.calls, waits) == (8, [0.05, 0.1, 0.2] * 2)
+    assert (unfinished.calls, waits) == (12, [0.05, 0.1, 0.2] * 3)
 
 
 def test_a_table_that_is_never_done_is_left_with_what_it_did(dynamodb: DynamoDBClient, clock: Clock) -> None:
@@ -172,9 +189,11 @@ def test_a_vector_is_known_for_ninety_days(
     clock.now += 90 * DAY - 1
     assert (len(memory.known([named("one")])), table.size("acme")) == (1, 1)
     clock.now += 1
-    assert (memory.known([named("one")]), table.size("acme")) == ({}, 0)
+    assert memory.known([named("one")]) == {}
+    clock.now += DAY
+    assert table.size("acme") == 0
 
-    (item,) = dynamodb.scan(TableName=TABLE)["Items"]
+    _, item = sorted(dynamodb.scan(TableName=TABLE)["Items"], key=lambda one: one["sk"]["S"])
     assert item["expiresAt"] == {"N": str(100 + 90 * DAY)}
     assert (item["pk"], item["sk"]) == ({"S": "acme#vectors"}, {"S": named("one")})
 

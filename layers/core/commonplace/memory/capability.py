@@ -8,7 +8,7 @@ READ = (
     Items(("index-build",), "records", ("GetItem", "BatchGetItem"), (ENTRIES,)),
     Items(("index-build",), "records", ("Query",), (CARDS,)),
     Items(("index", "index-build"), "records", ("Query",), (ORGANISATIONS,)),
-    Items(("index", "index-build"), "cache", ("BatchGetItem", "BatchWriteItem"), (VECTORS,)),
+    Items(("index", "index-build"), "cache", ("BatchGetItem", "BatchWriteItem", "UpdateItem"), (VECTORS,)),
 )
 """What an index of entries is built from, and the vectors that are known already."""
 
@@ -25,7 +25,7 @@ counts that are repaired. Entries are added and changed, never taken out."""
 CALLS = (
     Items(("mcp",), "records", (*CHANGED, "DeleteItem"), (RECORDS,)),
     Items(("mcp",), "records", ("PutItem",), (ORGANISATIONS,)),
-    Items(("mcp",), "cache", ("BatchGetItem", "BatchWriteItem", "Query"), (VECTORS,)),
+    Items(("mcp",), "cache", ("BatchGetItem", "BatchWriteItem", "Query", "UpdateItem"), (VECTORS,)),
     Items(("mcp",), "activity", ("PutItem",), (AUDIT,)),
 )
 """Everything that is remembered, in one statement: a policy for each kind of record is too long for its role."""

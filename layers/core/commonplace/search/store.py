@@ -4,6 +4,8 @@ Table `cache`, by `expiresAt` in epoch seconds; a cache that does not respond co
 - rerank orders, an hour: `pk = rerank#{key}`, `sk = order`
 - vectors of each organisation, ninety days: `pk = {organisation}#vectors`, `sk = {key}` by
   `search.embeddings.vector_key`, `vector` as 32-bit floats. Only counting and clearing them report a failure.
+- how many vectors there are, by the day on which they expire: the same `pk`, `sk = #{days since the epoch}`, `n`.
+  A vector that two keep at the same moment may count twice until it expires.
 
 Table `activity`:
 - records of a collection wait for vectors: `pk = index#{collection}`, `sk = incomplete`, `at` in epoch seconds
@@ -19,13 +21,14 @@ import json
 import logging
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.items import Item, key
-from commonplace.kernel.table import Table
+from commonplace.kernel.table import Table, deserialize
 from commonplace.search.model import Reranked
 from commonplace.search.models.values import packed, unpacked
 from commonplace.search.records import RecordId
@@ -40,7 +43,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-VECTOR_TTL_SECONDS = 90 * 24 * 3_600
+DAY_SECONDS = 24 * 3_600
+VECTOR_TTL_SECONDS = 90 * DAY_SECONDS
+
+COUNTS = "#"
+"""How the keys of counts begin, before every key of a vector."""
 
 KEYS_PER_PAGE = 1_000
 """Of a query; of long vectors fewer come, for DynamoDB reads 1 MB for a page."""
@@ -145,9 +152,15 @@ class DynamoVectorMemory:
 
     def remember(self, vectors: Mapping[str, Vector]) -> None:
         expires = int(self._clock()) + VECTOR_TTL_SECONDS
-        items = {name: {"vector": packed(vector), "expiresAt": expires} for name, vector in vectors.items()}
+        known = self.known(list(vectors))
+        items = {
+            name: {"vector": packed(vector), "expiresAt": expires}
+            for name, vector in vectors.items()
+            if name not in known
+        }
         try:
             left = self._table.write_many(self._table.put(self._key(name), item) for name, item in items.items())
+            self._count(expires // DAY_SECONDS, len(items) - left)
         except Unavailable:
             logger.warning("new vectors could not be kept")
             return
@@ -155,31 +168,51 @@ class DynamoVectorMemory:
             logger.warning("the table left new vectors undone", extra={"vectors": left})
 
     def size(self) -> int:
-        """How many are kept. Raises Unavailable."""
+        """How many are kept, each until the end of the day on which it expires. Raises Unavailable."""
+        now = self._clock()
         try:
-            return sum(page["Count"] for page in self._pages(Select="COUNT"))
+            counts = self._table.query(self._partition, "begins_with(sk, :counts)", {"counts": COUNTS})
+            return max(sum(int(one["n"]) for one in counts if one["expiresAt"] > now), 0)
         except Unavailable as error:
             raise _away() from error
 
     def clear(self) -> int:
         """Forgets all of them and says how many there were. Raises Unavailable: some may be forgotten already."""
-        count = left = 0
+        left = 0
+        gone: Counter[int] = Counter()
         try:
-            for page in self._pages(ProjectionExpression="sk"):
-                keys = [self._key(item["sk"]["S"]) for item in page["Items"]]
-                left = self._table.write_many(map(self._table.delete, keys))
+            for page in self._vectors():
+                left = self._table.write_many(self._table.delete(self._key(item["sk"])) for item in page)
+                gone.update(int(item["expiresAt"]) // DAY_SECONDS for item in page[: len(page) - left])
                 if left:
                     break
-                count += len(keys)
+            for day, n in gone.items():
+                self._count(day, -n)
         except Unavailable as error:
             raise _away() from error
         if left:
             raise Unavailable("The cache of embeddings is too busy to be cleared now.", retry_after_seconds=5)
-        return count
+        return gone.total()
 
-    def _pages(self, **options: Any) -> Iterator[Any]:
-        live: Any = {"values": {"now": int(self._clock())}, "filter": "#expiresAt > :now"}
-        return self._table.pages(self._partition, **live, ConsistentRead=False, Limit=KEYS_PER_PAGE, **options)
+    def _vectors(self) -> Iterator[list[Item]]:
+        """Keys and times of those that are kept, page by page."""
+        behind, now = f"{COUNTS}~", int(self._clock())
+        pages = self._table.pages(
+            self._partition,
+            "sk > :behind",
+            {"behind": behind, "now": now},
+            filter="#expiresAt > :now",
+            ProjectionExpression="sk, expiresAt",
+            ConsistentRead=False,
+            Limit=KEYS_PER_PAGE,
+        )
+        return ([deserialize(item) for item in page["Items"]] for page in pages)
+
+    def _count(self, day: int, n: int) -> None:
+        """Adds to the number of vectors that expire on a day. Raises Unavailable."""
+        if n:
+            change, end = "SET #expiresAt = :end ADD #n :n", (day + 1) * DAY_SECONDS
+            self._table.write(self._table.update(self._key(f"{COUNTS}{day}"), change, end=end, n=n))
 
     def _key(self, name: str) -> Item:
         return key(self._partition, name)
