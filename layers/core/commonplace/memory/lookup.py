@@ -113,7 +113,8 @@ class Reading:
             places = [(key.position, key.id) for key in matching]
         else:
             facet = rarest if listing.order_by == "created_at" else f"by={listing.order_by}"
-            page = (listing.offset + listing.limit) * sizes.get(facet, sizes[ALL]) // max(total, 1) + 1
+            # The key at `after` is read as well, and one behind the page.
+            page = (listing.offset + listing.limit) * sizes.get(facet, sizes[ALL]) // max(total, 1) + 1 + bool(after)
             keys = self._passing(organisation, listing, wanted, facet, after=after, page=page) if total else iter(())
             places = ((key.position, key.id) for key in keys)
         rest = ((place, id) for place, id in places if not after or (place < after if newest_first else place > after))
