@@ -6,6 +6,8 @@ acknowledged, and keeps nothing by halves. After a loss of power the last reques
 (https://www.sqlite.org/pragma.html#pragma_synchronous). Everything is kept by role (the logical id without its hash),
 so that a moved construct does not orphan it. Not kept: old versions of objects, how often a message was received,
 executions and asynchronous calls.
+
+What is deleted is overwritten, and the log that still has it is emptied before the answer leaves.
 """
 
 import base64
@@ -22,6 +24,7 @@ from local.cloud.environment import ACCOUNT, REGION
 SCHEMA = """
 pragma journal_mode = wal;
 pragma synchronous = normal;
+pragma secure_delete = on;
 create table if not exists blobs (role text, key text, metadata text, body blob, primary key (role, key));
 create table if not exists items (role text, key text, item text, primary key (role, key));
 create table if not exists messages (id text primary key, role text, sent integer, body text, attributes text);
@@ -58,18 +61,20 @@ class SavedState:
         if not self._writes:
             return
         with self._database:
-            self._save_items()
-            self._save_objects()
+            deleted = self._save_items() + self._save_objects()
             self._save_messages()
             if self._writes.secrets:
                 self._save_secrets()
         self._writes.clear()
+        if deleted:
+            self._database.execute("pragma wal_checkpoint(truncate)").fetchall()
 
     def close(self) -> None:
         moto_patches.watch(None)
         self._database.close()
 
-    def _save_items(self) -> None:
+    def _save_items(self) -> int:
+        """How many were deleted."""
         kept, gone = [], []
         for (name, hash_key, range_key), table in self._writes.items.items():
             if name in self._holdings.tables:
@@ -82,11 +87,14 @@ class SavedState:
                     kept.append((*key, _text(found.to_json()["Attributes"])))
         self._database.executemany("delete from items where role = ? and key = ?", gone)
         self._database.executemany("insert or replace into items values (?, ?, ?)", kept)
+        return len(gone)
 
-    def _save_objects(self) -> None:
+    def _save_objects(self) -> int:
+        """How many were deleted."""
         from moto.s3.models import s3_backends
 
         buckets = s3_backends[ACCOUNT]["aws"].buckets
+        deleted = 0
         for bucket, key in self._writes.objects:
             if bucket not in self._holdings.buckets:
                 continue
@@ -96,6 +104,8 @@ class SavedState:
                 self._database.execute("insert or replace into blobs values (?, ?, ?, ?)", row)
             else:
                 self._database.execute("delete from blobs where role = ? and key = ?", (role, key))
+                deleted += 1
+        return deleted
 
     def _save_messages(self) -> None:
         gone = [(id,) for id, one in self._writes.messages.items() if one is None]
