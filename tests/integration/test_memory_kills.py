@@ -327,6 +327,9 @@ def test_a_server_that_is_killed_at_work_keeps_what_it_acknowledged_and_complete
         progress = team.call("kb_bulk_import", handle=handle)
         assert (progress["status"], progress["imported"] + progress["skipped"]) == ("complete", IMPORTED)
     again = team.call("kb_bulk_import", entries=imports)
+    if rest := again.get("handle"):  # on a busy machine the call hands over what it had no time for
+        wait(lambda: team.call("kb_bulk_import", handle=rest)["status"] != "in_progress", SECONDS)
+        again = team.call("kb_bulk_import", handle=rest)
     assert again["imported"] + again["skipped"] == IMPORTED
     assert handle is None or again["imported"] == 0
     for id, content in updates.attempted.items():
