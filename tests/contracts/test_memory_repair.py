@@ -105,6 +105,21 @@ def test_two_who_repair_at_once_add_once(damaged: Damaged) -> None:
     assert facets.number(damaged.store.counts(ORGANISATION, "tag=routing")) == 1
 
 
+def test_two_who_repair_more_counts_than_one_transaction_takes_add_once(damaged: Damaged) -> None:
+    tags = tuple(f"tag-{number}" for number in range(30))
+    many = an_entry("many", "many", tags=tags, source_story="S-2", source_file="b.md")
+    damaged.store.add(ORGANISATION, [many], told())
+    counts = facets.counts(many)
+    for name in counts.keys() - {facets.ALL}:
+        damaged.lose_counts(name)
+    tally = damaged.store.tally(ORGANISATION)
+    drift = {name: cells for name, cells in counts.items() if name != facets.ALL}
+    assert len(drift) > 30
+    damaged.store.correct(ORGANISATION, drift, tally)
+    damaged.store.correct(ORGANISATION, drift, tally)
+    assert {name: damaged.store.counts(ORGANISATION, name) for name in drift} == drift
+
+
 def test_what_is_written_while_cards_are_read_is_not_counted_twice(
     damaged: Damaged, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -218,10 +218,11 @@ class DynamoEntries:
         return self._facets.tally(organisation)
 
     def correct(self, organisation: str, drift: AllCounts, tally: Tally) -> None:
-        for part in batches(list(drift.items()), MAX_CHANGED):
-            with suppress(Lost):
+        # Whoever is overtaken leaves the rest as well: it is being added.
+        with suppress(Lost):
+            for part in batches(list(drift.items()), MAX_CHANGED):
                 self._write(self._facets.corrected(organisation, dict(part), tally))
-            tally = replace(tally, repairs=tally.repairs + 1)
+                tally = replace(tally, repairs=tally.repairs + 1)
 
     def place(self, organisation: str, id: EntryId, places: Sequence[Place]) -> None:
         entry = self.get(organisation, id)
