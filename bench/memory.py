@@ -51,12 +51,14 @@ class Server(Caller):
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """The structured answer of a tool."""
+        data: dict[str, Any] = self.answer(tool, **arguments)["structuredContent"]
+        return data
+
+    def answer(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """Text and data of a tool's answer."""
         for _ in range(TRIES):
             with suppress(Busy):
-                data: dict[str, Any] = self.send("tools/call", {"name": tool, "arguments": arguments})[
-                    "structuredContent"
-                ]
-                return data
+                return self.send("tools/call", {"name": tool, "arguments": arguments})
             time.sleep(1)
         raise Busy
 

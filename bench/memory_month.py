@@ -9,10 +9,8 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -21,7 +19,7 @@ from statistics import fmean
 from typing import Any
 
 from bench import table
-from bench.memory import TRIES, Busy, Server
+from bench.memory import Server
 from commonplace.memory.model import PHASES
 from commonplace.web.mcp.budgets import estimate_tokens
 from local.cli.dev import SAMPLE_NAME
@@ -48,18 +46,6 @@ MOST = 5
 """Lessons learned again, and entries rated lowest, that the command names."""
 
 
-class Agent(Server):
-    """Calls the memory's tools over HTTP as an agent does, and reads the text of their answers too."""
-
-    def told(self, tool: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
-        for _ in range(TRIES):
-            with suppress(Busy):
-                answer = self.send("tools/call", {"name": tool, "arguments": arguments})
-                return answer["content"][0]["text"], answer["structuredContent"]
-            time.sleep(1)
-        raise Busy
-
-
 @dataclass
 class Story:
     """What the team knows of one of its stories."""
@@ -75,7 +61,7 @@ class Story:
 class Team:
     """Works through its stories, and counts by itself what it sends."""
 
-    agent: Agent
+    agent: Server
     random: Random
     stories: list[Story] = field(default_factory=list)
     searches: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -105,20 +91,20 @@ class Team:
         for phase in PHASES:
             for _ in range(self.random.randint(1, 2)):
                 subject, advice = self.random.choice(LESSONS)
-                text, answer = self.agent.told(
+                answer = self.agent.answer(
                     "kb_search", query=f"{subject}: {advice}", role=ROLES[phase], phase=phase, story=story.name, limit=5
                 )
                 self.searches[phase, ROLES[phase]] += 1
                 story.searches += 1
-                story.answer_tokens += estimate_tokens(text)
-                self._rate(story, [one["id"] for one in answer["entries"]])
+                story.answer_tokens += estimate_tokens(answer["content"][0]["text"])
+                self._rate(story, [one["id"] for one in answer["structuredContent"]["entries"]])
 
     def _rate(self, story: Story, hits: Sequence[str]) -> None:
         for hit in self.random.sample(hits, min(len(hits), 2)):
             relevance = self.random.randint(0, 5)
             # Some agents say it twice, and some change their minds.
             for vote in self.random.choice(([relevance], [relevance, relevance], [5 - relevance, relevance])):
-                self.agent.told("kb_rate", id=hit, relevance=vote, story=story.name)
+                self.agent.call("kb_rate", id=hit, relevance=vote, story=story.name)
             self.votes[hit, story.name] = relevance
 
     def _record(self, story: Story) -> None:
@@ -210,7 +196,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def measure(url: str, settle: Callable[[], object], days: int = DAYS) -> list[table.Row]:
     """A row for each figure of the command. `settle` waits for the index."""
-    agent = Agent(url)
+    agent = Server(url)
     team = Team(agent, Random(SEED))
     for _ in range(days):
         team.day(STORIES_A_DAY)
