@@ -9,24 +9,22 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-from commonplace.memory.client.client import Planted, exported, importable
+from commonplace.memory.client.client import MemoryClient, Planted, exported, importable
 from commonplace.memory.entry_files import write
 from commonplace.memory.model import MAX_RELEVANCE, EntryType, Phase, Role
-from local.access import Grant, Place
+from local.access import Place
 from local.cli.kb import mend
-from local.cli.kb.connection import GRANT, RESTORING, SEED_SECONDS, DryRun, reached
+from local.cli.kb.connection import RESTORING, SEED_SECONDS, DryRun, reached
+from local.cli.kb.deliver import deliver
 from local.cli.kb.files import entries_of, faults_of, seed_files
 from local.cli.kb.learn import learn, sync_pending, validated
 from local.cli.kb.parse import app as parse
 from local.cli.kb.progress import fault_lines, faults_told, progress
 from local.cli.kb.replace import replace_entries
 from local.cli.kb.text import entry_text
-from local.errors import CommandError
 from local.files import whole
 from local.options import grouped
 from local.terminal import AsJson, clean, commands, counted, print_json
-
-AGAIN = "Run the same command again: it goes on where it stopped."
 
 app = commands("A team's memory: fill it from files, ask it, record what a story taught.")
 app.add_typer(parse, name="parse")
@@ -53,27 +51,7 @@ def seed(
     elif dry_run:
         _rehearse(files, as_json)
     else:
-        _plant(files, as_json, place)
-
-
-def _plant(files: dict[str, list[Any]], as_json: bool, place: Place, grant: Grant = GRANT) -> None:
-    done: dict[str, Planted] = {}
-    try:
-        with reached(place, SEED_SECONDS, grant) as client:
-            for name, entries in files.items():
-                with progress(name) as told:
-                    told(0, len(entries))
-                    done[name] = client.seed(entries, partial(told, total=len(entries)))
-    except CommandError as error:
-        _tell_planted(done, as_json)
-        raise CommandError(error.message, f"{error.hint} {AGAIN}".strip()) from error
-    except KeyboardInterrupt:
-        _tell_planted(done, as_json)
-        typer.echo(f"Stopped. {AGAIN}", err=True)
-        raise
-    _tell_planted(done, as_json)
-    if any(one.errors for one in done.values()):
-        raise typer.Exit(1)
+        deliver(files, MemoryClient.seed, partial(_tell_planted, as_json=as_json), place)
 
 
 def _rehearse(files: dict[str, list[Any]], as_json: bool) -> None:
@@ -92,7 +70,7 @@ def _rehearse(files: dict[str, list[Any]], as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _tell_planted(done: dict[str, Planted], as_json: bool) -> None:
+def _tell_planted(done: Mapping[str, Planted], *, as_json: bool) -> None:
     if as_json:
         told = [
             {
@@ -120,7 +98,7 @@ def restore(
 ) -> None:
     """Bring entries back as they were, with ids, dates and versions. What is there already is skipped."""
     files = {str(one): importable(entries_of(one), as_they_were=True) for one in file}
-    _plant(files, as_json, place, RESTORING)
+    deliver(files, MemoryClient.seed, partial(_tell_planted, as_json=as_json), place, RESTORING)
 
 
 @app.command()

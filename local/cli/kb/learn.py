@@ -32,6 +32,7 @@ from local.cli.kb.files import (
     records_below,
     write_learnings,
 )
+from local.cli.kb.text import beginning
 from local.errors import CommandError
 from local.options import grouped
 from local.terminal import AsJson, clean, counted, print_json
@@ -67,7 +68,7 @@ def learn(
     elif dry_run:
         typer.echo(f"{learnings.story}: {counted(len(learnings.pending))} would be delivered, and {file} written.")
         for one in learnings.pending:
-            typer.echo(f"  {one.category or one.seed.entry_type}: {one.seed.content.splitlines()[0][:90]}")
+            typer.echo(f"  {one.category or one.seed.entry_type}: {beginning(one.seed.content)}")
     elif learnings.available:
         typer.echo(learnings_text(str(file), learnings))
     if any(one.error for one in learnings.pending):
@@ -183,7 +184,7 @@ def tell_again(before: Learnings, after: Learnings) -> None:
     why = f"this is another memory than {before.address}" if moved else "the memory did not have them"
     typer.echo(f"{before.story}: {counted(len(lost))} delivered again: {why}.", err=True)
     for one in lost:
-        typer.echo(f"  {one.id}: {clean(one.seed.content.splitlines()[0][:90])}", err=True)
+        typer.echo(f"  {one.id}: {beginning(one.seed.content)}", err=True)
 
 
 def _facts(file: Path, learnings: Learnings) -> dict[str, Any]:
@@ -258,7 +259,7 @@ def learnings_text(file: str, learnings: Learnings) -> str:
         for one in learnings.entries:
             if one.first is not None:
                 by = f" by {clean(one.first)}" if one.first else ""
-                lines.append(f"  learned before{by}: {clean(one.seed.content.splitlines()[0][:90])}")
+                lines.append(f"  learned before{by}: {beginning(one.seed.content)}")
         return "\n".join(lines)
     lines = [
         f"{learnings.story}: {counted(len(left))} of {len(learnings.entries):,} not in the memory yet, see {file}."

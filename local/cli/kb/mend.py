@@ -11,12 +11,12 @@ import typer
 from commonplace.kernel.errors import NotFound
 from commonplace.memory.client.client import MemoryClient, exported
 from commonplace.memory.entry_files import write
-from commonplace.memory.model import DEFAULT_LISTED, Direction, EntryType, Order, Role
+from commonplace.memory.model import DEFAULT_LISTED, MAX_LISTED, Direction, EntryType, Order, Role
 from local.access import Place
 from local.cli.kb.connection import SEED_SECONDS, reached
 from local.cli.kb.files import now, read_text
 from local.cli.kb.parse import RoleName
-from local.cli.kb.text import entry_text
+from local.cli.kb.text import beginning, entry_text
 from local.errors import CommandError
 from local.files import write_whole
 from local.options import grouped
@@ -28,8 +28,6 @@ SHOWN = 10
 Id = Annotated[str, typer.Argument(metavar="ID", help="Of the entry.")]
 Story = Annotated[str | None, typer.Option(help="Only entries of this story.")]
 File = Annotated[str | None, typer.Option(help="Only entries from this file.")]
-PAGE = 100
-"""Entries of one call at most."""
 
 
 @grouped
@@ -67,7 +65,7 @@ def list_entries(
 ) -> None:
     """List entries in order, without a search."""
     filters = {"role": role, "tags": tag, "entry_type": entry_type, "since": since, "until": until}
-    page = {"limit": PAGE if all_of_them else min(limit + 1, PAGE), "offset": offset}
+    page = {"limit": MAX_LISTED if all_of_them else min(limit + 1, MAX_LISTED), "offset": offset}
     with reached(place, SEED_SECONDS) as client:
         found = selected(client, story, file, {**filters, **page, "order_by": order_by, "order": order})
         shown = list(islice(found, None if all_of_them else limit + 1))
@@ -180,7 +178,7 @@ def _confirmed(found: list[dict[str, Any]], yes: bool) -> None:
     if yes:
         return
     for one in found[:SHOWN]:
-        typer.echo(f"  {clean(str(one['content']).splitlines()[0][:90])}", err=True)
+        typer.echo(f"  {beginning(one['content'])}", err=True)
     if (more := len(found) - SHOWN) > 0:
         typer.echo(f"  and {more:,} more", err=True)
     typer.confirm(f"Delete {counted(len(found))}?", abort=True, err=True)

@@ -6,11 +6,14 @@ from typing import Any
 
 import typer
 
+from commonplace.memory.client.client import MemoryClient
 from commonplace.memory.client.replacement import Comparison, Replaced
 from local.access import Place
 from local.cli.kb.connection import SEED_SECONDS, reached
-from local.cli.kb.progress import fault_lines, faults_told, progress
-from local.terminal import clean, counted, print_json
+from local.cli.kb.deliver import deliver
+from local.cli.kb.progress import fault_lines, faults_told
+from local.cli.kb.text import beginning
+from local.terminal import counted, print_json
 
 SHOWN = 10
 """Entries that are named, of those that a file does not have any more."""
@@ -24,19 +27,15 @@ def replace_entries(files: Mapping[str, list[Any]], place: Place, *, dry_run: bo
         told = [_rehearsed(name, files[name], one) for name, one in compared.items()]
         print_json({"dryRun": True, "files": told}) if as_json else _tell_rehearsed(told, compared)
         return
-    done: dict[str, Replaced] = {}
-    with reached(place, SEED_SECONDS) as client:
-        for name, entries in files.items():
-            with progress(name) as told_progress:
-                told_progress(0, len(entries))
-                done[name] = client.replace(entries, partial(told_progress, total=len(entries)))
+    deliver(files, MemoryClient.replace, partial(_tell, as_json=as_json), place)
+
+
+def _tell(done: Mapping[str, Replaced], *, as_json: bool) -> None:
     if as_json:
         print_json({"files": [_replaced(name, one) for name, one in done.items()]})
-    else:
-        for name, one in done.items():
-            typer.echo(replaced_text(name, one))
-    if any(one.errors for one in done.values()):
-        raise typer.Exit(1)
+        return
+    for name, one in done.items():
+        typer.echo(replaced_text(name, one))
 
 
 def _rehearsed(name: str, entries: Sequence[Any], compared: Comparison) -> dict[str, Any]:
@@ -53,7 +52,7 @@ def _tell_rehearsed(told: Sequence[Mapping[str, Any]], compared: Mapping[str, Co
     for one in told:
         typer.echo(f"{one['file']}: {counted(one['new'])} new, {len(one['edited']):,} edited. Nothing was sent.")
         for edited in one["edited"]:
-            typer.echo(f"  entry {edited['entry']} takes the place of: {_beginning(edited['was'])}")
+            typer.echo(f"  entry {edited['entry']} takes the place of: {beginning(edited['was'])}")
         for line in gone_lines(str(one["file"]), compared[str(one["file"])].gone):
             typer.echo(line)
 
@@ -81,12 +80,8 @@ def gone_lines(file: str, gone: Sequence[Mapping[str, Any]]) -> list[str]:
         return []
     head = f"{file}: {counted(len(gone))} not in the file any more, but in the memory (kb delete ID takes one out):"
     more = [f"  and {len(gone) - SHOWN:,} more; --json names all"] if len(gone) > SHOWN else []
-    return [head, *(f"  {one['id']}  {_beginning(one['content'])}" for one in gone[:SHOWN]), *more]
+    return [head, *(f"  {one['id']}  {beginning(one['content'])}" for one in gone[:SHOWN]), *more]
 
 
 def _ids(entries: Sequence[Mapping[str, Any]]) -> list[str]:
     return [str(one["id"]) for one in entries]
-
-
-def _beginning(content: Any) -> str:
-    return clean(str(content).strip().splitlines()[0][:90])

@@ -7,6 +7,12 @@ from local.terminal import clean
 
 MAX_LINES = 6
 """Of an entry in a list of results."""
+MAX_BEGINNING = 90
+
+
+def beginning(content: str) -> str:
+    """As much of an entry as stands in a line with others."""
+    return clean(content.strip().splitlines()[0][:MAX_BEGINNING])
 
 
 def entry_text(place: int, entry: Mapping[str, Any]) -> str:

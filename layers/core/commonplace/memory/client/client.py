@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 from commonplace.kernel.errors import Conflict, InvalidInput, NotFound, RateLimited, TooLarge, Unavailable
 from commonplace.memory.client.learnings import Address, Learned, Learnings
 from commonplace.memory.client.replacement import Comparison, Replaced, changes, compare, sources
-from commonplace.memory.model import BATCH
+from commonplace.memory.model import BATCH, MAX_LISTED
 
 AUTHORIZATION_HINT = "It takes a token for /mcp/memory with the scope memory:write."
 """Of whoever comes without one, or with one that is refused."""
@@ -51,7 +51,6 @@ EXPORTED = (
     *("id", "content", "entry_type", "roles", "tags", "confidence", "source_file", "source_story", "parent_id"),
     *("metadata", "created_at", "updated_at", "version"),
 )
-PAGE = 100
 
 
 class MemoryServer(Protocol):
@@ -431,13 +430,13 @@ class MemoryClient:
 
     def _pages(self, asked: Mapping[str, Any]) -> Iterator[tuple[list[dict[str, Any]], int]]:
         """The pages of a list, and how many entries it has. An offset would read all that it passes over each time."""
-        answer = self._server.call("kb_list", {"limit": PAGE, **asked})
+        answer = self._server.call("kb_list", {"limit": MAX_LISTED, **asked})
         rest = {name: value for name, value in asked.items() if name != "offset"}
         while True:
             yield answer.get("entries") or [], int(answer.get("total", 0))
             if (cursor := answer.get("next_cursor")) is None:
                 return
-            answer = self._server.call("kb_list", {"limit": PAGE, **rest, "cursor": cursor})
+            answer = self._server.call("kb_list", {"limit": MAX_LISTED, **rest, "cursor": cursor})
 
     def _whole(self, entry: dict[str, Any]) -> dict[str, Any] | None:
         """A list cuts long entries, and a very long one comes in parts; None when this one was deleted meanwhile."""
