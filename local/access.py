@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from commonplace.kernel.errors import CommonplaceError
-from local import deployment
-from local.deployment import Deployment, find, web_address
+from local.deployment import Ambiguous, Deployment, find, laptops, web_address
 from local.errors import CommandError
 from local.terminal import Data, Outputs, Stage
 
@@ -82,6 +81,8 @@ def granted(place: Place, grant: Grant) -> Iterator[Access]:
         return
     try:
         found = find(place.data, place.outputs, place.stage)
+    except Ambiguous:
+        raise
     except CommandError as error:
         hint = f"{error.hint} An address of your own: {URL_VARIABLE}, and {TOKEN_VARIABLE} for its token."
         raise Unreachable(error.message, hint) from error
@@ -95,31 +96,25 @@ def granted(place: Place, grant: Grant) -> Iterator[Access]:
 
 
 def _choose(place: Place) -> tuple[str, str | None]:
-    """What names the server, and its address where that is known already. Raises CommandError for two of them."""
+    """What names the server, and its address where that is known already. Raises Ambiguous for two of them."""
     options = {"--url": place.url, "--data": place.data, "--outputs": place.outputs, "--stage": place.stage}
     named = [option for option, value in options.items() if value]
     if len(named) > 1:
-        raise CommandError(f"{' and '.join(named)} name two servers.", "Keep the one that you mean.")
+        raise Ambiguous(f"{' and '.join(named)} name two servers.", "Keep the one that you mean.")
     if named:
         return named[0], web_address(place.url) if place.url else None
     address = os.environ.get(URL_VARIABLE, "").strip()
     if not address:
         return "commonplace dev on this machine", None
     url = web_address(address)
-    running = _running()
-    if running not in (None, url):
-        raise CommandError(
+    here = {one.base_url: folder for folder, one in laptops().items()}
+    if here and url not in here:
+        running = next(iter(here))
+        raise Ambiguous(
             f"Two servers may be meant: {url} of {URL_VARIABLE}, and the commonplace dev here, {running}.",
-            f"Choose: --url {url}, or --data {deployment.LAPTOP_DATA}.",
+            f"Choose: --url {url}, or --data {here[running]}.",
         )
     return URL_VARIABLE, url
-
-
-def _running() -> str | None:
-    """Where the `commonplace dev` of this machine is served, if one runs."""
-    with suppress(CommandError):
-        return deployment.laptop().base_url
-    return None
 
 
 def _told(access: Access) -> Access:

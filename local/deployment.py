@@ -5,8 +5,8 @@ The names are those of the stack's outputs; `commonplace dev` writes the same na
 
 import json
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,8 +24,14 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound="GitHubRepository")
 
+
+class Ambiguous(CommandError):
+    """More than one server may be meant."""
+
+
 PROJECT = Path(__file__).resolve().parents[1]
-LAPTOP_DATA = PROJECT / ".data" / "dev"
+RUNNING_FOLDER = PROJECT / ".data" / "running"
+"""Where each `commonplace dev` says that it runs, for commands that name no other deployment."""
 ENDPOINT_FILE = "endpoint.json"
 NEEDED = (
     "ActivityTable",
@@ -194,8 +200,29 @@ def web_address(url: str, what: str = "address") -> str:
 
 
 def laptop(data: Path | None = None) -> Deployment:
-    """The laptop cloud that runs now. Raises CommandError when none does."""
-    file = (data or LAPTOP_DATA) / ENDPOINT_FILE
+    """The laptop cloud that runs now. Raises CommandError when none does, or several and `data` names none of them."""
+    if data is not None:
+        return _announced(data / ENDPOINT_FILE)
+    found = laptops()
+    if not found:
+        raise _not_running()
+    if len(found) > 1:
+        addresses = " and ".join(f"{one.base_url} (--data {folder})" for folder, one in found.items())
+        raise Ambiguous(f"Several of `commonplace dev` run here: {addresses}.", "Choose one with its --data.")
+    return next(iter(found.values()))
+
+
+def laptops() -> dict[Path, Deployment]:
+    """Those that run on this machine: data folder -> laptop cloud."""
+    found = {}
+    for file in sorted(RUNNING_FOLDER.glob("*.json")):
+        with suppress(CommandError, OSError, ValueError, KeyError):
+            found[Path(json.loads(file.read_text(encoding="utf-8"))["data"])] = _announced(file)
+    return found
+
+
+def _announced(file: Path) -> Deployment:
+    """Raises CommandError where nobody announced one who is alive."""
     try:
         facts = json.loads(file.read_text(encoding="utf-8"))
         pid, outputs = int(facts["pid"]), dict(facts["outputs"])
@@ -207,28 +234,35 @@ def laptop(data: Path | None = None) -> Deployment:
     return Deployment(_complete(outputs, str(file)), endpoint, key)
 
 
-def announce(file: Path, deployment: Deployment) -> None:
-    """Writes `endpoint.json`, whole or not at all, for nobody else of this machine to read: it holds the access key."""
+@contextmanager
+def announced(data: Path, deployment: Deployment) -> Iterator[None]:
+    """Lets commands find the laptop cloud of a data folder, as long as the block lasts."""
     facts = {
         "pid": os.getpid(),
+        "data": str(data),
         "endpointUrl": deployment.endpoint_url,
         "accessKey": deployment.access_key,
         "httpUrl": deployment.outputs["BaseUrl"],
         "outputs": dict(deployment.outputs),
     }
+    for note in RUNNING_FOLDER.glob("*.json"):
+        if not _is_alive(int(note.stem)):
+            note.unlink(missing_ok=True)
+    with ExitStack() as undo:
+        for file in (data / ENDPOINT_FILE, RUNNING_FOLDER / f"{os.getpid()}.json"):
+            _write_for_us_alone(file, json.dumps(facts, indent=2) + "\n")
+            undo.callback(file.unlink, missing_ok=True)
+        yield
+
+
+def _write_for_us_alone(file: Path, text: str) -> None:
+    """Whole or not at all, for nobody else of this machine to read: it holds the access key."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     draft = file.with_name(f"{file.name}.{os.getpid()}")
     draft.unlink(missing_ok=True)
     draft.touch(mode=0o600, exist_ok=False)
-    draft.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    draft.write_text(text, encoding="utf-8")
     draft.replace(file)
-
-
-def withdraw(file: Path) -> None:
-    """Removes `endpoint.json` if it is this process's own."""
-    with suppress(OSError, ValueError, KeyError):
-        if json.loads(file.read_text(encoding="utf-8"))["pid"] == os.getpid():
-            file.unlink()
 
 
 def _from_outputs(file: Path) -> Mapping[str, str]:

@@ -91,7 +91,7 @@ def dev(
                     allow=allow or (),
                     catalogues=catalogues,
                 )
-                whole = serve(laptop, screen, once=once, verbose=verbose, data=data, engine=chosen)
+                whole = serve(laptop, screen, once=once, verbose=verbose, engine=chosen)
     except KeyboardInterrupt:
         screen.say("Stopped.")
         raise typer.Exit(INTERRUPTED if once else 0) from None

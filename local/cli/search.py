@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from local.cli.operators import KEY_VARIABLE
-from local.deployment import LAPTOP_DATA, find
+from local.deployment import find
 from local.errors import CommandError
 from local.terminal import Outputs, Stage, commands, print_json
 
@@ -112,8 +112,8 @@ def _where(index: Path | None, data: Path | None, outputs: Path | None, stage: s
     try:
         return None, find(data, outputs, stage).base_url
     except CommandError:
-        kept = (data or LAPTOP_DATA) / INDEX_FILE
-        if outputs is not None or stage is not None or not kept.is_file():
+        kept = data / INDEX_FILE if data else None
+        if outputs is not None or stage is not None or kept is None or not kept.is_file():
             raise
         typer.echo(f"No laptop cloud is running. This is what the last one kept in {kept}.", err=True)
         return kept, ""

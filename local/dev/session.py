@@ -18,7 +18,7 @@ from typing import TextIO
 
 import httpx
 
-from local.deployment import ENDPOINT_FILE, LAPTOP_DATA, announce, withdraw
+from local.deployment import ENDPOINT_FILE, announced
 from local.dev.laptop import Laptop, Progress
 from local.dev.screen import ADD_A_PAGE, Outcome, Screen, Teller, catalogue_lines, judge
 from local.dev.workspace import Move, SnapshotFailed, Watcher
@@ -167,7 +167,6 @@ def serve(
     *,
     once: bool,
     verbose: bool,
-    data: Path | None,
     engine: SearchEngine = EMBEDDED,
 ) -> bool:
     """Syncs and shows the outcome; unless `once`, serves until interrupted. False when the sync is not whole."""
@@ -176,9 +175,7 @@ def serve(
         undo.callback(ignore_signals)
         with screen.working("Starting"):
             laptop.start()
-        for folder in {LAPTOP_DATA, data or LAPTOP_DATA}:
-            announce(folder / ENDPOINT_FILE, laptop.deployment)
-            undo.callback(withdraw, folder / ENDPOINT_FILE)
+        undo.enter_context(announced(laptop.data, laptop.deployment))
         remembers = laptop.remembers()
         outcome = first_sync(laptop, screen, engine)
         screen.outcome(outcome, verbose=verbose)

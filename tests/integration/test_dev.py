@@ -85,7 +85,7 @@ def test_ctrl_c_while_it_is_loaded_ends_it_without_a_traceback() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
-def test_ctrl_c_the_moment_it_has_started_stops_what_was_started(tmp_path: Path) -> None:
+def test_ctrl_c_the_moment_it_has_started_stops_what_was_started() -> None:
     class Started:
         stopped = False
 
@@ -97,7 +97,7 @@ def test_ctrl_c_the_moment_it_has_started_stops_what_was_started(tmp_path: Path)
 
     laptop: Any = Started()
     with ended_by_signals(), pytest.raises(KeyboardInterrupt):
-        serve(laptop, Screen(), once=True, verbose=False, data=tmp_path)
+        serve(laptop, Screen(), once=True, verbose=False)
     assert laptop.stopped
 
 

@@ -27,7 +27,7 @@ from commonplace.search.opensearch.settings import IndexParameters
 from commonplace.search.query import Query
 from commonplace.search.service import SearchService
 from local import cli
-from local.deployment import ENDPOINT_FILE, announce, find
+from local.deployment import announced, find
 from local.dev.laptop import Laptop
 from local.dev.source import plain_folder
 from tests.fakes.embeddings import FakeEmbeddings
@@ -302,10 +302,12 @@ def test_the_command_line_changes_the_model_of_a_running_laptop(
         "EMBEDDING_PROVIDER_NEXT": "local",
     }
     data = tmp_path / "data"
-    with Laptop(plain_folder(notes, "local/notes"), data, environment=environment) as laptop:
+    with (
+        Laptop(plain_folder(notes, "local/notes"), data, environment=environment) as laptop,
+        announced(data, laptop.deployment),
+    ):
         laptop.push()
         laptop.wait(120)
-        announce(data / ENDPOINT_FILE, laptop.deployment)
 
         def run(*arguments: str) -> str:
             done = CliRunner().invoke(cli.app, ["index", *arguments, "--data", str(data)])

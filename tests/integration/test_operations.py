@@ -1,7 +1,6 @@
 """Finding a running deployment, rehearsing a run, and the text of reports."""
 
 import json
-import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +17,8 @@ from commonplace.repository.github_client import GitHubClient, http_client
 from commonplace.repository.github_credentials import SecretCredentials
 from commonplace.repository.github_secrets import GitHubSecret
 from commonplace.repository.problems import Problem
-from local.deployment import ENDPOINT_FILE, NEEDED, PROJECT, Deployment, announce, find, laptop, withdraw
+from local import deployment
+from local.deployment import ENDPOINT_FILE, NEEDED, PROJECT, Deployment, announced, find, laptop, laptops
 from local.dry_run import ForgetfulState, Overlay, ReadOnlyRepository, rehearse
 from local.errors import CommandError
 from local.github.api import GitHubApi
@@ -125,28 +125,35 @@ def test_overlay_reads_through_and_keeps_writes_to_itself() -> None:
     assert sorted(item.key for item in below.list("")) == ["a", "b"]
 
 
-def test_a_running_laptop_is_found_and_a_dead_one_is_not(tmp_path: Path) -> None:
-    announce(tmp_path / ENDPOINT_FILE, RUNNING)
-    assert laptop(tmp_path) == RUNNING
-    assert (tmp_path / ENDPOINT_FILE).stat().st_mode & 0o777 == 0o600
-    assert "KEY" not in repr(RUNNING)
-    facts = json.loads((tmp_path / ENDPOINT_FILE).read_text())
-    (tmp_path / ENDPOINT_FILE).write_text(json.dumps(facts | {"pid": 2**22 + 1}))
-    with pytest.raises(CommandError, match="No laptop cloud"):
-        laptop(tmp_path)
+@pytest.fixture
+def running_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "running"
+    monkeypatch.setattr(deployment, "RUNNING_FOLDER", folder)
+    return folder
 
 
-def test_only_the_owner_withdraws_its_announcement(tmp_path: Path) -> None:
+def test_a_running_laptop_is_found_and_a_dead_one_is_not(tmp_path: Path, running_folder: Path) -> None:
     file = tmp_path / ENDPOINT_FILE
-    announce(file, RUNNING)
-    facts = json.loads(file.read_text())
-    assert facts["pid"] == os.getpid()
-    file.write_text(json.dumps(facts | {"pid": 1}))
-    withdraw(file)
-    assert file.exists()
-    announce(file, RUNNING)
-    withdraw(file)
+    with announced(tmp_path, RUNNING):
+        (note,) = running_folder.iterdir()
+        assert (laptop(tmp_path), laptop(), laptops()) == (RUNNING, RUNNING, {tmp_path: RUNNING})
+        assert {one.stat().st_mode & 0o777 for one in (file, note)} == {0o600}
+        assert "KEY" not in repr(RUNNING)
+        for one in (file, note):
+            one.write_text(json.dumps(json.loads(one.read_text()) | {"pid": 2**22 + 1}))
+        for data in (tmp_path, None):
+            with pytest.raises(CommandError, match="No laptop cloud"):
+                laptop(data)
     assert not file.exists()
+    assert list(running_folder.iterdir()) == []
+
+
+def test_notes_of_the_dead_are_swept_at_the_next_start(tmp_path: Path, running_folder: Path) -> None:
+    running_folder.mkdir()
+    dead = running_folder / f"{2**22 + 1}.json"
+    dead.write_text("{}")
+    with announced(tmp_path, RUNNING):
+        assert not dead.exists()
 
 
 def test_outputs_of_a_deployment_are_read_and_checked(tmp_path: Path) -> None:

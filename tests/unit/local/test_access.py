@@ -2,13 +2,15 @@
 
 import base64
 import json
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from local import deployment
 from local.access import Access, Grant, Place, granted
-from local.deployment import ENDPOINT_FILE, NEEDED, Deployment, announce
+from local.deployment import NEEDED, Ambiguous, Deployment, announced
 from local.errors import CommandError
 
 GRANT = Grant(agent="tests", scopes=("memory:write",), path="/mcp/memory")
@@ -22,16 +24,32 @@ def token_for(organisation: str) -> str:
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where `commonplace dev` says that it runs."""
-    monkeypatch.setattr(deployment, "LAPTOP_DATA", tmp_path)
+    """Where `commonplace dev` keeps its data."""
+    monkeypatch.setattr(deployment, "RUNNING_FOLDER", tmp_path / "running")
     monkeypatch.delenv("COMMONPLACE_URL", raising=False)
     monkeypatch.delenv("COMMONPLACE_TOKEN", raising=False)
-    return tmp_path
+    return tmp_path / "data"
 
 
-def runs(folder: Path) -> None:
-    outputs = dict.fromkeys(NEEDED, "named") | {"BaseUrl": HERE}
-    announce(folder / ENDPOINT_FILE, Deployment(outputs, HERE, "key"))
+def laptop_cloud(url: str = HERE) -> Deployment:
+    return Deployment(dict.fromkeys(NEEDED, "named") | {"BaseUrl": url}, url, "key")
+
+
+@pytest.fixture
+def running(folder: Path) -> Iterator[None]:
+    with announced(folder, laptop_cloud()):
+        yield
+
+
+@pytest.fixture
+def another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A second one, of another process that is alive."""
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "getpid", os.getppid)
+        waiting = announced(tmp_path / "another", laptop_cloud(f"{HERE}/2"))
+        waiting.__enter__()
+    yield
+    waiting.__exit__(None, None, None)
 
 
 def reached(place: Place) -> Access:
@@ -56,10 +74,10 @@ def test_an_address_of_the_environment_is_taken_where_nothing_else_runs(
     assert capsys.readouterr().err == f"Server: {THERE}, organisation of the server (COMMONPLACE_URL)\n"
 
 
+@pytest.mark.usefixtures("running")
 def test_an_address_of_the_environment_beside_a_laptop_that_runs_is_not_guessed_between(
     monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
-    runs(folder)
     monkeypatch.setenv("COMMONPLACE_URL", THERE)
     with pytest.raises(CommandError) as refused:
         reached(Place())
@@ -68,16 +86,25 @@ def test_an_address_of_the_environment_beside_a_laptop_that_runs_is_not_guessed_
     assert refused.value.hint == f"Choose: --url {THERE}, or --data {folder}."
 
 
-def test_an_option_chooses_between_the_two(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    runs(folder)
+@pytest.mark.usefixtures("running")
+def test_an_option_chooses_between_the_two(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COMMONPLACE_URL", THERE)
     assert reached(Place(url=THERE)).chosen_by == "--url"
 
 
-def test_the_address_of_the_laptop_itself_is_no_second_server(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    runs(folder)
+@pytest.mark.usefixtures("running", "another")
+def test_the_address_of_one_of_the_laptops_that_run_is_no_second_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COMMONPLACE_URL", HERE)
     assert reached(Place()).url == HERE
+
+
+@pytest.mark.usefixtures("running", "another")
+def test_of_two_laptops_none_is_guessed_nor_taken_for_one_that_is_away(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(Ambiguous) as refused:
+        reached(Place())
+    assert f"{HERE} (--data {folder})" in refused.value.message
+    assert f"{HERE}/2 (--data {tmp_path / 'another'})" in refused.value.message
+    assert (refused.value.hint, deployment.laptop(folder).base_url) == ("Choose one with its --data.", HERE)
 
 
 @pytest.mark.parametrize(

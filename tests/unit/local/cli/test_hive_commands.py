@@ -43,7 +43,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     api.start()
     monkeypatch.setenv("COMMONPLACE_URL", api.url)
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
-    monkeypatch.setattr(deployment, "LAPTOP_DATA", tmp_path)
+    monkeypatch.setattr(deployment, "RUNNING_FOLDER", tmp_path)
     monkeypatch.chdir(tmp_path)
     made.become(monkeypatch)
     yield made

@@ -38,7 +38,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MemoryOve
     monkeypatch.setenv("COMMONPLACE_URL", server.url)
     monkeypatch.setenv("COMMONPLACE_TOKEN", TOKEN)
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
-    monkeypatch.setattr(deployment, "LAPTOP_DATA", tmp_path)
+    monkeypatch.setattr(deployment, "RUNNING_FOLDER", tmp_path)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "story.yaml").write_text(STORY, encoding="utf-8")
     yield server
