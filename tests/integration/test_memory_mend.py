@@ -152,6 +152,10 @@ def test_what_is_exported_is_restored_to_the_same_bytes_on_another_server(kb: Kb
     named = ids(kb)
     kb("update", named["Cache the parser."], "--confidence", "0.4", "--parent", named["Pin the linter."])
     kb("update", named["Pin the linter."], "--content", "Long. " * 2_000)
+    for story in ("T-3", "T-4"):
+        again = [{"content": "Cache the parser.", "entry_type": "fact", "roles": ["dev"], "source_story": story}]
+        (tmp_path / "again.yaml").write_text(yaml.safe_dump(again), encoding="utf-8")
+        kb("seed", "--file", "again.yaml")
     kb("export", "-o", "memory.yaml")
     memory = (tmp_path / "memory.yaml").read_bytes()
     assert kb("export").stdout.encode() == memory

@@ -226,7 +226,9 @@ class Importer:
             return entry
         # Above every revision that an entry of this id ever had: they grow by one with a change.
         revision = int(self._parts.clock().timestamp())
-        return replace(entry, **asdict(one.former), revision=revision)
+        # The stories that learned it again are noted one by one.
+        seen = max(one.former.seen - len(one.former.seen_in), 0)
+        return replace(entry, **asdict(replace(one.former, seen=seen, seen_in=())), revision=revision)
 
     def _take(self, batch: _Batch) -> None:
         if batch.texts:
@@ -254,6 +256,9 @@ class Importer:
         for one in batch:
             if one.place in held:
                 self._usage.record(self._author, one.entry)
+            if one.former and held.get(one.place) == one.former.id:
+                for story in one.former.seen_in:
+                    self._usage.recur(self._author, one.former.id, story)
             holder = there.get(held.get(one.place, EntryId("")))
             # What is refused, or brought back as it was, was not learned.
             if holder and self._skip_existing and not one.former and one.entry.source_story != holder.source_story:
@@ -468,4 +473,6 @@ def _unpacked(packed: dict[str, Any]) -> tuple[Planned, EntryId]:
     entry = dict(told.pop("entry"))
     entry |= {name: tuple(entry[name]) for name in ("roles", "tags")}
     former = told.pop("former")
+    if former:
+        former |= {"seen_in": tuple(former["seen_in"])}
     return Planned(entry=NewEntry(**entry), former=Former(**former) if former else None, **told), id

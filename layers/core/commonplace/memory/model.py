@@ -8,7 +8,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NewType, get_args
 
 EntryId = NewType("EntryId", str)
@@ -410,6 +410,14 @@ class Former:
     created_at: str
     updated_at: str
     version: int
+    supersedes: EntryId | None = None
+    superseded_by: EntryId | None = None
+    seen: int = 0
+    seen_in: tuple[str, ...] = ()
+
+
+FORMER = tuple(one.name for one in fields(Former))
+FORMER_NEEDED = FORMER[:4]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, TypeVar
 
@@ -19,12 +19,15 @@ from commonplace.memory.model import (
     DEFAULT_LIMIT,
     DEFAULT_LISTED,
     DEFAULT_MIN_CONFIDENCE,
+    FORMER,
+    FORMER_NEEDED,
     MAX_CONTENT_BYTES,
     MAX_IMPORT,
     MAX_LIMIT,
     MAX_LISTED,
     MAX_METADATA_BYTES,
     MAX_METADATA_DEPTH,
+    MAX_SEEN_IN,
     MAX_SOURCE_CHARACTERS,
     MAX_TAG_CHARACTERS,
     MAX_TAGS,
@@ -240,6 +243,10 @@ class _Import(_Entry):
     created_at: Moment | None = None
     updated_at: Moment | None = None
     version: Annotated[int, _whole(1, EXACT_INTEGER)] | None = None
+    supersedes: Id | None = None
+    superseded_by: Id | None = None
+    seen: Annotated[int, _whole(0, EXACT_INTEGER)] | None = None
+    seen_in: Annotated[tuple[Source, ...], _LISTED, Field(max_length=MAX_SEEN_IN)] | None = None
 
 
 class _Changes(BaseModel):
@@ -284,7 +291,6 @@ _STORY: TypeAdapter[str | None] = TypeAdapter(Source | None)
 _MOMENT: TypeAdapter[str | None] = TypeAdapter(Moment | None)
 _VERSION: TypeAdapter[int] = TypeAdapter(Annotated[int, _whole(1, EXACT_INTEGER)])
 
-FORMER = tuple(one.name for one in fields(Former))
 IMPORT_FIELDS = tuple(_Import.model_fields)
 """Of one entry of an import."""
 
@@ -434,11 +440,12 @@ def _taken(value: Any) -> Import:
         raise InvalidInput(f"Entries have no field {unknown[0][:40]!r}.", hint=known)
     entry = _entry(_Import, value)
     ref, parent_ref = entry.pop("ref"), entry.pop("parent_ref")
-    was = {name: entry.pop(name) for name in FORMER}
-    if None in was.values() and any(was.values()):
-        raise InvalidInput("What is brought back has all of them or none.", hint=f"Give {', '.join(FORMER)}.")
+    was = {name: value for name in FORMER if (value := entry.pop(name)) is not None}
+    if was and not was.keys() >= {*FORMER_NEEDED}:
+        needed = ", ".join(FORMER_NEEDED)
+        raise InvalidInput("What is brought back has all of them or none.", hint=f"Give {needed}.")
     if parent_ref is not None and entry["parent_id"] is not None:
         hint = "`parent_id` is for an entry that is there, `parent_ref` for one of this import."
         raise InvalidInput("It has both `parent_id` and `parent_ref`.", hint=hint)
-    former = Former(**was) if was["id"] else None
+    former = Former(**was) if was else None
     return Import(entry=NewEntry(**entry), former=former, ref=ref, parent_ref=parent_ref)

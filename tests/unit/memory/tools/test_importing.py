@@ -150,3 +150,24 @@ def test_an_entry_is_brought_back_as_it_was_by_an_administrator_only(here: Team)
     assert f"The entry {id} is there with another content." in told
     (told,) = here.data("kb_bulk_import", entries=[former | {"version": None}])["errors"]
     assert "all of them or none" in told
+
+
+def test_what_superseded_an_entry_and_who_learned_it_again_is_brought_back_with_it(here: Team) -> None:
+    old = here.add("Cars are red.", source_story="CAR-1")
+    for story in ("CAR-2", "CAR-3"):
+        here.data("kb_add", content="Cars are red.", entry_type="fact", roles=["dev"], source_story=story)
+    new = here.add("Cars are blue.", supersedes=old)
+    before = [here.data("kb_get", id=id) for id in (old, new)]
+    assert (before[0]["seen_in"], before[0]["superseded_by"]) == (["CAR-2", "CAR-3"], new)
+    assert before[1]["supersedes"] == old
+    here.caller = member("elsewhere", "memory:admin")
+    told = [{name: one[name] for name in one if name != "content_hash"} for one in before]
+    for imported in (2, 0):
+        done = here.data("kb_bulk_import", entries=told)
+        assert (done["imported"], done.get("recurrences")) == (imported, None)
+        assert [here.data("kb_get", id=id) for id in (old, new)] == before
+    again = here.data("kb_stats", metrics=True)["metrics"]["recurrence"]
+    assert (again["recurrences"], again["most"][0]["last_story"]) == (2, "CAR-3")
+    more = [told[0] | {"content": "Cars are green.", "id": new.replace(new[0], "0"), "seen": 40}]
+    here.data("kb_bulk_import", entries=more)
+    assert here.data("kb_get", id=more[0]["id"])["seen"] == 40

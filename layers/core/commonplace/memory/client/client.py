@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 from commonplace.kernel.errors import Conflict, InvalidInput, NotFound, RateLimited, TooLarge, Unavailable
 from commonplace.memory.client.learnings import Address, Learned, Learnings
 from commonplace.memory.client.replacement import Comparison, Replaced, changes, compare, sources
-from commonplace.memory.model import BATCH, MAX_LISTED
+from commonplace.memory.model import BATCH, FORMER, MAX_LISTED
 
 AUTHORIZATION_HINT = "It takes a token for /mcp/memory with the scope memory:write."
 """Of whoever comes without one, or with one that is refused."""
@@ -45,11 +45,9 @@ CONFIDENCE_AFTER: Mapping[Gate, float] = {"PASS": 1.0, "CONCERNS": 0.6, "FAIL": 
 """Of a failure's explanation, by the gate's result. After FAIL it is below what a search asks for, after CONCERNS below
 what a briefing does. A gate that was waived says nothing of it."""
 FAILURE = "failure"
-FORMER = ("id", "created_at", "updated_at", "version")
-"""What an entry has only where it is brought back as it was."""
 EXPORTED = (
     *("id", "content", "entry_type", "roles", "tags", "confidence", "source_file", "source_story", "parent_id"),
-    *("metadata", "created_at", "updated_at", "version"),
+    *("metadata", *FORMER[1:]),
 )
 
 
