@@ -198,6 +198,9 @@ class Worker:
         self._next_call, self._on_init_error, self._on_exit = next_call, on_init_error, on_exit
         self.ready = self.lost = self.explained = False
         self.call: Call | None = None
+        # Before the process, which may ask for its first call at once.
+        self._impatience = threading.Timer(INIT_SECONDS, self._give_up)
+        self._impatience.daemon = True
         self._api = runtime_api(self, variables["AWS_ACCESS_KEY_ID"])
         self._api.start()
         self.process = subprocess.Popen(
@@ -209,8 +212,6 @@ class Worker:
             stderr=subprocess.STDOUT,
             start_new_session=True,  # Ctrl-C is the parent's; a process group of its own can be ended whole
         )
-        self._impatience = threading.Timer(INIT_SECONDS, self._give_up)
-        self._impatience.daemon = True
         self._reader = threading.Thread(target=self._read_log, name=f"log-{function.name}", daemon=True)
         self._watcher = threading.Thread(target=self._watch, name=f"watch-{function.name}", daemon=True)
         for thread in (self._impatience, self._reader, self._watcher):

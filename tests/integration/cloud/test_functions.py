@@ -2,13 +2,16 @@
 
 import json
 import os
+import subprocess
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from local.cloud.cloud import Cloud
-from local.cloud.runtime import FunctionFailed
+from local.cloud.runtime import Call, FunctionFailed, Worker
 
 pytestmark = pytest.mark.laptop
 
@@ -42,6 +45,27 @@ def test_a_process_that_dies_fails_its_call_and_the_next_call_gets_a_new_process
         cloud.invoke("Probe", {"do": "exit", "status": 7})
     assert failure.value.kind == "Runtime.ExitError"
     assert "exit status 7" in failure.value.message
+    assert cloud.invoke("Probe", {"alive": True}) == {"alive": True}
+
+
+def test_a_process_that_asks_for_work_before_its_start_has_returned_gets_it(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, take, asked = subprocess.Popen, Worker.take, threading.Event()
+
+    def taken(worker: Worker, gone: Callable[[], bool]) -> Call | None:
+        asked.set()
+        return take(worker, gone)
+
+    def started(*words: Any, **how: Any) -> Any:
+        process = start(*words, **how)
+        assert asked.wait(60)
+        return process
+
+    with pytest.raises(FunctionFailed):
+        cloud.invoke("Probe", {"do": "exit", "status": 7})
+    monkeypatch.setattr(Worker, "take", taken)
+    monkeypatch.setattr(subprocess, "Popen", started)
     assert cloud.invoke("Probe", {"alive": True}) == {"alive": True}
 
 
