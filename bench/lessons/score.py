@@ -32,7 +32,12 @@ class Counted:
 
     def is_named(self, name: str, title: str) -> bool:
         """Whether a summary of this story id and title is it; the title may go on after what was counted."""
-        return letters(name) == letters(self.id or title) and letters(title).startswith(letters(self.title))
+        return self.is_known_as(name) and letters(title).startswith(letters(self.title))
+
+    def is_known_as(self, name: str) -> bool:
+        """Whether it is the story of that name: its id, or its title, or both."""
+        whole = letters(self.id + self.title)
+        return letters(name) == letters(self.id) or bool(self.title and letters(name).startswith(whole))
 
 
 @dataclass(slots=True)
@@ -120,9 +125,11 @@ def _elsewhere(stories: Sequence[Counted], seeds: Sequence[Seed], text: str) -> 
         if seed.entry_type != "fact" or not seed.source_story or letters(seed.source_story) in letters(seed.content):
             continue
         mark = max((letters(line) for line in re.split(r"\n|; |: ", seed.content)), key=len)[:MARKED]
-        names = [letters(owner.id or owner.title) for line, owner in lines if mark in line and owner]
-        if names and not any(letters(seed.source_story).startswith(name) for name in names):
-            yield seed, next(owner.id or owner.title for line, owner in lines if mark in line and owner)
+        if mark.isdecimal():
+            continue
+        owners = [owner for line, owner in lines if mark in line and owner]
+        if owners and not any(owner.is_known_as(seed.source_story) for owner in owners):
+            yield seed, owners[0].id or owners[0].title
 
 
 def _owned(stories: Sequence[Counted], text: str) -> Iterator[tuple[str, Counted | None]]:

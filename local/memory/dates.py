@@ -38,6 +38,15 @@ def first_date(text: str) -> Dated | None:
     return min(_dates(text), key=lambda one: one.begin, default=None)
 
 
+def own_date(text: str) -> str:
+    """The date of a lesson, at its begin or in brackets of its own, where it is one day."""
+    return next((one.iso for one in _dates(text) if one.begin <= 4 or _is_apart(text, one)), "")
+
+
+def _is_apart(text: str, date: Dated) -> bool:
+    return text[: date.begin].endswith(("(", "[")) and text[date.end :].startswith((")", "]"))
+
+
 def _dates(text: str) -> Iterator[Dated]:
     for form in _FORMS:
         for found in form.finditer(text):

@@ -7,15 +7,16 @@ from local.memory.dates import Dated, first_date
 from local.memory.markdown import Line
 
 _DATES = re.compile(
-    r"(?:story |lesson )?(?:date|completed|finished|closed|when|learned|recorded|added|merged)\b.*", re.I
+    r"(?:story |lesson )?(?:date|completed|finished|closed|when|learned|recorded|added|merged|shipped|released)\b.*",
+    re.I,
 )
 _TAGS = re.compile(r"(?:tags?|labels?|keywords?)", re.I)
 _FIELD = re.compile(
-    r"(?:last )?(?:updated|status|type|authors?|agents?|owners?|reviewers?|phase|severity|priority|story(?: id)?|epic"
+    r"(?:last )?(?:updated|status|type|authors?|agents?|owners?|reviewers?|phases?|severity|priority|story(?: id)?|epic"
     r"|sprint|team|version|branch|commits?|prs?|pull request|issues?|ticket|area|component|scope|project|module|effort"
     r"|(?:story )?points|duration|estimate|actual|source|related(?: .*)?|(?:cross-)?references?|see also|id"
     r"|env(?:ironment)?|deciders?|participants|attendees|(?:retrospective )?facilitator|next retrospective"
-    r"|follow-up stories|upstream issue|impact|category|confidence|frequency|period|dates?)",
+    r"|follow-up stories|upstream issue|impact|category|confidence|frequency|period|dates?|reported by|plans)",
     re.I,
 )
 _BETWEEN_FIELDS = re.compile(r"\s+[|·•]\s+(?=[\w ]{2,30}:)")
@@ -29,6 +30,12 @@ _NOTHING = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _STATE = re.compile(r"status|date|deciders?|authors?|tags?|owners?", re.IGNORECASE)
+_FILE = re.compile(
+    r"this (?:document|file|log|retrospective) (?:should|is a living|serves|captures|contains|tracks|records)\b"
+    r"|(?:document|file) (?:created|updated|version|owner|maintained|status)\b"
+    r"|(?:last|next) (?:updated?|review(?:ed)?|modified|revised)\b|(?:maintained|generated|compiled) (?:by|on)\b",
+    re.IGNORECASE,
+)
 _LESSON = re.compile(
     r"(?:the )?(?:problem|issue|symptoms?|(?:root )?causes?|solution|fix|lesson(?: learned)?|prevention|finding"
     r"|(?:key )?takeaway|(?:practical )?rule|what happened|mistake)",
@@ -52,6 +59,11 @@ def is_field(line: Line) -> bool:
 def is_state(title: str, text: str) -> bool:
     """Whether a section of this title, such as `Status`, holds a field."""
     return _STATE.fullmatch(title) is not None and len(text) <= _MAX_FIELD
+
+
+def tells_of_file(text: str) -> bool:
+    """`Last updated: …`, `Document owner: …`: the foot of a file, wherever it stands."""
+    return _FILE.match(text) is not None
 
 
 def tells_of_lesson(line: Line) -> bool:

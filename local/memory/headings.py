@@ -9,11 +9,24 @@ _KEY = r"(?P<key>[A-Z][A-Z0-9]{0,15}(?:[-_][A-Z][A-Z0-9]*)*(?:-\d+(?:[.-]\d+)*[a
 _KIND = (
     r"story|stories|ticket|issue|task|epic|bug|feature|defect|incident|sprint|iteration|milestone|lesson|learning|ll"
     r"|adr|rfc|decision|retro(?:spective)?|post-?mortem|pr|mr|us|chore|spike|wave|phase|cycle|session|week|day"
+    r"|batch|round|version|release|experiment|attempt|problem|mistake|gotcha|pitfall|insight|takeaway|finding|rule"
 )
-_NUMBERED = rf"(?P<kind>(?i:{_KIND}))\s*(?:#|no\.?\s*|[-–:]?\s?)(?P<number>\d+(?:\.\d+)*[A-Za-z]?)"
-_NAMES = re.compile(rf"(?<![\w`.-])(?<!\D/)(?:{_KEY}|{_NUMBERED}|(?P<hash>#\d+))(?![\w`]|-\w|\.\d|/[^\dA-Z])")
+_NUMBERED = rf"(?P<kind>(?i:{_KIND}))\s*(?:#|no\.?\s*|[-–:]?\s?)(?P<number>\d+(?:\.\d+)*[A-Za-z]?(?:\s?[-–]\s?\d+)?)"
+_VERSION = r"(?P<version>[vV]\d+(?:\.\d+)+(?:[-+.]\w+)*|\[\d+(?:\.\d+)+(?:[-+.]\w+)*\])"
+_PADDED = r"(?P<padded>0\d{2,3})"
+_NAMES = re.compile(
+    rf"(?<![\w`.-])(?<!\D/)(?:{_KEY}|{_NUMBERED}|{_VERSION}|{_PADDED}|(?P<hash>#\d+))(?![\w`]|-\w|\.\d|/[^\dA-Z])"
+)
 _BETWEEN = re.compile(
-    r"(?:(?i:story|stories|ticket|issue|lesson|lessons|learned|learnt|from|of|for|and|in)\b|[^\w`\"'“])*"
+    r"(?:(?i:story|stories|ticket|issue|lessons?|learned|learnt|learnings?|from|of|for|and|in|during|after|the|key|new"
+    r"|milestone|release|version|retro(?:spective)?|post-?mortem|incident)\b|[^\w`\"'“])*"
+)
+_CLOSED = re.compile(r"\s*(?:[:–—|([,\].-]|\Z)")
+"""What follows an id that a title is written after, and not a sentence that mentions it."""
+_TITLED = re.compile(
+    r"\W*(?:post-?mortem|incident(?: report)?|outage|retro(?:spective)?|lesson(?: learned)?|gotcha|pitfall|mistake|bug)"
+    r"\s*[:–—]\s*\w",
+    re.IGNORECASE,
 )
 _TIME = re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?(?:\s?(?:[AaPp][Mm]|UTC|Z))?(?!\w)")
 _TAIL = re.compile(r"(?:[(\[]|\s[-–—|/]\s)\W*\Z")
@@ -55,6 +68,13 @@ class Name:
     """The id stands at the begin, and not at the end."""
     tracked: bool = False
     """It is a tracker's id (`STORY-003`, `#12`) or a story's number, and not that of a phase, a sprint or a lesson."""
+    closed: bool = False
+    """The title stands apart from the id, as in `Phase 3: Search`."""
+
+
+def series(id: str) -> str:
+    """`phase` of `Phase 3`: what ids of one kind begin with."""
+    return re.sub(r"[\W_]*\d.*", "", id).casefold()
 
 
 def plain(text: str) -> str:
@@ -94,12 +114,21 @@ def name(text: str) -> Name | None:
     if leading:
         chosen = next((one for one in leading if one["key"]), None) or leading[-1]
         others = tuple(_id(one) for one in leading if one is not chosen and one["key"])
-        return Name(_id(chosen), _title(bare[at:]), date, others, tracked=_is_tracked(chosen))
-    if found and not re.search(r"\w", bare[found[-1].end() :]):
+        closed = _CLOSED.match(bare, at) is not None
+        return Name(_id(chosen), _title(bare[at:]), date, others, tracked=_is_tracked(chosen), closed=closed)
+    if found and _is_name_at_end(bare, found[-1]):
         before = bare[: found[-1].start()]
         title = _TAIL.sub("", before) if _TAIL.search(before) else bare
         return Name(_id(found[-1]), _title(title), date, leads=False, tracked=_is_tracked(found[-1]))
-    return Name("", _title(bare), date) if date else None
+    return Name("", _title(bare), date) if date or _TITLED.match(bare) else None
+
+
+def _is_name_at_end(text: str, found: re.Match[str]) -> bool:
+    """A number of no tracker in brackets, or a version, only says what the title is about."""
+    before, after = text[: found.start()].rstrip(), text[found.end() :]
+    if re.search(r"\w", after) or found["version"] or found["padded"]:
+        return False
+    return _is_tracked(found) or (_TAIL.search(before + " ") is not None and not after.startswith(")"))
 
 
 def _found(text: str) -> list[re.Match[str]]:
@@ -111,11 +140,13 @@ def _found(text: str) -> list[re.Match[str]]:
 
 
 def _id(found: re.Match[str]) -> str:
-    return re.sub(r"\s+", " ", found[0]).strip()
+    return re.sub(r"\s+", " ", found[0]).strip("[] ")
 
 
 def _is_tracked(found: re.Match[str]) -> bool:
-    return found["kind"] is None or found["kind"].lower() in ("story", "stories", "ticket", "us")
+    if found["kind"]:
+        return found["kind"].lower() in ("story", "stories", "ticket", "us")
+    return found["version"] is None
 
 
 def _title(text: str) -> str:

@@ -9,12 +9,21 @@ from operator import attrgetter
 
 from commonplace.memory.entry_files import Kind, Parsed, Read, Unread, merged, tags
 from commonplace.memory.model import MAX_CONTENT_BYTES, MAX_SOURCE_CHARACTERS, Category, Role, of_heading
-from local.memory.dates import first_date
-from local.memory.fields import date_of, is_field, is_nothing, is_state, names_stories, tags_of, told_by
-from local.memory.headings import ids, name, only_told
+from local.memory.dates import own_date
+from local.memory.fields import (
+    date_of,
+    is_field,
+    is_nothing,
+    is_state,
+    names_stories,
+    tags_of,
+    tells_of_file,
+    told_by,
+)
+from local.memory.headings import ids, name
 from local.memory.markdown import Block, Code, Heading, Item, Line, Paragraph, Row, Unreadable, blocks
 from local.memory.outline import Outline, Place
-from local.memory.stories import Section, Story, distinct, loose_seeds, seeds_of
+from local.memory.stories import Section, Story, distinct, loose_seeds, seeds_of, told_apart
 
 ROLES: tuple[Role, ...] = ("all",)
 """Seed 001, "Files to Seed": these files are for all."""
@@ -71,12 +80,11 @@ class _Reader:
         title = block.text.strip(": ")
         if block.bold and not block.quoted:
             self.release()
-            if of_heading(title) or only_told(title):
-                self.outline.pseudo(title, block.line)
-            elif title[-1:] in ".!?":
-                self.text(block.text, block.line)
-            else:
-                self.announce(Line(title, block.line), for_text=True)
+            if not self.outline.pseudo(title, block.line):
+                if title[-1:] in ".!?":
+                    self.text(block.text, block.line)
+                else:
+                    self.announce(Line(title, block.line), for_text=True)
         elif place.story and not place.begins and is_state(place.title, block.text):
             self.field(Line(block.text, block.line, place.title, block.text), place.story)
         elif place.begins and all(map(is_field, lines)) and place.story:
@@ -103,10 +111,10 @@ class _Reader:
         if place.begins and place.story and len(lines) == 1 and is_field(first):
             self.field(first, place.story)
         elif first.label and not rest:
-            if of_heading(first.label) or only_told(first.label):
-                self.outline.pseudo(first.label, first.line)
-            else:
+            if not self.outline.pseudo(first.label, first.line):
                 self.announce(Line(first.label, first.line), for_text=True)
+        elif first.label and not first.rest and self.outline.bold_story(first.label, first.line):
+            self.text(rest, lines[1].line)
         elif first.label and not place.intro:
             self.fact(text, first.line, of_heading(first.label) if place.category is None else None)
         else:
@@ -125,6 +133,8 @@ class _Reader:
         story = self.place.story
         if is_nothing(text):
             self.note(line, "nothing", text)
+        elif tells_of_file(text):
+            self.note(line, "introduction", text)
         elif story is None:
             self.fact(text, line)
         else:
@@ -214,11 +224,15 @@ class _Reader:
         if is_nothing(text):
             self.note(line, "nothing", text)
             return
+        if self.waiting is None and tells_of_file(text):
+            self.note(line, "introduction", text)
+            return
         if place.told and kind is None and place.story is None:
             self.unread.append(
                 Unread(line, f"“{place.title}” tells of plans, files or figures, and belongs to no story")
             )
             return
+        said = text
         if self.waiting is not None:
             between = "\n" if text.startswith("```") else " "
             text, self.used = f"{self.waiting.text}:{between}{text}", True
@@ -228,8 +242,8 @@ class _Reader:
         section = self.section(kind, title, source)
         section.texts.append(text)
         self.last = (section.texts, len(section.texts) - 1)
-        if place.story is None and (date := first_date(text)) and date.begin <= 4 and date.iso:
-            section.dates[len(section.texts) - 1] = date.iso
+        if place.story is None and (date := own_date(said)):
+            section.dates[len(section.texts) - 1] = date
         self.note(line, "told" if section.told else "fact", text)
 
     def section(self, kind: Category | None, title: str, source: str) -> Section:
@@ -268,13 +282,13 @@ def parse(text: str, source_file: str | None = None, roles: tuple[Role, ...] = R
     found = list(blocks(text))
     outline = Outline.of(found)
     reader = _read(found, outline)
-    if siblings := frozenset(one.place for one in reader.outline.stories if one.place):
+    if siblings := reader.outline.of_lessons:
         reader = _read(found, Outline(outline.adr, outline.whole, siblings))
     if not reader.outline.stories and not reader.loose:
         reader = _read(found, Outline(outline.adr, outline.whole, introduces=False))
     outline = reader.outline
-    groups = {one for one in outline.stories if one.holds and one.silent}
-    stories = [one for one in outline.stories if one not in groups]
+    stories = told_apart([one for one in outline.stories if not (one.holds and one.silent)])
+    groups = set(outline.stories).difference(stories)
     seeds = [seed for story in stories for seed in seeds_of(story, source_file, roles)]
     seeds += [seed for section, source in reader.loose for seed in loose_seeds(section, source, source_file, roles)]
     entries = merged(distinct(seeds))

@@ -1,6 +1,7 @@
 """The headings of a lessons file: which of them begin stories, and what stands below which."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -8,7 +9,7 @@ from commonplace.memory.entry_files import Read
 from commonplace.memory.model import Category, of_heading
 from local.memory.dates import first_date
 from local.memory.fields import date_of, is_field, tells_of_lesson, told_by
-from local.memory.headings import Name, about_file, name, only_told, plain
+from local.memory.headings import Name, about_file, name, only_told, plain, series
 from local.memory.markdown import Block, Heading, Item, Line, Paragraph
 from local.memory.stories import Section, Story
 
@@ -46,17 +47,25 @@ class Outline:
     whole: frozenset[int]
     """Lines of headings with a date or with kinds of lessons below them: of stories, wherever they stand."""
     siblings: frozenset[tuple[int, int]] = frozenset()
-    """Line of the heading above, and level, of headings that name lessons: what stands beside them does as well."""
+    """Line of the heading above, and level, where most headings name lessons: what stands beside them does as well."""
     introduces: bool = True
     """Paragraphs below the title introduce the file."""
     path: list[Place] = field(default_factory=list)
     stories: list[Story] = field(default_factory=list)
     read: list[Read] = field(default_factory=list)
+    headings: Counter[tuple[int, int]] = field(default_factory=Counter)
+    """How many headings stand at a place, as in `siblings`."""
 
     @classmethod
     def of(cls, found: Sequence[Block]) -> "Outline":
         titles = {plain(one.text) for one in found if isinstance(one, Heading)}
         return cls({"status", "context", "decision"} <= titles, frozenset(_whole(found)))
+
+    @property
+    def of_lessons(self) -> frozenset[tuple[int, int]]:
+        """Places where half of the headings name lessons, or more."""
+        named = Counter(one.place for one in self.stories if one.place)
+        return frozenset(place for place, count in named.items() if 2 * count >= self.headings[place])
 
     @property
     def place(self) -> Place:
@@ -70,8 +79,10 @@ class Outline:
         above = self.path[-1] if self.path else None
         owner = above.story if above else None
         beside = (above.line, heading.level) if above and not owner and not above.intro else None
+        if beside and not self.is_section(heading.text):
+            self.headings[beside] += 1
         if found := self.named(heading, above):
-            self.begin(heading, found, above, beside)
+            self.begin(heading.level, heading.text, heading.line, found, beside)
             return
         category = of_heading(heading.text)
         told = category is None and only_told(heading.text)
@@ -87,18 +98,25 @@ class Outline:
         self.path.append(place)
         self.read.append(Read(heading.line, "section" if owner or category else "group", heading.text))
 
-    def begin(self, heading: Heading, found: Name, above: Place | None, beside: tuple[int, int] | None) -> None:
+    @staticmethod
+    def is_section(title: str) -> bool:
+        """Whether the words of a heading name a kind of lesson, or what is none."""
+        return of_heading(title) is not None or about_file(title) or only_told(title)
+
+    def begin(self, level: float, title: str, line: int, found: Name, beside: tuple[int, int] | None = None) -> None:
         """A story, with the date of a heading above it if it has none of its own."""
+        above = self.path[-1] if self.path else None
         dates = (first_date(one.title) for one in reversed(self.path))
         date = found.date or next((one.iso for one in dates if one), "")
-        story = Story(found.id, found.title, date, heading.line, others=found.others, place=beside)
+        story = Story(found.id, found.title, date, line, found.tracked, others=found.others, place=beside)
+        story.chapter = above.line if above else 0
         self.stories.append(story)
         owner = above.story if above else None
         if owner is not None:
             owner.holds = True
         kind = above.category if above and not owner else None
-        category = kind or (of_heading(heading.text) if not found.leads else None)
-        self.path.append(Place(heading.level, heading.text, story, True, category, tracked=found.tracked))
+        category = kind or (of_heading(title) if not found.leads else None)
+        self.path.append(Place(level, title, story, True, category, tracked=found.tracked))
 
     def named(self, heading: Heading, above: Place | None) -> Name | None:
         """The story that begins here; None for a section, which may well mention another."""
@@ -107,39 +125,91 @@ class Outline:
         found = name(heading.text)
         owner = above.story if above else None
         if found is None and owner is None and (above.line if above else 0, heading.level) in self.siblings:
-            about = of_heading(heading.text) or about_file(heading.text) or only_told(heading.text)
-            return None if about else Name("", heading.text)
-        if found is None or (above and above.left_out) or (owner and found.id == owner.id):
+            return None if self.is_section(heading.text) else Name("", heading.text)
+        if found is None or (above and above.left_out):
             return None
         if owner is None:
-            return found if found.id or (found.date and of_heading(heading.text) is None) else None
+            return found if found.id or not found.date or of_heading(heading.text) is None else None
+        return found if self.is_apart(heading, found, owner) else None
+
+    def is_apart(self, heading: Heading, found: Name, owner: Story) -> bool:
+        """Whether a heading below that of a story begins another one.
+
+        It does with a tracker's id, with the next number of the same series, or with another date where dates name
+        stories; whatever else it names, it is a part.
+        """
+        if found.id.casefold() == owner.id.casefold() and (found.id or not is_other(found.date, owner)):
+            return False
         container = next(one for one in reversed(self.path) if one.begins)
         within = self.path[self.path.index(container) + 1 :]
-        if not found.id or (any(one.category for one in within) and heading.line not in self.whole):
-            return None
-        wide = not container.tracked or not owner.id
+        if any(one.category for one in within) and heading.line not in self.whole:
+            return False
+        if not found.id:
+            return is_other(found.date, owner) and of_heading(heading.text) is None
         if not found.leads and of_heading(heading.text):
-            return None
-        return found if found.tracked and (found.leads or wide) else None
+            return False
+        if found.leads and found.closed and (series(found.id) == series(owner.id) or container.level == 1):
+            return True
+        return found.tracked and (found.leads or not container.tracked or not owner.id)
 
     def begin_lesson(self, lines: tuple[Line, ...]) -> None:
-        """A heading of no story that has a date or a problem right below it names a lesson."""
-        place = self.place
-        if place.story or place.section or place.intro or place.left_out or not place.title:
+        """A heading of no story that has a date or a problem right below it names a lesson.
+
+        So does one below a story that only its date and title name, if its own date is another.
+        """
+        place, above = self.place, self.place.story
+        if place.begins or place.section or place.intro or place.left_out or not place.title:
             return
+        if above is not None:
+            dates = [date_of(*one) for line in lines if is_field(line) for one in told_by(line)]
+            if place.category or place.told or not any(one and is_other(one.iso, above) for one in dates):
+                return
+            above.holds = True
         if any(tells_of_lesson(line) for line in lines):
             place.story = Story("", place.title, line=place.line, place=place.beside)
             place.begins, place.tracked = True, False
             self.stories.append(place.story)
             del self.read[next(at for at in reversed(range(len(self.read))) if self.read[at].line == place.line)]
 
-    def pseudo(self, title: str, line: int) -> None:
-        """Bold words alone in a line that name a kind of lesson stand for a heading."""
-        if self.path and self.path[-1].level % 1:
-            self.path.pop()
+    def pseudo(self, title: str, line: int) -> bool:
+        """Bold words alone in a line end what such words began, and stand for a heading where they name a kind."""
+        if self.bold_story(title, line):
+            return True
+        self.close(0.5)
         category, above = of_heading(title), self.place
+        if category is None and not only_told(title):
+            return False
         self.path.append(Place(above.level + 0.5, title, above.story, category=category, told=category is None))
         self.read.append(Read(line, "section", title))
+        return True
+
+    def bold_story(self, title: str, line: int) -> bool:
+        """Bold words that begin with an id or a date name a lesson where no heading does: `2026-01-24: Locks`."""
+        found, dated = name(title), first_date(title)
+        if (
+            found is None
+            or not found.title
+            or not found.leads
+            or any(one.story for one in self.path if not one.level % 1)
+        ):
+            return False
+        if not (found.id and found.tracked and found.closed) and not (dated and dated.begin <= 2):
+            return False
+        self.close(0.25)
+        if self.place.left_out:
+            return False
+        self.begin(self.place.level + 0.25, title, line, found)
+        return True
+
+    def close(self, rank: float) -> None:
+        """Ends what bold words began, of this rank or lower."""
+        while self.path and self.path[-1].level % 1 >= rank:
+            self.path.pop()
+
+
+def is_other(date: str, story: Story) -> bool:
+    """Whether a date is not that of a story which nothing but its own date names."""
+    return bool(date and story.date and date != story.date and not story.id)
 
 
 def _whole(found: Iterable[Block]) -> Iterator[int]:

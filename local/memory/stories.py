@@ -29,6 +29,12 @@ class Story:
     title: str
     date: str = ""
     line: int = 0
+    tracked: bool = False
+    """By its id alone it is known in the whole file; `Lesson 1` may be another in the next chapter."""
+    label: str = ""
+    """What it is known by where others have the same id or title."""
+    chapter: int = 0
+    """Line of the heading that it stands below."""
     tags: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     place: tuple[int, int] | None = None
@@ -40,7 +46,7 @@ class Story:
 
     @property
     def source(self) -> str:
-        return (self.id or self.title or self.date)[:MAX_SOURCE_CHARACTERS]
+        return (self.label or self.id or self.title or self.date)[:MAX_SOURCE_CHARACTERS]
 
     @property
     def silent(self) -> bool:
@@ -81,6 +87,29 @@ def seeds_of(story: Story, source_file: str | None, roles: tuple[Role, ...]) -> 
         metadata=metadata,
     )
     yield from facts
+
+
+def told_apart(stories: list[Story]) -> list[Story]:
+    """Without headings that only announce a story of the file.
+
+    Those that share a title are known by their dates as well, and those that share a number by their titles, if they
+    stand in different chapters: in one chapter `Week 1` is one week.
+    """
+    alike: dict[str, list[Story]] = {}
+    for story in stories:
+        alike.setdefault(story.source.casefold(), []).append(story)
+    for same in alike.values():
+        same[:] = [one for one in same if not one.silent] or same[:1]
+        numbered = [one for one in same if one.id and not one.tracked]
+        titled = [one for one in same if not one.id and one.date]
+        if len({one.chapter for one in numbered}) > 1:
+            for one in numbered:
+                one.label = f"{one.id}: {one.title}".strip(": ")
+        if len({one.date for one in titled}) > 1:
+            for one in titled:
+                one.label = f"{one.title} ({one.date})"
+    kept = {id(one) for same in alike.values() for one in same}
+    return [one for one in stories if id(one) in kept]
 
 
 def loose_seeds(section: Section, source: str, source_file: str | None, roles: tuple[Role, ...]) -> Iterator[Seed]:

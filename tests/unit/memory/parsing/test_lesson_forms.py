@@ -47,6 +47,23 @@ def below(body: str, heading: str = "## APP-1: Title") -> list[str]:
         ("## The lock that froze (January 24th, 2026)", "The lock that froze", "The lock that froze", "2026-01-24"),
         ("## Week 1: Docks (Jan 21-22, 2026)", "Week 1", "Docks", "2026-01-21"),
         ("## 2026/01/24", "2026-01-24", None, "2026-01-24"),
+        ("## v0.3.0 — Charts (2026-01-24)", "v0.3.0", "Charts", "2026-01-24"),
+        ("## [1.2.0] - 2026-01-24", "1.2.0", None, "2026-01-24"),
+        ("## Milestone: v1.0 — Harbour", "v1.0", "Harbour", None),
+        ("## Release 1.4: Locks", "Release 1.4", "Locks", None),
+        ("## Lesson 7: Name the rope", "Lesson 7", "Name the rope", None),
+        ("## Gotcha #4 - Tides are late", "Gotcha #4", "Tides are late", None),
+        ("### Day 4-5: Docks", "Day 4-5", "Docks", None),
+        ("## 0012 - Use one queue", "0012", "Use one queue", None),
+        ("## Lessons Learned from Phase 15 — Ropes", "Phase 15", "Ropes", None),
+        ("## Retrospective: Sprint 3", "Sprint 3", None, None),
+        (
+            "## Postmortem: the gate stood open",
+            "Postmortem: the gate stood open",
+            "Postmortem: the gate stood open",
+            None,
+        ),
+        ("# Incident: no light", "Incident: no light", "Incident: no light", None),
     ],
 )
 def test_a_heading_names_a_story_in_any_usual_form(
@@ -56,7 +73,18 @@ def test_a_heading_names_a_story_in_any_usual_form(
     assert (summary.source_story, summary.metadata.get("title"), summary.metadata.get("date")) == (story, title, date)
 
 
-@pytest.mark.parametrize("heading", ["## UTF-8 in names", "## Move to version 12.3", "## See `STORY-3`", "## SHA-256"])
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "## UTF-8 in names",
+        "## Move to version 12.3",
+        "## See `STORY-3`",
+        "## SHA-256",
+        "## Docks (v0.4)",
+        "## Docks (Batch 5)",
+        "## 2.1 Docks",
+    ],
+)
 def test_what_only_looks_like_an_id_names_no_story(heading: str) -> None:
     assert summaries(parse(f"{heading}\n\n- one thing\n")) == []
 
@@ -161,6 +189,91 @@ def test_stories_below_another_storys_title_are_their_own_and_its_lessons_stay_i
         "WRKF-000": ["of all", "of all again"],
         "WRKF-1021": ["of one"],
     }
+
+
+def of_each(text: str) -> dict[str | None, list[str]]:
+    found = parse(text)
+    return {one: facts(found, one) for one in dict.fromkeys(seed.source_story for seed in found.seeds)}
+
+
+def test_the_next_number_of_a_series_begins_a_story_at_any_depth() -> None:
+    text = "# All\n## Phase 14: Nets\n- a net\n### Knots\n- a knot\n### Lessons from Phase 15 — Ropes\n- a rope\n"
+    text += "### Lesson 3: Lines\n- a line\n### Learned in Phase 14\n- a net again\n### Phase 16 is next\n- so\n"
+    assert of_each(text) == {
+        "Phase 14": ["a net", "a knot", "a line", "a net again", "so"],
+        "Phase 15": ["a rope"],
+    }
+
+
+def test_another_date_below_a_dated_story_begins_another_and_the_same_date_does_not() -> None:
+    text = "## 2026-01-24 — Locks\n- one\n### Night (2026-01-24)\n- two\n### Keys (2026-01-25)\n- three\n"
+    text += "### Oil\n**Date:** 2026-01-26\n- four\n"
+    assert of_each(text) == {"Locks": ["one", "two"], "Keys": ["three"], "Oil": ["four"]}
+
+
+def test_dates_below_a_storys_own_id_are_parts_of_it() -> None:
+    text = "## INC-7: No light (2026-01-24)\n- dark\n### 2026-01-25: second night\n- dark again\n"
+    assert of_each(text) == {"INC-7": ["dark", "dark again"]}
+
+
+def test_one_number_beside_topics_makes_no_story_of_them_and_most_of_them_do() -> None:
+    assert list(of_each("# A\n## B\n### Docks\n- a\n### Lesson 1: Tar\n- b\n### Nets\n- c\n")) == ["Lesson 1", None]
+    assert list(of_each("# A\n## B\n### Lesson 2: Oil\n- a\n### Lesson 1: Tar\n- b\n### Nets\n- c\n")) == [
+        "Lesson 2",
+        "Lesson 1",
+        "Nets",
+    ]
+
+
+def test_stories_of_one_name_are_told_apart_by_date_or_chapter() -> None:
+    assert of_each("## Task\nDate: 2026-01-24\n- one\n## Task\nDate: 2026-01-25\n- two\n") == {
+        "Task (2026-01-24)": ["one"],
+        "Task (2026-01-25)": ["two"],
+    }
+    chapters = "# All\n## Docks\n### Lesson 1: Tar\n- one\n## Nets\n### Lesson 1: Knots\n- two\n"
+    assert of_each(chapters) == {"Lesson 1: Tar": ["one"], "Lesson 1: Knots": ["two"]}
+    assert list(of_each("# All\n## Week 1: Docks\n- one\n## Week 1: Summary\n- two\n")) == ["Week 1"]
+
+
+def test_headings_that_only_announce_stories_make_none() -> None:
+    text = (
+        "# All\n## Timeline\n### Phase 1: Docks\n### Phase 2: Nets\n## Phase 1: Docks\n- one\n## Phase 2: Nets\n- two\n"
+    )
+    found = parse(text)
+    assert [one.source_story for one in summaries(found)] == ["Phase 1", "Phase 2"]
+    assert [one.kind for one in found.read if one.line in (3, 4)] == ["group", "group"]
+
+
+def test_numbers_below_the_title_of_a_retrospective_are_stories() -> None:
+    text = "# Retrospective: Harbour\n## Sprint 1: Docks\n- one\n## Sprint 2: Nets\n- two\n## Thanks\n- three\n"
+    assert of_each(text) == {"Retrospective: Harbour": ["three"], "Sprint 1": ["one"], "Sprint 2": ["two"]}
+
+
+def test_bold_words_with_a_date_or_an_id_name_a_lesson_outside_of_stories() -> None:
+    text = "# All\n## Docks\n**2026-01-24 — Tar**\nIt melts.\n\n**Fix:**\n- shade\n\n**L-12: Oil**\n- thin\n"
+    text += "## Nets\n- torn\n"
+    found = parse(text)
+    assert facts(found, "Tar") == ["Fix: shade"]
+    assert (facts(found, "L-12"), facts(found)) == (["thin"], ["torn"])
+
+
+def test_a_bold_label_ends_the_section_that_another_began() -> None:
+    text = "## APP-1\n**Files created:**\n- a\n\n**Why:**\n- b\n\n**Blockers:**\n- c\n\n**Also:**\n- d\n"
+    found = {one.content: one.tags[0] for one in parse(text).seeds if one.entry_type == "fact"}
+    assert found == {"Why: b": "app", "c": "blocker", "Also: d": "app"}
+
+
+def test_a_lesson_of_no_story_has_its_own_date() -> None:
+    text = "# All\n## Docks\n- 2026-01-24: tar\n- **Oil** (2026-01-25): thin\n- tested on 2026-01-26 at night\n"
+    dates = [one.metadata.get("date") for one in parse(text).seeds if one.entry_type == "fact"]
+    assert dates == ["2026-01-24", "2026-01-25", None]
+
+
+def test_the_foot_of_a_file_is_no_lesson_of_the_last_story() -> None:
+    text = "## APP-1\n### Reuse\n- one thing\n\n---\n\n*Last updated: 2026-01-24*\n\n**Document owner**: the pilot\n"
+    found = parse(text)
+    assert facts(found, "APP-1") == ["one thing"]
+    assert [one.kind for one in found.read][-2:] == ["introduction", "introduction"]
 
 
 def test_a_story_that_a_recommendation_names_takes_nothing() -> None:
