@@ -1,6 +1,6 @@
 """What one call of the memory costs as a team's memory grows: capacity units of DynamoDB, and CPU.
 
-`python -m bench.memory_costs [SIZE ...]`; 600, 5,000 and 20,000 entries without. The table is moto's, in this process.
+`python -m bench.memory_costs [SIZE ...]`; 600 to 20,000 entries without. The table is moto's, in this process.
 moto reports half a unit for a read and one for a write whatever their size, so units are computed here, by DynamoDB's
 rules, from the sizes of the items that a call reads and writes. CPU is that of our code: what the client and the
 emulator take is left out. Calls of all sizes take turns.
@@ -46,7 +46,7 @@ from commonplace.web.mcp.declaration import Call, Caller
 from local.cloud import moto_patches
 from local.cloud.environment import ACCOUNT
 
-SIZES = (600, 5_000, 20_000)
+SIZES = (600, 5_000, 10_000, 20_000)
 ROUNDS, WARM_UP, IMPORTS = 5, 1, 1
 OWN = "acme"
 FACTS = 10

@@ -48,6 +48,8 @@ def calls(here: World) -> dict[str, Asked]:
         "list, cursor": ("kb_list", {"limit": 5, "cursor": deep}),
         "list, confidence": ("kb_list", {"limit": 5, "order_by": "confidence"}),
         "list, changed": ("kb_list", {"limit": 5, "order_by": "updated_at"}),
+        "list, a span of time": ("kb_list", since),
+        "list, a span of time, confidence": ("kb_list", {**since, "order_by": "confidence"}),
         "stats": ("kb_stats", {}),
         "list, a span of time, cursor": ("kb_list", {**since, "cursor": here.call("kb_list", since)["next_cursor"]}),
     }

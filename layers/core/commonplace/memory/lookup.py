@@ -30,7 +30,7 @@ COMMON_SHARE, COMMON_FLOOR = 0.1, 25
 RELATIVES, NEWEST = 200, 50
 """So many siblings and children are looked at, and so many entries of each tag, the newest."""
 FEW = 200
-"""So many entries are read and sorted rather than looked for among all in the order that is asked for."""
+"""So many keys are counted, and so many entries read and sorted rather than looked for among all in their order."""
 
 
 class Reading:
@@ -87,48 +87,66 @@ class Reading:
     def list(self, organisation: str, listing: Listing) -> ListAnswer:
         """A page of those that pass the filters, ties by id, and how many pass them.
 
-        The number is that of the counts where one of them is of just these filters; otherwise the keys of the rarest
-        facet are counted, once for all pages.
+        The number is that of the counts where one of them is of just these filters; otherwise the `FEW` first keys of
+        the rarest facet are counted, once for all pages, and there may be more.
         """
         wanted = facets.wanted(listing)
-        counted = [name for name in wanted if name.startswith(facets.COUNTED)]
-        counts = {name: self._store.counts(organisation, name) for name in (ALL, *counted)}
-        sizes = {name: facets.number(cells) for name, cells in counts.items()}
-        sizes |= {name: facets.number_of(counts[ALL], name) for name in wanted if name not in counts}
+        sizes, known = self._sizes(organisation, listing, wanted)
         rarest = min(sizes, key=lambda name: sizes[name])
-        few = listing.order_by != "created_at" and sizes[rarest] <= FEW
-        told = len(counted) <= 1 and not (listing.since or listing.until)
-        known = facets.number(counts[[*counts][-1]], listing.role, listing.entry_type) if told else listing.total
-        matching = list(self._passing(organisation, listing, wanted, rarest)) if few or known is None else None
-        total = len(matching or ()) if known is None else known
+        by_time, most = listing.order_by == "created_at", listing.offset + listing.limit + 1
+        total, whole = (listing.total, listing.whole) if known is None else (known, True)
+        first: Sequence[Key] = ()
+        exhausted = False
+        if total is None or (whole and not by_time and min(sizes[rarest], total) <= FEW):
+            keys = [*islice(self._keys(organisation, listing, rarest, page=FEW + 1), FEW + 1)]
+            first = [key for key in keys[:FEW] if _passes(key, listing, wanted)]
+            exhausted = len(keys) <= FEW
+        if total is None:
+            total, whole = len(first), exhausted
 
-        newest_first, after = listing.order == "desc", listing.after
-        if matching is not None and few:
-            entries = self._store.get_many(organisation, [key.id for key in matching]) if matching else {}
-            places: Iterable[tuple[str, EntryId]] = sorted(
-                ((facets.position(entry, listing.order_by), entry.id) for entry in entries.values()),
-                reverse=newest_first,
-            )
-        elif matching is not None and listing.order_by == "created_at":
-            places = [(key.position, key.id) for key in matching]
+        if exhausted and not by_time:
+            places = self._sorted(organisation, listing, first)
+        elif by_time and (exhausted or len(first) >= most):
+            places = [(key.position, key.id) for key in first]
         else:
-            facet = rarest if listing.order_by == "created_at" else f"by={listing.order_by}"
-            # The key at `after` is read as well, and one behind the page.
-            page = (listing.offset + listing.limit) * sizes.get(facet, sizes[ALL]) // max(total, 1) + 1 + bool(after)
-            keys = self._passing(organisation, listing, wanted, facet, after=after, page=page) if total else iter(())
-            places = ((key.position, key.id) for key in keys)
-        rest = ((place, id) for place, id in places if not after or (place < after if newest_first else place > after))
-        page_and_one = list(islice(rest, listing.offset, listing.offset + listing.limit + 1))
-        at = {id: place for place, id in page_and_one[: listing.limit]}
+            facet = rarest if by_time else f"by={listing.order_by}"
+            size = sizes.get(facet, sizes[ALL])
+            # The key at `after` is read as well.
+            page = most * (size if whole else min(size, FEW)) // max(total, 1) + bool(listing.after)
+            keys_of = (
+                self._keys(organisation, listing, facet, after=listing.after, page=page) if total or not whole else ()
+            )
+            behind = (key for key in keys_of if _passes(key, listing, wanted) and _is_behind(key.position, listing))
+            places = [(key.position, key.id) for key in islice(behind, most)]
+            if not (whole or listing.after):
+                total, whole = max(total, len(places)), len(places) < most
+        at = {id: place for place, id in places[listing.offset : most - 1]}
         found = search.in_order([*at], self._store.get_many(organisation, [*at]) if at else {})
         passing = [entry for entry in found if set(wanted) <= set(facets.facets(entry))]
         return ListAnswer(
             search.without_lost_parents(self._store, organisation, passing),
             total,
+            whole=whole,
             places=tuple(at[entry.id] for entry in passing),
-            last=[*at.values()][-1] if at else after,
-            more=len(page_and_one) > listing.limit,
+            last=[*at.values()][-1] if at else listing.after,
+            more=len(places) >= most,
         )
+
+    def _sizes(self, organisation: str, listing: Listing, wanted: Sequence[str]) -> tuple[dict[str, int], int | None]:
+        """How many entries each facet has, and how many pass the filters, where the counts know that."""
+        counted = [name for name in wanted if name.startswith(facets.COUNTED)]
+        counts = {name: self._store.counts(organisation, name) for name in (ALL, *counted)}
+        sizes = {name: facets.number(cells) for name, cells in counts.items()}
+        sizes |= {name: facets.number_of(counts[ALL], name) for name in wanted if name not in counts}
+        if len(counted) > 1 or listing.since or listing.until:
+            return sizes, None
+        return sizes, facets.number(counts[[*counts][-1]], listing.role, listing.entry_type)
+
+    def _sorted(self, organisation: str, listing: Listing, few: Sequence[Key]) -> Sequence[tuple[str, EntryId]]:
+        """Few entries in the order that is asked for, behind the page before."""
+        entries = self._store.get_many(organisation, [key.id for key in few]) if few else {}
+        places = ((facets.position(entry, listing.order_by), entry.id) for entry in entries.values())
+        return sorted((one for one in places if _is_behind(one[0], listing)), reverse=listing.order == "desc")
 
     def stats(self, organisation: str) -> Stats:
         """Figures of all entries. An entry with two roles counts for both."""
@@ -171,24 +189,29 @@ class Reading:
     def _newest(self, organisation: str, facet: str, most: int) -> tuple[Key, ...]:
         return tuple(islice(self._store.keys(organisation, facet, page=most), most))
 
-    def _passing(
-        self,
-        organisation: str,
-        listing: Listing,
-        wanted: Sequence[str],
-        facet: str,
-        *,
-        after: str = "",
-        page: int = KEYS_PER_PAGE,
+    def _keys(
+        self, organisation: str, listing: Listing, facet: str, *, after: str = "", page: int = KEYS_PER_PAGE
     ) -> Iterator[Key]:
-        """The keys of a facet that pass the filters, in the order that is asked for, beginning where `after` is."""
-        newest_first, since, until = listing.order == "desc", listing.since or "", f"{listing.until or ''}{LAST}"
-        low, high = ("", LAST) if facet.startswith("by=") else (since, until)
+        """The keys of a facet in the order that is asked for, of the time that is asked for where that orders them,
+        beginning where `after` is."""
+        newest_first = listing.order == "desc"
+        low, high = ("", LAST) if facet.startswith("by=") else _span(listing)
         low, high = (low, min(after or high, high)) if newest_first else (max(after, low), high)
-        keys = self._store.keys(organisation, facet, newest_first=newest_first, low=low, high=high, page=page)
-        for key in keys:
-            if since <= key.created_at <= until and set(wanted) <= set(key.facets):
-                yield key
+        return self._store.keys(organisation, facet, newest_first=newest_first, low=low, high=high, page=page)
+
+
+def _span(listing: Listing) -> tuple[str, str]:
+    return listing.since or "", f"{listing.until or ''}{LAST}"
+
+
+def _passes(key: Key, listing: Listing, wanted: Sequence[str]) -> bool:
+    since, until = _span(listing)
+    return since <= key.created_at <= until and set(wanted) <= set(key.facets)
+
+
+def _is_behind(position: str, listing: Listing) -> bool:
+    """Not on the page before."""
+    return not listing.after or (position < listing.after if listing.order == "desc" else position > listing.after)
 
 
 def _shared(own: Entry, key: Key) -> int:

@@ -348,12 +348,16 @@ class Listing:
     """A position (`memory.facets`): the list goes on behind it, and `offset` counts from there."""
     total: int | None = None
     """How many pass the filters, by the page before: they are not counted again where that takes reading them."""
+    whole: bool = True
+    """Whether these are all."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListAnswer:
     entries: tuple[Entry, ...]
     total: int
+    whole: bool = True
+    """False: more may pass than `total`."""
     places: tuple[str, ...] = ()
     """The position of each entry, by which it was found."""
     last: str = ""

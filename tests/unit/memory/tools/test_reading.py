@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from commonplace.memory.lookup import FEW
 from commonplace.memory.model import MAX_CONTENT_BYTES, content_hash
 from commonplace.memory.tools.answers import LIST_TOKENS
 from commonplace.web.mcp.budgets import MAX_TOKENS, estimate_tokens
@@ -232,6 +233,33 @@ def test_a_page_of_which_everything_was_deleted_meanwhile_still_leads_on(
     assert page["entries"] == []
     rest = here.data("kb_list", limit=5, order="asc", cursor=page["next_cursor"])
     assert [one["id"] for one in rest["entries"]] == ids[2:]
+
+
+@pytest.mark.parametrize("order", ["created_at", "confidence"])
+def test_where_many_pass_several_filters_the_total_is_what_was_counted_and_all_come(here: Team, order: str) -> None:
+    both = {"tags": ["tide"], "source_file": "docs/tides.md"}
+    ids = {here.add(f"Tide {number}.", confidence=number / 300, **both) for number in range(FEW + 30)}
+    for number in range(40):
+        here.add(f"Elsewhere {number}.", tags=["tide"])
+        here.add(f"Another {number}.", source_file="docs/tides.md")
+    asked = {**both, "limit": 50, "order_by": order}
+    result, told = here.call("kb_list", **asked), list[str]()
+    first = result.structured_content
+    counted = first["total"]
+    assert (0 < counted <= FEW, first["total_is_least"]) == (True, True)
+    assert text_of(result).startswith(f"{counted} or more, here 1 to ")
+    page = first
+    while "next_cursor" in page:
+        told += [one["id"] for one in page["entries"]]
+        assert page["next_offset"] == len(told)
+        page = here.data("kb_list", **asked, cursor=page["next_cursor"])
+        assert page["total"] == max(counted, len(told) + len(page["entries"]))
+    told += [one["id"] for one in page["entries"]]
+    assert (len(told), set(told)) == (len(ids), ids)
+    rest = here.data("kb_list", **{**asked, "limit": 30}, offset=FEW)
+    there = [one["id"] for one in rest["entries"]]
+    assert (there, rest["total"]) == (told[FEW : FEW + len(there)], len(ids))
+    assert "total_is_least" not in rest
 
 
 def test_a_list_goes_on_by_its_cursor_until_each_entry_was_told_once(here: Team) -> None:

@@ -424,7 +424,7 @@ class MemoryClient:
                 if one["id"] not in seen and (entry := self._whole(one)) is not None:
                     yield entry
                 seen.add(one["id"])
-            told(min(len(seen), total), total)
+            told(len(seen), max(len(seen), total))
 
     def _pages(self, asked: Mapping[str, Any]) -> Iterator[tuple[list[dict[str, Any]], int]]:
         """The pages of a list, and how many entries it has. An offset would read all that it passes over each time."""

@@ -38,6 +38,8 @@ from commonplace.web.mcp.declaration import (
 from commonplace.web.mcp.rendering import compact, cost
 
 GET, LIST = "kb_get", "kb_list"
+MORE = "+"
+"""After a total that is not all."""
 MARGIN = 200
 """Tokens for the handle of a long entry, and for notes of the frame."""
 MAX_READ_METADATA = 3_000
@@ -202,6 +204,7 @@ class RelatedEntries(SnakeCaseOutput):
 class Listed(SnakeCaseOutput):
     entries: list[Told]
     total: int
+    total_is_least: bool | None = Field(None, description="There may be more: not all were counted")
     next_offset: int | None = Field(None, description="Where the list goes on")
     next_cursor: str | None = Field(None, description="The same, for `cursor`, with the other arguments as they are")
 
@@ -277,8 +280,9 @@ def kb_get_related(using: MemoryServices, call: Call, asked: RelatedArguments) -
 def kb_list(using: MemoryServices, call: Call, asked: ListArguments) -> Answer:
     given = dict(asked)
     question = compact({name: one for name, one in given.items() if name not in ("limit", "offset", "cursor")})
-    at, total, after = _list_position(given.pop("cursor"), question)
-    listing = replace(validation.listing(**given), after=after, total=total)
+    at, counted, after = _list_position(given.pop("cursor"), question)
+    known = int(counted.removesuffix(MORE)) if counted else None
+    listing = replace(validation.listing(**given), after=after, total=known, whole=not counted.endswith(MORE))
     begin = at + listing.offset
     answer = using.memory.list(call.author, listing)
     shown = fitted(
@@ -290,24 +294,31 @@ def kb_list(using: MemoryServices, call: Call, asked: ListArguments) -> Answer:
     )
     end = begin + len(shown.rows)
     further, cursor = None, None
-    head = f"{answer.total} in all" + (f", here {begin + 1} to {end}" if shown.rows else "") + "."
+    total = answer.total if answer.whole else max(answer.total, end)
+    head = (
+        f"{total} {'in all' if answer.whole else 'or more'}"
+        + (f", here {begin + 1} to {end}" if shown.rows else "")
+        + "."
+    )
     cut = len(shown.rows) < len(answer.entries)
     if cut or answer.more:
         last = answer.places[len(shown.rows) - 1] if cut else answer.last
         further = end
-        cursor = budgets.handle(f"{end} {answer.total} {last}", tool=LIST, question=question, version="")
+        counted = f"{total}{'' if answer.whole else MORE}"
+        cursor = budgets.handle(f"{end} {counted} {last}", tool=LIST, question=question, version="")
         head += " An answer holds no more." if cut else ""
         head += f" More: offset {further} without a cursor, or cursor `{cursor}`."
-    data = Listed(entries=shown.rows, total=answer.total, next_offset=further, next_cursor=cursor)
+    least = None if answer.whole else True
+    data = Listed(entries=shown.rows, total=total, total_is_least=least, next_offset=further, next_cursor=cursor)
     return Answer("\n\n".join([head, *shown.text]), data)
 
 
-def _list_position(cursor: str | None, question: str) -> tuple[int, int | None, str]:
+def _list_position(cursor: str | None, question: str) -> tuple[int, str, str]:
     """How many entries were before, how many there are in all, and the position of the last one before."""
     if cursor is None:
-        return 0, None, ""
+        return 0, "", ""
     number, total, last = str(budgets.resume(cursor, tool=LIST, question=question, version="")).split(" ", 2)
-    return int(number), int(total), last
+    return int(number), total, last
 
 
 def kb_rate(using: MemoryServices, call: Call, asked: RateArguments) -> Answer:
