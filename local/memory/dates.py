@@ -15,7 +15,7 @@ _FORMS = tuple(
     re.compile(rf"(?<![\w.-]){form}(?!\w|[-/]\d)", re.IGNORECASE)
     for form in (
         rf"{_YEAR}(?P<by>[-/.])(?P<month>\d{{1,2}})(?P=by)(?P<day>\d{{1,2}})(?:T[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?",
-        rf"{_YEAR}年(?P<month>\d{{1,2}})月(?P<day>\d{{1,2}})日",
+        rf"{_YEAR}[年년]\s?(?P<month>\d{{1,2}})[月월]\s?(?P<day>\d{{1,2}})[日일]",
         rf"(?:(?:mon|tues?|wed(?:nes)?|thur?s?|fri|sat(?:ur)?|sun)(?:day)?,?\s+)?{_DAY}(?:\s?[-–]\s?\d{{1,2}}(?:st|nd|rd|th)?)?\.?(?:\s+of)?[\s-]+{_MONTH},?[\s-]+{_YEAR}",
         rf"(?:(?:mon|tues?|wed(?:nes)?|thur?s?|fri|sat(?:ur)?|sun)(?:day)?,?\s+)?{_MONTH}\s+{_DAY}(?:\s?[-–]\s?\d{{1,2}}(?:st|nd|rd|th)?)?,?\s+{_YEAR}",
         rf"(?P<day>\d{{1,2}})\.\s?(?P<month>\d{{1,2}})\.\s?{_YEAR}",

@@ -16,11 +16,13 @@ _FIELD = re.compile(
     r"|sprint|team|version|branch|commits?|prs?|pull request|issues?|ticket|area|component|scope|project|module|effort"
     r"|(?:story )?points|duration|estimate|actual|source|related(?: .*)?|(?:cross-)?references?|see also|id"
     r"|env(?:ironment)?|deciders?|participants|attendees|(?:retrospective )?facilitator|next retrospective"
-    r"|follow-up stories|upstream issue|impact|category|confidence|frequency|period|dates?|reported by|plans)",
+    r"|follow-up stories|upstream issue|impact|affects|category|confidence|frequency|period|dates?|reported by|plans)",
     re.I,
 )
 _BETWEEN_FIELDS = re.compile(r"\s+[|·•]\s+(?=[\w ]{2,30}:)")
 _MAX_FIELD = 120
+_MAX_DATE_FIELD = 600
+"""Of one that begins with a date and goes on about that day."""
 _NOTHING = re.compile(
     r"(?:(?:fast-fail|final verification)[\w ]{0,20}:\s*)?"
     r"(?:none|n/?a|reserved? for .{3,200}|nothing(?: new)?|tbd|-+|—|–"
@@ -52,6 +54,9 @@ def is_field(line: Line) -> bool:
     if not line.label:
         date = first_date(line.text)
         return date is not None and not re.search(r"\w", line.text[: date.begin] + line.text[date.end :])
+    date = first_date(line.rest) if _DATES.fullmatch(line.label) else None
+    if date is not None and date.begin == 0 and len(line.rest) <= _MAX_DATE_FIELD:
+        return True
     known = _DATES.fullmatch(line.label) or _TAGS.fullmatch(line.label) or _FIELD.fullmatch(line.label)
     return known is not None and 0 < len(line.rest) <= _MAX_FIELD
 
@@ -94,6 +99,11 @@ def told_by(line: Line) -> Iterator[tuple[str, str]]:
 def date_of(label: str, value: str) -> Dated | None:
     """The date of a story, where this field gives it."""
     return first_date(value) if not label or _DATES.fullmatch(label) else None
+
+
+def two_days(value: str) -> str:
+    """Why a date is not taken."""
+    return f"`{value}` may be two days; write it as 2026-01-24"
 
 
 def tags_of(label: str, value: str) -> list[str]:

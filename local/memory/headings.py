@@ -1,9 +1,11 @@
 """What a heading of a lessons file stands for: a story, a kind of lesson, or something about the file itself."""
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from local.memory.dates import first_date
+from local.memory.dates import Dated, first_date
 
 _KEY = r"(?P<key>[A-Z][A-Z0-9]{0,15}(?:[-_][A-Z][A-Z0-9]*)*(?:-\d+(?:[.-]\d+)*[a-z]?|_\d{2,}|-[A-Z]?\d+[A-Za-z]?))"
 _KIND = (
@@ -21,6 +23,13 @@ _BETWEEN = re.compile(
     r"(?:(?i:story|stories|ticket|issue|lessons?|learned|learnt|learnings?|from|of|for|and|in|during|after|the|key|new"
     r"|milestone|release|version|retro(?:spective)?|post-?mortem|incident)\b|[^\w`\"'“])*"
 )
+_SERIES = re.compile(
+    r"\W*(?:\[[^\]]*\]\W*)?(?P<id>(?P<kind>[^\W\d_]{3,20})\s#?\d+(?:\.\d+)*(?:\s?[-–]\s?\d+)?)(?=\s*(?:[:–—|(.]|-\s|\Z))"
+)
+"""`Fase 2: …`: any word and a number, before a title."""
+_PARTS = {"step", "part", "level", "option", "figure", "table", "section", "volume", "tier", "layer", "question"}
+_PARTS |= {"approach", "solution", "reason", "cause", "goal", "requirement"}
+"""What is numbered within a story, and none itself."""
 _CLOSED = re.compile(r"\s*(?:[:–—|([,\].-]|\Z)")
 """What follows an id that a title is written after, and not a sentence that mentions it."""
 _TITLED = re.compile(
@@ -29,6 +38,7 @@ _TITLED = re.compile(
     re.IGNORECASE,
 )
 _TIME = re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?(?:\s?(?:[AaPp][Mm]|UTC|Z))?(?!\w)")
+_MENTIONS = re.compile(r"\b(?:of|on|at|in|until|till|since|to|by|from|before|after)\s+\Z", re.IGNORECASE)
 _TAIL = re.compile(r"(?:[(\[]|\s[-–—|/]\s)\W*\Z")
 
 _TECHNICAL = re.compile(
@@ -97,12 +107,20 @@ def ids(text: str) -> list[str]:
     return [_id(one) for one in _found(text)]
 
 
-def name(text: str) -> Name | None:
-    """The story that a heading names: by ids at its begin, by one at its end, or by a date."""
+def numbered(titles: Iterable[str]) -> frozenset[str]:
+    """Words that number two headings or more, in any language: `fase` where there are `Fase 1: …` and `Fase 2: …`."""
+    found = {one["id"].casefold(): one["kind"].casefold() for title in titles if (one := _SERIES.match(title))}
+    return frozenset(kind for kind, count in Counter(found.values()).items() if count > 1) - _PARTS
+
+
+def name(text: str, kinds: frozenset[str] = frozenset()) -> Name | None:
+    """The story that a heading names: by ids at its begin, by one at its end, or by a date.
+
+    `kinds` are further words that number stories in this file.
+    """
     dated = first_date(text)
-    bare = text if dated is None else f"{text[: dated.begin]}{' ' * (dated.end - dated.begin)}{text[dated.end :]}"
-    bare = _TIME.sub(lambda time: " " * len(time[0]), bare)
     date = dated.iso if dated else ""
+    bare = _without(dated, text) if dated and date else text
     found = _found(bare)
     leading: list[re.Match[str]] = []
     at = 0
@@ -116,11 +134,25 @@ def name(text: str) -> Name | None:
         others = tuple(_id(one) for one in leading if one is not chosen and one["key"])
         closed = _CLOSED.match(bare, at) is not None
         return Name(_id(chosen), _title(bare[at:]), date, others, tracked=_is_tracked(chosen), closed=closed)
+    counted = _SERIES.match(bare)
+    if counted and counted["kind"].casefold() in kinds:
+        return Name(counted["id"], _title(bare[counted.end() :]), date, closed=True)
     if found and _is_name_at_end(bare, found[-1]):
         before = bare[: found[-1].start()]
         title = _TAIL.sub("", before) if _TAIL.search(before) else bare
         return Name(_id(found[-1]), _title(title), date, leads=False, tracked=_is_tracked(found[-1]))
-    return Name("", _title(bare), date) if date or _TITLED.match(bare) else None
+    return Name("", _title(bare), date) if dated or _TITLED.match(bare) else None
+
+
+def _without(dated: Dated, text: str) -> str:
+    """The text with blanks for its date and time. Within a sentence a date stays where it is."""
+    before, after = text[: dated.begin], text[dated.end :]
+    timed = _TIME.sub(lambda time: " " * len(time[0]), after)
+    begins, ends = re.search(r"\w", before) is None, re.search(r"\w", timed) is None
+    closed = before.endswith(("(", "[")) and timed.lstrip().startswith((")", "]"))
+    if not (begins or closed or (ends and _MENTIONS.search(before) is None)):
+        return text
+    return before + " " * (dated.end - dated.begin) + timed
 
 
 def _is_name_at_end(text: str, found: re.Match[str]) -> bool:

@@ -19,6 +19,7 @@ from local.memory.fields import (
     tags_of,
     tells_of_file,
     told_by,
+    two_days,
 )
 from local.memory.headings import ids, name
 from local.memory.markdown import Block, Code, Heading, Item, Line, Paragraph, Row, Unreadable, blocks
@@ -194,7 +195,9 @@ class _Reader:
                 source = next((found[0] for found in named if found), "")
                 kinds = (of_heading(cell) for column, cell in said if column.casefold() in ("category", "type", "kind"))
                 kind = next(filter(None, kinds), None)
-            self.fact(text, row.line, kind, source=source)
+            dates = (date_of(column, cell) for column, cell in said)
+            date = next((one.iso for one in dates if one and one.iso), "")
+            self.fact(text, row.line, kind, source=source, date=date)
 
     def code(self, text: str, line: int) -> None:
         """A block of code belongs to what stands before it."""
@@ -216,10 +219,12 @@ class _Reader:
             if date := date_of(label, value):
                 story.date = story.date or date.iso
                 if not date.iso:
-                    self.unread.append(Unread(line.line, f"`{value}` may be two days; write it as 2026-01-24"))
+                    self.unread.append(Unread(line.line, two_days(value)))
         self.note(line.line, "field", line.text)
 
-    def fact(self, text: str, line: int, kind: Category | None = None, title: str = "", *, source: str = "") -> None:
+    def fact(
+        self, text: str, line: int, kind: Category | None = None, title: str = "", *, source: str = "", date: str = ""
+    ) -> None:
         place = self.place
         if is_nothing(text):
             self.note(line, "nothing", text)
@@ -242,7 +247,7 @@ class _Reader:
         section = self.section(kind, title, source)
         section.texts.append(text)
         self.last = (section.texts, len(section.texts) - 1)
-        if place.story is None and (date := own_date(said)):
+        if place.story is None and (date := date or own_date(said)):
             section.dates[len(section.texts) - 1] = date
         self.note(line, "told" if section.told else "fact", text)
 
@@ -283,9 +288,9 @@ def parse(text: str, source_file: str | None = None, roles: tuple[Role, ...] = R
     outline = Outline.of(found)
     reader = _read(found, outline)
     if siblings := reader.outline.of_lessons:
-        reader = _read(found, Outline(outline.adr, outline.whole, siblings))
+        reader = _read(found, Outline(outline.adr, outline.whole, outline.kinds, siblings))
     if not reader.outline.stories and not reader.loose:
-        reader = _read(found, Outline(outline.adr, outline.whole, introduces=False))
+        reader = _read(found, Outline(outline.adr, outline.whole, outline.kinds, introduces=False))
     outline = reader.outline
     stories = told_apart([one for one in outline.stories if not (one.holds and one.silent)])
     groups = set(outline.stories).difference(stories)
@@ -302,7 +307,9 @@ def parse(text: str, source_file: str | None = None, roles: tuple[Role, ...] = R
         *(Read(one.line, "group" if one in groups else "story", one.told) for one in outline.stories),
     ]
     at = attrgetter("line")
-    return Parsed(entries, tuple(remarks), tuple(sorted(read, key=at)), tuple(sorted(reader.unread, key=at)))
+    return Parsed(
+        entries, tuple(remarks), tuple(sorted(read, key=at)), tuple(sorted(reader.unread + outline.unread, key=at))
+    )
 
 
 def _read(found: Iterable[Block], outline: Outline) -> _Reader:

@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from commonplace.memory.entry_files import Read
+from commonplace.memory.entry_files import Read, Unread
 from commonplace.memory.model import Category, of_heading
 from local.memory.dates import first_date
-from local.memory.fields import date_of, is_field, tells_of_lesson, told_by
-from local.memory.headings import Name, about_file, name, only_told, plain, series
+from local.memory.fields import date_of, is_field, tells_of_lesson, told_by, two_days
+from local.memory.headings import Name, about_file, name, numbered, only_told, plain, series
 from local.memory.markdown import Block, Heading, Item, Line, Paragraph
 from local.memory.stories import Section, Story
 
@@ -46,6 +46,8 @@ class Outline:
     """The file is the record of a decision: its title has a number."""
     whole: frozenset[int]
     """Lines of headings with a date or with kinds of lessons below them: of stories, wherever they stand."""
+    kinds: frozenset[str] = frozenset()
+    """Words that number stories here, beside those that do so everywhere."""
     siblings: frozenset[tuple[int, int]] = frozenset()
     """Line of the heading above, and level, where most headings name lessons: what stands beside them does as well."""
     introduces: bool = True
@@ -53,13 +55,15 @@ class Outline:
     path: list[Place] = field(default_factory=list)
     stories: list[Story] = field(default_factory=list)
     read: list[Read] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
     headings: Counter[tuple[int, int]] = field(default_factory=Counter)
     """How many headings stand at a place, as in `siblings`."""
 
     @classmethod
     def of(cls, found: Sequence[Block]) -> "Outline":
-        titles = {plain(one.text) for one in found if isinstance(one, Heading)}
-        return cls({"status", "context", "decision"} <= titles, frozenset(_whole(found)))
+        titles = [one.text for one in found if isinstance(one, Heading)]
+        adr = {"status", "context", "decision"} <= {plain(one) for one in titles}
+        return cls(adr, frozenset(_whole(found)), numbered(titles))
 
     @property
     def of_lessons(self) -> frozenset[tuple[int, int]]:
@@ -106,6 +110,9 @@ class Outline:
     def begin(self, level: float, title: str, line: int, found: Name, beside: tuple[int, int] | None = None) -> None:
         """A story, with the date of a heading above it if it has none of its own."""
         above = self.path[-1] if self.path else None
+        own = first_date(title)
+        if own and not own.iso:
+            self.unread.append(Unread(line, two_days(title[own.begin : own.end])))
         dates = (first_date(one.title) for one in reversed(self.path))
         date = found.date or next((one.iso for one in dates if one), "")
         story = Story(found.id, found.title, date, line, found.tracked, others=found.others, place=beside)
@@ -122,14 +129,14 @@ class Outline:
         """The story that begins here; None for a section, which may well mention another."""
         if self.adr and heading.level == 1 and (one := _ADR.fullmatch(heading.text)):
             return Name(f"ADR-{one[1]}", one[2], tracked=True)
-        found = name(heading.text)
+        found = name(heading.text, self.kinds)
         owner = above.story if above else None
         if found is None and owner is None and (above.line if above else 0, heading.level) in self.siblings:
             return None if self.is_section(heading.text) else Name("", heading.text)
         if found is None or (above and above.left_out):
             return None
         if owner is None:
-            return found if found.id or not found.date or of_heading(heading.text) is None else None
+            return found if found.id or of_heading(heading.text) is None else None
         return found if self.is_apart(heading, found, owner) else None
 
     def is_apart(self, heading: Heading, found: Name, owner: Story) -> bool:
@@ -139,6 +146,8 @@ class Outline:
         stories; whatever else it names, it is a part.
         """
         if found.id.casefold() == owner.id.casefold() and (found.id or not is_other(found.date, owner)):
+            return False
+        if owner.id and not owner.tracked and found.id.startswith(f"{owner.id}."):
             return False
         container = next(one for one in reversed(self.path) if one.begins)
         within = self.path[self.path.index(container) + 1 :]
@@ -158,7 +167,7 @@ class Outline:
         So does one below a story that only its date and title name, if its own date is another.
         """
         place, above = self.place, self.place.story
-        if place.begins or place.section or place.intro or place.left_out or not place.title:
+        if place.begins or place.section or place.intro or place.left_out or not place.title or place.level % 1:
             return
         if above is not None:
             dates = [date_of(*one) for line in lines if is_field(line) for one in told_by(line)]

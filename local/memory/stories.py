@@ -93,7 +93,7 @@ def told_apart(stories: list[Story]) -> list[Story]:
     """Without headings that only announce a story of the file.
 
     Those that share a title are known by their dates as well, and those that share a number by their titles, if they
-    stand in different chapters: in one chapter `Week 1` is one week.
+    stand in different chapters or have different dates: else `Week 1` is one week.
     """
     alike: dict[str, list[Story]] = {}
     for story in stories:
@@ -102,7 +102,7 @@ def told_apart(stories: list[Story]) -> list[Story]:
         same[:] = [one for one in same if not one.silent] or same[:1]
         numbered = [one for one in same if one.id and not one.tracked]
         titled = [one for one in same if not one.id and one.date]
-        if len({one.chapter for one in numbered}) > 1:
+        if len({one.chapter for one in numbered}) > 1 or len({one.date for one in numbered if one.date}) > 1:
             for one in numbered:
                 one.label = f"{one.id}: {one.title}".strip(": ")
         if len({one.date for one in titled}) > 1:

@@ -55,6 +55,8 @@ def below(body: str, heading: str = "## APP-1: Title") -> list[str]:
         ("## Gotcha #4 - Tides are late", "Gotcha #4", "Tides are late", None),
         ("### Day 4-5: Docks", "Day 4-5", "Docks", None),
         ("## 0012 - Use one queue", "0012", "Use one queue", None),
+        ("## Week of Jan 21, 2026: Docks", "Week of Jan 21, 2026: Docks", "Week of Jan 21, 2026: Docks", "2026-01-21"),
+        ("## Docks (12/02/2026)", "Docks (12/02/2026)", "Docks (12/02/2026)", None),
         ("## Lessons Learned from Phase 15 — Ropes", "Phase 15", "Ropes", None),
         ("## Retrospective: Sprint 3", "Sprint 3", None, None),
         (
@@ -102,6 +104,7 @@ def test_what_only_looks_like_an_id_names_no_story(heading: str) -> None:
         ("24.01.2026", "2026-01-24"),
         ("01/24/2026", "2026-01-24"),
         ("2026年1月24日", "2026-01-24"),
+        ("2026년 1월 24일", "2026-01-24"),
         ("03/04/2026", ""),
         ("2026-13-40", None),
         ("STORY-2026-01", None),
@@ -123,6 +126,7 @@ def test_dates_are_read_in_usual_forms_and_never_guessed(text: str, iso: str | N
         "_24 January 2026_",
         "**Status:** done | **Date:** 2026-01-24",
         "> **Finished:** 2026-01-24",
+        f"**Date**: 2026-01-24 (the second night, {'and all of the day after it, ' * 5})",
         "| Field | Value |\n|---|---|\n| Date | 2026-01-24 |",
     ],
 )
@@ -136,6 +140,7 @@ def test_a_date_that_may_be_two_days_is_reported_and_not_taken() -> None:
     found = parse("## APP-1\nDate: 03/04/2026\n")
     assert "date" not in summaries(found)[0].metadata
     assert found.unread == (Unread(2, "`03/04/2026` may be two days; write it as 2026-01-24"),)
+    assert parse("## Docks (03/04/2026)\n- one\n").unread[0].line == 1
 
 
 @pytest.mark.parametrize(
@@ -205,6 +210,18 @@ def test_the_next_number_of_a_series_begins_a_story_at_any_depth() -> None:
     }
 
 
+def test_a_word_that_numbers_two_headings_numbers_stories_in_any_language() -> None:
+    text = "# Storia\n## Fase 1: Moli\n- a\n### Nota\n- b\n## [DUE] Fase 2 - Reti\n- c\n## Stato\n- d\n"
+    assert of_each(text) == {"Fase 1": ["a", "b"], "Fase 2": ["c"], None: ["d"]}
+    assert list(of_each("# All\n## Step 1: Tar\n- a\n## Step 2: Oil\n- b\n")) == [None]
+    assert list(of_each("# All\n## Fase 1: Tar\n- a\n## Oil\n- b\n")) == [None]
+
+
+def test_a_number_below_a_number_is_a_part() -> None:
+    text = "## Phase 3: Docks\n- a\n### Phase 3.1: Tar\n- b\n### Phase 30: Nets\n- c\n"
+    assert of_each(text) == {"Phase 3": ["a", "b"], "Phase 30": ["c"]}
+
+
 def test_another_date_below_a_dated_story_begins_another_and_the_same_date_does_not() -> None:
     text = "## 2026-01-24 — Locks\n- one\n### Night (2026-01-24)\n- two\n### Keys (2026-01-25)\n- three\n"
     text += "### Oil\n**Date:** 2026-01-26\n- four\n"
@@ -229,6 +246,10 @@ def test_stories_of_one_name_are_told_apart_by_date_or_chapter() -> None:
     assert of_each("## Task\nDate: 2026-01-24\n- one\n## Task\nDate: 2026-01-25\n- two\n") == {
         "Task (2026-01-24)": ["one"],
         "Task (2026-01-25)": ["two"],
+    }
+    assert of_each("## 2026-01-24 — Phase 2: Tar\n- one\n## 2026-01-25 — Phase 2: Oil\n- two\n") == {
+        "Phase 2: Tar": ["one"],
+        "Phase 2: Oil": ["two"],
     }
     chapters = "# All\n## Docks\n### Lesson 1: Tar\n- one\n## Nets\n### Lesson 1: Knots\n- two\n"
     assert of_each(chapters) == {"Lesson 1: Tar": ["one"], "Lesson 1: Knots": ["two"]}
@@ -257,6 +278,12 @@ def test_bold_words_with_a_date_or_an_id_name_a_lesson_outside_of_stories() -> N
     assert (facts(found, "L-12"), facts(found)) == (["thin"], ["torn"])
 
 
+def test_a_date_below_bold_words_that_name_a_kind_begins_no_story() -> None:
+    assert of_each("# All\n## Docks\n**Files created:**\n\n**Date:** 2026-01-24\n\n**Why:**\n- shade\n") == {
+        None: ["Why: shade"]
+    }
+
+
 def test_a_bold_label_ends_the_section_that_another_began() -> None:
     text = "## APP-1\n**Files created:**\n- a\n\n**Why:**\n- b\n\n**Blockers:**\n- c\n\n**Also:**\n- d\n"
     found = {one.content: one.tags[0] for one in parse(text).seeds if one.entry_type == "fact"}
@@ -267,6 +294,8 @@ def test_a_lesson_of_no_story_has_its_own_date() -> None:
     text = "# All\n## Docks\n- 2026-01-24: tar\n- **Oil** (2026-01-25): thin\n- tested on 2026-01-26 at night\n"
     dates = [one.metadata.get("date") for one in parse(text).seeds if one.entry_type == "fact"]
     assert dates == ["2026-01-24", "2026-01-25", None]
+    rows = "# All\n\n| What | Date |\n|---|---|\n| tar | 2026-01-24 |\n"
+    assert parse(rows).seeds[0].metadata["date"] == "2026-01-24"
 
 
 def test_the_foot_of_a_file_is_no_lesson_of_the_last_story() -> None:
