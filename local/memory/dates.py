@@ -14,7 +14,7 @@ _DAY, _YEAR = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?", r"(?P<year>(?:19|20)\d{2})"
 _FORMS = tuple(
     re.compile(rf"(?<![\w.-]){form}(?!\w|[-/]\d)", re.IGNORECASE)
     for form in (
-        rf"{_YEAR}(?P<by>[-/.])(?P<month>\d{{1,2}})(?P=by)(?P<day>\d{{1,2}})(?:T[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?",
+        rf"{_YEAR}(?P<by>[-/.])(?P<month>\d{{1,2}})(?P=by)(?P<day>\d{{1,2}})(?:/\d{{1,2}})?(?:T[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?",
         rf"{_YEAR}[年년]\s?(?P<month>\d{{1,2}})[月월]\s?(?P<day>\d{{1,2}})[日일]",
         rf"(?:(?:mon|tues?|wed(?:nes)?|thur?s?|fri|sat(?:ur)?|sun)(?:day)?,?\s+)?{_DAY}(?:\s?[-–]\s?\d{{1,2}}(?:st|nd|rd|th)?)?\.?(?:\s+of)?[\s-]+{_MONTH},?[\s-]+{_YEAR}",
         rf"(?:(?:mon|tues?|wed(?:nes)?|thur?s?|fri|sat(?:ur)?|sun)(?:day)?,?\s+)?{_MONTH}\s+{_DAY}(?:\s?[-–]\s?\d{{1,2}}(?:st|nd|rd|th)?)?,?\s+{_YEAR}",
@@ -36,6 +36,12 @@ class Dated:
 def first_date(text: str) -> Dated | None:
     """The date that stands first. What is no day of the calendar is no date."""
     return min(_dates(text), key=lambda one: one.begin, default=None)
+
+
+def is_date(text: str) -> bool:
+    """Whether it is a date and nothing else, in brackets or not."""
+    date = first_date(text)
+    return date is not None and not re.search(r"\w", text[: date.begin] + text[date.end :])
 
 
 def own_date(text: str) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from local.memory.dates import Dated, first_date
+from local.memory.dates import Dated, first_date, is_date
 from local.memory.markdown import Line
 
 _DATES = re.compile(
@@ -52,13 +52,18 @@ _STORY_COLUMN = re.compile(
 def is_field(line: Line) -> bool:
     """Whether it is a field, or nothing but a date."""
     if not line.label:
-        date = first_date(line.text)
-        return date is not None and not re.search(r"\w", line.text[: date.begin] + line.text[date.end :])
+        return is_date(line.text)
     date = first_date(line.rest) if _DATES.fullmatch(line.label) else None
     if date is not None and date.begin == 0 and len(line.rest) <= _MAX_DATE_FIELD:
         return True
     known = _DATES.fullmatch(line.label) or _TAGS.fullmatch(line.label) or _FIELD.fullmatch(line.label)
     return known is not None and 0 < len(line.rest) <= _MAX_FIELD
+
+
+def is_title(line: Line) -> bool:
+    """Whether it is in bold to its end, without a colon: a title, and no label of what follows."""
+    after = line.text.removeprefix(line.label).lstrip()
+    return line.bold and not after.startswith(":") and (not line.rest or is_date(line.rest))
 
 
 def is_state(title: str, text: str) -> bool:

@@ -97,6 +97,11 @@ def about_file(text: str) -> bool:
     return _ABOUT.fullmatch(_ORNAMENT.sub("", text).strip(": ")) is not None
 
 
+def describes(text: str) -> bool:
+    """Whether such a heading says how the file is written, so that what has a date below it is no part of that."""
+    return re.search(r"history|change ?log|references?|links", text, re.IGNORECASE) is None
+
+
 def only_told(text: str) -> bool:
     """Whether the section tells what was planned or spent: the summary mentions it, and it is no lesson."""
     return _TOLD.match(plain(text)) is not None

@@ -15,6 +15,7 @@ from local.memory.fields import (
     is_field,
     is_nothing,
     is_state,
+    is_title,
     names_stories,
     tags_of,
     tells_of_file,
@@ -81,7 +82,7 @@ class _Reader:
         title = block.text.strip(": ")
         if block.bold and not block.quoted:
             self.release()
-            if not self.outline.pseudo(title, block.line):
+            if not self.outline.pseudo(title, block.line, label=block.text.endswith(":")):
                 if title[-1:] in ".!?":
                     self.text(block.text, block.line)
                 else:
@@ -106,16 +107,20 @@ class _Reader:
 
     def labelled(self, lines: tuple[Line, ...]) -> None:
         """A part of a paragraph that begins with a label in bold."""
-        first, place = lines[0], self.place
+        first = lines[0]
+        if is_title(first):
+            self.outline.close(0.25)
+        place = self.place
         text = " ".join(line.text for line in lines)
         rest = " ".join((first.rest, *(line.text for line in lines[1:]))).strip()
         if place.begins and place.story and len(lines) == 1 and is_field(first):
             self.field(first, place.story)
+        elif is_title(first) and self.outline.bold_story(first.label, first.line, first.rest):
+            if len(lines) > 1:
+                self.text(" ".join(line.text for line in lines[1:]), lines[1].line)
         elif first.label and not rest:
             if not self.outline.pseudo(first.label, first.line):
                 self.announce(Line(first.label, first.line), for_text=True)
-        elif first.label and not first.rest and self.outline.bold_story(first.label, first.line):
-            self.text(rest, lines[1].line)
         elif first.label and not place.intro:
             self.fact(text, first.line, of_heading(first.label) if place.category is None else None)
         else:
@@ -288,9 +293,9 @@ def parse(text: str, source_file: str | None = None, roles: tuple[Role, ...] = R
     outline = Outline.of(found)
     reader = _read(found, outline)
     if siblings := reader.outline.of_lessons:
-        reader = _read(found, Outline(outline.adr, outline.whole, outline.kinds, siblings))
+        reader = _read(found, outline.again(siblings=siblings))
     if not reader.outline.stories and not reader.loose:
-        reader = _read(found, Outline(outline.adr, outline.whole, outline.kinds, introduces=False))
+        reader = _read(found, outline.again(introduces=False))
     outline = reader.outline
     stories = told_apart([one for one in outline.stories if not (one.holds and one.silent)])
     groups = set(outline.stories).difference(stories)

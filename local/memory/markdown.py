@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from local.memory.dates import is_date
+
 if TYPE_CHECKING:
     from markdown_it.token import Token
     from markdown_it.tree import SyntaxTreeNode
@@ -245,6 +247,8 @@ def _labelled(tokens: "list[Token]", number: int) -> Line | None:
         if label.endswith(":"):
             return Line(text, number, label.rstrip(": "), rest, bold=True)
         after = _AFTER_LABEL.match("".join(_words(tokens[end + 1 :])))
+        if close == "strong_close" and is_date(rest):
+            return Line(text, number, label, rest, bold=True)
         if after and (close == "strong_close" or ":" in after[0]):
             return Line(text, number, label, rest[len(after[0].strip()) :].strip(), bold=True)
         if inside := _PLAIN_LABEL.match(label):

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 
 from commonplace.memory.entry_files import Read, Unread
 from commonplace.memory.model import Category, of_heading
-from local.memory.dates import first_date
+from local.memory.dates import first_date, is_date
 from local.memory.fields import date_of, is_field, tells_of_lesson, told_by, two_days
-from local.memory.headings import Name, about_file, name, numbered, only_told, plain, series
+from local.memory.headings import Name, about_file, describes, name, numbered, only_told, plain, series
 from local.memory.markdown import Block, Heading, Item, Line, Paragraph
 from local.memory.stories import Section, Story
 
+_NUMBER = re.compile(r"[^\w`]*(\d{1,3})[.)]\s+\S")
+_MIN_COUNTED = 5
 _ADR = re.compile(r"(?:ADR\W*)?0*(\d+)[.:]\s+(.+)")
 
 
@@ -46,6 +48,8 @@ class Outline:
     """The file is the record of a decision: its title has a number."""
     whole: frozenset[int]
     """Lines of headings with a date or with kinds of lessons below them: of stories, wherever they stand."""
+    counted: frozenset[int] = frozenset()
+    """Lines of headings that are numbered through the file, with nothing but text below them: each is a lesson."""
     kinds: frozenset[str] = frozenset()
     """Words that number stories here, beside those that do so everywhere."""
     siblings: frozenset[tuple[int, int]] = frozenset()
@@ -63,7 +67,11 @@ class Outline:
     def of(cls, found: Sequence[Block]) -> "Outline":
         titles = [one.text for one in found if isinstance(one, Heading)]
         adr = {"status", "context", "decision"} <= {plain(one) for one in titles}
-        return cls(adr, frozenset(_whole(found)), numbered(titles))
+        return cls(adr, frozenset(_whole(found)), frozenset(_counted(found)), numbered(titles))
+
+    def again(self, *, siblings: frozenset[tuple[int, int]] = frozenset(), introduces: bool = True) -> "Outline":
+        """One at the begin of the same file, for another reading."""
+        return Outline(self.adr, self.whole, self.counted, self.kinds, siblings, introduces)
 
     @property
     def of_lessons(self) -> frozenset[tuple[int, int]]:
@@ -131,9 +139,11 @@ class Outline:
             return Name(f"ADR-{one[1]}", one[2], tracked=True)
         found = name(heading.text, self.kinds)
         owner = above.story if above else None
-        if found is None and owner is None and (above.line if above else 0, heading.level) in self.siblings:
-            return None if self.is_section(heading.text) else Name("", heading.text)
-        if found is None or (above and above.left_out):
+        beside = (above.line if above else 0, heading.level) in self.siblings
+        if found is None and owner is None and (heading.line in self.counted or beside):
+            lesson = heading.line in self.counted or not self.is_section(heading.text)
+            return Name("", heading.text) if lesson else None
+        if found is None or (above and above.left_out and not (found.date and describes(above.title))):
             return None
         if owner is None:
             return found if found.id or of_heading(heading.text) is None else None
@@ -180,11 +190,11 @@ class Outline:
             self.stories.append(place.story)
             del self.read[next(at for at in reversed(range(len(self.read))) if self.read[at].line == place.line)]
 
-    def pseudo(self, title: str, line: int) -> bool:
+    def pseudo(self, title: str, line: int, *, label: bool = True) -> bool:
         """Bold words alone in a line end what such words began, and stand for a heading where they name a kind."""
         if self.bold_story(title, line):
             return True
-        self.close(0.5)
+        self.close(0.5 if label else 0.25)
         category, above = of_heading(title), self.place
         if category is None and not only_told(title):
             return False
@@ -192,21 +202,18 @@ class Outline:
         self.read.append(Read(line, "section", title))
         return True
 
-    def bold_story(self, title: str, line: int) -> bool:
-        """Bold words that begin with an id or a date name a lesson where no heading does: `2026-01-24: Locks`."""
-        found, dated = name(title), first_date(title)
-        if (
-            found is None
-            or not found.title
-            or not found.leads
-            or any(one.story for one in self.path if not one.level % 1)
-        ):
+    def bold_story(self, title: str, line: int, date: str = "") -> bool:
+        """Bold words name a lesson where no heading does: `2026-01-24: Locks`, or `Locks` with a date behind it."""
+        after = bool(date and is_date(date))
+        found, dated = name(f"{title} {date}" if after else title), first_date(title)
+        if found is None or (date and not after) or not found.title or not found.leads or title[-1:] in ".!?":
             return False
-        if not (found.id and found.tracked and found.closed) and not (dated and dated.begin <= 2):
+        tracked = found.id and found.tracked and found.closed
+        if any(one.story for one in self.path if not one.level % 1) or self.place.left_out:
+            return False
+        if not (tracked or after or (dated and dated.begin <= 2)):
             return False
         self.close(0.25)
-        if self.place.left_out:
-            return False
         self.begin(self.place.level + 0.25, title, line, found)
         return True
 
@@ -219,6 +226,20 @@ class Outline:
 def is_other(date: str, story: Story) -> bool:
     """Whether a date is not that of a story which nothing but its own date names."""
     return bool(date and story.date and date != story.date and not story.id)
+
+
+def _counted(found: Iterable[Block]) -> Iterator[int]:
+    headings = [one for one in found if isinstance(one, Heading)]
+    for level in {one.level for one in headings}:
+        numbers: dict[str, int] = {}
+        count = 0
+        for one, after in zip(headings, [*headings[1:], None], strict=True):
+            if one.level == level and (number := _NUMBER.match(one.text)):
+                count += 1
+                if after is None or after.level <= level:
+                    numbers[number[1]] = one.line
+        if len(numbers) == count >= _MIN_COUNTED:
+            yield from numbers.values()
 
 
 def _whole(found: Iterable[Block]) -> Iterator[int]:

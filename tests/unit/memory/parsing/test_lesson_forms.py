@@ -1,5 +1,6 @@
 """Lessons files as teams write them: stories, dates and lists in every usual form, and nothing lost without a word."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -105,6 +106,7 @@ def test_what_only_looks_like_an_id_names_no_story(heading: str) -> None:
         ("01/24/2026", "2026-01-24"),
         ("2026年1月24日", "2026-01-24"),
         ("2026년 1월 24일", "2026-01-24"),
+        ("2026-01-24/25", "2026-01-24"),
         ("03/04/2026", ""),
         ("2026-13-40", None),
         ("STORY-2026-01", None),
@@ -278,6 +280,30 @@ def test_bold_words_with_a_date_or_an_id_name_a_lesson_outside_of_stories() -> N
     assert (facts(found, "L-12"), facts(found)) == (["thin"], ["torn"])
 
 
+def test_a_title_in_bold_with_a_date_behind_it_names_a_lesson_and_the_next_title_ends_it() -> None:
+    text = "# All\n## Docks\n**Tar melts** *(2026-01-24)*\nIn the sun.\n\n**Fix:** shade\n\n"
+    text += "**Oil is thin**\nIn winter.\n\n> **2026-01-25 — not any more.** It is thick.\n"
+    assert of_each(text) == {
+        "Tar melts": ["Fix: shade"],
+        None: ["Oil is thin In winter.", "2026-01-25 — not any more. It is thick."],
+    }
+
+
+def test_headings_that_are_numbered_through_the_file_are_a_lesson_each() -> None:
+    text = "# All\n## Docks\n### 1. Tar\n- a\n### 2. Oil\n- b\n### 3. Verify\n- c\n"
+    text += "## Nets\n### 4. Knots\n- d\n### 5. Floats\n- e\n"
+    assert list(of_each(text)) == ["1. Tar", "2. Oil", "3. Verify", "4. Knots", "5. Floats"]
+    assert list(of_each(text.replace("4.", "1.").replace("5.", "2."))) == [None]
+    assert list(of_each(text.replace("- c", "#### More\n- c"))) == [None]
+
+
+def test_dated_lessons_below_a_heading_about_the_format_are_taken() -> None:
+    text = "# All\n## Format\nA line each.\n### 2026-01-24 — Tar\n- a\n### Oil\n- b\n"
+    found = parse(text)
+    assert (facts(found, "Tar"), facts(found, "Oil"), [one.line for one in found.unread]) == (["a"], ["b"], [3])
+    assert facts(parse("# All\n## Change log\n### 2026-01-24 — Tar\n- a\n"), "Tar") == []
+
+
 def test_a_date_below_bold_words_that_name_a_kind_begins_no_story() -> None:
     assert of_each("# All\n## Docks\n**Files created:**\n\n**Date:** 2026-01-24\n\n**Why:**\n- shade\n") == {
         None: ["Why: shade"]
@@ -402,7 +428,14 @@ def test_status_of_a_record_is_a_field() -> None:
 WORDS = st.integers(0, 10**9).map(lambda number: f"word{number}x")
 LINES = st.one_of(
     st.tuples(
-        st.sampled_from(("# ", "## ", "### ", "#### ", "## APP-1: ", "### 2026-01-24 ", "### Key blockers ")), WORDS
+        st.sampled_from(
+            ("# ", "## ", "### ", "#### ", "## APP-1: ", "### 2026-01-24 ", "### Key blockers ", "## Format ")
+        ),
+        WORDS,
+    ),
+    st.tuples(
+        st.sampled_from(("## Phase 1: ", "### Phase 2: ", "### Fase 1: ", "## Fase 2 - ", "### 1. ", "## v1.2.0 — ")),
+        WORDS,
     ),
     st.tuples(st.sampled_from(("- ", "  - ", "1. ", "- **Reuse**: ", "- **Blockers**:\n  - ", "- [ ] ", "")), WORDS),
     st.tuples(
@@ -410,7 +443,12 @@ LINES = st.one_of(
     ),
     st.tuples(st.just("```sh\nrun "), WORDS, st.just("\n```")),
     st.tuples(st.just("| Story | Said |\n|---|---|\n| APP-2 | "), WORDS, st.just(" |")),
-    st.tuples(st.just("**"), WORDS, st.sampled_from(("**", ":**", ".**"))),
+    st.tuples(
+        st.sampled_from(("**", "**2026-01-24 — ", "**APP-3: ")),
+        WORDS,
+        st.sampled_from(("**", ":**", ".**", "** *(2026-01-24)*")),
+    ),
+    st.tuples(st.just("*Last updated: "), WORDS, st.just("*")),
     st.tuples(WORDS, st.sampled_from((":", ".", ""))),
 )
 
@@ -428,3 +466,34 @@ def test_no_word_of_a_file_is_lost_without_a_line_in_the_report(parts: list[tupl
             word for word in line.replace("*", " ").replace(":", " ").replace(".", " ").split() if "word" in word
         ):
             assert word in kept or number in unread, (word, text)
+
+
+NAMES = (
+    "",
+    "",
+    "APP-1: ",
+    "APP-2: ",
+    "Phase 1: ",
+    "Phase 2: ",
+    "Fase 3 - ",
+    "v1.2.0 — ",
+    "2026-01-24 — ",
+    "1. ",
+    "Key blockers ",
+)
+HEADINGS = st.tuples(st.integers(1, 4), st.sampled_from(NAMES))
+
+
+@given(st.lists(HEADINGS, max_size=12))
+def test_no_lesson_is_filed_under_a_story_whose_heading_it_does_not_stand_below(
+    headings: list[tuple[int, str]],
+) -> None:
+    text = "".join(f"{'#' * level} {name}head{at}x\n- item{at}x\n" for at, (level, name) in enumerate(headings))
+    for seed in parse(text).seeds:
+        if seed.entry_type == "fact" and seed.parent_ref:
+            (at,) = map(int, re.findall(r"item(\d+)x", seed.content))
+            above = [
+                one for one in range(at + 1) if all(headings[one][0] < level for level, _ in headings[one + 1 : at + 1])
+            ]
+            said = next(one for one in parse(text).seeds if one.ref == seed.parent_ref)
+            assert any(f"head{one}x" in str(said.metadata.get("title")) for one in above), text
