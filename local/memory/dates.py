@@ -16,7 +16,7 @@ _FORMS = tuple(
     for form in (
         rf"{_YEAR}(?P<by>[-/.])(?P<month>\d{{1,2}})(?P=by)(?P<day>\d{{1,2}})(?:/\d{{1,2}})?(?:T[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?",
         rf"{_YEAR}[年년]\s?(?P<month>\d{{1,2}})[月월]\s?(?P<day>\d{{1,2}})[日일]",
-        rf"(?:(?:mon|tues?|wed(?:nes)?|thur?s?|fri|sat(?:ur)?|sun)(?:day)?,?\s+)?{_DAY}(?:\s?[-–]\s?\d{{1,2}}(?:st|nd|rd|th)?)?\.?(?:\s+of)?[\s-]+{_MONTH},?[\s-]+{_YEAR}",
+        rf"(?:(?:mon|tues?|wed(?:nes)?|thur?s?|fri|sat(?:ur)?|sun)(?:day)?,?\s+)?{_DAY}\.?(?:\s?[-–]\s?\d{{1,2}}(?:st|nd|rd|th)?)?\.?(?:\s+of)?[\s-]+{_MONTH},?[\s-]+{_YEAR}",
         rf"(?:(?:mon|tues?|wed(?:nes)?|thur?s?|fri|sat(?:ur)?|sun)(?:day)?,?\s+)?{_MONTH}\s+{_DAY}(?:\s?[-–]\s?\d{{1,2}}(?:st|nd|rd|th)?)?,?\s+{_YEAR}",
         rf"(?P<day>\d{{1,2}})\.\s?(?P<month>\d{{1,2}})\.\s?{_YEAR}",
         rf"(?P<first>\d{{1,2}})/(?P<second>\d{{1,2}})/{_YEAR}",
@@ -50,7 +50,7 @@ def own_date(text: str) -> str:
 
 
 def _is_apart(text: str, date: Dated) -> bool:
-    return text[: date.begin].endswith(("(", "[")) and text[date.end :].startswith((")", "]"))
+    return text[: date.begin].endswith(tuple("([（")) and text[date.end :].startswith(tuple(")]）"))
 
 
 def _dates(text: str) -> Iterator[Dated]:

@@ -13,8 +13,10 @@ _KIND = (
     r"|adr|rfc|decision|retro(?:spective)?|post-?mortem|pr|mr|us|chore|spike|wave|phase|cycle|session|week|day"
     r"|batch|round|version|release|experiment|attempt|problem|mistake|gotcha|pitfall|insight|takeaway|finding|rule"
 )
-_NUMBERED = rf"(?P<kind>(?i:{_KIND}))\s*(?:#|no\.?\s*|[-–:]?\s?)(?P<number>\d+(?:\.\d+)*[A-Za-z]?(?:\s?[-–]\s?\d+)?)"
-_VERSION = r"(?P<version>[vV]\d+(?:\.\d+)+(?:[-+.]\w+)*|\[\d+(?:\.\d+)+(?:[-+.]\w+)*\])"
+_NUMBERED = (
+    rf"(?P<kind>(?i:{_KIND}))\s*(?:#|no\.?\s*|[-–:]?\s?)(?P<number>\d+(?:\.\d+)*[A-Za-z]?(?:\s?[-–]\s?\d+[A-Za-z]?)?)"
+)
+_VERSION = r"(?P<version>[vV](?:\d+(?:\.\d+)+|\d{3,})(?:[-+.]\w+)*|\[(?:[vV]\d|\d+\.\d)[\d.]*(?:[-+.]\w+)*\])"
 _PADDED = r"(?P<padded>0\d{2,3})"
 _NAMES = re.compile(
     rf"(?<![\w`.-])(?<!\D/)(?:{_KEY}|{_NUMBERED}|{_VERSION}|{_PADDED}|(?P<hash>#\d+))(?![\w`]|-\w|\.\d|/[^\dA-Z])"
@@ -24,13 +26,13 @@ _BETWEEN = re.compile(
     r"|milestone|release|version|retro(?:spective)?|post-?mortem|incident)\b|[^\w`\"'“])*"
 )
 _SERIES = re.compile(
-    r"\W*(?:\[[^\]]*\]\W*)?(?P<id>(?P<kind>[^\W\d_]{3,20})\s#?\d+(?:\.\d+)*(?:\s?[-–]\s?\d+)?)(?=\s*(?:[:–—|(.]|-\s|\Z))"
+    r"\W*(?:\[[^\]]*\]\W*)?(?P<id>(?P<kind>[^\W\d_]{3,20})\s#?\d+(?:\.\d+)*(?:\s?[-–]\s?\d+)?)(?=\s*(?:[:–—|(（：]|\.(?!\d)|-\s|\Z))"
 )
 """`Fase 2: …`: any word and a number, before a title."""
 _PARTS = {"step", "part", "level", "option", "figure", "table", "section", "volume", "tier", "layer", "question"}
 _PARTS |= {"approach", "solution", "reason", "cause", "goal", "requirement"}
 """What is numbered within a story, and none itself."""
-_CLOSED = re.compile(r"\s*(?:[:–—|([,\].-]|\Z)")
+_CLOSED = re.compile(r"\s*(?:[:–—|([,\].（：-]|\Z)")
 """What follows an id that a title is written after, and not a sentence that mentions it."""
 _TITLED = re.compile(
     r"\W*(?:post-?mortem|incident(?: report)?|outage|retro(?:spective)?|lesson(?: learned)?|gotcha|pitfall|mistake|bug)"
@@ -135,17 +137,18 @@ def name(text: str, kinds: frozenset[str] = frozenset()) -> Name | None:
         leading.append(one)
         at = one.end()
     if leading:
-        chosen = next((one for one in leading if one["key"]), None) or leading[-1]
-        others = tuple(_id(one) for one in leading if one is not chosen and one["key"])
+        chosen = next((one for one in leading if one["key"]), None) or leading[0 if leading[0]["version"] else -1]
+        others = tuple(_id(one) for one in leading if one is not chosen and (one["key"] or one["version"]))
         closed = _CLOSED.match(bare, at) is not None
         return Name(_id(chosen), _title(bare[at:]), date, others, tracked=_is_tracked(chosen), closed=closed)
     counted = _SERIES.match(bare)
     if counted and counted["kind"].casefold() in kinds:
         return Name(counted["id"], _title(bare[counted.end() :]), date, closed=True)
     if found and _is_name_at_end(bare, found[-1]):
-        before = bare[: found[-1].start()]
-        title = _TAIL.sub("", before) if _TAIL.search(before) else bare
-        return Name(_id(found[-1]), _title(title), date, leads=False, tracked=_is_tracked(found[-1]))
+        within = [one for one in found if one.start() > bare.rfind("(")] if bare.rstrip().endswith(")") else found[-1:]
+        chosen, before = within[0], bare[: within[0].start()]
+        title = _TAIL.sub("", before) if _TAIL.search(before) and len(within) == 1 else bare
+        return Name(_id(chosen), _title(title), date, leads=False, tracked=_is_tracked(chosen))
     return Name("", _title(bare), date) if dated or _TITLED.match(bare) else None
 
 
@@ -154,7 +157,7 @@ def _without(dated: Dated, text: str) -> str:
     before, after = text[: dated.begin], text[dated.end :]
     timed = _TIME.sub(lambda time: " " * len(time[0]), after)
     begins, ends = re.search(r"\w", before) is None, re.search(r"\w", timed) is None
-    closed = before.endswith(("(", "[")) and timed.lstrip().startswith((")", "]"))
+    closed = before.endswith(tuple("([（")) and timed.lstrip().startswith(tuple(")]）"))
     if not (begins or closed or (ends and _MENTIONS.search(before) is None)):
         return text
     return before + " " * (dated.end - dated.begin) + timed
@@ -182,13 +185,13 @@ def _id(found: re.Match[str]) -> str:
 
 def _is_tracked(found: re.Match[str]) -> bool:
     if found["kind"]:
-        return found["kind"].lower() in ("story", "stories", "ticket", "us")
+        return found["kind"].lower() in ("story", "stories", "ticket", "us", "pr", "mr")
     return found["version"] is None
 
 
 def _title(text: str) -> str:
     """Without what joined it to an id or a date, and with all else that it says."""
-    text = re.sub(r"[(\[]\s*[)\]]", "", text)
+    text = re.sub(r"[(\[（]\s*[)\]）]", "", text)
     text = re.sub(r"\s+", " ", text).strip(" \t:—–-|,·/")
     if text.startswith((")", "]")):
         text = text[1:].lstrip(" \t:—–-|,·/")

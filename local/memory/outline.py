@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from commonplace.memory.entry_files import Read, Unread
@@ -48,8 +48,11 @@ class Outline:
     """The file is the record of a decision: its title has a number."""
     whole: frozenset[int]
     """Lines of headings with a date or with kinds of lessons below them: of stories, wherever they stand."""
-    counted: frozenset[int] = frozenset()
-    """Lines of headings that are numbered through the file, with nothing but text below them: each is a lesson."""
+    counted: Mapping[int, bool] = field(default_factory=dict)
+    """Lines of headings that are numbered through the file, with nothing but text below them: each is a lesson.
+
+    True where the numbers go on in another chapter, and hence are of the file and not of one story.
+    """
     kinds: frozenset[str] = frozenset()
     """Words that number stories here, beside those that do so everywhere."""
     siblings: frozenset[tuple[int, int]] = frozenset()
@@ -67,7 +70,7 @@ class Outline:
     def of(cls, found: Sequence[Block]) -> "Outline":
         titles = [one.text for one in found if isinstance(one, Heading)]
         adr = {"status", "context", "decision"} <= {plain(one) for one in titles}
-        return cls(adr, frozenset(_whole(found)), frozenset(_counted(found)), numbered(titles))
+        return cls(adr, frozenset(_whole(found)), dict(_counted(found)), numbered(titles))
 
     def again(self, *, siblings: frozenset[tuple[int, int]] = frozenset(), introduces: bool = True) -> "Outline":
         """One at the begin of the same file, for another reading."""
@@ -102,7 +105,7 @@ class Outline:
             heading.level, heading.text, owner, category=category, told=told, line=heading.line, beside=beside
         )
         if owner is None and category is None:
-            if (above and above.left_out) or about_file(heading.text):
+            if (above and above.left_out) or (about_file(heading.text) and (self.read or heading.level > 1)):
                 place.left_out = f"“{heading.text}” tells of the file, and is no lesson"
             place.intro = self.introduces and not self.path and heading.level == 1
         if category is None and not told and above:
@@ -140,6 +143,8 @@ class Outline:
         found = name(heading.text, self.kinds)
         owner = above.story if above else None
         beside = (above.line if above else 0, heading.level) in self.siblings
+        if self.counted.get(heading.line) and not (found and found.id) and not (owner and owner.tracked):
+            return Name("", heading.text, found.date if found else "")
         if found is None and owner is None and (heading.line in self.counted or beside):
             lesson = heading.line in self.counted or not self.is_section(heading.text)
             return Name("", heading.text) if lesson else None
@@ -228,18 +233,21 @@ def is_other(date: str, story: Story) -> bool:
     return bool(date and story.date and date != story.date and not story.id)
 
 
-def _counted(found: Iterable[Block]) -> Iterator[int]:
+def _counted(found: Iterable[Block]) -> Iterator[tuple[int, bool]]:
     headings = [one for one in found if isinstance(one, Heading)]
     for level in {one.level for one in headings}:
         numbers: dict[str, int] = {}
-        count = 0
+        chapters = set()
+        count = chapter = 0
         for one, after in zip(headings, [*headings[1:], None], strict=True):
+            chapter = one.line if one.level < level else chapter
             if one.level == level and (number := _NUMBER.match(one.text)):
                 count += 1
+                chapters.add(chapter)
                 if after is None or after.level <= level:
                     numbers[number[1]] = one.line
         if len(numbers) == count >= _MIN_COUNTED:
-            yield from numbers.values()
+            yield from ((line, len(chapters) > 1) for line in numbers.values())
 
 
 def _whole(found: Iterable[Block]) -> Iterator[int]:

@@ -50,6 +50,12 @@ def below(body: str, heading: str = "## APP-1: Title") -> list[str]:
         ("## 2026/01/24", "2026-01-24", None, "2026-01-24"),
         ("## v0.3.0 — Charts (2026-01-24)", "v0.3.0", "Charts", "2026-01-24"),
         ("## [1.2.0] - 2026-01-24", "1.2.0", None, "2026-01-24"),
+        ("## [v00044] — 2026-01-24", "v00044", None, "2026-01-24"),
+        ("## [v1.9.0 / v00029] — Nets", "v1.9.0", "Nets", None),
+        ("## Phase 6A-6D: Docks", "Phase 6A-6D", "Docks", None),
+        ("## Phase 0: 码头（2026-01-24）", "Phase 0", "码头", "2026-01-24"),
+        ("## Docks (PR #14)", "PR #14", "Docks", None),
+        ("## Docks (PR #11, reverted as #12)", "PR #11", "Docks (PR #11, reverted as #12)", None),
         ("## Milestone: v1.0 — Harbour", "v1.0", "Harbour", None),
         ("## Release 1.4: Locks", "Release 1.4", "Locks", None),
         ("## Lesson 7: Name the rope", "Lesson 7", "Name the rope", None),
@@ -102,6 +108,7 @@ def test_what_only_looks_like_an_id_names_no_story(heading: str) -> None:
         ("Sat, 24th of January 2026", "2026-01-24"),
         ("Jan. 24, 2026", "2026-01-24"),
         ("Jan 24–26, 2026", "2026-01-24"),
+        ("24.-25. January 2026", "2026-01-24"),
         ("24.01.2026", "2026-01-24"),
         ("01/24/2026", "2026-01-24"),
         ("2026年1月24日", "2026-01-24"),
@@ -295,6 +302,20 @@ def test_headings_that_are_numbered_through_the_file_are_a_lesson_each() -> None
     assert list(of_each(text)) == ["1. Tar", "2. Oil", "3. Verify", "4. Knots", "5. Floats"]
     assert list(of_each(text.replace("4.", "1.").replace("5.", "2."))) == [None]
     assert list(of_each(text.replace("- c", "#### More\n- c"))) == [None]
+
+
+def test_lessons_numbered_through_dated_chapters_have_the_date_of_theirs() -> None:
+    text = "# All\n## Docks (2026-01-24)\n### 1. Tar\n- a\n### 2. Oil\n- b\n### 3. Rust\n- c\n"
+    text += "## Phase 2: Nets (2026-01-25)\n### 4. Knots\n- d\n### 5. Floats\n- e\n"
+    found = [(one.source_story, one.metadata["date"]) for one in summaries(parse(text))]
+    assert found[0] == ("1. Tar", "2026-01-24")
+    assert found[-1] == ("5. Floats", "2026-01-25")
+    one_chapter = text.partition("## Phase")[0] + "### 4. Knots\n- d\n### 5. Floats\n- e\n"
+    assert list(of_each(one_chapter)) == ["Docks"]
+
+
+def test_a_file_whose_title_is_change_log_is_read() -> None:
+    assert of_each("# Changelog\n## v1.2.0\n### Added\n- tar\n## Change log\n- moved\n") == {"v1.2.0": ["tar"]}
 
 
 def test_dated_lessons_below_a_heading_about_the_format_are_taken() -> None:
