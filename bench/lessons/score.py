@@ -134,16 +134,22 @@ def _elsewhere(stories: Sequence[Counted], seeds: Sequence[Seed], text: str) -> 
 
 def _owned(stories: Sequence[Counted], text: str) -> Iterator[tuple[str, Counted | None]]:
     """Each line with the counted story that it stands below: one that begins ends all that are as deep or deeper."""
-    left, path, fenced = list(stories), list[tuple[int, Counted | None]](), False
-    for line in text.split("\n"):
+    headings: dict[int, tuple[int, str]] = {}
+    lines, fenced = text.split("\n"), False
+    for at, line in enumerate(lines):
         fenced ^= line.lstrip().startswith(("```", "~~~"))
         if not fenced and (heading := re.match(r"\s{0,3}(#{1,6})\s", line)):
-            level, said = len(heading[1]), letters(line)
-            path = [one for one in path if one[0] < level]
-            begun = next((one for one in left if letters(one.id) in said and letters(one.title) in said), None)
-            if begun is not None:
-                left.remove(begun)
-            path.append((level, begun))
+            headings[at] = len(heading[1]), letters(line)
+    begun: dict[int, Counted] = {}
+    for one in stories:
+        named = [at for at, (_, said) in headings.items() if letters(one.id) in said and letters(one.title) in said]
+        if free := [at for at in named if at not in begun]:
+            begun[min(free, key=lambda at: (headings[at][0], at))] = one
+    path: list[tuple[int, Counted | None]] = []
+    for at, line in enumerate(lines):
+        if at in headings:
+            path = [one for one in path if one[0] < headings[at][0]]
+            path.append((headings[at][0], begun.get(at)))
         yield line, next((one for _, one in reversed(path) if one), None)
 
 

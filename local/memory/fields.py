@@ -7,7 +7,8 @@ from local.memory.dates import Dated, first_date, is_date
 from local.memory.markdown import Line
 
 _DATES = re.compile(
-    r"(?:story |lesson )?(?:date|completed|finished|closed|when|learned|recorded|added|merged|shipped|released)\b.*",
+    r"(?:story |lesson )?(?:date|completed|finished|closed|when|learned|recorded|added|merged|shipped|released)\b.*"
+    r"|.*(?:datum|fecha|日期|날짜|дата)",
     re.I,
 )
 _TAGS = re.compile(r"(?:tags?|labels?|keywords?)", re.I)
@@ -40,7 +41,7 @@ _FILE = re.compile(
 )
 _LESSON = re.compile(
     r"(?:the )?(?:problem|issue|symptoms?|(?:root )?causes?|solution|fix|lesson(?: learned)?|prevention|finding"
-    r"|(?:key )?takeaway|(?:practical )?rule|what happened|mistake)",
+    r"|(?:key )?takeaway|(?:practical )?rule|what happened|mistake|gotcha)(?: \d+)?",
     re.IGNORECASE,
 )
 _NONE = re.compile(r"(?:none(?: identified| found)?|n/a)\s*[:.]\s", re.IGNORECASE)

@@ -26,9 +26,12 @@ _BETWEEN = re.compile(
     r"|milestone|release|version|retro(?:spective)?|post-?mortem|incident)\b|[^\w`\"'“])*"
 )
 _SERIES = re.compile(
-    r"\W*(?:\[[^\]]*\]\W*)?(?P<id>(?P<kind>[^\W\d_]{3,20})\s#?\d+(?:\.\d+)*(?:\s?[-–]\s?\d+)?)(?=\s*(?:[:–—|(（：]|\.(?!\d)|-\s|\Z))"
+    r"\W*(?:\[[^\]]*\]\W*)?(?P<id>(?P<kind>[^\W\d_]{3,20}\s|[^\W\d_])#?\d+(?:\.\d+)*(?:\s?[-–]\s?\d+)?)"
+    r"(?=\s*(?:[:–—|·(（：]|\.(?!\d)|-\s|\Z))"
 )
-"""`Fase 2: …`: any word and a number, before a title."""
+"""`Fase 2: …`, `M2 · …`: any word or letter and a number, before a title."""
+_LABEL = re.compile(r"\W*(?P<kind>[^\W\d_]{3,20}:)\s+\S")
+_MIN_LABELLED = 3
 _PARTS = {"step", "part", "level", "option", "figure", "table", "section", "volume", "tier", "layer", "question"}
 _PARTS |= {"approach", "solution", "reason", "cause", "goal", "requirement"}
 """What is numbered within a story, and none itself."""
@@ -115,9 +118,15 @@ def ids(text: str) -> list[str]:
 
 
 def numbered(titles: Iterable[str]) -> frozenset[str]:
-    """Words that number two headings or more, in any language: `fase` where there are `Fase 1: …` and `Fase 2: …`."""
-    found = {one["id"].casefold(): one["kind"].casefold() for title in titles if (one := _SERIES.match(title))}
-    return frozenset(kind for kind, count in Counter(found.values()).items() if count > 1) - _PARTS
+    """Words that number two headings or more, in any language: `fase` where there are `Fase 1: …` and `Fase 2: …`.
+
+    With a colon, words that three headings or more begin with: `pattern:` of `Pattern: one queue`.
+    """
+    titles = list(titles)
+    found = {one["id"].casefold(): _kind(one) for title in titles if (one := _SERIES.match(title))}
+    labels = Counter(_kind(one) for title in titles if (one := _LABEL.match(title)))
+    kinds = {kind for kind, count in Counter(found.values()).items() if count > 1}
+    return frozenset(kinds | {kind for kind, count in labels.items() if count >= _MIN_LABELLED}) - _PARTS
 
 
 def name(text: str, kinds: frozenset[str] = frozenset()) -> Name | None:
@@ -142,14 +151,16 @@ def name(text: str, kinds: frozenset[str] = frozenset()) -> Name | None:
         closed = _CLOSED.match(bare, at) is not None
         return Name(_id(chosen), _title(bare[at:]), date, others, tracked=_is_tracked(chosen), closed=closed)
     counted = _SERIES.match(bare)
-    if counted and counted["kind"].casefold() in kinds:
+    if counted and _kind(counted) in kinds:
         return Name(counted["id"], _title(bare[counted.end() :]), date, closed=True)
     if found and _is_name_at_end(bare, found[-1]):
         within = [one for one in found if one.start() > bare.rfind("(")] if bare.rstrip().endswith(")") else found[-1:]
         chosen, before = within[0], bare[: within[0].start()]
         title = _TAIL.sub("", before) if _TAIL.search(before) and len(within) == 1 else bare
         return Name(_id(chosen), _title(title), date, leads=False, tracked=_is_tracked(chosen))
-    return Name("", _title(bare), date) if dated or _TITLED.match(bare) else None
+    label = _LABEL.match(bare)
+    titled = _TITLED.match(bare) is not None or (label is not None and _kind(label) in kinds)
+    return Name("", _title(bare), date) if dated or titled else None
 
 
 def _without(dated: Dated, text: str) -> str:
@@ -158,7 +169,8 @@ def _without(dated: Dated, text: str) -> str:
     timed = _TIME.sub(lambda time: " " * len(time[0]), after)
     begins, ends = re.search(r"\w", before) is None, re.search(r"\w", timed) is None
     closed = before.endswith(tuple("([（")) and timed.lstrip().startswith(tuple(")]）"))
-    if not (begins or closed or (ends and _MENTIONS.search(before) is None)):
+    mentions = _MENTIONS.search(before) is not None or re.search(r"[(\[（]\s*\w[^)\]）]*\Z", before) is not None
+    if not (begins or closed or (ends and not mentions)):
         return text
     return before + " " * (dated.end - dated.begin) + timed
 
@@ -177,6 +189,10 @@ def _found(text: str) -> list[re.Match[str]]:
         for one in _NAMES.finditer(text)
         if not (one["key"] and _TECHNICAL.fullmatch(re.split(r"[-_]", one["key"])[0]))
     ]
+
+
+def _kind(found: re.Match[str]) -> str:
+    return found["kind"].casefold().strip()
 
 
 def _id(found: re.Match[str]) -> str:

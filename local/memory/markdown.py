@@ -26,7 +26,7 @@ _CHECKBOX = re.compile(r"\A\[[ xX]\][ \t]+")
 _SPACES = re.compile(r"[ \t\n]+")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _MARKUP = re.compile(r"</?[A-Za-z][^<>]*>")
-_AFTER_LABEL = re.compile(r"\s*:\s*|\s+[-–—→]+\s+|\s*\Z")
+_AFTER_LABEL = re.compile(r"\s*[:：]\s*|\s+[-–—→]+\s+|\s*\Z")
 _MARGIN_LABEL = re.compile(r"\*\*[^*]{1,60}(?::\*\*|\*\*:)")
 _PLAIN_LABEL = re.compile(r"(\w[\w/&'’ -]{0,40}?)\s*:(?:\s+|\Z)")
 

@@ -62,6 +62,8 @@ class Outline:
     path: list[Place] = field(default_factory=list)
     stories: list[Story] = field(default_factory=list)
     read: list[Read] = field(default_factory=list)
+    titles: set[int] = field(default_factory=set)
+    """Lines of headings that name the file."""
     unread: list[Unread] = field(default_factory=list)
     headings: Counter[tuple[int, int]] = field(default_factory=Counter)
     """How many headings stand at a place, as in `siblings`."""
@@ -78,9 +80,11 @@ class Outline:
 
     @property
     def of_lessons(self) -> frozenset[tuple[int, int]]:
-        """Places where half of the headings name lessons, or more."""
+        """Places where half of the headings name lessons, or more; right below the title, where most tell a problem."""
         named = Counter(one.place for one in self.stories if one.place)
-        return frozenset(place for place, count in named.items() if 2 * count >= self.headings[place])
+        return frozenset(
+            place for place, count in named.items() if 2 * count >= self.headings[place] + (place[0] in self.titles)
+        )
 
     @property
     def place(self) -> Place:
@@ -93,11 +97,11 @@ class Outline:
             self.path.pop()
         above = self.path[-1] if self.path else None
         owner = above.story if above else None
-        beside = (above.line, heading.level) if above and not owner and not above.intro else None
+        beside = (above.line, heading.level) if above and not owner else None
         if beside and not self.is_section(heading.text):
             self.headings[beside] += 1
         if found := self.named(heading, above):
-            self.begin(heading.level, heading.text, heading.line, found, beside)
+            self.begin(heading.level, heading.text, heading.line, found, None if above and above.intro else beside)
             return
         category = of_heading(heading.text)
         told = category is None and only_told(heading.text)
@@ -108,6 +112,8 @@ class Outline:
             if (above and above.left_out) or (about_file(heading.text) and (self.read or heading.level > 1)):
                 place.left_out = f"“{heading.text}” tells of the file, and is no lesson"
             place.intro = self.introduces and not self.path and heading.level == 1
+            if place.intro:
+                self.titles.add(heading.line)
         if category is None and not told and above:
             place.category, place.told = above.category, above.told
         self.path.append(place)
@@ -157,10 +163,10 @@ class Outline:
     def is_apart(self, heading: Heading, found: Name, owner: Story) -> bool:
         """Whether a heading below that of a story begins another one.
 
-        It does with a tracker's id, with the next number of the same series, or with another date where dates name
-        stories; whatever else it names, it is a part.
+        It does with a tracker's id, with the next number of the same series, with another date where dates name
+        stories, or with a label such as `Lesson:` where labels do; whatever else it names, it is a part.
         """
-        if found.id.casefold() == owner.id.casefold() and (found.id or not is_other(found.date, owner)):
+        if found.id and found.id.casefold() == owner.id.casefold():
             return False
         if owner.id and not owner.tracked and found.id.startswith(f"{owner.id}."):
             return False
@@ -169,7 +175,8 @@ class Outline:
         if any(one.category for one in within) and heading.line not in self.whole:
             return False
         if not found.id:
-            return is_other(found.date, owner) and of_heading(heading.text) is None
+            alike = not found.date and not owner.id and name(owner.title, self.kinds) is not None
+            return alike or (is_other(found.date, owner) and of_heading(heading.text) is None)
         if not found.leads and of_heading(heading.text):
             return False
         if found.leads and found.closed and (series(found.id) == series(owner.id) or container.level == 1):

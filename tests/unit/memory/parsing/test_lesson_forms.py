@@ -62,6 +62,7 @@ def below(body: str, heading: str = "## APP-1: Title") -> list[str]:
         ("## Gotcha #4 - Tides are late", "Gotcha #4", "Tides are late", None),
         ("### Day 4-5: Docks", "Day 4-5", "Docks", None),
         ("## 0012 - Use one queue", "0012", "Use one queue", None),
+        ("## L-3: Tar (updated 2026-01-24)", "L-3", "Tar (updated 2026-01-24)", "2026-01-24"),
         ("## Week of Jan 21, 2026: Docks", "Week of Jan 21, 2026: Docks", "Week of Jan 21, 2026: Docks", "2026-01-21"),
         ("## Docks (12/02/2026)", "Docks (12/02/2026)", "Docks (12/02/2026)", None),
         ("## Lessons Learned from Phase 15 — Ropes", "Phase 15", "Ropes", None),
@@ -224,6 +225,26 @@ def test_a_word_that_numbers_two_headings_numbers_stories_in_any_language() -> N
     assert of_each(text) == {"Fase 1": ["a", "b"], "Fase 2": ["c"], None: ["d"]}
     assert list(of_each("# All\n## Step 1: Tar\n- a\n## Step 2: Oil\n- b\n")) == [None]
     assert list(of_each("# All\n## Fase 1: Tar\n- a\n## Oil\n- b\n")) == [None]
+
+
+def test_letters_number_stories_and_labels_name_them_where_they_come_again() -> None:
+    text = "# All\n## P1 · Tar（v2）\n**确诊日期**：2026-01-24 · **Fix**: shade\n- a\n## P2 · Oil\n- b\n## Other\n- c\n"
+    assert of_each(text) == {"P1": ["a"], "P2": ["b"], None: ["c"]}
+    assert summaries(parse(text))[0].metadata["date"] == "2026-01-24"
+    text = "## Pattern: Tar\n- a\n## Pattern: Oil\n- b\n### Lesson: Rust\n- c\n### More\n- d\n## Pattern: Nets\n- e\n"
+    assert of_each(text) == {
+        "Pattern: Tar": ["a"],
+        "Pattern: Oil": ["b", "d"],
+        "Lesson: Rust": ["c"],
+        "Pattern: Nets": ["e"],
+    }
+    assert list(of_each("# All\n## Pattern: Tar\n- a\n## Nets\n- b\n")) == [None]
+
+
+def test_where_most_headings_below_the_title_tell_a_problem_the_others_are_lessons_too() -> None:
+    text = "# All\n## Tar melts\n**Problem:** sun\n## Oil\n**Gotcha:** thin\n## Nets\nThey tear.\n"
+    assert list(of_each(text)) == ["Tar melts", "Oil", "Nets"]
+    assert list(of_each(text.replace("**Gotcha:**", "So"))) == ["Tar melts", None]
 
 
 def test_a_number_below_a_number_is_a_part() -> None:
