@@ -1,11 +1,12 @@
 """Parsers of lessons beside a count by hand: right counts agree, and each kind of fault shows in its own column."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from bench.lessons.__main__ import COUNTED, main
-from bench.lessons.score import beside
+from bench.lessons.score import Counted, beside
 from commonplace.kernel.yaml import read
 from local.memory.lessons import parse
 
@@ -62,3 +63,17 @@ def test_the_count_of_the_ten_files_is_whole() -> None:
     assert len(files) == 10
     assert sum(len(one["stories"]) for one in files) == 159
     assert all(set(story) <= {"id", "title", "date", "facts"} for one in files for story in one["stories"])
+
+
+def test_the_count_of_other_forms_says_where_each_file_is_from() -> None:
+    more = COUNTED.with_name("counted_more.yaml")
+    files = read(more.read_text(encoding="utf-8"), max_depth=9, max_values=100_000).value
+    assert Counter(one["set"] for one in files) == {"development": 9, "first": 8, "second": 10, "third": 6}
+    assert all(len(one["from"].split()) == 3 for one in files)
+    assert all(set(story) <= {"id", "title", "date", "facts"} for one in files for story in one["stories"])
+
+
+def test_a_story_is_known_by_its_id_its_title_or_both_and_phase_1_is_not_phase_15() -> None:
+    one, fifteen = Counted("Phase 1", "Docks", "", None), Counted("Phase 15", "Nets", "", None)
+    assert one.is_known_as("Phase 1") and one.is_known_as("Phase 1: Docks and more")
+    assert not one.is_known_as("Phase 15") and not fifteen.is_known_as("Phase 1: Docks")
