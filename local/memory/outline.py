@@ -93,6 +93,7 @@ class Outline:
         return self.path[-1]
 
     def enter(self, heading: Heading) -> None:
+        self.close(0.25)
         while self.path and self.path[-1].level >= heading.level:
             self.path.pop()
         above = self.path[-1] if self.path else None
@@ -179,7 +180,8 @@ class Outline:
             return alike or (is_other(found.date, owner) and of_heading(heading.text) is None)
         if not found.leads and of_heading(heading.text):
             return False
-        if found.leads and found.closed and (series(found.id) == series(owner.id) or container.level == 1):
+        file = container.level == 1 and not owner.id
+        if found.leads and found.closed and (series(found.id) == series(owner.id) or file):
             return True
         return found.tracked and (found.leads or not container.tracked or not owner.id)
 

@@ -298,6 +298,7 @@ def test_headings_that_only_announce_stories_make_none() -> None:
 def test_numbers_below_the_title_of_a_retrospective_are_stories() -> None:
     text = "# Retrospective: Harbour\n## Sprint 1: Docks\n- one\n## Sprint 2: Nets\n- two\n## Thanks\n- three\n"
     assert of_each(text) == {"Retrospective: Harbour": ["three"], "Sprint 1": ["one"], "Sprint 2": ["two"]}
+    assert of_each("# APP-1: Docks\n## Problem 1: Tar\n- one\n") == {"APP-1": ["one"]}
 
 
 def test_bold_words_with_a_date_or_an_id_name_a_lesson_outside_of_stories() -> None:
@@ -306,6 +307,7 @@ def test_bold_words_with_a_date_or_an_id_name_a_lesson_outside_of_stories() -> N
     found = parse(text)
     assert facts(found, "Tar") == ["Fix: shade"]
     assert (facts(found, "L-12"), facts(found)) == (["thin"], ["torn"])
+    assert facts(parse(text.replace("## Nets", "### Nets"))) == ["torn"]
 
 
 def test_a_title_in_bold_with_a_date_behind_it_names_a_lesson_and_the_next_title_ends_it() -> None:
