@@ -51,6 +51,7 @@ def calls(here: World) -> dict[str, Asked]:
         "list, a span of time": ("kb_list", since),
         "list, a span of time, confidence": ("kb_list", {**since, "order_by": "confidence"}),
         "stats": ("kb_stats", {}),
+        "stats, metrics": ("kb_stats", {"metrics": True}),
         "list, a span of time, cursor": ("kb_list", {**since, "cursor": here.call("kb_list", since)["next_cursor"]}),
     }
 

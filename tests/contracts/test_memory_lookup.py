@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import HealthCheck, given, settings
@@ -160,5 +161,5 @@ def test_every_answer_is_that_of_a_plain_model(
     assert dict(stats.by_type) == {each: sum(one.entry_type == each for one in entries) for each in ENTRY_TYPES}
     assert dict(stats.by_role) == {role: roles[role] for role in ROLES}
     assert stats.last_updated == max((one.updated_at for one in entries), default=None)
-    mean = sum(one.confidence for one in entries) / len(entries) if entries else 0.0
+    mean = fsum(one.confidence for one in entries) / len(entries) if entries else 0.0
     assert stats.avg_confidence == round(mean, 4)

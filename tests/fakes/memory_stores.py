@@ -5,15 +5,31 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 from commonplace.identity.roles import is_organisation
 from commonplace.kernel.audit import AuditRecord
 from commonplace.kernel.errors import Unavailable
 from commonplace.memory.facets import AllCounts, Counts, Key, Place, Tally, counts, keys
-from commonplace.memory.model import MAX_SEEN_IN, Card, Entry, EntryId, Job, Phase, Recurrence, Role, StoryUse, Vote
+from commonplace.memory.model import (
+    MAX_SEEN_IN,
+    Card,
+    Entry,
+    EntryId,
+    Job,
+    Phase,
+    Rating,
+    Recurrence,
+    Role,
+    StoryUse,
+    Vote,
+)
 from commonplace.memory.ports import KEYS_PER_PAGE, Once, Replayed, Stale, Taken
+from commonplace.memory.usage import RECURRENCES, of_story, of_vote
 from commonplace.search.model import Vector, VectorMemory
 from tests.fakes.identity_stores import Clock, MemoryAudit
+
+V = TypeVar("V")
 
 MAX_TOGETHER = 8
 """Entries of one transaction."""
@@ -392,23 +408,37 @@ class MemoryUsage(Answers):
         took = use.tokens_used if tokens_used is None else tokens_used
         self._uses[organisation, story] = replace(use, recorded=True, tokens_used=took)
 
-    def vote(self, organisation: str, vote: Vote) -> None:
+    def vote(self, organisation: str, vote: Vote) -> Rating:
         with self.answering():
             self._votes[organisation, vote.id, vote.story, vote.voter] = vote
+        return self.rating(organisation, vote.id)
 
-    def stories(self, organisation: str) -> Iterator[StoryUse]:
-        return (use for (owner, _), use in sorted(self._uses.items()) if owner == organisation)
-
-    def votes(self, organisation: str, id: EntryId | None = None) -> Iterator[Vote]:
+    def rating(self, organisation: str, id: EntryId) -> Rating:
         with self.answering():
-            kept = sorted(self._votes.items())
-        return (vote for (owner, *_), vote in kept if owner == organisation and id in (None, vote.id))
+            votes = [vote.relevance for vote in self._of(organisation, self._votes) if vote.id == id]
+        return Rating(id, len(votes), sum(votes))
 
-    def recurrences(self, organisation: str) -> Iterator[Recurrence]:
-        return (one for (owner, *_), one in sorted(self._recurrences.items()) if owner == organisation)
+    def lowest(self, organisation: str, most: int) -> Sequence[Rating]:
+        rated = [self.rating(organisation, id) for id in {vote.id for vote in self._of(organisation, self._votes)}]
+        return sorted(rated, key=lambda one: (one.total / one.votes, -one.votes, one.id))[:most]
 
-    def recurred(self, organisation: str) -> int:
-        return sum(1 for _ in self.recurrences(organisation))
+    def recurring(self, organisation: str, most: int) -> Sequence[Recurrence]:
+        last: dict[EntryId, Recurrence] = {}
+        for one in self._of(organisation, self._recurrences):
+            last[one.id] = max(one, last.get(one.id, one), key=lambda one: one.seen)
+        return sorted(last.values(), key=lambda one: (-one.seen, one.id))[:most]
+
+    def totals(self, organisation: str) -> Mapping[str, int]:
+        cells = Counter({RECURRENCES: len(self._of(organisation, self._recurrences))})
+        for use in self._of(organisation, self._uses):
+            cells += of_story(use)
+        for vote in self._of(organisation, self._votes):
+            cells += of_vote(vote)
+        return cells
+
+    @staticmethod
+    def _of(organisation: str, kept: Mapping[Any, V]) -> list[V]:
+        return [value for (owner, *_), value in sorted(kept.items()) if owner == organisation]
 
     def _use(self, organisation: str, story: str) -> StoryUse:
         return self._uses.get((organisation, story), StoryUse(story))

@@ -10,7 +10,7 @@ from moto import mock_aws
 
 from commonplace.kernel.audit import AuditRecord
 from commonplace.memory.job_store import DynamoJobs, DynamoQueryCounts
-from commonplace.memory.model import Entry, EntryId, Job, content_hash
+from commonplace.memory.model import Entry, EntryId, Job, Vote, content_hash
 from commonplace.memory.ports import Once
 from commonplace.memory.store import DynamoEntries
 from commonplace.memory.usage_store import DynamoUsage
@@ -104,14 +104,22 @@ def job(step: int = 0) -> Job:
 
 
 def use(memory: Memory, id: EntryId) -> None:
-    """What is noted of stories, votes and lessons learned again."""
+    """What is noted of stories and lessons learned again."""
     usage = memory.usage
     assert usage.recur(ORGANISATION, id, "STORY-2", NOW, audit())
     usage.searched(ORGANISATION, "STORY-2", 5)
     usage.recorded(ORGANISATION, "STORY-2", 1_000)
-    list(usage.stories(ORGANISATION))
-    list(usage.recurrences(ORGANISATION))
-    usage.recurred(ORGANISATION)
+
+
+def rate(memory: Memory, id: EntryId) -> None:
+    """Votes, twice, and what is told of all that was noted."""
+    usage = memory.usage
+    usage.vote(ORGANISATION, Vote(id, "STORY-2", "a", 3))
+    usage.vote(ORGANISATION, Vote(id, "STORY-2", "a", 4))
+    usage.rating(ORGANISATION, id)
+    usage.lowest(ORGANISATION, 5)
+    usage.recurring(ORGANISATION, 5)
+    usage.totals(ORGANISATION)
 
 
 def answer_calls(memory: Memory) -> None:
@@ -125,6 +133,7 @@ def answer_calls(memory: Memory) -> None:
     store.replace(ORGANISATION, entry(1, "changed", revision=2), first, audit())
     store.get(ORGANISATION, first.id)
     use(memory, first.id)
+    rate(memory, first.id)
     store.get_many(ORGANISATION, [first.id, second.id])
     store.holders(ORGANISATION, [second.content_hash])
     list(store.cards(ORGANISATION))
@@ -212,7 +221,7 @@ def test_an_index_that_is_built_anew_changes_no_entry(opensearch: Template) -> N
 
 def test_what_carries_on_takes_no_entry_out(template: Template) -> None:
     granted = [each for each in allowed(template, "IndexRole") if each[:2] == ("records", "DeleteItem")]
-    assert [key for _, _, key in granted if "#memory#" in key] == ["*#memory#facet#*"]
+    assert [key for _, _, key in granted if "#memory#" in key] == ["*#memory#facet#*", "*#memory#recurring"]
 
 
 def test_who_reads_documents_alone_reaches_nothing_that_is_remembered(template: Template) -> None:

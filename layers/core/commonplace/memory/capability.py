@@ -3,6 +3,7 @@
 from commonplace.kernel.capability import Capability, Items, Metric, Scopes
 
 ENTRIES, CARDS, FACETS = "*#memory#entries", "*#memory#cards", "*#memory#facet#*"
+RECURRING = "*#memory#recurring"
 RECORDS, ORGANISATIONS, VECTORS, AUDIT = "*#memory#*", "organisations", "*#vectors", "memory#*"
 READ = (
     Items(("index-build",), "records", ("GetItem", "BatchGetItem"), (ENTRIES,)),
@@ -15,7 +16,7 @@ READ = (
 CHANGED = ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem")
 CONTINUED = (
     Items(("index",), "records", CHANGED, (RECORDS,)),
-    Items(("index",), "records", ("DeleteItem",), (FACETS,)),
+    Items(("index",), "records", ("DeleteItem",), (FACETS, RECURRING)),
     Items(("index",), "records", ("PutItem",), (ORGANISATIONS,)),
     Items(("index",), "activity", ("PutItem",), (AUDIT,)),
 )

@@ -53,18 +53,18 @@ class FacetTable:
 
     def counted(self, organisation: str, change: Change) -> list[Write]:
         counted = {**change.counts, ALL: {**change.counts.get(ALL, {}), WRITES: 1}}
-        return self._added(organisation, counted, _RANDOM.randrange(SHARDS))
+        return self._added(organisation, counted, random_shard())
 
     def corrected(self, organisation: str, drift: AllCounts, tally: Tally) -> list[Write]:
         """Adds to the first shards what they lack, unless somebody else has since `tally`."""
         own = {**drift.get(ALL, {}), REPAIRS: 1}
         once = "attribute_not_exists(#repairs) OR #repairs = :was"
-        change = self._table.update(count_key(organisation, ALL, 0), _adding(own), once, was=tally.repairs, **own)
+        change = self._table.update(count_key(organisation, ALL, 0), adding(own), once, was=tally.repairs, **own)
         return [change, *self._added(organisation, {name: one for name, one in drift.items() if name != ALL}, 0)]
 
     def _added(self, organisation: str, counts: AllCounts, shard: int) -> list[Write]:
         return [
-            self._table.update(count_key(organisation, facet, shard), _adding(cells), "", **cells)
+            self._table.update(count_key(organisation, facet, shard), adding(cells), "", **cells)
             for facet, cells in counts.items()
             if cells
         ]
@@ -85,7 +85,9 @@ class FacetTable:
         return (found for item in items if (found := decoded(Key, item)))
 
     def counts(self, organisation: str, facet: str) -> Counts:
-        return _sum(self._table.query(room(organisation, "counts"), "begins_with(sk, :facet)", {"facet": f"{facet}#"}))
+        return summed(
+            self._table.query(room(organisation, "counts"), "begins_with(sk, :facet)", {"facet": f"{facet}#"})
+        )
 
     def tally(self, organisation: str) -> Tally:
         counts: dict[str, Counts] = {}
@@ -93,17 +95,23 @@ class FacetTable:
         items = self._table.query(room(organisation, "counts"))
         for facet, shards in groupby(items, lambda item: str(item["sk"]).rpartition("#")[0]):
             found = list(shards)
-            counts[facet] = _sum(found)
+            counts[facet] = summed(found)
             for name in (WRITES, REPAIRS):
                 marks[name] += sum(item.get(name, 0) for item in found)
         return Tally(counts=counts, writes=marks[WRITES], repairs=marks[REPAIRS])
 
 
-def _adding(cells: Counts) -> str:
+def random_shard() -> int:
+    return _RANDOM.randrange(SHARDS)
+
+
+def adding(cells: Counts) -> str:
+    """The update that adds to these cells, whose values are the cells themselves."""
     return "ADD " + ", ".join(f"#{cell} :{cell}" for cell in cells)
 
 
-def _sum(shards: Iterable[Item]) -> Counts:
+def summed(shards: Iterable[Item]) -> Counts:
+    """Over all shards, without cells of 0."""
     total: Counter[str] = Counter()
     for item in shards:
         total.update({cell: amount for cell, amount in item.items() if cell not in NO_CELLS})

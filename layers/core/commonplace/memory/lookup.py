@@ -22,6 +22,7 @@ from commonplace.memory.model import (
     Stats,
 )
 from commonplace.memory.ports import KEYS_PER_PAGE, EntryStore, QueryCounts, UsageStore, VectorCaches, deleted, unknown
+from commonplace.memory.usage import RECURRENCES
 
 SHARED_TAGS = 2
 """Entries are related by tags when they have this many in common."""
@@ -106,8 +107,8 @@ class Reading:
 
         if exhausted and not by_time:
             places = self._sorted(organisation, listing, first)
-        elif by_time and (exhausted or len(first) >= most):
-            places = [(key.position, key.id) for key in first]
+        elif by_time and (exhausted or (len(first) >= most and not listing.after)):
+            places = [(key.position, key.id) for key in first if _is_behind(key.position, listing)]
         else:
             facet = rarest if by_time else f"by={listing.order_by}"
             size = sizes.get(facet, sizes[ALL])
@@ -161,7 +162,7 @@ class Reading:
             last_updated=newest.position.rpartition("#")[0] if newest else None,
             cache_size=self._caches.size(organisation),
             queries=self._counts.counts(organisation),
-            recurrences=self._usage.recurred(organisation),
+            recurrences=self._usage.totals(organisation).get(RECURRENCES, 0),
         )
 
     def _relatives(self, organisation: str, own: Entry) -> Iterator[tuple[Relation, Iterable[Key]]]:

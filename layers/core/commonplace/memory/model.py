@@ -493,6 +493,19 @@ class StoryUse:
 
 
 @dataclass(frozen=True, slots=True)
+class Rating:
+    """All votes on one entry."""
+
+    id: EntryId
+    votes: int = 0
+    total: int = 0
+
+    @property
+    def mean(self) -> "Mean":
+        return Mean.of(self.votes, self.total)
+
+
+@dataclass(frozen=True, slots=True)
 class Vote:
     """How relevant an entry was that a search of a story found; `story` may be empty."""
 
@@ -509,10 +522,14 @@ class Mean:
     n: int
     mean: float | None
 
+    @classmethod
+    def of(cls, n: int, total: int) -> "Mean":
+        return cls(n, round(total / n, 2) if n else None)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metrics:
-    """The four of seed 001, "Success Metrics", of the stories of a year."""
+    """The four of seed 001, "Success Metrics"."""
 
     tokens_with_searches: Mean
     """Tokens that a story took, of those that searched the memory."""
@@ -525,7 +542,7 @@ class Metrics:
     relevance: Mean
     votes: Mapping[int, int]
     """How many there are of each relevance."""
-    lowest: tuple[tuple[EntryId, Mean], ...]
+    lowest: tuple[Rating, ...]
     """The entries with the lowest mean."""
     searches: Mean
     """By story, of all that are known."""

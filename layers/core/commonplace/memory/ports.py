@@ -16,9 +16,9 @@ from commonplace.memory.model import (
     Job,
     NewEntry,
     Phase,
+    Rating,
     Recurrence,
     Role,
-    StoryUse,
     Vote,
     content_hash,
 )
@@ -197,7 +197,7 @@ class QueryCounts(Protocol):
 
 
 class UsageStore(Protocol):
-    """What becomes of lessons. Stories and votes are kept for a year."""
+    """What becomes of lessons. Stories and votes are kept for a year, what they add to totals and ratings stays."""
 
     def recur(self, organisation: str, id: EntryId, story: str, at: str, audit: AuditRecord) -> Recurrence | None:
         """Notes in one transaction that this story learned the entry again.
@@ -215,20 +215,22 @@ class UsageStore(Protocol):
         """The story left a summary, and took so many tokens where that is known. Never fails its caller."""
         ...
 
-    def vote(self, organisation: str, vote: Vote) -> None:
+    def vote(self, organisation: str, vote: Vote) -> Rating:
         """In place of the one that the voter gave the entry in that story. Raises Unavailable, as do those below."""
         ...
 
-    def stories(self, organisation: str) -> Iterator[StoryUse]: ...
+    def rating(self, organisation: str, id: EntryId) -> Rating: ...
 
-    def votes(self, organisation: str, id: EntryId | None = None) -> Iterator[Vote]:
-        """Of one entry, or all."""
+    def lowest(self, organisation: str, most: int) -> Sequence[Rating]:
+        """The entries that were rated lowest, of equal ones those with more votes first."""
         ...
 
-    def recurrences(self, organisation: str) -> Iterator[Recurrence]: ...
+    def recurring(self, organisation: str, most: int) -> Sequence[Recurrence]:
+        """The last recurrence of each lesson that was learned again most often."""
+        ...
 
-    def recurred(self, organisation: str) -> int:
-        """How many recurrences there are."""
+    def totals(self, organisation: str) -> Mapping[str, int]:
+        """The cells of `memory.usage` and how many `recurrences` there are, of all that was ever noted."""
         ...
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from commonplace.identity.roles import is_organisation
+from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.items import Item, decoded, encode, key
 from commonplace.kernel.table import Table
 from commonplace.memory.model import Entry, EntryId
@@ -164,3 +165,8 @@ class EntryTable(Table):
 
 def _holder(id: EntryId) -> Item:
     return {"id": id}
+
+
+def contended() -> Unavailable:
+    """After all rounds of a write that others were faster than."""
+    return Unavailable("Others keep writing the same entries just now.", retry_after_seconds=1)

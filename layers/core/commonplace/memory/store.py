@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 from commonplace.kernel.audit import Lost
 from commonplace.kernel.audit_store import MEMORY, audit_writes
-from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.items import decoded
 from commonplace.kernel.table import Write
 from commonplace.memory.facet_store import FacetTable
@@ -39,6 +38,7 @@ from commonplace.memory.records import (
     NAME_PREFIX,
     ORGANISATIONS,
     EntryTable,
+    contended,
     deleted_key,
     entry_key,
     hash_key,
@@ -126,7 +126,7 @@ class DynamoEntries:
             except Lost:
                 continue
             return holder or entry.id
-        raise _contended()
+        raise contended()
 
     def replace(
         self, organisation: str, entry: Entry, was: Entry, audit: AuditRecord, above: Sequence[Entry] = ()
@@ -142,7 +142,7 @@ class DynamoEntries:
                 self._explain(organisation, entry, was, above)
                 continue
             return
-        raise _contended()
+        raise contended()
 
     def delete(self, organisation: str, id: EntryId, audit: AuditRecord) -> bool:
         for _ in range(ROUNDS):
@@ -156,7 +156,7 @@ class DynamoEntries:
             except Lost:
                 continue
             return True
-        raise _contended()
+        raise contended()
 
     def deleted(self, organisation: str, id: EntryId) -> Entry | None:
         item = self._table.get(deleted_key(organisation, id)) if is_id(id) else None
@@ -178,7 +178,7 @@ class DynamoEntries:
                     raise Taken(holder) from None
                 continue
             return
-        raise _contended()
+        raise contended()
 
     def versions(self, organisation: str, id: EntryId) -> tuple[Entry, ...]:
         items = self._table.query(room(organisation, f"versions#{id}")) if is_id(id) else ()
@@ -256,7 +256,7 @@ class DynamoEntries:
                 held = self.holders(organisation, [entry.content_hash for entry in entries])
                 continue
             return held | {entry.content_hash: entry.id for entry in new}
-        raise _contended()
+        raise contended()
 
     def _explain(self, organisation: str, entry: Entry, was: Entry, above: Sequence[Entry]) -> None:
         """Why the entry was not replaced. Returns if that is over."""
@@ -336,7 +336,3 @@ def _transactions(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
 def _told(audit: AuditRecord, entries: int) -> AuditRecord:
     """The record of one transaction among several."""
     return replace(audit, id=secrets.token_hex(6), details={**audit.details, "entries": str(entries)})
-
-
-def _contended() -> Unavailable:
-    return Unavailable("Others keep writing the same entries just now.", retry_after_seconds=1)

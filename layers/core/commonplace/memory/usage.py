@@ -1,15 +1,16 @@
 """What becomes of lessons: recurrences, votes, and the four metrics of seed 001, "Success Metrics"."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
-from statistics import fmean
+from collections import Counter
+from collections.abc import Mapping
 
 from commonplace.kernel.audit import Author
-from commonplace.memory.model import MAX_RELEVANCE, Entry, EntryId, Mean, Metrics, NewEntry, Recurrence, Vote
+from commonplace.memory.model import MAX_RELEVANCE, Entry, EntryId, Mean, Metrics, NewEntry, Recurrence, StoryUse, Vote
 from commonplace.memory.ports import Parts, unknown
 
 MOST = 5
 """Lessons that are named as learned again most often, and entries as rated lowest."""
+RECURRENCES = "recurrences"
+"""The total of them."""
 TOKENS_USED = "tokens_used"
 """In the metadata of a story's summary: what the whole story took."""
 
@@ -50,53 +51,46 @@ class Usage:
             raise unknown(id)
         if not 0 <= relevance <= MAX_RELEVANCE:
             raise ValueError(relevance)
-        self._usage.vote(author.organisation, Vote(id, story or "", author.account, relevance))
-        return self.relevance(author.organisation, id)
+        return self._usage.vote(author.organisation, Vote(id, story or "", author.account, relevance)).mean
 
     def relevance(self, organisation: str, id: EntryId) -> Mean:
         """Of the votes on one entry. Raises Unavailable."""
-        return mean(vote.relevance for vote in self._usage.votes(organisation, id))
+        return self._usage.rating(organisation, id).mean
 
     def metrics(self, organisation: str) -> Metrics:
-        """Of all stories that are known. Raises Unavailable."""
-        stories = list(self._usage.stories(organisation))
-        asking = [one for one in stories if one.searches]
-        votes = list(self._usage.votes(organisation))
+        """Of all that was ever noted. Raises Unavailable."""
+        totals = Counter(self._usage.totals(organisation))
+        votes = {vote: n for vote in range(MAX_RELEVANCE + 1) if (n := totals[f"rated_{vote}"])}
         return Metrics(
-            tokens_with_searches=mean(one.tokens_used for one in asking if one.tokens_used is not None),
-            tokens_without=mean(one.tokens_used for one in stories if not one.searches and one.tokens_used is not None),
-            answer_tokens=mean(one.answer_tokens for one in asking),
-            recurrences=self._usage.recurred(organisation),
-            most=most(self._usage.recurrences(organisation)),
-            relevance=mean(vote.relevance for vote in votes),
-            votes=dict(sorted(Counter(vote.relevance for vote in votes).items())),
-            lowest=lowest(votes),
-            searches=mean(one.searches for one in stories),
-            stories_that_searched=len(asking),
+            tokens_with_searches=Mean.of(totals["searching_told"], totals["searching_tokens"]),
+            tokens_without=Mean.of(totals["other_told"], totals["other_tokens"]),
+            answer_tokens=Mean.of(totals["searching"], totals["answer_tokens"]),
+            recurrences=totals[RECURRENCES],
+            most=tuple(self._usage.recurring(organisation, MOST)),
+            relevance=Mean.of(sum(votes.values()), sum(vote * n for vote, n in votes.items())),
+            votes=votes,
+            lowest=tuple(self._usage.lowest(organisation, MOST)),
+            searches=Mean.of(totals["stories"], totals["searches"]),
+            stories_that_searched=totals["searching"],
         )
 
 
-def most(found: Iterable[Recurrence]) -> tuple[Recurrence, ...]:
-    """The last recurrence of each lesson that was learned again most often."""
-    last: dict[EntryId, Recurrence] = {}
-    for one in found:
-        if one.id not in last or last[one.id].seen < one.seen:
-            last[one.id] = one
-    return tuple(sorted(last.values(), key=lambda one: (-one.seen, one.id))[:MOST])
+def of_story(use: StoryUse | None) -> Counter[str]:
+    """What a story adds to the totals."""
+    if use is None:
+        return Counter()
+    cells = Counter(stories=1)
+    if use.searches:
+        cells += Counter(searching=1, searches=use.searches, answer_tokens=use.answer_tokens)
+    if use.tokens_used is not None:
+        kind = "searching" if use.searches else "other"
+        cells.update({f"{kind}_told": 1, f"{kind}_tokens": use.tokens_used})
+    return cells
 
 
-def lowest(votes: Iterable[Vote]) -> tuple[tuple[EntryId, Mean], ...]:
-    """The entries that were rated lowest."""
-    by_entry: dict[EntryId, list[int]] = defaultdict(list)
-    for vote in votes:
-        by_entry[vote.id].append(vote.relevance)
-    means = [(id, mean(given)) for id, given in by_entry.items()]
-    return tuple(sorted(means, key=lambda one: (one[1].mean, -one[1].n, one[0]))[:MOST])
-
-
-def mean(values: Iterable[int]) -> Mean:
-    known = list(values)
-    return Mean(len(known), round(fmean(known), 2) if known else None)
+def of_vote(vote: Vote | None) -> Counter[str]:
+    """What a vote adds to the totals."""
+    return Counter({f"rated_{vote.relevance}": 1}) if vote else Counter()
 
 
 def told(metrics: Metrics) -> Mapping[str, object]:
@@ -117,7 +111,7 @@ def told(metrics: Metrics) -> Mapping[str, object]:
         "relevance": {
             **_mean(metrics.relevance),
             "votes": {str(vote): n for vote, n in metrics.votes.items()},
-            "lowest": [{"id": id, **_mean(one)} for id, one in metrics.lowest],
+            "lowest": [{"id": one.id, **_mean(one.mean)} for one in metrics.lowest],
         },
         "adoption": {**_mean(metrics.searches), "stories_that_searched": metrics.stories_that_searched},
     }

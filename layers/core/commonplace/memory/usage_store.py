@@ -1,28 +1,37 @@
 """What becomes of lessons, on DynamoDB, table `records`: recurrences, searches by story, votes on hits.
 
     {org}#memory#recurrences   {entry}#{story}   once each; written with the entry, which names the story as well
+    {org}#memory#recurring     {rank}#{entry}    the last one of each entry, the most often seen first
     {org}#memory#stories       {story}           searches, tokens of their answers, tokens that the story took
-    {org}#memory#usage         recurrences       how many there are
     {org}#memory#votes         {entry}#{story}#{voter}   how relevant the entry was to that story, 0 to 5
+    {org}#memory#ratings       {entry}           how many votes there are on it, and their sum
+    {org}#memory#rated         {mean}#{rank}#{entry}     the same, the lowest first
+    {org}#memory#usage         {shard}           totals of all of them
 
-Stories and votes are kept for a year. No text of a query is kept.
+What a change does to ranks and totals is in its transaction, so nobody reads all stories or votes. Stories and votes
+are kept for a year; what they added stays. No text of a query is kept.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING
 
 from commonplace.kernel.audit import Lost
 from commonplace.kernel.audit_store import MEMORY, audit_writes
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.items import decoded, encode, key
 from commonplace.kernel.table import Table, Write
+from commonplace.memory.facet_store import adding, random_shard, summed
 from commonplace.memory.facets import facet
-from commonplace.memory.model import MAX_SEEN_IN, EntryId, Recurrence, StoryUse, Vote
-from commonplace.memory.records import EntryTable, entry_key, read_entry, room
+from commonplace.memory.model import MAX_SEEN_IN, EntryId, Rating, Recurrence, StoryUse, Vote
+from commonplace.memory.records import EntryTable, contended, entry_key, read_entry, room
+from commonplace.memory.usage import RECURRENCES, of_story, of_vote
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -33,7 +42,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 KEPT_SECONDS = 366 * 86_400
-ROUNDS = 12
+ROUNDS, HASTY_ATTEMPTS = 12, 3
+LAST_RANK = 10**9
+"""Above every number that is ranked: the highest comes first."""
 
 
 class DynamoUsage:
@@ -51,7 +62,7 @@ class DynamoUsage:
     ) -> None:
         """`hasty` counts, where nobody is to wait for that; `client` reads. `clock` gives epoch seconds."""
         self._table = EntryTable(client, records, sleep=sleep)
-        self._counting = Table(hasty or client, records, attempts=1)
+        self._counting = Table(hasty or client, records, attempts=HASTY_ATTEMPTS, sleep=sleep)
         self._activity = activity
         self._clock = clock
 
@@ -76,61 +87,108 @@ class DynamoUsage:
                     "stories": [*entry.seen_in, story][-MAX_SEEN_IN:],
                 },
             )
-            counted = self._table.update(key(room(organisation, "usage"), "recurrences"), "ADD #n :one", one=1)
+            ranked = [
+                self._table.put(_recurring(organisation, id, found.seen), encode(found)),
+                self._table.delete(_recurring(organisation, id, entry.seen)),
+            ]
+            counted = self._counted(self._table, organisation, {RECURRENCES: 1})
             record = audit_writes(self._activity, [audit], MEMORY)
             try:
-                self._table.transact([self._table.new(where, encode(found)), *seen, counted, *record])
+                self._table.transact([self._table.new(where, encode(found)), *seen, *ranked, *counted, *record])
             except Lost:
                 continue
             return found
-        raise Unavailable("Others keep writing the same entries just now.", retry_after_seconds=1)
+        raise contended()
 
     def searched(self, organisation: str, story: str, tokens: int) -> None:
-        change = "ADD #searches :one, #answerTokens :tokens"
-        self._count(self._counting, self._story(organisation, story, change, one=1, tokens=tokens))
+        def searched(use: StoryUse) -> StoryUse:
+            return replace(use, searches=use.searches + 1, answer_tokens=use.answer_tokens + tokens)
+
+        self._note(self._counting, organisation, story, searched)
 
     def recorded(self, organisation: str, story: str, tokens_used: int | None) -> None:
-        took = {} if tokens_used is None else {"tokens": tokens_used}
-        change = "SET #recorded = :yes" + (", #tokensUsed = :tokens" if took else "")
-        self._count(self._table, self._story(organisation, story, change, yes=True, **took))
+        def recorded(use: StoryUse) -> StoryUse:
+            return replace(use, recorded=True, tokens_used=use.tokens_used if tokens_used is None else tokens_used)
 
-    def vote(self, organisation: str, vote: Vote) -> None:
+        self._note(self._table, organisation, story, recorded)
+
+    def vote(self, organisation: str, vote: Vote) -> Rating:
         where = key(room(organisation, "votes"), f"{vote.id}#{facet('story', vote.story)}#{vote.voter}")
-        self._table.write(self._table.put(where, encode(vote) | {"expiresAt": self._end()}))
+        of_entry = key(room(organisation, "ratings"), vote.id)
+        for _ in range(ROUNDS):
+            kept, rated = self._table.get(where), self._table.get(of_entry)
+            was, before = decoded(Vote, kept), decoded(Rating, rated) or Rating(vote.id)
+            votes, total = (0, vote.relevance - was.relevance) if was else (1, vote.relevance)
+            now = replace(before, votes=before.votes + votes, total=before.total + total)
+            cells = of_vote(vote)
+            cells.subtract(of_vote(was))
+            writes = [
+                self._replaced(self._table, where, kept, encode(vote) | self._kept_a_year()),
+                self._replaced(self._table, of_entry, rated, encode(now)),
+                self._table.put(_rated(organisation, now), encode(now)),
+                *([self._table.delete(_rated(organisation, before))] if before.votes and before != now else []),
+                *self._counted(self._table, organisation, cells),
+            ]
+            try:
+                self._table.transact(writes)
+            except Lost:
+                continue
+            return now
+        raise contended()
 
-    def stories(self, organisation: str) -> Iterator[StoryUse]:
-        for item in self._living(organisation, "stories"):
-            if use := decoded(StoryUse, item):
-                yield use
+    def rating(self, organisation: str, id: EntryId) -> Rating:
+        return decoded(Rating, self._table.get(key(room(organisation, "ratings"), id))) or Rating(id)
 
-    def votes(self, organisation: str, id: EntryId | None = None) -> Iterator[Vote]:
-        items = self._living(organisation, "votes", f"{id}#" if id else "")
-        return (vote for item in items if (vote := decoded(Vote, item)))
+    def lowest(self, organisation: str, most: int) -> Sequence[Rating]:
+        items = self._table.query(room(organisation, "rated"), Limit=most)
+        return [rating for item in islice(items, most) if (rating := decoded(Rating, item))]
 
-    def recurrences(self, organisation: str) -> Iterator[Recurrence]:
-        items = self._table.query(room(organisation, "recurrences"))
-        return (found for item in items if (found := decoded(Recurrence, item)))
+    def recurring(self, organisation: str, most: int) -> Sequence[Recurrence]:
+        items = self._table.query(room(organisation, "recurring"), Limit=most)
+        return [found for item in islice(items, most) if (found := decoded(Recurrence, item))]
 
-    def recurred(self, organisation: str) -> int:
-        item = self._table.get(key(room(organisation, "usage"), "recurrences"))
-        return int(item["n"]) if item else 0
+    def totals(self, organisation: str) -> Mapping[str, int]:
+        return summed(self._table.query(room(organisation, "usage")))
 
-    def _story(self, organisation: str, story: str, change: str, **values: Any) -> Write:
+    def _note(self, table: Table, organisation: str, story: str, change: Callable[[StoryUse], StoryUse]) -> None:
+        """Changes what is known of a story. Never fails."""
         where = key(room(organisation, "stories"), facet("story", story))
-        kept = "SET #expiresAt = :end, #story = :story"
-        told = change.replace("SET ", f"{kept}, ") if change.startswith("SET") else f"{kept} {change}"
-        return self._table.update(where, told, end=self._end(), story=story, **values)
-
-    def _count(self, table: Table, write: Write) -> None:
         try:
-            table.write(write)
+            for _ in range(ROUNDS):
+                kept = table.get(where)
+                was = decoded(StoryUse, kept)
+                now = change(was or StoryUse(story))
+                cells = of_story(now)
+                cells.subtract(of_story(was))
+                noted = self._replaced(table, where, kept, encode(now) | self._kept_a_year())
+                writes = [noted, *self._counted(table, organisation, cells)]
+                with suppress(Lost):
+                    table.transact(writes)
+                    return
         except Unavailable:
-            logger.warning("a story could not be counted")
+            pass
+        logger.warning("a story could not be counted")
 
-    def _living(self, organisation: str, name: str, prefix: str = "") -> Iterator[Item]:
-        condition, values = ("begins_with(sk, :prefix)", {"prefix": prefix}) if prefix else ("", {})
-        now = self._clock()
-        return (one for one in self._table.query(room(organisation, name), condition, values) if one["expiresAt"] > now)
+    def _kept_a_year(self) -> Item:
+        return {"expiresAt": int(self._clock()) + KEPT_SECONDS}
 
-    def _end(self) -> int:
-        return int(self._clock()) + KEPT_SECONDS
+    @staticmethod
+    def _replaced(table: Table, where: Item, read: Item | None, now: Item) -> Write:
+        """In place of what was read, unless somebody has since."""
+        if read is None:
+            return table.new(where, now | {"turn": 1})
+        return table.put(where, now | {"turn": read["turn"] + 1}, "#turn = :turn", turn=read["turn"])
+
+    def _counted(self, table: Table, organisation: str, cells: Mapping[str, int]) -> list[Write]:
+        changed = {cell: amount for cell, amount in cells.items() if amount}
+        where = key(room(organisation, "usage"), f"{random_shard():02d}")
+        return [table.update(where, adding(changed), "", **changed)] if changed else []
+
+
+def _recurring(organisation: str, id: EntryId, seen: int) -> Item:
+    return key(room(organisation, "recurring"), f"{LAST_RANK - seen:010d}#{id}")
+
+
+def _rated(organisation: str, rating: Rating) -> Item:
+    at = f"{rating.total / rating.votes:.6f}#{LAST_RANK - rating.votes:010d}#{rating.id}"
+    return key(room(organisation, "rated"), at)
