@@ -406,7 +406,7 @@ class MemoryUsage(Answers):
     def recorded(self, organisation: str, story: str, tokens_used: int | None) -> None:
         use = self._use(organisation, story)
         took = use.tokens_used if tokens_used is None else tokens_used
-        self._uses[organisation, story] = replace(use, recorded=True, tokens_used=took)
+        self._uses[organisation, story] = replace(use, tokens_used=took)
 
     def vote(self, organisation: str, vote: Vote) -> Rating:
         with self.answering():

@@ -8,7 +8,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Literal, NewType, get_args
 
 EntryId = NewType("EntryId", str)
@@ -421,7 +421,7 @@ class Former:
 
 
 FORMER = tuple(one.name for one in fields(Former))
-FORMER_NEEDED = FORMER[:4]
+FORMER_NEEDED = tuple(one.name for one in fields(Former) if one.default is MISSING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -488,8 +488,6 @@ class StoryUse:
     searches: int = 0
     answer_tokens: int = 0
     tokens_used: int | None = None
-    recorded: bool = False
-    """Whether it left a summary."""
 
 
 @dataclass(frozen=True, slots=True)

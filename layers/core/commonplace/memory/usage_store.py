@@ -108,7 +108,7 @@ class DynamoUsage:
 
     def recorded(self, organisation: str, story: str, tokens_used: int | None) -> None:
         def recorded(use: StoryUse) -> StoryUse:
-            return replace(use, recorded=True, tokens_used=use.tokens_used if tokens_used is None else tokens_used)
+            return use if tokens_used is None else replace(use, tokens_used=tokens_used)
 
         self._note(self._table, organisation, story, recorded)
 
