@@ -33,6 +33,8 @@ test: setup-all lint types contracts unit integration conformance browser infra 
 test-fast: setup-all lint types contracts unit ## Run what needs no server: the inner loop
 
 soak: export COMMONPLACE_TEST_SOAK := 1
+soak: export PYTEST_TIMEOUT := 14400
+soak: export PYTEST_ADDOPTS := -o faulthandler_timeout=15000
 soak: setup-all unit integration conformance ## Run the long versions: many more examples, large imports, series of kills
 
 lint: ## Check style and formatting

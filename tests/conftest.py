@@ -16,6 +16,7 @@ from tests.dynamodb_fixture import dynamodb_local, dynamodb_local_url
 from tests.examples import SOAKING, examples
 from tests.model_fixture import rampart_folder
 from tests.opensearch_fixture import opensearch, opensearch_settings, opensearch_url, own_node, unique_stem
+from tests.processes import heed_signals
 from tests.workers import GroupScheduling, start_order
 
 __all__ = [
@@ -35,6 +36,9 @@ __all__ = [
 # How long an example takes says how busy the machine is, and nothing about the code.
 settings.register_profile("any machine", deadline=None, max_examples=examples(50, 1_000))
 settings.load_profile("any machine")
+
+
+heed_signals()
 
 
 @pytest.fixture(autouse=True)

@@ -19,6 +19,7 @@ from tests.fakes.openai_server import Standin
 from tests.fakes.openai_server import running as standing_in
 from tests.integration.memory_laptops import agent, serving, without_vectors
 from tests.integration.running_dev import COMMAND, wait
+from tests.processes import ended
 
 pytestmark = pytest.mark.laptop
 
@@ -69,7 +70,7 @@ def seeding(laptop: Laptop, file: Path) -> "subprocess.Popen[str]":
 
 def seeded(laptop: Laptop, file: Path) -> dict[str, Any]:
     """What the command says of the file when it has come to its end."""
-    with seeding(laptop, file) as process:
+    with ended(seeding(laptop, file)) as process:
         said, _ = process.communicate(timeout=SECONDS)
     assert process.returncode == 0, said
     (told,) = json.loads(said)["files"]
@@ -80,7 +81,7 @@ def test_an_import_that_is_killed_and_run_again_brings_each_entry_once_and_asks_
     laptop: Laptop, memory: MemoryServer, openai: Standin, tmp_path: Path
 ) -> None:
     file = seeds(tmp_path / "lessons.yaml", ENTRIES, STORIES)
-    with seeding(laptop, file) as process:
+    with ended(seeding(laptop, file)) as process:
         wait(lambda: sum(openai.calls) >= ENTRIES // 2 or process.poll() is not None, SECONDS)
         process.kill()
     laptop.wait(SECONDS)

@@ -40,6 +40,7 @@ from local.deployment import Deployment, find
 from tests.examples import examples
 from tests.integration.cloud.waiting import until
 from tests.integration.running_dev import COMMAND, START_SECONDS, Dev, garden, wait
+from tests.processes import ended
 
 pytestmark = pytest.mark.laptop
 
@@ -106,7 +107,7 @@ class Team:
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def done(self, *words: str) -> str:
-        with self.command(*words) as process:
+        with ended(self.command(*words)) as process:
             out, err = process.communicate(timeout=START_SECONDS)
         assert process.returncode == 0, out + err
         return out
@@ -285,10 +286,12 @@ def test_a_server_that_is_killed_at_work_keeps_what_it_acknowledged_and_complete
     before = team.expected.total() + UPDATED
     command = [sys.executable, "-c", LEARNER, team.url, *map(str, stories.files)]
     with (
-        subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        ended(
+            subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            )
         ) as learner,
-        team.command(*seed.words) as seeder,
+        ended(team.command(*seed.words)) as seeder,
         ThreadPoolExecutor() as threads,
     ):
         assert learner.stdout is not None
@@ -349,13 +352,13 @@ def test_a_command_that_is_killed_is_completed_by_running_it_again(team: Team, n
     seed, stories = Seed(team.folder, name, chance), Stories(team.folder, name, 1)
     learn = ["learn", str(stories.files[0]), "--json"]
     before, recorded, moment = team.expected.total(), chance.random() < 0.5, chance.randint(1, len(seed.contents))
-    with team.command(*learn) as learner:
+    with ended(team.command(*learn)) as learner:
         if recorded:
             until(stories.records, SECONDS)
         else:
             team.wait_for(before + 1)
         learner.kill()
-    with team.command(*seed.words) as seeder:
+    with ended(team.command(*seed.words)) as seeder:
         team.wait_for(before + moment)
         seeder.kill()
     there = {one["content"] for one in team.rooms()["entries"].values()}

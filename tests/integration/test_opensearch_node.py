@@ -24,6 +24,7 @@ from local.opensearch.process import is_ours
 from tests.integration.opensearch_homes import lent_home
 from tests.integration.running_dev import COMMAND, alive, commonplace, descendants, wait
 from tests.opensearch_fixture import or_skipped
+from tests.processes import ended
 
 pytestmark = pytest.mark.opensearch
 
@@ -196,15 +197,13 @@ def test_ctrl_c_during_a_start_leaves_nothing_running(home: Path) -> None:
     command(home, "stop")
     console = home / "node" / "console.log"
     console.unlink(missing_ok=True)
-    starting = subprocess.Popen(
-        [*COMMAND, "opensearch", "start", "--fast", "--folder", str(home)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    wait(lambda: NodeRecord.read(home / "node") is not None, STOP_SECONDS)
-    record = NodeRecord.read(home / "node")
-    starting.send_signal(signal.SIGINT)
-    assert starting.wait(STOP_SECONDS) == 130
+    command_line = [*COMMAND, "opensearch", "start", "--fast", "--folder", str(home)]
+    starting = subprocess.Popen(command_line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with ended(starting):
+        wait(lambda: NodeRecord.read(home / "node") is not None, STOP_SECONDS)
+        record = NodeRecord.read(home / "node")
+        starting.send_signal(signal.SIGINT)
+        assert starting.wait(STOP_SECONDS) == 130
     assert record is not None
     assert not is_ours(record.pid, home / "node")
 

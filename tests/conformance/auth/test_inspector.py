@@ -10,6 +10,7 @@ from tests.conformance.auth.test_stdio_bridge import Browser
 from tests.conformance.mcp.clients import RUN_SECONDS, Clients
 from tests.conformance.mcp.test_inspector import PROGRAM
 from tests.person import Person
+from tests.processes import ended
 
 pytestmark = [pytest.mark.node, pytest.mark.laptop]
 
@@ -21,7 +22,7 @@ def test_the_inspector_signs_a_member_in_and_reads_what_members_read(clients: Cl
         *("--method", "tools/call", "--tool-name", "get_document"),
         *("--tool-args-json", json.dumps({"id": "same-pool-same-day", "contentType": "pattern"})),
     )
-    with subprocess.Popen(
+    running = subprocess.Popen(
         command,
         env=clients.environment | {"MCP_AUTO_OPEN_ENABLED": "true"},
         cwd=clients.home,
@@ -29,7 +30,8 @@ def test_the_inspector_signs_a_member_in_and_reads_what_members_read(clients: Cl
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    ) as process:
+    )
+    with ended(running) as process:
         assert process.stdout is not None
         browser = Browser(process, Person(MEMBER))
         browser.start()

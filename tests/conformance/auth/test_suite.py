@@ -13,6 +13,7 @@ from tests.conformance.auth.test_stdio_bridge import ADDRESS
 from tests.conformance.mcp.clients import RUN_SECONDS, Clients
 from tests.conformance.mcp.suite import PROGRAM
 from tests.person import Person
+from tests.processes import ended
 
 pytestmark = [pytest.mark.node, pytest.mark.laptop]
 
@@ -41,7 +42,7 @@ def test_every_scenario_of_the_suite_passes(clients: Clients, place: Place, tmp_
     command = clients.command(PROGRAM, "authorization", *options, "--port", str(port), "-o", str(tmp_path))
     output = []
 
-    with subprocess.Popen(
+    running = subprocess.Popen(
         command,
         env=clients.environment,
         cwd=clients.home,
@@ -49,7 +50,8 @@ def test_every_scenario_of_the_suite_passes(clients: Clients, place: Place, tmp_
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-    ) as process:
+    )
+    with ended(running) as process:
         assert process.stdout is not None
         for line in process.stdout:
             output.append(line)

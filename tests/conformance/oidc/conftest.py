@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from tests.conformance.mcp import clients as node
+from tests.processes import ended
 
 CALLBACK = "https://commonplace.example/oidc/callback"
 SECRET = "between the provider and us"
@@ -24,14 +25,15 @@ def running(programs: node.Clients, secret: str, **options: bool) -> Iterator[st
     """The provider's issuer. Without the options `refresh` and `userinfo` it has both."""
     node_program = programs.command("")[0]
     modules = programs.folder / "node_modules"
-    with subprocess.Popen(
+    running = subprocess.Popen(
         [node_program, str(HERE / "provider.mjs"), str(modules), CALLBACK, secret, json.dumps(options)],
         env=programs.environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-    ) as process:
+    )
+    with ended(running) as process:
         assert process.stdin and process.stdout
         try:
             issuer = next((line.strip() for line in process.stdout if line.startswith("http://")), "")

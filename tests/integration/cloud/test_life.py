@@ -17,6 +17,7 @@ from botocore.exceptions import ClientError
 
 from local.cloud.cloud import Cloud
 from local.cloud.template import TemplateError
+from tests.processes import ended
 
 from .test_events import items
 from .waiting import until
@@ -77,11 +78,12 @@ with Cloud(json.loads((stack / "template.json").read_text()), stack) as cloud:
 def test_a_host_that_ends_takes_its_functions_with_it(stack: Path, how: signal.Signals) -> None:
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-W", "error", "-c", HOST, str(stack)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as host:
+    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    with ended(started) as host:
         assert host.stdout is not None
         pids = json.loads(host.stdout.readline())
         host.send_signal(how)
-        _, complaints = host.communicate()
+        _, complaints = host.communicate(timeout=60)
     assert len(pids) >= 2
     until(lambda: not any(alive(pid) for pid in pids))
     assert complaints.count(b"Traceback") == (how == signal.SIGINT)  # the KeyboardInterrupt, and no warning
@@ -205,7 +207,8 @@ def test_a_process_that_is_killed_right_after_an_answer_has_kept_it_and_what_fol
     template: dict[str, Any], stack: Path, tmp_path: Path
 ) -> None:
     command = [sys.executable, "-c", WRITER, str(stack), str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(ROOT)}) as writer:
+    started = subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    with ended(started) as writer:
         assert writer.stdout is not None
         assert writer.stdout.readline() == b"answered\n"
         writer.kill()

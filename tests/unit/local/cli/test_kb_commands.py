@@ -6,6 +6,7 @@ import sys
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from commonplace.kernel.errors import RateLimited
 from local import cli, deployment
 from tests.examples import examples
 from tests.fakes.memory_http import TOKEN, MemoryOverHttp
+from tests.processes import ended
 
 SYNCS = examples(2, soak=4)
 COMMAND = [str(Path(sys.executable).with_name("commonplace"))]
@@ -262,8 +264,11 @@ def test_several_syncs_at_once_deliver_once(place: MemoryOverHttp) -> None:
     place.stop()
     kb("learn", "story.yaml")
     place.start()
-    running = [subprocess.Popen([*COMMAND, "kb", "sync-pending"], stdout=subprocess.DEVNULL) for _ in range(SYNCS)]
-    assert [one.wait(120) for one in running] == [0] * SYNCS
+    with ExitStack() as stack:
+        command = [*COMMAND, "kb", "sync-pending"]
+        running = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(SYNCS)]
+        waited = [stack.enter_context(ended(one)) for one in running]
+        assert [one.wait(120) for one in waited] == [0] * SYNCS
     assert timeless(record()) == timeless(straight)
     assert place.memory.contents() == contents
 
