@@ -166,9 +166,11 @@ def is_content(path: str, patterns: Sequence[str]) -> bool:
 
 
 def _excludes(pattern: str, path: str) -> bool:
-    """`name/` at the top, `**/name/` anywhere (with `*` in the name), or one file."""
+    """`name/` at the top, `**/name/` or `**/name` anywhere (with `*` in the name), or one file."""
     if pattern.startswith("**/") and pattern.count("/") == 2 and pattern.endswith("/"):
         return any(fnmatchcase(folder, pattern[3:-1]) for folder in path.split("/")[:-1])
+    if pattern.startswith("**/") and pattern.count("/") == 1:
+        return fnmatchcase(path.rpartition("/")[2], pattern[3:])
     if any(letter in pattern for letter in "*?["):
         raise ValueError(f"acceptance cannot read the exclusion {pattern!r}")
     return path.startswith(pattern) if pattern.endswith("/") else path == pattern

@@ -304,7 +304,8 @@ def test_pages_of_every_origin_may_call_a_deployment_and_a_laptop_answers_its_ow
     ("told", "host"),
     [
         ({"SITE_NAME": "Café & Garden: our book"}, "cafe-garden-our-book"),
-        ({"SITE_NAME": "図書館"}, "commonplace"),
+        ({"SITE_NAME": "図書館"}, "tushuguan"),
+        ({"SITE_NAME": "📚"}, "commonplace"),
         ({"SITE_NAME": "word " * 16}, ("word-" * 13)[:63].strip("-")),
         ({"SITE_NAME": "Garden", "MCP_URI_HOST": "kb.garden"}, "kb.garden"),
     ],

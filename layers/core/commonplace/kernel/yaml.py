@@ -67,8 +67,8 @@ def read(
     """Raises YamlError.
 
     `max_values`: keys and values, those that aliases stand for counted each time. `lines_to_depth`: how long the places
-    are of which lines and authored text are kept. `follow_aliases`: anchors, aliases and merge keys are understood and
-    tags are passed over, where they are refused otherwise.
+    are whose lines are recorded; with 0 no authored text is recorded either. `follow_aliases`: anchors, aliases and
+    merge keys are understood and tags are passed over, where they are refused otherwise.
     """
     import yaml
 
@@ -149,7 +149,7 @@ class _Builder:
         place = self._put(value, event)
         if event.anchor:
             self._anchors[event.anchor] = (value, 1)
-        if isinstance(value, bool | int | float) and len(place) <= self._lines_to_depth:
+        if isinstance(value, bool | int | float) and self._lines_to_depth:
             self._authored[place] = event.value
 
     def _start(self, event: "CollectionStartEvent", value: dict[str, Any] | list[Any]) -> None:

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
-from commonplace.kernel.yaml import Reason, YamlError, read
+from commonplace.kernel.yaml import Parsed, Place, Reason, YamlError, read
 from commonplace.repository.problems import Problem
 
 MAX_FILE_BYTES = 5_000_000
@@ -17,7 +18,12 @@ _NEWLINE = rb"(?:\r\n|\n|\r)"
 OPENING = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*" + _NEWLINE)
 CLOSING = re.compile(rb"(?<=[\r\n])---[ \t]*(?:\r\n|\n|\r|\Z)")
 LINE_END = re.compile(_NEWLINE)
-_LOOKS_LIKE_A_FIELD = re.compile(rb"[A-Za-z_][\w -]*:(?:[ \t\r\n]|\Z)")
+_FIELD = re.compile(rb"[A-Za-z_][\w -]*:(?:[ \t\r\n]|\Z)")
+_LIKE_YAML = re.compile(_FIELD.pattern + rb"|[ \t#]|-[ \t]|\Z")
+_NAMES = re.compile(rb"(?:^|[\r\n])[ \t{]*[\"']?([A-Za-z_][\w-]*)[\"']?[ \t]*(?:[:=]|\xef\xbc\x9a)")
+"""What may be meant as the names of fields; a full-width colon among the marks."""
+_SENTENCE = 5
+"""Words on one line of a block without known fields that make it prose: more than a value without quotes has."""
 
 _REFUSED: dict[Reason, tuple[str, str, str | None]] = {
     "documents": ("malformed-frontmatter", "the frontmatter holds more than one document", None),
@@ -65,8 +71,8 @@ class ParsedFile:
     """1-based line at which the body starts."""
     lines: Mapping[str, int] = field(default_factory=dict)
     """Field -> 1-based line in the file."""
-    authored: Mapping[str, str] = field(default_factory=dict)
-    """Field -> text of a number or boolean as written (`2024`, `1.10`), so that a title can stay what it was."""
+    authored: Mapping[str, Any] = field(default_factory=dict)
+    """Field -> its value with numbers and booleans as they were written (`2024`, `[1.10, yes]`), where it has any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +106,7 @@ def parse_or_raise(raw: bytes, fields: Collection[str]) -> ParsedFile | None:
     if len(raw) > MAX_FILE_BYTES:
         limit = f"{MAX_FILE_BYTES // 1_000_000} MB"
         raise Unreadable(Problem("too-large", f"the file is larger than {limit}", hint="split it into several files"))
-    block = _find_block(raw)
+    block = _find_block(raw, fields)
     _check_encoding(raw)
     if block is None:
         return None
@@ -109,34 +115,57 @@ def parse_or_raise(raw: bytes, fields: Collection[str]) -> ParsedFile | None:
     try:
         parsed = read(yaml_text, max_depth=MAX_DEPTH, max_values=MAX_FRONTMATTER_BYTES, lines_to_depth=1)
     except YamlError as error:
+        if _is_prose(raw[block.start : block.end], fields):
+            return None
         raise Unreadable(_problem(error, fields)) from None
     if not isinstance(parsed.value, dict | None):
+        if _is_prose(raw[block.start : block.end], fields):
+            return None
         hint, line = "write `name: value`", 1 + (parsed.line or 0)
         raise Unreadable(Problem("not-a-mapping", "the frontmatter is not a list of fields", hint, line))
+    frontmatter: dict[str, Any] = parsed.value or {}
+    numbers = {name for name, *_ in parsed.authored}
     return ParsedFile(
-        frontmatter=parsed.value or {},
+        frontmatter=frontmatter,
         body=body,
         body_line=1 + len(LINE_END.findall(raw, 0, block.body)),
         # The opening `---` is line 1 of the file.
         lines={str(name): line + 1 for (name,), line in parsed.lines.items()},
-        authored={str(name): text for (name,), text in parsed.authored.items()},
+        authored={key: _authored(parsed, (key,), value) for key, value in frontmatter.items() if key in numbers},
     )
 
 
-def _find_block(raw: bytes) -> _Block | None:
+def _authored(parsed: Parsed, place: Place, value: Any) -> Any:
+    if isinstance(value, list):
+        return [_authored(parsed, (*place, index), item) for index, item in enumerate(value)]
+    return parsed.authored.get(place, value)
+
+
+def _find_block(raw: bytes, fields: Collection[str]) -> _Block | None:
     opening = OPENING.match(raw)
     if opening is None:
         return None
     closing = CLOSING.search(raw, opening.end())
     if closing is None:
-        if _LOOKS_LIKE_A_FIELD.match(raw, opening.end()):
+        lines = LINE_END.split(raw[opening.end() : opening.end() + MAX_FRONTMATTER_BYTES])
+        head = list(takewhile(_LIKE_YAML.match, lines))
+        if _FIELD.match(lines[0]) and not _is_prose(b"\n".join(head), fields, text_follows=len(head) < len(lines)):
             message = "the frontmatter is never closed"
             raise Unreadable(Problem("unclosed-frontmatter", message, hint="end it with a line `---`", line=1))
         return None
     if closing.start() - opening.end() > MAX_FRONTMATTER_BYTES:
+        if _is_prose(raw[opening.end() : opening.end() + MAX_FRONTMATTER_BYTES], fields):
+            return None
         message = f"the frontmatter is larger than {MAX_FRONTMATTER_BYTES // 1000} kB"
         raise Unreadable(Problem("frontmatter-too-large", message, hint="move text into the body", line=1))
     return _Block(opening.end(), closing.start(), closing.end())
+
+
+def _is_prose(block: bytes, fields: Collection[str], *, text_follows: bool = False) -> bool:
+    """Whether a thematic break and a paragraph begin the file: sentences, in which nothing is called like a field."""
+    if not text_follows and all(len(line.split()) < _SENTENCE for line in block.splitlines()):
+        return False
+    return bool(fields) and not any(name.decode() in fields for name in _NAMES.findall(block))
 
 
 def _check_encoding(raw: bytes) -> None:

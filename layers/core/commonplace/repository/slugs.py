@@ -2,13 +2,14 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
+
+FRONT_PAGES = ("index", "readme")
+"""Stems of the page that stands for its folder, in any letter case; the first wins where a folder has both."""
 
 _MARKDOWN_SUFFIX = re.compile(r"\.(?:md|markdown)\Z", re.IGNORECASE)
-_UNDECOMPOSED = str.maketrans(
-    {"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ı": "i", "ħ": "h", "ŋ": "ng"}
-    | dict.fromkeys("'’‘ʼ`´", "")
-)
-"""Latin letters that Unicode does not take apart, and apostrophes, which leave no gap: `don't` is `dont`."""
+_APOSTROPHES = dict.fromkeys(map(ord, "'’‘ʼ`´"))
+"""They leave no gap: `don't` is `dont`."""
 
 
 def is_markdown(path: str) -> bool:
@@ -26,11 +27,33 @@ def stem(path: str) -> str:
     return without_suffix(path.rpartition("/")[2])
 
 
+def front_pages(paths: Iterable[str]) -> dict[str, str]:
+    """Folder -> the path of the page that stands for it. The top of the repository is the folder `""`."""
+    fronts = [path for path in paths if is_markdown(path) and stem(path).casefold() in FRONT_PAGES]
+    # The spelling that wins comes last: `index.md`, other spellings of it, then those of `README.md`.
+    fronts.sort(
+        key=lambda path: (not path.endswith("index.md"), FRONT_PAGES.index(stem(path).casefold()), path), reverse=True
+    )
+    return {path.rpartition("/")[0]: path for path in fronts}
+
+
 def slug(text: str) -> str:
     """`[a-z0-9-]`, case-folded, accents taken off: `Café Tech & the Future` is `cafe-tech-the-future`.
 
-    Empty when nothing of the text can be kept (emoji, scripts other than Latin).
+    Letters and digits of other scripts are transliterated: `Низкая вода` is `nizkaya-voda`. Empty when nothing of the
+    text can be kept (emoji, punctuation).
     """
-    plain = unicodedata.normalize("NFKD", text.casefold().translate(_UNDECOMPOSED))
-    letters = "".join(char for char in plain if not unicodedata.combining(char))
-    return re.sub(r"[^a-z0-9]+", "-", letters.casefold()).strip("-")
+    folded = unicodedata.normalize("NFKC", text.casefold().translate(_APOSTROPHES)).casefold()
+    return re.sub(r"[^a-z0-9]+", "-", "".join(map(_latin, folded))).strip("-")
+
+
+def _latin(char: str) -> str:
+    bare = "".join(part for part in unicodedata.normalize("NFKD", char) if not unicodedata.combining(part))
+    if bare.isascii():
+        return bare
+    if unicodedata.category(char)[0] not in "LMN":
+        return " "
+    from anyascii import anyascii
+
+    # Its signs for soft letters and long vowels are no gaps between words: `большой` is `bolshoy`.
+    return "".join(filter(str.isalnum, anyascii(char))).lower()

@@ -124,6 +124,64 @@ def test_a_tab_is_named() -> None:
     assert problem("---\npublish: true\ntags:\n\t- a\n---\n").hint == "there is a tab in this line: indent with spaces"
 
 
+PROSE = [
+    "---\nPublished: in 1998 by the press of the town.\n\nMore prose.\n",
+    "---\npublished: in 1998\n\nMore.\n",
+    "---\r\nPublished: in 1998\r\nby the press.\r\n",
+    "---\nPublish: what you know, and nothing else than that.\n",
+    "---\nPublished: in 1998: a novel that all of us read.\n\n---\nMore.\n",
+    "---\nNote: this page is old.\n\nSo it is, and stays.\n\n---\nThe end\n\n---\n",
+    "---\n*Note: this page is old* and nobody reads it.\n\n---\nMore.\n",
+    "---\nNote: this page is old.\nNote: this page is very old.\n\n---\nMore.\n",
+    "---\nPublished: in 1998 by the press of the town.\n\n" + "More prose stands here.\n" * 4000 + "\n---\nMore.\n",
+    "---\nA paragraph of prose stands here.\n\n---\nMore.\n",
+    "---\nDate: 5 March\nFrom: Ines\n\nDear all\n",
+    "Published: in 1998 by the press\n\nText.\n",
+    "published: 1998\n\nText.\n",
+    "publish: soon, we hope\n",
+    "Published: yes, in three languages\n",
+    "public: everybody may come\n",
+    "# How to\n\n```yaml\npublish: true\n```\n",
+    "# How to\n\n    publish: true\n",
+]
+
+
+@pytest.mark.parametrize("raw", PROSE)
+def test_prose_that_begins_like_a_field_is_no_frontmatter(raw: str) -> None:
+    found = problem(raw)
+    assert (found.code, found.severity) == ("no-frontmatter", "hint")
+    assert found.written is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["published: in 1998", "Published: 2024-03-05", "publisher: Faber", "publishing: Faber", "public: everybody"],
+)
+def test_a_field_that_is_not_about_this_page_is_no_near_miss(line: str) -> None:
+    assert problem(page(line)).code == problem(page("description: B", f"{line}\n")).code == "no-publish"
+
+
+@pytest.mark.parametrize(
+    ("raw", "code", "line"),
+    [
+        ("---\ntitle: A\npublish: true\n\nText.\n", "unclosed-frontmatter", 1),
+        ("---\npublish: true\nText.\n", "unclosed-frontmatter", 1),
+        ("---\nfoo: x\n\ntags:\n  - a\npublish: true\n\nText.\n", "unclosed-frontmatter", 1),
+        ("---\nPublished: true\nText.\n", "publish-outside", 2),
+        ("---\ntitle: A novel of the town: part one\npublish: true\n---\n", "malformed-frontmatter", 2),
+        ("---\n{title: A novel: of the old town, publish: true}\n---\n", "malformed-frontmatter", 2),
+        ("publish: true, title: A\n", "publish-outside", 1),
+        ("published: ture\n\nText.\n", "publish-outside", 1),
+        ("publish: “true”\n\nText.\n", "publish-outside", 1),
+        ("title: A\nlist:\n    - a\npublish: yes  # now\n", "publish-outside", 4),
+        ("```yaml\npublish: true\n```\n", "frontmatter-fence", 1),
+    ],
+)
+def test_frontmatter_that_went_wrong_is_still_told_from_prose(raw: str, code: str, line: int) -> None:
+    found = problem(raw)
+    assert (found.code, found.line) == (code, line)
+
+
 @pytest.mark.parametrize(
     ("raw", "code"),
     [

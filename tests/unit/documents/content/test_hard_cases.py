@@ -136,7 +136,7 @@ def test_11_nulls_vanish_and_single_values_become_lists(hard_case: HardCase) -> 
         "publish": True,
     }
     assert {field for field, code in codes(document) if code == "null-field"} == {"description", "aliases", "url"}
-    assert {field for field, code in codes(document) if code == "wrong-shape"} == {"author", "tags"}
+    assert "wrong-shape" not in {code for _, code in codes(document)}
     assert published(raw).frontmatter["author"] == "Rosa Lind", "what was authored stays beside it"
 
 

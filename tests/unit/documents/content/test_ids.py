@@ -3,6 +3,7 @@
 import re
 import unicodedata
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -80,7 +81,36 @@ def test_a_name_that_imitates_a_hash_does_not_take_its_place() -> None:
 def test_letters_lose_their_accents_and_apostrophes_leave_no_gap() -> None:
     assert slug("Größe & Café – Łódź’s øre") == "grosse-cafe-lodzs-ore"
     assert slug("ＦＵＬＬ　ｗｉｄｔｈ ½") == "full-width-1-2"
-    assert slug("🌱 план") == ""
+    assert slug("🌱 – ⬜️ …") == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Über uns", "uber-uns"),
+        ("Œuvre d’Ǽgir", "oeuvre-daegir"),
+        ("北京 guide", "beijing-guide"),
+        ("План № 2", "plan-no-2"),
+        ("большой прилив", "bolshoy-priliv"),
+        ("Παλίρροια", "palirroia"),
+        ("ガイド", "gaido"),
+        ("한국어 안내", "hangugeo-annae"),
+        ("हिन्दी", "hindi"),
+        ("مد و جزر", "md-w-jzr"),
+        ("גאות", "gvt"),
+        ("🌱 план", "plan"),
+        ("Pьer – Ⅳ", "per-iv"),
+        ("٢٠٢٤", "2024"),
+    ],
+)
+def test_letters_of_another_script_are_transliterated(name: str, expected: str) -> None:
+    assert slug(name) == slug(unicodedata.normalize("NFD", name)) == expected
+    assert assign_ids({f"notes/{name}.md": "file"}) == {f"notes/{name}.md": expected}
+
+
+def test_a_name_without_a_letter_has_the_hash_of_its_path() -> None:
+    ids = assign_ids(dict.fromkeys(["notes/🌱.md", "notes/….md", "notes/---.md"], "file"))
+    assert all(re.fullmatch(r"untitled-[0-9a-f]{10}", name) for name in ids.values())
 
 
 def test_an_attachment_keeps_its_name() -> None:

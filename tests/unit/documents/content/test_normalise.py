@@ -11,7 +11,7 @@ from commonplace.documents.content.normalise import normalise
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.content.schemas import content_adapter
 from commonplace.repository.markdown import ParsedFile
-from tests.unit.documents.content.files import codes, markdown, normalised
+from tests.unit.documents.content.files import codes, markdown, normalised, published
 
 
 def field(name: str, value: Any, content_type: str = "file") -> tuple[Any, str | None]:
@@ -26,11 +26,18 @@ def field(name: str, value: Any, content_type: str = "file") -> tuple[Any, str |
     [
         (["a-b", "c"], ["a-b", "c"], None),
         ([], [], None),
-        ("one", ["one"], "wrong-shape"),
-        ("one, two", ["one", "two"], "wrong-shape"),
+        ("one", ["one"], None),
+        ("one, two,", ["one", "two"], None),
+        ("one two", ["one", "two"], None),
+        ("mutual aid, two", ["mutual-aid", "two"], "odd-tag"),
+        ("#one #two, #three", ["one", "two", "three"], "odd-tag"),
         (["#One Two", "one-two"], ["one-two"], "odd-tag"),
-        (["a", None, ""], ["a"], "wrong-shape"),
-        ([2024], ["2024"], "wrong-shape"),
+        (["größe", "野草", "c++", "a/b_c"], ["grösse", "野草", "c++", "a/b_c"], "odd-tag"),
+        (["野草", "прилив", "a/b_c", "3.10"], ["野草", "прилив", "a/b_c", "3.10"], None),
+        (["c++"], ["c++"], "odd-tag"),
+        (["a", None, ""], ["a"], "null-field"),
+        ([2024, True], ["2024", "true"], None),
+        (["a", {"b": "c"}], ["a"], "wrong-shape"),
         ({"a": "b"}, [], "wrong-shape"),
     ],
 )
@@ -42,7 +49,8 @@ def test_tags_become_lower_case_words(value: Any, expected: list[str], code: str
     ("value", "expected", "code"),
     [
         (["Rosa Lind", "Ivo"], ["Rosa Lind", "Ivo"], None),
-        ("Lind, Rosa", ["Lind, Rosa"], "wrong-shape"),
+        ("Lind, Rosa", ["Lind, Rosa"], None),
+        (1984, ["1984"], None),
         ([["Rosa Lind"]], ["Rosa Lind"], "wrong-shape"),
         ([{"name": "Rosa"}], [], "wrong-shape"),
         ({"name": "Rosa"}, None, "wrong-shape"),
@@ -59,9 +67,52 @@ def test_lists_are_lists_of_texts(value: Any, expected: list[str] | None, code: 
         ("2024-02-29", "2024-02-29", None),
         ("2024-05-01T23:59:59Z", "2024-05-01", None),
         ("2024-05-01 08:00:00+02:00", "2024-05-01", None),
+        ("2024-03-05 23:30:00 +1300", "2024-03-05", None),
+        ("2024-03-05 23:30:00 -0500", "2024-03-05", None),
+        ("2024-03-05 23:30:00 +13", "2024-03-05", None),
+        ("2024-03-05T23:30", "2024-03-05", None),
+        ("2024-03-05 23:30", "2024-03-05", None),
+        ("2024-03-05  9:05", "2024-03-05", None),
+        ("2024-03-05T23:30:00.123456Z", "2024-03-05", None),
+        ("2024-03-05T23:30:00,5 UTC", "2024-03-05", None),
+        ("2024-03-05 23:30 UTC", "2024-03-05", None),
+        ("2024-03-05 23:30:00 NZDT", "2024-03-05", None),
+        ("2024-03-05 23:30 GMT+13:00", "2024-03-05", None),
+        ("2024-03-05T23:30+13:00[Pacific/Auckland]", "2024-03-05", None),
+        ("2024-03-05 11:30 PM", "2024-03-05", None),
+        ("2024-03-05, 11:30 p.m.", "2024-03-05", None),
+        ("2024-03-05t23:30:00z", "2024-03-05", None),
+        ("2024-3-5", "2024-03-05", None),
+        ("2024/03/05", "2024-03-05", None),
+        ("2024/3/5 9:05", "2024-03-05", None),
+        ("2024.03.05", "2024-03-05", None),
+        ("20240305", "2024-03-05", None),
+        (20240305, "2024-03-05", None),
+        ("20240305T233000Z", "2024-03-05", None),
+        ("202403052330", "2024-03-05", None),
+        (20240305233000, "2024-03-05", None),
+        ("[[2024-03-05]]", "2024-03-05", None),
+        ("20240501", "2024-05-01", None),
+        ("20241301", None, "bad-date"),
+        ("2024-3-32", None, "bad-date"),
+        ("2024/02/30", None, "bad-date"),
+        ("2024-03-05 25:00", None, "bad-date"),
+        ("2024-03-05 23:75", None, "bad-date"),
+        ("2024-03-05 or so", None, "bad-date"),
+        ("2024-03/05", None, "bad-date"),
+        ("0000-01-01", None, "bad-date"),
+        ("05/03/2024", None, "bad-date"),
+        ("3/5/24", None, "bad-date"),
+        ("05.03.2024", None, "bad-date"),
+        ("5 March 2024", None, "bad-date"),
+        ("2024-03", None, "bad-date"),
+        ("2024-065", None, "bad-date"),
+        ("1709681400", None, "bad-date"),
+        (1709681400000, None, "bad-date"),
+        ("۱۴۰۳-۰۱-۰۱", None, "bad-date"),
+        (20240305.5, None, "bad-date"),
         ("2023-02-29", None, "bad-date"),
         ("01-05-2024", None, "bad-date"),
-        ("20240501", None, "bad-date"),
         ("2024-W01-1", None, "bad-date"),
         ("May 2024", None, "bad-date"),
         (2024, None, "bad-date"),
@@ -69,8 +120,10 @@ def test_lists_are_lists_of_texts(value: Any, expected: list[str] | None, code: 
         (["2024-05-01"], None, "bad-date"),
     ],
 )
-def test_dates_are_iso_or_absent_and_never_guessed(value: Any, expected: str | None, code: str | None) -> None:
-    assert field("date", value) == (expected, code)
+def test_dates_begin_with_the_year_or_are_absent_and_never_guessed(
+    value: Any, expected: str | None, code: str | None
+) -> None:
+    assert field("date", value) == field("eventDate", value, "gathering") == (expected, code)
 
 
 @pytest.mark.parametrize(
@@ -101,8 +154,11 @@ def test_urls_are_web_addresses(value: Any, expected: str | None, code: str | No
         ("group", "file", "seed-library", "seed-library", None),
         ("group", "file", "[[Seed Library|seeds]]", "seeds", None),
         ("group", "file", ["a", "b"], "a, b", "wrong-shape"),
+        ("group", "file", ["a"], "a", None),
+        ("aliases", "file", "Doggo, Woofer", ["Doggo", "Woofer"], None),
+        ("relatedPatterns", "pattern", "two-pairs-of-eyes", ["two-pairs-of-eyes"], None),
         ("group", "file", {"a": 1}, None, "wrong-shape"),
-        ("permalink", "file", 42, "42", "wrong-shape"),
+        ("permalink", "file", 42, "42", None),
         ("status", "question", "Open", "open", None),
         ("status", "question", "someday", "someday", "unknown-value"),
         ("status", "project", "paused", "paused", None),
@@ -127,7 +183,36 @@ def test_values_fit_the_kind_of_their_field(
 
 def test_a_field_without_a_value_is_absent() -> None:
     assert field("description", None) == (None, "null-field")
-    assert field("banner", "  ") == (None, "wrong-shape")
+    assert field("banner", "  ") == (None, "null-field")
+    assert field("date", "") == field("url", "") == field("author", " ") == (None, "null-field")
+
+
+SCALARS = ["3.10", "1e3", "0x10", "yes", "True", "2024-01-01", "007", "1_000", "+1", "-0", ".5", "1.0", "12:30", "0o7"]
+
+
+@pytest.mark.parametrize("style", ["[{}]", "\n- {}", "[a, {}]", "\n- a\n- {}  # a comment", "{}", "'{}'"])
+@pytest.mark.parametrize("written", SCALARS)
+def test_what_is_written_in_a_list_is_what_stands_there(written: str, style: str) -> None:
+    value = style.format(written)
+    fields = f"tags: {value}\naliases: {value}\nauthor: {value}\ntitle: {written}\nrelease: {written}"
+    document = normalised(f"---\npublish: true\n{fields}\n---\n".encode())
+    assert (document.tags[-1], document.aliases[-1], document.author[-1]) == (written.casefold(), written, written)
+    assert (document.title, document.release) == (written, written)
+    assert {code for _, code in codes(document)} <= {"missing-description", "missing-date", "odd-tag"}
+    assert published(f"---\npublish: true\nown: {value}\n---\n".encode()).frontmatter["own"] is not None
+
+
+def test_every_number_of_a_long_list_stands_as_written() -> None:
+    written = [f"{number}.10" for number in range(6000)]
+    document = normalised(f"---\npublish: true\ntags: [{', '.join(written)}]\n---\n".encode())
+    assert list(document.tags) == written
+
+
+def test_null_in_a_list_is_nothing_and_its_word_in_quotes_is_one() -> None:
+    assert field("tags", ["a", "null"]) == (["a", "null"], None)
+    document = normalised(b"---\npublish: true\ntags: [a, null, ~]\n---\n")
+    assert document.tags == ("a",)
+    assert ("tags", "null-field") in codes(document)
 
 
 def test_aliases_lose_the_hash_sign_and_doubles() -> None:
@@ -189,14 +274,24 @@ def test_one_empty_field_is_reported_once() -> None:
         ("~~~~\n~~~\n# code\n~~~~\n# Real\n", "Real"),
         ("    # code\n# [Linked](x.md) `code`\n", "Linked code"),
         ("#hashtag\r\n# After\r\n", "After"),
-        ("#\n", "the-well"),
-        ("", "the-well"),
     ],
 )
-def test_a_title_comes_from_the_first_heading_then_from_the_name(body: str, title: str) -> None:
+def test_the_first_heading_is_a_title_and_nothing_to_mend(body: str, title: str) -> None:
     document = normalised(markdown(body), "notes/the-well.md")
     assert document.title == document.metadata["title"] == title
+    assert ("title", "missing-title") not in codes(document)
+
+
+@pytest.mark.parametrize("body", ["#\n", "", "## Second level\n", "#hashtag\n"])
+def test_without_a_heading_the_name_is_the_title_and_reported(body: str) -> None:
+    document = normalised(markdown(body), "notes/the-well.md")
+    assert document.title == document.metadata["title"] == "the-well"
     assert ("title", "missing-title") in codes(document)
+
+
+def test_the_front_page_of_a_folder_is_called_like_the_folder() -> None:
+    assert normalised(markdown(), "docs/garden/README.md").title == "garden"
+    assert normalised(markdown(), "README.md").title == "README"
 
 
 def test_a_title_is_one_line() -> None:

@@ -50,6 +50,39 @@ def test_paths_resolve_from_the_root_and_from_the_source(target: str, path: str 
     assert resolve(target) == (ToDocument(path) if path else Broken())
 
 
+@pytest.mark.parametrize("readme", ["README.md", "readme.md", "Readme.md", "README.MD", "readme.markdown"])
+@pytest.mark.parametrize(
+    ("target", "kind", "source"),
+    [
+        ("garden/", "link", "docs/a.md"),
+        ("garden", "link", "docs/a.md"),
+        ("./garden/", "link", "docs/a.md"),
+        ("/docs/garden", "link", "a.md"),
+        ("docs/garden/", "link", "notes/a.md"),
+        ("./", "link", "docs/garden/a.md"),
+        (".", "link", "docs/garden/a.md"),
+        ("..", "link", "docs/garden/deep/a.md"),
+        ("garden", "wiki", "docs/a.md"),
+        ("docs/garden", "wiki", "notes/a.md"),
+        ("docs/garden", "embed", "notes/a.md"),
+    ],
+)
+def test_a_folder_is_found_by_its_readme_as_by_its_index(readme: str, target: str, kind: LinkKind, source: str) -> None:
+    def at(*pages: str) -> object:
+        paths = [f"docs/garden/{page}" for page in pages]
+        return LinkResolver([*paths, source], []).resolve(source, Link(target, None, kind, "", 1))
+
+    assert at(readme) == ToDocument(f"docs/garden/{readme}")
+    assert at(readme, "index.md") == at("index.md", "Index.md") == ToDocument("docs/garden/index.md")
+    assert isinstance(at("readme-first.md", "other.md"), Broken)
+
+
+def test_the_readme_of_the_repository_stands_for_its_top() -> None:
+    resolver = LinkResolver(["README.md", "docs/a.md"], [])
+    for target in ("/", "..", "../"):
+        assert resolver.resolve("docs/a.md", Link(target, None, "link", "", 1)) == ToDocument("README.md")
+
+
 def test_a_path_that_leaves_the_repository_leads_nowhere() -> None:
     assert isinstance(resolve("../../../data/concepts/care.md"), Broken)
 

@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+
 from commonplace.documents.content.findings import Findings, types_of
 from commonplace.documents.content.paths import Exclusions
 from commonplace.documents.content.validate import validate_tree
@@ -125,7 +127,6 @@ def test_problems_of_fields_are_passed_on() -> None:
         (problem.field, problem.code) for _, problem in ((f.path, f.problem) for f in validated(files).findings)
     } == {
         ("type", "unknown-type"),
-        ("author", "wrong-shape"),
         ("date", "bad-date"),
         ("description", "null-field"),
         ("url", "missing-field"),
@@ -162,6 +163,33 @@ def test_a_file_that_is_too_large_or_hidden_is_reported_where_it_is_linked() -> 
         (6, "`.obsidian/x.png` lies in a folder whose name begins with a dot, and is not served"),
     ]
     assert report.attachments == ("maps/ok.png",)
+
+
+@pytest.mark.parametrize(
+    "path", [".hidden.md", "docs/.hidden.md", "docs/.Hidden.MD", "docs/.md", "..md", ".a.markdown"]
+)
+def test_a_file_whose_name_begins_with_a_dot_is_not_published_and_reported(path: str) -> None:
+    files = {path: markdown(title="A"), "a.md": markdown(f"[h]({path})", title="A")}
+    report = validated(files)
+    assert set(report.published) == {"a.md"}
+    ((where, problem),) = found(files, "excluded")
+    assert (where, problem.message) == (path, "a file whose name begins with a dot is not read, whatever it says")
+    assert [path for path, _ in found(files, "link-to-unpublished")] == ["a.md"]
+    assert found({path: b"Text"}, "excluded") == []
+
+
+@pytest.mark.parametrize("path", [".htpasswd", "files/.DS_Store", "files/.env.png"])
+def test_a_file_whose_name_begins_with_a_dot_is_not_served(path: str) -> None:
+    report = validated({"a.md": markdown(f"![x]({path})", title="A"), path: b""})
+    assert report.attachments == ()
+    assert [one.problem.message for one in report.findings if one.problem.code == "attachment-not-served"] == [
+        f"the name of `{path}` begins with a dot, and it is not served"
+    ]
+
+
+def test_names_with_dots_elsewhere_or_underscores_are_published() -> None:
+    files = {"_a.md": markdown(title="A"), "b.c.md": markdown(title="B"), "d../e.md": markdown(title="E")}
+    assert set(validated(files).published) == set(files)
 
 
 def test_one_name_or_a_list_of_names_is_right_where_a_page_says_who_chose_it() -> None:

@@ -1,10 +1,24 @@
 """The page of one document."""
 
+import re
+from typing import cast
+
+import pytest
+from mangum.types import LambdaContext
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
 from starlette.testclient import TestClient
 
+from commonplace.identity.principals import Principal
+from commonplace.web.gateway import Gateway
+from commonplace.web.pages.members import UNGUARDED
+from commonplace.web.private import Private
 from tests.fakes.library import COMMIT, FakeLibrary, make
 from tests.fakes.search import FakeSearch
+from tests.site_app import site_app
 from tests.unit.documents.pages.conftest import World
+from tests.unit.documents.rest.events import payload_2
 
 PATH = "/d/pattern/rotating-stewardship"
 
@@ -52,6 +66,158 @@ def test_the_source_and_where_to_edit_it_are_named_only_where_there_is_such_a_re
 def test_a_former_name_leads_to_the_present_one(client: TestClient) -> None:
     answer = client.get("/d/pattern/stewardship")
     assert (answer.status_code, answer.headers["location"]) == (301, PATH)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("/d/Pattern/Rotating-Stewardship", "/d/PATTERN/rotating-stewardship", "/d/patterns/rotating-stewardship"),
+        *(f"{PATH}/", f"{PATH}//", "/d/Pattern/Rotating-Stewardship/", f"{PATH}.md", "/d/Pattern/Stewardship/"),
+        "/d/pattern/Rotating%20Stewardship",
+        *("/artifacts/patterns/rotating-stewardship.md", "/artifacts/patterns/rotating-stewardship"),
+        *("/artifacts/patterns/rotating-stewardship/", "/artifacts/patterns/rotating-stewardship.html"),
+        *("/artifacts/patterns/rotating-stewardship.md/", "/Artifacts/Patterns/Rotating-Stewardship.MD"),
+        *("/artifacts%2Fpatterns%2Frotating-stewardship.md", "/artifacts/patterns/rotating%20stewardship"),
+        *("/artifacts/patterns/Rotating+Stewardship", "//artifacts/patterns/rotating-stewardship.md", "/stewardship/"),
+    ],
+)
+def test_an_address_that_is_written_otherwise_leads_to_the_page(client: TestClient, address: str) -> None:
+    answer = client.get(f"https://testserver{address}?utm=1")
+    assert (answer.status_code, answer.headers["location"]) == (301, PATH)
+    assert client.get(answer.headers["location"]).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("address", "page"),
+    [
+        ("/artifacts/practices/Seed%20swap.md", "/d/practice/seed-swap"),
+        ("/artifacts/practices/Seed swap", "/d/practice/seed-swap"),
+        ("/docs/kitchen", "/d/index/docs-kitchen"),
+        ("/docs/kitchen/", "/d/index/docs-kitchen"),
+        ("/docs/kitchen/index.md", "/d/index/docs-kitchen"),
+        ("/docs/Kitchen/rules/", "/d/file/rules"),
+        ("/docs/Kitchen/", "/d/index/docs-kitchen"),
+        ("/index.md", "/d/index/garden"),
+    ],
+)
+def test_the_path_of_a_file_or_folder_leads_to_its_page(client: TestClient, address: str, page: str) -> None:
+    answer = client.get(f"https://testserver{address}")
+    assert (answer.status_code, answer.headers["location"]) == (301, page)
+
+
+@pytest.mark.parametrize(
+    ("address", "page"),
+    [
+        ("/search/", "/search"),
+        ("/search/?q=tea%20time&type=pattern", "/search?q=tea%20time&type=pattern"),
+        ("/map/", "/map"),
+        ("/types/", "/types"),
+        ("/types/pattern/", "/types/pattern"),
+        ("/types/Pattern", "/types/pattern"),
+        ("/groups/", "/groups"),
+        ("/groups/seed-library/", "/groups/seed-library"),
+        ("/t/", "/t"),
+        ("/t/governance/", "/t/governance"),
+        ("/feed.xml/", "/feed.xml"),
+    ],
+)
+def test_a_slash_at_the_end_of_a_page_is_taken_off(client: TestClient, address: str, page: str) -> None:
+    answer = client.get(f"https://testserver{address}")
+    assert (answer.status_code, answer.headers["location"]) == (301, page)
+    assert client.get(page).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(
+            "//evil.example",
+            "//evil.example/",
+            "///evil.example/",
+            "/\\evil.example/",
+            "\\\\evil.example/",
+            "/\t/evil/",
+        ),
+        *("/https://evil.example/", "//evil.example/d/pattern/rotating-stewardship", "/d//evil.example/", "/.//evil/"),
+        *(
+            "//evil.example/search/",
+            "/search\r\nx: y/",
+            "/search\\/",
+            "//search/",
+            "/@evil.example/",
+            "/:80/",
+            "/%2f/evil/",
+        ),
+        "//evil.example/artifacts/patterns/rotating-stewardship.md",
+    ],
+)
+def test_no_address_leads_to_another_host(world: World, path: str) -> None:
+    answer = Gateway(world.client().app)(payload_2(path), cast(LambdaContext, None))
+    location = answer["headers"].get("location", "/")
+    assert re.match(r"/(?![/\\])[!-~]*\Z", location), location
+    assert answer["statusCode"] in (301, 404)
+    assert location in ("/", "/search", "/d/pattern/rotating-stewardship")
+
+
+def test_nothing_unpublished_and_nothing_ambiguous_is_led_to() -> None:
+    store = FakeLibrary(
+        [make("file", "one", "docs/a b.md"), make("file", "two", "docs/a-b.md"), make("index", "top", "index.md")]
+    )
+    secret = make("file", "secret", "docs/secret.md")
+    store.put("content/file/secret.json", secret.to_json())
+    store.put("raw/docs/secret.md", b"secret")
+    client = World(store, FakeSearch()).client()
+    for path in (
+        "/docs/secret.md",
+        "/docs/secret/",
+        "/docs/A B",
+        "/🌱",
+        "/docs/…",
+        "/d/File/Secret",
+        "/d/file/secret/",
+        "/nothing/",
+    ):
+        assert client.get(path).status_code == 404, path
+    assert client.get("/docs/a b").headers["location"] == "/d/file/one"
+    assert client.get("/docs/a-b/").headers["location"] == "/d/file/two"
+    store.publish([])
+    assert client.get("/docs/a b").status_code == 404
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
+def test_only_reading_is_led_elsewhere(client: TestClient, method: str) -> None:
+    assert client.request(method, "/artifacts/patterns/rotating-stewardship.md").status_code == 404
+    assert client.head("/artifacts/patterns/rotating-stewardship.md").status_code == 301
+
+
+def test_a_private_deployment_leads_nobody_anywhere_before_they_sign_in() -> None:
+    def stranger(request: Request) -> Principal | Response:
+        return RedirectResponse(f"/sign-in?{request.url.path}")
+
+    paths = ["docs/plan.md", "assets/plan.md", "assets/deep/plan.md", "robots.txt/plan.md"]
+    store = FakeLibrary([make("file", f"canary-{number}", path) for number, path in enumerate(paths)])
+    private = Middleware(Private, tier="member", find=stranger, unguarded=UNGUARDED)
+    client = TestClient(site_app(store, private=private), follow_redirects=False)
+    for path in (*paths, *(path.removesuffix(".md") for path in paths), "D/File/Canary-0", "d/file/canary-0"):
+        for address in (f"/{path}", f"/{path}/", f"//{path}"):
+            answer = client.get(f"https://testserver{address}")
+            assert answer.status_code == 404 or answer.headers["location"].startswith("/sign-in?"), address
+            assert "canary" not in answer.headers.get("location", "").replace("anary-0", "")
+            if answer.status_code != 404:
+                assert answer.headers["cache-control"] == "private, no-store"
+
+
+def test_what_is_let_in_is_led_to_the_page_and_kept_by_nobody_else() -> None:
+    def member(_request: Request) -> Principal:
+        return Principal(subject="agent:reader", tier="member")
+
+    private = Middleware(Private, tier="member", find=member, unguarded=UNGUARDED)
+    store = FakeLibrary([make("file", "plan", "docs/plan.md"), make("file", "other", "assets/deep/other.md")])
+    client = TestClient(site_app(store, private=private), follow_redirects=False)
+    answer = client.get("/docs/plan.md")
+    assert (answer.status_code, answer.headers["location"]) == (301, "/d/file/plan")
+    assert answer.headers["cache-control"] == "private, no-store"
+    assert client.get("/assets/deep/other.md").status_code == 404
 
 
 def test_a_banner_of_the_repository_is_shown_and_one_from_elsewhere_is_not() -> None:

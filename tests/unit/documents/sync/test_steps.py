@@ -1,12 +1,17 @@
 """What a run does to the store, case by case."""
 
 import json
+import re
+import unicodedata
 from typing import Any
 
 import pytest
 
+from commonplace.documents.content import paths
 from commonplace.documents.content.document import Document
+from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.reader import Unpublished, Verdict, judge
+from commonplace.documents.sync import plan
 from commonplace.documents.sync.keys import KNOWN_KEY, STAGED_PREFIX, SUMMARY_KEY, report_key
 from commonplace.repository.blobs import BlobSha
 from commonplace.repository.ports import RepositoryRateLimited, RepositoryUnavailable, UntrustedTree
@@ -75,6 +80,56 @@ def test_unpublishing_removes_document_raw_copy_and_node() -> None:
     graph = json.loads(world.objects.objects[world.manifest().graph_key or ""].body)
     assert [node["ref"] for node in graph["nodes"]] == ["file/a"]
     assert len(graph["broken"]) == 1
+
+
+@pytest.mark.parametrize("path", [".secret.md", "notes/.secret.md"])
+def test_a_hidden_file_leaves_no_trace_but_a_finding(path: str) -> None:
+    world = World()
+    world.push({path: page("Hidden", "CANARY"), "notes/open.md": page("Open", f"[x](/{path})\n")})
+    world.sync()
+    assert [entry.ref for entry in world.manifest().documents] == ["file/open"]
+    for key, stored in world.objects.objects.items():
+        assert b"CANARY" not in stored.body and b"Hidden" not in stored.body, key
+    report = json.loads(world.objects.objects[report_key(world.manifest().commit_sha)].body)
+    assert (path, "excluded") in {(one["path"], one["problem"]["code"]) for one in report["findings"]}
+
+
+def former_slug(text: str) -> str:
+    """As the first rule of ids had it, which took nothing but Latin letters."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    letters = "".join(char for char in plain if not unicodedata.combining(char))
+    return re.sub(r"[^a-z0-9]+", "-", letters.casefold()).strip("-")
+
+
+def test_an_id_of_the_former_rule_answers_as_an_alias(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = {f"notes/{name}.md": page(name) for name in ("Прилив", "北京 guide", "🌱", "Über uns", "plan")}
+    tree |= {"a/план.md": page("One"), "b/план.md": page("Two")}
+    world = World()
+    world.push(tree)
+    with monkeypatch.context() as former:
+        former.setattr(paths, "slug", former_slug)
+        former.setattr(plan, "ID_RULE_VERSION", "1")
+        world.configure(None)
+        world.sync()
+    before = {entry.path: entry.ref for entry in world.manifest().documents}
+    assert before["notes/Прилив.md"].startswith("file/untitled-") and before["notes/北京 guide.md"] == "file/guide"
+    world.configure(None)
+    world.state.poke()
+    world.sync()
+    after = {entry.path: entry.ref for entry in world.manifest().documents}
+    assert after == before | {
+        "notes/Прилив.md": "file/priliv",
+        "notes/北京 guide.md": "file/beijing-guide",
+        "notes/plan.md": after["notes/plan.md"],
+        "a/план.md": "file/a-plan",
+        "b/план.md": "file/b-plan",
+    }
+    catalogue = Catalogue(world.manifest())
+    for path, ref in before.items():
+        found = catalogue.resolve(*ref.split("/", 1))
+        assert found is not None and found.entry.path == path
+        assert found.former is (after[path] != ref)
+    assert set(documents(world)) == {f"content/{ref}.json" for ref in after.values()}
 
 
 def test_moving_a_file_that_keeps_its_name_leaves_one_document_under_the_same_id() -> None:

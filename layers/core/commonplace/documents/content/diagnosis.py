@@ -6,7 +6,7 @@ is quoted but the line of `publish` or `draft`, or of what stands for `---`: the
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any
@@ -26,11 +26,12 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 _INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060\u00ad\u200e\u200f"
 _QUOTES = "“”‘’„‟«»‹›`´"
 _NO = {"false", "no", "off", "n", "0", "never", "private", "nein", "non"}
+_YES = {"true", "ture", "treu", "yes", "on", "y", "1", "ok", "ja", "oui", "si", "sí", "sim", "да", "x", "✓", "✔", "✅"}
 _LIKE_PUBLISH = ("publish", "published", "publishing", "publishes", "publishable", "ispublished", "public", "ispublic")
 _ALIKE = 0.8
 
 _SAYS_PUBLISH = re.compile(rf"\s*[\"'{_QUOTES}]?publish(?:ed)?[\"'{_QUOTES}]?\s*[:=：]\s*(?P<value>.*)", re.IGNORECASE)
-_FENCE_LIKE = re.compile(r"\s*(?:[-‐‑‒–—―−_=*~+;]{2,}|[-—–]|`{3,}|<!--+)\s*(?:\w+)?\s*(?:--+>)?\s*\Z")
+_FENCE_LIKE = re.compile(r"\s*(?:[-—–]|(?:[-‐‑‒–—―−_=*~+;]{2,}|`{3,}|<!--+)\s*(?:\w+)?)\s*(?:--+>)?\s*\Z")
 _NO_SPACE = re.compile(r"publish(?::(?!\s*$)(?! )|\s*[=：])", re.IGNORECASE)
 
 
@@ -46,18 +47,33 @@ def of_a_text(raw: bytes) -> Problem:
     if not raw.strip():
         return Problem("empty-file", "the file is empty", "write a page, or delete the file")
     lines = _lines(raw[: LINES_READ * 4000])[:LINES_READ]
+    lines = list(_before_code(lines))
     at = next((number for number, line in enumerate(lines) if _wants_publication(line)), None)
     if at is None:
         hint = f"to publish it, {WRITE}"
         return Problem("no-frontmatter", "the file has no frontmatter", hint, 1)
     above = [(number, line) for number, line in enumerate(lines[:at]) if line.strip(_INVISIBLE).strip()]
-    fence = next((number for number, line in above if line.rstrip() == "---"), None)
+    fence = next((number for number, line in above if number and line.rstrip() == "---"), None)
     if fence is not None:
         return _before(lines, fence)
-    if above and (_FENCE_LIKE.match(above[0][1]) or above[0][1].strip(f"{_INVISIBLE} \t") == "---"):
+    if (
+        above
+        and above[0][1].rstrip() != "---"
+        and (_FENCE_LIKE.match(above[0][1]) or above[0][1].strip(f"{_INVISIBLE} \t") == "---")
+    ):
         return _quoting(_fence(*above[0]), lines)
     hint = "put a line `---` before the first field, at the very top of the file, and another after the last field"
     return _quoting(Problem("publish-outside", "the fields are not between two lines `---`", hint, at + 1), lines)
+
+
+def _before_code(lines: Sequence[str]) -> Iterator[str]:
+    """The lines above the first block of code, unless the file begins with it."""
+    text_above = False
+    for line in lines:
+        if text_above and line.startswith(("```", "~~~")):
+            return
+        text_above = text_above or not line.isspace()
+        yield "" if text_above and line.startswith("    ") else line
 
 
 def of_unreadable(raw: bytes, problem: Problem) -> Problem:
@@ -98,7 +114,7 @@ def _publish(file: ParsedFile, lines: Sequence[str]) -> Problem | None:
     if values:
         return None
     for name, value in file.frontmatter.items():
-        if not _says_no(value) and value is not None and not isinstance(value, dict) and _resembles_publish(name):
+        if _says_yes(value) and _resembles_publish(name):
             message = f"the field is called `publish`, not `{name}`"
             return Problem("publish-misspelt", message, _ALONE, file.lines.get(name), field="publish")
     return None
@@ -191,7 +207,13 @@ def _resembles_publish(name: str) -> bool:
 
 def _wants_publication(line: str) -> bool:
     found = _SAYS_PUBLISH.match(line.strip(_INVISIBLE))
-    return found is not None and bool(found["value"].strip(" ,")) and not _says_no(found["value"].strip(" ,\"'"))
+    return found is not None and _says_yes(found["value"])
+
+
+def _says_yes(value: Any) -> bool:
+    """Whether it is `true`, a word like it, or a slip in it: `published: in 1998` says something else."""
+    word = re.split(r"\s#|,\s*(?:\Z|\w+:)", str(value).casefold())[0].strip(f"{_INVISIBLE}{_QUOTES}\"' \t\u00a0[]")
+    return word in _YES or (len(word) <= 6 and SequenceMatcher(None, word, "true").ratio() > _ALIKE)
 
 
 def _says_no(value: Any) -> bool:

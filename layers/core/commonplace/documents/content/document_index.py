@@ -16,12 +16,10 @@ from typing import Any, Literal, TypeVar, cast
 from commonplace.documents.content.document import Attachment, DocumentRef, Entry, Manifest, Summary, reference
 from commonplace.documents.content.graph import LinkResolver, ToFile
 from commonplace.repository.link import Link
-from commonplace.repository.slugs import slug
+from commonplace.repository.slugs import front_pages, slug
 from commonplace.search.filters import Filters
 
 Sort = Literal["title", "-title", "date", "-date", "updated", "-updated", "path", "-path"]
-
-INDEX_PAGE = "index.md"
 
 ALIKE = 0.6
 """From 0 to 1: how alike two ids must be for one to be suggested for the other."""
@@ -83,13 +81,12 @@ class Catalogue:
         return min(filter(None, resolved), key=lambda one: one.former, default=None)
 
     def at_path(self, path: str) -> Entry | None:
-        """By source path (with or without `.md`), permalink, or folder (its index page), in this order."""
+        """By source path (with or without `.md`), permalink, or folder (its front page), in this order."""
         by_path = self.manifest.by_path
         bare = path.strip("/")
         names = (path, bare, f"{bare}.md") if bare else (path,)
         exact = next((by_path[name] for name in names if name in by_path), None)
-        folder = f"{bare}/{INDEX_PAGE}" if bare else INDEX_PAGE
-        return exact or self._permalinks.get(bare) or by_path.get(folder)
+        return exact or self._permalinks.get(bare) or by_path.get(self.fronts.get(bare, ""))
 
     def attachment(self, name: str) -> Attachment | None:
         return self._attachments.get(name) or self._attachments.get(unicodedata.normalize("NFC", name))
@@ -225,6 +222,11 @@ class Catalogue:
     def _permalinks(self) -> dict[str, Entry]:
         named = [(entry.permalink.strip("/"), entry) for entry in self.entries if entry.permalink]
         return {permalink: entry for permalink, entry in reversed(named) if permalink}
+
+    @cached_property
+    def fronts(self) -> dict[str, str]:
+        """Folder -> the path of the page that stands for it."""
+        return front_pages(self.manifest.by_path)
 
     @cached_property
     def _files(self) -> LinkResolver:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from commonplace.documents.content.document import Entry
-from commonplace.documents.content.document_index import INDEX_PAGE, Catalogue
+from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.lexicon import TERM, lexicon_of
 from commonplace.kernel.terms import key
 
@@ -110,4 +110,4 @@ def _folder_of(path: str) -> str | None:
     """The group whose folder this page introduces."""
     inside = path.removeprefix(GROUP_FOLDER)
     name, _, page = inside.partition("/")
-    return name if inside != path and page == INDEX_PAGE else None
+    return name if inside != path and page == "index.md" else None

@@ -13,13 +13,20 @@ from commonplace.repository.problems import Problem
 Coerced = tuple[Any, Problem | None]
 
 
-_ISO_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?\Z")
+_DATE = re.compile(
+    r"(\d{4})(?:([-/.])(\d{1,2})\2(\d{1,2})|(\d\d)(\d\d))"
+    r"(?:(?:T|,?[ \t]+|(?<=\d{8}))(?:[01]?\d|2[0-4]):?[0-5]\d(?::?(?:[0-5]\d|60)(?:[.,]\d+)?)?(?:[ \t]*[AP]\.?M\.?)?"
+    r"(?:[ \t]*(?:Z|UTC|MSK|[A-Z]{1,3}T))?(?:[ \t]*[+-]\d{1,2}(?::?\d{2})?)?(?:\[[\w/+-]+\])?)?\Z",
+    re.ASCII | re.IGNORECASE,
+)
+"""Year, month and day in this order, and the time of day with its zone, as ISO 8601, Jekyll, JavaScript and editors
+write it. Orders that begin with the day or the month are ambiguous."""
+
+
+_TAG = re.compile(r"[^\W_]+(?:[-/_.][^\W_]+)*\Z")
 
 
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+\Z")
-
-
-_TAG = re.compile(r"[a-z0-9]+(?:[-/_][a-z0-9]+)*\Z")
 
 
 _WIKI_LINK = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]]+))?\]\]\Z")
@@ -34,10 +41,10 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 MAX_URL_LENGTH = 2048
 
 
-def coerce(spec: FieldSpec, value: Any, authored: str | None = None) -> Coerced:
+def coerce(spec: FieldSpec, value: Any, authored: Any = None) -> Coerced:
     """The usable value (None: there is none) and the deviation, if any.
 
-    `authored` is the text of a number or boolean as written, for fields that mean text.
+    `authored` is the value with its numbers and booleans as they were written, for fields that mean text.
     """
     usable, problem = _coerce(spec, value, authored)
     # Below, messages are predicates: "is not a list".
@@ -46,8 +53,7 @@ def coerce(spec: FieldSpec, value: Any, authored: str | None = None) -> Coerced:
 
 def _coerce(spec: FieldSpec, value: Any, authored: str | None) -> Coerced:
     if authored is not None and spec.kind not in ("number", "flag", "coordinates"):
-        usable, problem = _coerce(spec, authored, None)
-        return usable, problem or _shape("a text", "put quotes around it")
+        value = authored
     usable, problem = _COERCIONS[spec.kind](value)
     if spec.enum and isinstance(usable, str) and problem is None:
         return _one_of(spec, usable)
@@ -64,10 +70,11 @@ def _shape(wanted: str, hint: str | None = None) -> Problem:
 
 
 def _text(value: Any) -> Coerced:
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
     if isinstance(value, str):
-        return value.strip() or None, None if value.strip() else _shape("text", "fill it in or take the line out")
-    texts = list(_texts(value))
-    return ", ".join(texts) or None, _shape("a single text", "put quotes around it")
+        return value.strip() or None, None
+    return ", ".join(_texts(value)) or None, _shape("a single text", "put quotes around it")
 
 
 def _line(value: Any) -> Coerced:
@@ -106,39 +113,40 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _list(value: Any) -> Coerced:
+    """A list of texts; one text is a list of one."""
     texts = list(dict.fromkeys(_texts(value)))
-    if not isinstance(value, list):
-        return texts or None, _shape("a list", "write it as a list: `- value` on a line of its own, or `[value]`")
-    if not all(isinstance(item, str) and item.strip() for item in value):
-        return texts, _shape("a list of texts", "put quotes around the items, and take empty ones out")
+    if isinstance(value, dict):
+        return None, _shape("a list", "write it as a list: `- value` on a line of its own, or `[value]`")
+    items = value if isinstance(value, list) else [value]
+    if any(isinstance(item, dict | list) for item in items):
+        return texts, _shape("a list of texts", "put quotes around the items")
+    if any(item is None or (isinstance(item, str) and not item.strip()) for item in items):
+        return texts, Problem("null-field", "has an empty item", "fill it in or take it out")
     return texts, None
 
 
-def _names(value: Any) -> Coerced:
-    """A list, or one name as it is (seed 000, section 3.6: `curator`, `harvester`)."""
-    return ([value.strip()], None) if isinstance(value, str) and value.strip() else _list(value)
-
-
 def _terms(value: Any) -> Coerced:
-    """Names of things. Obsidian writes aliases that stand for tags with a `#`; the name is what follows."""
-    texts, problem = _list(value)
+    """Names of things, as a list or between commas. Obsidian writes aliases that stand for tags with a `#`; the name is
+    what follows."""
+    texts, problem = _list(_split(value, ",") if isinstance(value, str) else value)
     terms = dict.fromkeys(term for text in texts or () if (term := plain_text(text).lstrip("#").strip()))
     return list(terms), problem
 
 
 def _tags(value: Any) -> Coerced:
-    authored = value.split(",") if isinstance(value, str) else value
-    _, problem = _list(authored)
-    texts = list(_texts(authored))
+    """A list, or words between commas or, where there is none, white space, as in Obsidian and Jekyll."""
     if isinstance(value, str):
-        problem = _shape("a list", "write tags as a list: `[one, two]`")
-    elif problem is None and not all(_TAG.match(text) for text in texts):
-        problem = Problem(
-            "odd-tag",
-            "holds a word that is not lower-case letters, digits and hyphens",
-            "write tags like `shared-ownership`",
-        )
-    return list(dict.fromkeys(tag for text in texts if (tag := _tag(text)))), problem
+        value = _split(value, r",|\s+(?=#)" if "," in value else r"\s+")
+    texts, problem = _list(value)
+    tags = list(dict.fromkeys(tag for text in texts or () if (tag := _tag(text))))
+    if problem is None and (texts != tags or not all(map(_TAG.match, tags))):
+        message = "holds a word that is not lower-case letters, digits and hyphens"
+        problem = Problem("odd-tag", message, "write tags like `shared-ownership`")
+    return tags, problem
+
+
+def _split(text: str, separator: str) -> list[str]:
+    return [part for part in re.split(separator, text) if part.strip()]
 
 
 def _tag(text: str) -> str:
@@ -146,10 +154,11 @@ def _tag(text: str) -> str:
 
 
 def _date(value: Any) -> Coerced:
-    found = _ISO_DATE.match(value.strip()) if isinstance(value, str) else None
+    """The day as its author wrote it, wherever in the world that was."""
+    found = _DATE.match(unlinked(value.strip())) if isinstance(value, str) else None
     if found:
         try:
-            return Date.fromisoformat(found[1]).isoformat(), None
+            return Date(int(found[1]), int(found[3] or found[5]), int(found[4] or found[6])).isoformat(), None
         except ValueError:
             pass
     return None, Problem("bad-date", "is not a date of the calendar", "write it as YYYY-MM-DD")
@@ -221,7 +230,6 @@ _COERCIONS: dict[str, Callable[[Any], Coerced]] = {
     "text": _text,
     "slug": _slug,
     "list": _list,
-    "names": _names,
     "tags": _tags,
     "terms": _terms,
     "date": _date,

@@ -15,15 +15,12 @@ from commonplace.documents.content.graph import Broken, LinkResolver, ToDocument
 from commonplace.documents.content.paths import Exclusions, is_markdown_by_another_suffix, is_servable
 from commonplace.repository.link import Link
 from commonplace.repository.problems import KINDS, SEVERITIES, Problem, Severity, Tally
-from commonplace.repository.slugs import is_markdown, slug, stem
+from commonplace.repository.slugs import FRONT_PAGES, is_markdown, slug, stem
 
 OF_LINKS = frozenset({"broken-link", "link-to-unpublished", "missing-attachment"})
 """Codes of links that lead nowhere."""
 DELIBERATE = frozenset({"publish-false"})
 """Codes of pages that nobody misses: the answer to a question, and no finding."""
-
-_FRONT_PAGES = ("index", "readme")
-"""Stems that every folder may have: their ids take the folder in, which is nothing to mend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +163,9 @@ def misplaced(path: str, exclusions: Exclusions) -> Problem:
         message = f"only `.md` and `.markdown` are read, not `{suffix}`"
         return Problem("unsupported-suffix", message, f"rename the file `{better}`", 1)
     pattern = exclusions.by(path) or ""
+    if path.rpartition("/")[2].startswith("."):
+        message = "a file whose name begins with a dot is not read, whatever it says"
+        return Problem("excluded", message, "take the dot off its name, or take `publish: true` out", 1)
     message = f"nothing in `{pattern}` is read, whatever the file says"
     return Problem("excluded", message, "move the file to another folder, or take `publish: true` out", 1)
 
@@ -179,8 +179,8 @@ def _collisions(pages: Mapping[str, Page]) -> Iterator[Finding]:
     for path, page in pages.items():
         named[page.content_type, slug(stem(path))].append(path)
     for (content_type, name), paths in named.items():
-        if len(paths) < 2 or not name or name in _FRONT_PAGES:
-            continue
+        if len(paths) < 2 or not name or name in FRONT_PAGES:
+            continue  # every folder may have a front page: its id takes the folder in, which is nothing to mend
         for path in paths:
             other = next(one for one in paths if one != path)
             identifier = pages[path].ref.partition("/")[2]
@@ -234,6 +234,9 @@ def _links(tree: Tree, use: Callable[[str], None]) -> Iterator[Finding]:
 
 def not_served(path: str, size: int, line: int | None = None) -> Problem:
     if is_servable("", size):
+        if path.rpartition("/")[2].startswith("."):
+            message, cure = f"the name of `{path}` begins with a dot, and it is not served", "take the dot off its name"
+            return Problem("attachment-not-served", message, cure, line)
         message = f"`{path}` lies in a folder whose name begins with a dot, and is not served"
         return Problem("attachment-not-served", message, "move it to another folder", line)
     message = f"`{path}` has {size / 1_000_000:.1f} MB, and no more than 4.5 MB are served"

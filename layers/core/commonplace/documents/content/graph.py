@@ -17,7 +17,7 @@ from pydantic import Field
 from commonplace.documents.content.document import DocumentRef, Summary
 from commonplace.kernel.stored import Stored
 from commonplace.repository.link import Link, LinkKind
-from commonplace.repository.slugs import is_markdown, slug, stem, without_suffix
+from commonplace.repository.slugs import front_pages, is_markdown, slug, stem, without_suffix
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +43,10 @@ Resolution = ToDocument | ToFile | Broken
 class LinkResolver:
     """Resolves links the way Obsidian and GitHub do, against published documents and the tree's other files.
 
-    A path is tried as written, with `.md`, and as a folder's index page: from the root of the repository, and relative
-    to the source (first, when it is a bare file name). Wiki links are also found by name: stem, title or alias, in any
-    letter case; the nearest of several wins. `aliases` maps titles and aliases to paths. Paths themselves are
-    case-sensitive, as in Git.
+    A path is tried as written, with `.md`, and as a folder's front page (`index.md`, else `README.md`): from the root
+    of the repository, and relative to the source (first, when it is a bare file name). Wiki links are also found by
+    name: stem, title or alias, in any letter case; the nearest of several wins. `aliases` maps titles and aliases to
+    paths. Paths themselves are case-sensitive, as in Git.
     """
 
     def __init__(
@@ -57,6 +57,7 @@ class LinkResolver:
     ) -> None:
         self._documents = _by_composed_path(documents)
         self._files = _by_composed_path(files)
+        self._fronts = front_pages(self._documents)
         self._stems = _grouped(self._documents.values(), lambda path: stem(path).casefold())
         self._file_names = _grouped(self._files.values(), lambda path: path.rpartition("/")[2].casefold())
         self._slugs = _grouped(self._documents.values(), lambda path: slug(stem(path)))
@@ -75,7 +76,7 @@ class LinkResolver:
         return Broken(suggestion=self._suggestion(link.target))
 
     def _at(self, path: str) -> ToDocument | ToFile | None:
-        for candidate in (path, f"{path}.md", f"{path}/index.md" if path else "index.md"):
+        for candidate in (path, f"{path}.md", self._fronts.get(path, "")):
             if document := self._documents.get(candidate):
                 return ToDocument(document)
         file = self._files.get(path)

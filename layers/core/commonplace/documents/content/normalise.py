@@ -10,7 +10,7 @@ from commonplace.documents.content.ontology import ONTOLOGY, FieldSpec, Ontology
 from commonplace.repository.headings import first_heading
 from commonplace.repository.markdown import ParsedFile
 from commonplace.repository.problems import Problem
-from commonplace.repository.slugs import stem
+from commonplace.repository.slugs import FRONT_PAGES, stem
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +81,12 @@ class _Normalisation:
     def _fields(self, content_type: str, named: Iterable[tuple[str, str, Any]]) -> dict[str, Any]:
         metadata: dict[str, Any] = {}
         for authored, name, value in named:
-            if value is None:
+            spec = self._ontology.field(content_type, name)
+            if value is None or (spec and spec.kind != "type" and isinstance(value, str) and not value.strip()):
                 self._report(
                     Problem("null-field", f"`{authored}` is empty", "fill it in or take the line out"), authored
                 )
                 continue
-            spec = self._ontology.field(content_type, name)
             if spec is None:
                 metadata[name] = value
             elif spec.kind != "type" and (usable := self._coerce(authored, spec, value)) is not None:
@@ -115,15 +115,14 @@ class _Normalisation:
         return usable
 
     def _fallback_title(self) -> str:
-        """The first heading, else the file's name; an index page takes the name of its folder."""
-        hint = "write `title:` into the frontmatter"
-        self._report(Problem("missing-title", "the document has no title", hint, field="title"), "title")
-        heading = first_heading(self._file.body)
-        if heading:
+        """The first heading, else the file's name; the front page of a folder takes the folder's."""
+        if heading := first_heading(self._file.body):
             return heading
+        hint = "write `title:` into the frontmatter, or begin the text with a heading `# …`"
+        self._report(Problem("missing-title", "the document has no title", hint, field="title"), "title")
         folder = self._path.rpartition("/")[0].rpartition("/")[2]
         name = stem(self._path)
-        return plain_text(folder if folder and name.casefold() == "index" else name) or "Untitled"
+        return plain_text(folder if folder and name.casefold() in FRONT_PAGES else name) or "Untitled"
 
     def _report_missing(self, content_type: str, metadata: dict[str, Any]) -> None:
         reported = {problem.field for problem in self._problems}

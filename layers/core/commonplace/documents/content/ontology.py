@@ -21,7 +21,6 @@ FieldKind = Literal[
     "text",
     "slug",
     "list",
-    "names",
     "tags",
     "terms",
     "date",

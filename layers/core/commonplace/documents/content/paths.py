@@ -30,11 +30,12 @@ DEFAULT_EXCLUDES: tuple[str, ...] = (
     "tmp/",
     "tools/",
     "**/.*/",
+    "**/.*",
     "**/node_modules/",
 )
-"""Tool folders at the top, and hidden folders anywhere (`.obsidian/`, `.github/`, `.trash/`)."""
+"""Tool folders at the top, and hidden folders and files anywhere (`.obsidian/`, `.trash/`, `.draft.md`)."""
 
-ID_RULE_VERSION = "1"
+ID_RULE_VERSION = "2"
 """Part of the pipeline's fingerprint: another value means that every id is assigned anew."""
 
 MAX_ATTACHMENT_BYTES = 4_500_000
@@ -90,7 +91,7 @@ def is_markdown_by_another_suffix(path: str) -> bool:
 
 
 def is_servable(path: str, size: int) -> bool:
-    """Whether a file can be an attachment: neither too large to be answered nor in a hidden folder (tool settings)."""
+    """Whether a file can be an attachment: neither too large to be answered nor hidden (`.obsidian/`, `.htpasswd`)."""
     return size <= MAX_ATTACHMENT_BYTES and not any(part.startswith(".") for part in path.split("/"))
 
 

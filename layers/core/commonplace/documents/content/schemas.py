@@ -17,7 +17,8 @@ from commonplace.kernel.errors import NotFound
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 _TEXT = {"type": "string", "minLength": 1}
-_LIST = {"type": "array", "items": _TEXT, "uniqueItems": True}
+_TEXTS = {"type": "array", "items": _TEXT, "uniqueItems": True}
+_LIST = {"oneOf": [_TEXT, _TEXTS]}
 
 _SHAPES: dict[FieldKind, dict[str, Any]] = {
     "line": _TEXT,
@@ -25,13 +26,8 @@ _SHAPES: dict[FieldKind, dict[str, Any]] = {
     "slug": _TEXT,
     "embed": _TEXT,
     "list": _LIST,
-    "names": {"oneOf": [_TEXT, _LIST]},
     "terms": _LIST,
-    "tags": {
-        "type": "array",
-        "items": {"type": "string", "pattern": "^#?[a-z0-9]+([-/_][a-z0-9]+)*$"},
-        "uniqueItems": True,
-    },
+    "tags": {"oneOf": [_TEXT, {**_TEXTS, "items": {"type": "string", "pattern": r"^[^\sA-Z]+$"}}]},
     "date": {"type": "string", "format": "date", "pattern": r"^\d{4}-\d{2}-\d{2}"},
     "url": {"type": "string", "format": "uri", "pattern": "^https?://"},
     "email": {"type": "string", "format": "email"},
@@ -67,7 +63,6 @@ _PYTHON_TYPES: dict[FieldKind, Any] = {
     "text": str,
     "slug": str,
     "list": list[str],
-    "names": list[str],
     "tags": list[str],
     "terms": list[str],
     "date": date,

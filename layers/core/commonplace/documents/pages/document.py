@@ -5,20 +5,26 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
+from starlette.types import Scope
 
 from commonplace.documents.content import facets
 from commonplace.documents.content.document import Entry
 from commonplace.documents.content.document_index import Catalogue, Selection
 from commonplace.documents.content.graph import Graph
+from commonplace.documents.content.library import NOTHING_PUBLISHED
+from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.pages.services import HERE, Services
-from commonplace.kernel.errors import NotFound
+from commonplace.kernel.errors import InvalidInput, NotFound, Unavailable
+from commonplace.repository.slugs import slug, without_suffix
 from commonplace.search.filters import Filters
 from commonplace.web.pages.declaration import Link
+from commonplace.web.pages.frame import ASSETS_PATH
 from commonplace.web.representations import Page
 
 CONFINED = {"content-security-policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'"}
@@ -31,12 +37,11 @@ MANY = 200
 def routes(services: Services) -> list[Route]:
     async def get_document(request: Request) -> Response:
         content_type, document_id = request.path_params["type"], request.path_params["id"]
-        found = services.library.edition().catalogue.resolve(content_type, document_id)
-        if found is None:
+        entry = _named(services.library.edition().catalogue, content_type, document_id)
+        if entry is None:
             raise NotFound("There is no such document.")
-        if found.former:
-            return RedirectResponse(services.urls.document(found.entry), 301)
-        entry = found.entry
+        if (entry.content_type, entry.id) != (content_type, document_id):
+            return RedirectResponse(services.urls.document(entry), 301)
         return services.kept(request, ("document", entry.ref), lambda _edition: _page(services, request, entry))
 
     async def get_logo(request: Request) -> Response:
@@ -50,17 +55,71 @@ def routes(services: Services) -> list[Route]:
     return [Route("/d/{type}/{id}", get_document), Route("/logo", get_logo)]
 
 
+class Moved(Route):
+    """The redirect of an address that no other route has: the path of a file, or a page's with a slash at the end."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        super().__init__("/{path:path}", self._redirect)
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        if scope["type"] != "http" or scope["method"] != "GET" or self._has_page(scope, scope["path"]):
+            return Match.NONE, {}
+        return super().matches(scope)
+
+    def _has_page(self, scope: Scope, path: str) -> bool:
+        others = (one for one in scope["app"].routes if one is not self)
+        return any(one.matches({**scope, "path": path})[0] is not Match.NONE for one in others)
+
+    async def _redirect(self, request: Request) -> Response:
+        """Redirect to a page of this site, whatever the path looks like. Raises NotFound."""
+        path, bare = request.scope["path"], request.scope["path"].strip("/")
+        # A private deployment guards no asset: a redirect there would tell strangers what is published.
+        if bare and not path.startswith(f"{ASSETS_PATH}/"):
+            kind, _, rest = bare.partition("/")
+            try:
+                catalogue = self._services.library.edition().catalogue
+            except Unavailable:
+                catalogue = Catalogue(NOTHING_PUBLISHED)
+            entry = _named(catalogue, *rest.split("/", 1)) if kind == "d" and "/" in rest else None
+            if kind != "d" and self._has_page(request.scope, f"/{bare}"):
+                query = request.scope["query_string"].decode("latin-1")
+                return RedirectResponse(f"/{quote(bare)}{'?' if query else ''}{query}", 301)
+            if entry := entry or catalogue.at_path(bare) or catalogue.once(_places).get(_place(bare)):
+                return RedirectResponse(HERE.of(entry), 301)
+        raise NotFound("There is nothing at this address.")
+
+
+def _named(catalogue: Catalogue, content_type: str, document_id: str) -> Entry | None:
+    """The document of this type and id, in any letter case, or the one that answered to them earlier."""
+    found = catalogue.resolve(content_type, document_id)
+    with suppress(InvalidInput):
+        found = found or catalogue.resolve_any(ONTOLOGY.expand(content_type), document_id)
+    return found.entry if found else None
+
+
+def _places(catalogue: Catalogue) -> dict[str, Entry | None]:
+    """The documents by their files' paths and by their folders', None where several are alike."""
+    found: dict[str, Entry | None] = {}
+    by_path = catalogue.manifest.by_path
+    for path, entry in by_path.items():
+        found[_place(path)] = None if _place(path) in found else entry
+    return {_place(folder): by_path[path] for folder, path in catalogue.fronts.items()} | found
+
+
+def _place(path: str) -> str:
+    """The path without suffix as other publishers write it: `Low tide.md`, `Low+tide` and `low-tide.html` share one."""
+    return "/".join(slug(part) or part for part in without_suffix(path).removesuffix(".html").split("/"))
+
+
 def nearest(services: Services, path: str) -> Sequence[Link]:
-    """Documents whose place in the repository, permalink or name is like this path."""
+    """Documents whose name is like the last part of this path."""
     catalogue = services.library.edition().catalogue
     bare = path.strip("/")
-    here = catalogue.at_path(bare) if bare else None
     content_type, _, document_id = bare.removeprefix("d/").rpartition("/")
     name = document_id.removesuffix(".html").removesuffix(".md")
-    refs = catalogue.nearest(content_type, name, 5)
     by_ref = catalogue.manifest.by_ref
-    entries = dict.fromkeys([entry.ref for entry in (here,) if entry] + refs)
-    return [Link(HERE.of(by_ref[ref]), by_ref[ref].title) for ref in entries]
+    return [Link(HERE.of(by_ref[ref]), by_ref[ref].title) for ref in catalogue.nearest(content_type, name, 5)]
 
 
 def _page(services: Services, request: Request, entry: Entry) -> Page:

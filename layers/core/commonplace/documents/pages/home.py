@@ -83,6 +83,9 @@ def routes(services: Services) -> list[Route]:
     async def get_type(request: Request) -> Response:
         name = request.path_params["name"]
         number = page_number(request.query_params)
+        plain = name.strip("/").casefold()
+        if not plain or (plain != name and plain in ONTOLOGY.types):
+            return RedirectResponse(list_url("/types", plain).rstrip("/"), 301)
         return services.answer(
             request, "listing.html", ("type", name, str(number)), lambda edition: _type(edition.catalogue, name, number)
         )
@@ -121,7 +124,9 @@ def _kind_routes(services: Services, kind: Kind) -> list[Route]:
 
 def _alike(kind: Kind, found: Sequence[Facet], name: str) -> str:
     """The page of the value that is written otherwise: `Mutual Aid` for `mutual-aid`. Raises NotFound."""
-    wanted = key(name[:MAX_NAME_CHARACTERS])
+    wanted = key(name[:MAX_NAME_CHARACTERS].rstrip("/"))
+    if not wanted:
+        return kind.path
     same = next((facet for facet in found if key(facet.name) == wanted), None)
     if same is None:
         raise NotFound(f"Nothing here is listed under this name in {kind.plural.casefold()}.")

@@ -34,6 +34,7 @@ def document_pages(services: Services) -> Pages:
             *document.routes(services),
             *map_routes(services.frame, services.library),
             *feeds.routes(services),
+            document.Moved(services),
         ],
         templates=FOLDER / "templates",
         filters={"label": home.label},

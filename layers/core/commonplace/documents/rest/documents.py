@@ -98,7 +98,7 @@ async def get_entry_by_path(
         Query(
             max_length=1000,
             description="Source path (`docs/garden/index.md`, with or without `.md`), permalink, or folder: then its "
-            "index page. Case matters.",
+            "`index.md`, else its `README.md`. Case matters.",
             examples=[examples.PATH],
         ),
     ],

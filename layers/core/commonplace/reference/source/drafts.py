@@ -164,7 +164,7 @@ def _markdown(path: str, raw: bytes, findings: Findings, at: At) -> Iterator[Dra
     if parsed is None:
         parsed = markdown.ParsedFile({}, raw.decode("utf-8-sig"), 1)
     lines: dict[Place, int] = {(key,): line for key, line in parsed.lines.items()}
-    authored: dict[Place, str] = {(key,): text for key, text in parsed.authored.items()}
+    authored: dict[Place, str] = {(key,): text for key, text in parsed.authored.items() if isinstance(text, str)}
     fields = fields_of(parsed.frontmatter, (), Parsed(parsed.frontmatter, lines, authored), at.on(1), findings)
     if not _private(fields):
         yield Draft(
