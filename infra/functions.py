@@ -41,6 +41,15 @@ SOURCE = "commonplace:source"
 """Metadata of a function's resource: the folder it comes from, which the hash of its zip does not show."""
 
 
+def removal(configuration: Configuration) -> RemovalPolicy:
+    """Return what becomes of data when its resource leaves the stack.
+
+    What is retained goes all the same when the creation that made it is rolled back: nothing is in it yet, and what has
+    a fixed name would be in the way of the next attempt (CloudFormation, `RetainExceptOnCreate`).
+    """
+    return RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE if configuration.retains else RemovalPolicy.DESTROY
+
+
 def accept(construct: IConstruct, reason: str, *rules: str) -> None:
     """Accepts findings of these rules (`S1`, `IAM5[Resource::*]`) on the construct and everything below it."""
     acknowledgments = (cdk.Acknowledgment(id=f"{PACK}::{PACK}-{rule}", reason=reason) for rule in rules)

@@ -5,7 +5,7 @@ The key of encryption is used by nothing else.
 
 import json
 
-from aws_cdk import RemovalPolicy, SecretValue, Stack
+from aws_cdk import SecretValue, Stack
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
@@ -13,7 +13,7 @@ from constructs import Construct
 from commonplace.identity.store.guard import OF_LAST_USE
 from infra.access import COUNTERS
 from infra.configuration import Configuration
-from infra.functions import Platform, PythonFunction, accept
+from infra.functions import Platform, PythonFunction, accept, removal
 from infra.secrets import rotate
 from infra.store import State, table
 
@@ -64,7 +64,7 @@ class IdentityState(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, configuration: Configuration) -> None:
         super().__init__(scope, construct_id)
-        self._removal = RemovalPolicy.RETAIN if configuration.retains else RemovalPolicy.DESTROY
+        self._removal = removal(configuration)
         self._stage = configuration.stage
         self.key = kms.Key(
             self,

@@ -63,8 +63,11 @@ class Index(Construct):
         self._consume("RecordsMapping", self.records.queue, batch=10)
 
     def _receive_from(self, store: Store) -> None:
-        """The condition names the account: with the bucket in it, bucket and policy would wait for each other."""
-        conditions = {"StringEquals": {"aws:SourceAccount": Stack.of(self).account}}
+        """Messages of this bucket alone: any other could have objects looked at, or the queue filled."""
+        conditions = {
+            "StringEquals": {"aws:SourceAccount": Stack.of(self).account},
+            "ArnEquals": {"aws:SourceArn": store.source_arn},
+        }
         result = self.queue.add_to_resource_policy(
             iam.PolicyStatement(
                 principals=[cast(iam.IPrincipal, iam.ServicePrincipal("s3.amazonaws.com"))],

@@ -3,14 +3,14 @@
 import json
 from collections.abc import Iterable, Mapping
 
-from aws_cdk import ArnFormat, RemovalPolicy, SecretValue, Stack
+from aws_cdk import ArnFormat, SecretValue, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from commonplace.search.models.bedrock import AMAZON, COHERE, CohereEmbeddings, TitanEmbeddings, geography
 from infra.configuration import Configuration
-from infra.functions import PythonFunction, accept
+from infra.functions import PythonFunction, accept, removal
 from infra.search_engine import SearchEngine
 from infra.store import State
 
@@ -100,7 +100,7 @@ class OpenAi(Construct):
             "Key",
             description=f"Commonplace {configuration.stage}: key of the project at OpenAI that pays for vectors",
             secret_string_value=SecretValue.unsafe_plain_text(json.dumps({"apiKey": ""})),
-            removal_policy=RemovalPolicy.RETAIN if configuration.retains else RemovalPolicy.DESTROY,
+            removal_policy=removal(configuration),
         )
         accept(self.secret, "OpenAI gives out the key, so a new one is an operator's act.", "SMG4")
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 import aws_cdk as cdk
-from aws_cdk import Duration, RemovalPolicy, Stack
+from aws_cdk import Duration, Stack
 from aws_cdk import aws_cloudformation as cloudformation
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
@@ -15,7 +15,7 @@ from constructs import Construct
 
 from commonplace.search.opensearch.roles import REVISION
 from infra.configuration import Configuration
-from infra.functions import Platform, PythonFunction, accept, log_group
+from infra.functions import Platform, PythonFunction, accept, log_group, removal
 from infra.metrics import WatchedSearch
 from infra.search_alarms import DOMAIN_ALARMS
 from infra.search_engine import (
@@ -165,7 +165,7 @@ class Domain(Construct):
         )
         # A newer version is taken in place; without this CloudFormation would try a second domain of the same name.
         domain.cfn_options.update_policy = cdk.CfnUpdatePolicy(enable_version_upgrade=True)
-        domain.apply_removal_policy(RemovalPolicy.RETAIN if configuration.retains else RemovalPolicy.DESTROY)
+        domain.apply_removal_policy(removal(configuration))
         domain.node.add_dependency(self._log_policy)
         _accept(domain, configuration)
         return domain

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from aws_cdk import Annotations, RemovalPolicy, Stack
+from aws_cdk import Annotations, Stack
 from aws_cdk import aws_opensearchserverless as serverless
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
 from infra.configuration import Configuration
-from infra.functions import PythonFunction
+from infra.functions import PythonFunction, removal
 from infra.metrics import WatchedSearch
 from infra.search_alarms import COLLECTION_ALARMS
 from infra.store import Store
@@ -256,11 +256,10 @@ class Collection(Construct):
             description=f"Commonplace {configuration.stage}: documents to be searched",
             collection_group_name=group.name,
             standby_replicas="ENABLED",
-            deletion_protection="ENABLED" if configuration.retains else "DISABLED",
         )
         for first in (encryption, network, group):
             collection.node.add_dependency(first)
-        collection.apply_removal_policy(RemovalPolicy.RETAIN if configuration.retains else RemovalPolicy.DESTROY)
+        collection.apply_removal_policy(removal(configuration))
         return collection
 
     def _policy(self, construct_id: str, kind: str, content: Any) -> serverless.CfnSecurityPolicy:

@@ -2,13 +2,13 @@
 
 import json
 
-from aws_cdk import ArnFormat, RemovalPolicy, SecretValue, Stack
+from aws_cdk import ArnFormat, SecretValue, Stack
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct, IDependable
 
 from infra.configuration import Configuration
-from infra.functions import PythonFunction, accept
+from infra.functions import PythonFunction, accept, removal
 
 
 class Secrets(Construct):
@@ -20,7 +20,7 @@ class Secrets(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, configuration: Configuration) -> None:
         super().__init__(scope, construct_id)
-        self._removal = RemovalPolicy.RETAIN if configuration.retains else RemovalPolicy.DESTROY
+        self._removal = removal(configuration)
         self.github = self._github(configuration)
         self.github_writer = None if configuration.mcp_read_only else self._github_writer(configuration)
 

@@ -3,7 +3,7 @@
 import json
 from typing import cast
 
-from aws_cdk import Duration, RemovalPolicy, Stack
+from aws_cdk import Aws, Duration, Fn, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -16,7 +16,7 @@ from commonplace.capabilities import CAPABILITIES
 from commonplace.kernel.capability import ObjectKeys
 from commonplace.repository.plan import RUNS_PREFIX
 from infra.configuration import Configuration
-from infra.functions import accept, dead_letters, work_queue
+from infra.functions import accept, dead_letters, removal, work_queue
 
 EXPIRY_DAYS = {RUNS_PREFIX: 7}
 """What a run works with is of no use once the run is over."""
@@ -42,9 +42,14 @@ class Store(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, configuration: Configuration) -> None:
         super().__init__(scope, construct_id)
+        # No two stacks share it, and the queue's policy can say it without waiting for the bucket.
+        name = f"content-{configuration.stage}-{Fn.select(2, Fn.split('/', Aws.STACK_ID))}"
+        self.source_arn = f"arn:{Aws.PARTITION}:s3:::{name}"
+        """The bucket's, for what the bucket waits for."""
         self.bucket = s3.Bucket(
             self,
             "Bucket",
+            bucket_name=name,
             versioned=True,
             encryption=s3.BucketEncryption.S3_MANAGED,
             enforce_ssl=True,
@@ -52,7 +57,7 @@ class Store(Construct):
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
             object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
             lifecycle_rules=_lifecycle(),
-            removal_policy=RemovalPolicy.RETAIN if configuration.retains else RemovalPolicy.DESTROY,
+            removal_policy=removal(configuration),
         )
         accept(
             self.bucket,
@@ -131,7 +136,7 @@ def table(
             point_in_time_recovery_enabled=True
         ),
         deletion_protection=configuration.retains,
-        removal_policy=RemovalPolicy.RETAIN if configuration.retains else RemovalPolicy.DESTROY,
+        removal_policy=removal(configuration),
     )
     if key:
         # CDK names a key of one's own only in stacks that know their region.

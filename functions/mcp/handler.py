@@ -21,7 +21,7 @@ from commonplace.web.mcp.settings import McpSettings
 from commonplace.web.origin import origin_values
 
 SETTINGS = McpSettings.from_environ(os.environ)
-IDENTITY = GuardSettings.where_signed_in(os.environ) if SETTINGS.assumed_tier is None else None
+IDENTITY = GuardSettings.where_signed_in(os.environ)
 OBJECTS = objects(SETTINGS)
 TOOLSETS = list(built(CAPABILITIES, "toolset", ToolsetContext(os.environ, SETTINGS, OBJECTS)))
 APP = application(SETTINGS, IDENTITY, TOOLSETS, served_toolsets(os.environ))

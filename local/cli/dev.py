@@ -42,7 +42,7 @@ def dev(
     engine: Annotated[Literal["embedded", "opensearch"], typer.Option(help="What answers searches.")] = "embedded",
     tier: Annotated[
         Literal["public", "member", "vibecoder"] | None,
-        typer.Option(help="Take every agent for an account of this tier; default: for nobody."),
+        typer.Option(help="Take agents without a token for accounts of this tier; default: for nobody."),
     ] = None,
     rpc: Annotated[
         list[str] | None,

@@ -45,7 +45,10 @@ def test_the_secret_for_openai_starts_without_a_key(large: Template) -> None:
         for each in large.body["Resources"].values()
         if each["Type"] == "AWS::SecretsManager::Secret" and "OpenAI" in each["Properties"]["Description"]
     ]
-    assert (secret["Properties"]["SecretString"], secret["DeletionPolicy"]) == ('{"apiKey": ""}', "Retain")
+    assert (secret["Properties"]["SecretString"], secret["DeletionPolicy"]) == (
+        '{"apiKey": ""}',
+        "RetainExceptOnCreate",
+    )
     assert "OPENAI_SECRET_ARN" in large.environment(large.function("index-build"))
 
 

@@ -104,7 +104,7 @@ def test_the_domain_stays_or_goes_as_the_rest_of_the_data_does(opensearch: Templ
         return resource["DeletionPolicy"], resource["UpdateReplacePolicy"]
 
     assert policies(opensearch) == ("Delete", "Delete")
-    assert policies(large) == ("Retain", "Retain")
+    assert policies(large) == ("RetainExceptOnCreate", "Retain")
 
 
 def test_a_new_version_is_taken_in_place(opensearch: Template) -> None:

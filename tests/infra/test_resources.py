@@ -1,6 +1,8 @@
 import json
 import re
+from collections.abc import Callable
 from typing import Any, get_args
+from uuid import uuid4
 
 import pytest
 
@@ -74,6 +76,34 @@ def test_the_bucket_waits_for_the_policy_that_lets_it_send(template: Template) -
     (bucket,) = template.of("AWS::S3::Bucket").values()
     (needed,) = bucket["DependsOn"]
     assert template.body["Resources"][needed]["Type"] == "AWS::SQS::QueuePolicy"
+
+
+def test_the_queue_of_the_index_takes_messages_of_its_own_bucket_alone(template: Template) -> None:
+    (bucket,) = template.properties("AWS::S3::Bucket")
+    queues = {each["Queue"]["Fn::GetAtt"][0] for each in bucket["NotificationConfiguration"]["QueueConfigurations"]}
+    (policy,) = [
+        each["PolicyDocument"]["Statement"]
+        for each in template.properties("AWS::SQS::QueuePolicy")
+        if {one["Ref"] for one in each["Queues"]} == queues
+    ]
+    (allowed,) = [each for each in policy if each["Effect"] == "Allow"]
+    assert (allowed["Action"], allowed["Principal"]) == ("sqs:SendMessage", {"Service": "s3.amazonaws.com"})
+    conditions = allowed["Condition"]
+    assert conditions.keys() == {"StringEquals", "ArnEquals"}
+    assert conditions["StringEquals"] == {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}
+    # The very expression that names the bucket: the stack's own id is in it, so no other bucket has the name.
+    arn = conditions["ArnEquals"]["aws:SourceArn"]["Fn::Join"][1]
+    name = bucket["BucketName"]["Fn::Join"][1]
+    assert arn[0:2] == ["arn:", {"Ref": "AWS::Partition"}]
+    assert [f":s3:::{name[0]}", *name[1:]] == arn[2:]
+    assert {"Fn::Select": [2, {"Fn::Split": ["/", {"Ref": "AWS::StackId"}]}]} in name
+
+
+def test_no_name_of_a_bucket_is_too_long(template: Template) -> None:
+    (bucket,) = template.properties("AWS::S3::Bucket")
+    written = sum(len(part) for part in bucket["BucketName"]["Fn::Join"][1] if isinstance(part, str))
+    longest_stage, stack_id = 16, len(str(uuid4()))
+    assert written - len("dev") + longest_stage + stack_id <= 63
 
 
 def test_every_queue_redrives_to_a_dead_letter_queue_that_keeps_for_fourteen_days(template: Template) -> None:
@@ -226,9 +256,26 @@ def test_functions_start_from_snapshots_where_that_is_asked_for(identified: Temp
 def test_prod_outlives_its_stack(prod: Template) -> None:
     for kind in ("AWS::S3::Bucket", "AWS::DynamoDB::GlobalTable", "AWS::SecretsManager::Secret"):
         kept = [(each["DeletionPolicy"], each["UpdateReplacePolicy"]) for each in prod.of(kind).values()]
-        assert set(kept) == {("Retain", "Retain")}, kind
+        assert set(kept) == {("RetainExceptOnCreate", "Retain")}, kind
     replicas = [table["Replicas"][0] for table in prod.properties("AWS::DynamoDB::GlobalTable")]
     assert all(replica["DeletionProtectionEnabled"] for replica in replicas)
+
+
+def test_a_creation_that_is_rolled_back_leaves_nothing_with_a_fixed_name(
+    prod: Template, large: Template, synthesized: Callable[..., Template]
+) -> None:
+    stage = {"stage": "prod", "repository": "example/knowledge-base", "branch": "main"}
+    serverless = synthesized(**stage, engine="opensearch", openSearchService="serverless")
+    for made in (prod, large, serverless):
+        resources = made.body["Resources"].values()
+        assert {each["DeletionPolicy"] for each in resources if "DeletionPolicy" in each} == {
+            "Delete",
+            "RetainExceptOnCreate",
+        }
+        # Nothing deletes what is protected, a rollback neither: AWS chooses the names of the tables.
+        protected = {each["Type"] for each in resources if "DeletionProtection" in json.dumps(each)}
+        assert protected == {"AWS::DynamoDB::GlobalTable"}
+        assert not [each for each in made.properties("AWS::DynamoDB::GlobalTable") if "TableName" in each]
 
 
 def test_dev_goes_with_its_stack(template: Template) -> None:

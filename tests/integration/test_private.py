@@ -86,7 +86,11 @@ def test_a_stranger_is_sent_to_sign_in_and_programs_are_refused(laptop: Laptop) 
         refused = http.post("/mcp", json=HELLO, headers={"accept": "application/json, text/event-stream"})
         assert refused.status_code == 401
         assert http.get("/robots.txt").text == "User-agent: *\nDisallow: /\n"
-        assert http.get("/health").status_code == 200
+        assert http.get("/health").json() == {"status": "ok"}
+        for path in ("/assets/crabs", "/assets/article/crabs", "/robots.txt", "/assets/site.css"):
+            for method in ("GET", "HEAD", "POST"):
+                page = http.request(method, path)
+                assert not SECRET.search(page.text) and "commit" not in page.text.lower(), (method, path)
 
 
 def test_a_member_reads_what_they_asked_for_after_signing_in(laptop: Laptop) -> None:

@@ -244,6 +244,25 @@ def test_a_laptops_callers_reach_every_toolset_and_one_organisation(load: Load, 
     assert principal.scopes == {f"knowledge:{level}", f"memory:{level}", f"hive:{level}"}
 
 
+IDENTIFYING = {
+    "IDENTITY_TABLE": "identity",
+    "ROLE_CACHE_TABLE": "cache",
+    "IDENTITY_SECRET_ARN": "arn:aws:secretsmanager:us-east-1:123456789012:secret:identity-AbCdEf",
+    "RPC_SECRET_ARN": "arn:aws:secretsmanager:us-east-1:123456789012:secret:rpc-AbCdEf",
+}
+
+
+@pytest.mark.parametrize("identity", [IDENTIFYING, {}])
+def test_a_token_beside_an_assumed_tier_is_never_ignored(load: Load, identity: dict[str, str]) -> None:
+    laptop = {"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "MCP_ASSUMED_TIER": "vibecoder"}
+    function = load(**laptop, **identity)
+    assert ask(function, modern("tools/list"))["statusCode"] == 200
+    for era in (modern, legacy):
+        event = era("tools/list")
+        event["headers"]["authorization"] = "Bearer x"
+        assert ask(function, event)["statusCode"] == 401
+
+
 def test_a_deployment_without_an_address_stops_the_start(load: Load) -> None:
     with pytest.raises(SettingsError, match=r"^BASE_URL is not set\."):
         load(BASE_URL="")

@@ -249,8 +249,23 @@ def test_a_run_that_cannot_be_started_leaves_the_hint_open(webhook: Webhook) -> 
     assert webhook.send(delivery(push()))[1]["status"] == "started"
 
 
-def test_a_commit_id_of_another_shape_names_nothing(webhook: Webhook) -> None:
-    assert webhook.send(delivery(push(after="../../x")))[1]["run"] == "reconcile-1"
+NO_COMMITS: tuple[object, ...] = (
+    *(None, 7, True, [SHA], {}, "", "0", "../../x", "main", "5f" * 19, "5f" * 32, f"{SHA}5", SHA[:-1], SHA[:-1] + "g"),
+    *(f"{SHA}\n", f" {SHA}", SHA.upper(), "5f" * 19 + "\u0665\u0665", "0x" + "5f" * 19, "0" * 39),
+)
+
+
+@pytest.mark.parametrize("after", NO_COMMITS)
+def test_a_push_whose_commit_is_not_forty_hexadecimal_digits_is_refused(webhook: Webhook, after: object) -> None:
+    status, body = webhook.send(delivery(push(after=after)))
+    assert (status, body["error"]["code"]) == (400, "BAD_REQUEST")
+    assert "40 hexadecimal digits" in body["error"]["details"]["hint"]
+    assert (webhook.state.pokes, webhook.workflow.started) == (0, [])
+
+
+def test_a_push_without_a_commit_is_refused(webhook: Webhook) -> None:
+    without = {name: value for name, value in push().items() if name != "after"}
+    assert refusal(webhook.send(delivery(without))) == (400, "BAD_REQUEST")
 
 
 def test_the_schedule_pokes(webhook: Webhook) -> None:
@@ -375,14 +390,17 @@ def test_the_schedule_wakes_all_and_an_operator_all_or_one() -> None:
     assert refused.value.hint == "Catalogues: helios, next, tides."
 
 
-@pytest.mark.parametrize("commit", [SHA, "not a commit"])
-def test_names_of_runs_are_as_short_as_step_functions_wants_them(commit: str) -> None:
+@pytest.mark.parametrize("pushed", [True, False])
+def test_names_of_runs_are_as_short_as_step_functions_wants_them(*, pushed: bool) -> None:
     state, workflow = FakeSyncState(), FakeWorkflow()
     poker = Poker(state, workflow, "c" * 40)
     state.attempts = 10**9
     receiver = Receiver([Followed("c" * 40, REPOSITORY, BRANCH, poker.poke)], lambda: SECRET)
 
-    receiver.receive(delivery(push(after=commit)))
+    if pushed:
+        receiver.receive(delivery(push()))
+    else:
+        receiver.remind({"source": "aws.events"})
 
     assert len(workflow.started[0][0]) <= 80
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from commonplace.identity.access_tokens import claims_for, claims_of
 from commonplace.identity.accounts import Profile, Standing
-from commonplace.identity.bearer_auth import TokenJudge, bearer_token
+from commonplace.identity.bearer_auth import TokenJudge, TokenPrincipals, bearer_token
 from commonplace.identity.oauth.grants import Terms, new_grant
-from commonplace.identity.principals import ANONYMOUS, CATALOGUE, KINDS, TIERS, Principal, Tier, covers
+from commonplace.identity.principals import ANONYMOUS, CATALOGUE, KINDS, TIERS, Everybody, Principal, Tier, covers
 from commonplace.identity.roles import MappedStandings, RoleMap
 from commonplace.identity.secrets import digest
 from commonplace.identity.tokens import AccessClaims
@@ -97,6 +97,40 @@ def test_a_principal_is_what_its_token_says_and_its_roles_give() -> None:
         token=digest(claims.jti),
         display_name="rosa.eth",
     )
+
+
+SOMEBODY = Principal(subject="laptop", organisation="default", tier="vibecoder", scopes=frozenset({"memory:admin"}))
+
+
+def on_a_laptop(realm: Realm) -> TokenPrincipals:
+    """Takes callers without a credential for somebody."""
+    return TokenPrincipals(realm.tokens, realm.grants, realm.accounts, realm.clock, otherwise=SOMEBODY)
+
+
+def test_without_a_credential_a_caller_is_whom_a_laptop_takes_it_for() -> None:
+    assert on_a_laptop(Realm()).identify({}, MCP) == SOMEBODY
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_a_token_counts_where_callers_are_taken_for_somebody(tier: Tier) -> None:
+    realm = Realm()
+    realm.account(tier)
+    sent = {"authorization": f"Bearer {realm.token(MCP, 'knowledge:read')}"}
+    principal = on_a_laptop(realm).identify(sent, MCP)
+    assert (principal.subject, principal.tier, set(principal.scopes)) == (ROSA, tier, {"knowledge:read"})
+
+
+@pytest.mark.parametrize("header", ["Bearer x", "bearer a.b.c", "Bearer a,Bearer b"])
+def test_a_bad_token_is_refused_where_callers_are_taken_for_somebody(header: str) -> None:
+    with pytest.raises(Unauthorized):
+        on_a_laptop(Realm()).identify({"authorization": header}, MCP)
+    with pytest.raises(Unauthorized):
+        Everybody(SOMEBODY).identify({"authorization": header}, MCP)
+
+
+@pytest.mark.parametrize("header", ["", "Bearer", "Bearer ", "Basic eDp5", "x"])
+def test_another_credential_gives_nothing_where_callers_are_taken_for_somebody(header: str) -> None:
+    assert on_a_laptop(Realm()).identify({"authorization": header}, MCP) == ANONYMOUS
 
 
 def test_names_stay_encrypted_where_nobody_wants_them() -> None:

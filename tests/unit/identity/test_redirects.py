@@ -129,6 +129,38 @@ def test_d3_u4_what_is_no_plain_absolute_uri_is_refused(uri: str) -> None:
     assert judge(uri) == "refused"
 
 
+OF_SYSTEMS = (
+    *("x-apple.systempreferences", "x-apple-helpbasic", "x-apple.photos", "X-Apple.Systempreferences"),
+    *("com.apple.systempreferences", "com.apple.tv", "org.gnome.settings", "com.android.settings"),
+    *("com.microsoft.edge", "microsoft.windows.camera", "microsoft.windows.photos.crop", "windows.feedback"),
+    *("ms-settings", "ms-word", "ms-excel", "ms-msdt", "ms-appinstaller", "search-ms", "ms-officecmd", "shell"),
+    *("intent", "market", "android-app", "shortcuts", "steam", "facetime", "facetime-audio", "itms-apps", "prefs"),
+    *("app-settings", "tel", "sms", "mailto", "applescript", "help", "microsoft-edge", "moz-extension", "jar"),
+    *("z39.50", "z39.50r", "iris.beep", "soap.beeps", "xmlrpc.beep", "chrome.settings", "apple.news", "prefs.root"),
+)
+"""Real schemes of Apple, Microsoft, Android, browsers and IANA's list, those with a dot among them."""
+
+
+@pytest.mark.parametrize("scheme", OF_SYSTEMS)
+@pytest.mark.parametrize("shape", ["{0}:x", "{0}://callback", "{0}:/oauth2redirect"])
+def test_d2_scheme_of_an_operating_system_or_a_protocol_is_never_redirected_to(scheme: str, shape: str) -> None:
+    for uri in (shape.format(scheme), shape.format(scheme.upper())):
+        assert judge(uri) != "allowed"
+        assert not redirect_matches([uri], uri)
+
+
+@pytest.mark.parametrize("scheme", ["x-apple.systempreferences", "ms-settings", "microsoft.windows.camera", "intent"])
+def test_d2_a_client_that_asks_for_a_scheme_of_a_system_is_refused_altogether(scheme: str) -> None:
+    assert judge(f"{scheme}:x") == "refused"
+
+
+@pytest.mark.parametrize(
+    "scheme", ["com.openai.chat", "ai.perplexity.app", "dev.example.editor", "io.github.user", "co.uk-shop.app", "de.x"]
+)
+def test_a_reversed_domain_name_of_an_application_is_allowed(scheme: str) -> None:
+    assert judge(f"{scheme}://callback") == "allowed"
+
+
 @pytest.mark.parametrize("uri", ["myapp://cb", "com-example://cb", "slack:/x", "urn:ietf:wg:oauth:2.0:oob"])
 def test_d4_scheme_of_an_unknown_application_is_odd_and_never_redirected_to(uri: str) -> None:
     assert judge(uri) == "odd"

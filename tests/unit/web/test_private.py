@@ -24,6 +24,7 @@ from commonplace.web.pages.members import UNGUARDED, members
 from commonplace.web.pages.members import readers as readers_of_pages
 from commonplace.web.private import Private
 from commonplace.web.rest import composition
+from commonplace.web.rest.account import MONITORED
 from commonplace.web.rest.account import UNGUARDED as UNGUARDED_OF_REST
 from commonplace.web.rest.account import readers as readers_of_rest
 from commonplace.web.rest.declaration import Site
@@ -63,7 +64,11 @@ class Deployment:
             Limiter(Counters(), self.realm.clock),
             accounts=accounts,
             private=Middleware(
-                Private, tier=tier, find=readers_of_rest(accounts, visitors), unguarded=UNGUARDED_OF_REST
+                Private,
+                tier=tier,
+                find=readers_of_rest(accounts, visitors),
+                unguarded=UNGUARDED_OF_REST,
+                monitored=MONITORED,
             ),
         )
 
@@ -124,7 +129,7 @@ def test_a_stranger_is_shown_nothing_of_the_site(here: Deployment) -> None:
 def test_a_stranger_is_told_nothing_over_rest(here: Deployment) -> None:
     client = here.api()
     described = [filled(path) for path in here.rest.openapi()["paths"]]
-    guarded = [path for path in described if path not in UNGUARDED_OF_REST]
+    guarded = [path for path in described if path not in (*UNGUARDED_OF_REST, *MONITORED)]
     guarded += ["/llms.txt", "/llms-full.txt", "/feed.json", "/openapi.json"]
     assert len(guarded) > 23
     for path in [*guarded, "/api/v1/nothing"]:
@@ -189,6 +194,35 @@ def test_what_belongs_to_the_code_and_to_monitors_is_for_everybody(here: Deploym
         assert here.pages().get(path).status_code == 200
     assert here.api().get("/health").status_code == 200
     assert here.api().get("/api/v1/me").status_code == 401
+
+
+@pytest.mark.parametrize("path", ["/health", "/api/v1/health"])
+def test_strangers_learn_the_status_alone_and_whoever_may_read_the_rest(here: Deployment, path: str) -> None:
+    here.account("member")
+    assert here.api().get(path).json() == {"status": "ok"}
+    assert here.api().get(path, headers=here.session()).json() == {"status": "ok"}
+    told = here.api().get(path, headers=here.token())
+    assert (told.json()["commitSha"], told.json()["documents"]) == (COMMIT, 11)
+    assert told.headers["cache-control"] == "private, no-store"
+    here.store.unreachable = True
+    away = here.api().get(path)
+    assert (away.status_code, away.json()) == (503, {"status": "unavailable"})
+
+
+def test_a_token_that_comes_to_health_counts_or_is_refused(here: Deployment) -> None:
+    assert here.api().get("/health", headers={"authorization": "Bearer x"}).status_code == 401
+    here.account("public")
+    assert here.api().get("/health", headers=here.token()).status_code == 403
+
+
+def test_an_error_page_names_neighbours_and_commit_where_the_request_was_let_through(here: Deployment) -> None:
+    here.account("member")
+    for path in ("/d/pattern/rotating-stewardshop", "/rotating-stewardshop"):
+        assert set(leaks(here.pages().get(path, headers=here.session()))) >= {"stewardship", COMMIT[:7]}
+    for path in ("/assets/stewardship", "/assets/rotating-stewardshop"):
+        for headers in ({}, here.session(), HTML | here.session()):
+            page = here.pages().get(path, headers=headers)
+            assert (page.status_code, leaks(page), "Did you mean" in page.text) == (404, [], False)
 
 
 def test_a_public_site_lets_crawlers_in() -> None:

@@ -137,20 +137,23 @@ class TokenPrincipals:
         *,
         names: bool = False,
         denials: Denials | None = None,
+        otherwise: Principal = ANONYMOUS,
     ) -> None:
-        """`names` says whether people's names are wanted: they are encrypted in the grant."""
+        """`names` says whether people's names are wanted: they are encrypted in the grant. `otherwise` is the principal
+        of requests without a credential."""
         self._tokens = tokens
         self._grants = grants
         self._judge = TokenJudge(grants, standings, names=names)
         self._clock = clock
         self._denials = denials
+        self._otherwise = otherwise
         self._due: dict[str, None] = {}
 
     def identify(self, headers: Mapping[str, str], resource: str) -> Principal:
-        """Whoever sends no bearer token is anonymous. Raises Unauthorized for a bad one, Unavailable."""
+        """Raises Unauthorized for a bad token, Unavailable. A credential of another scheme is anonymous."""
         token = bearer_token(headers.get("authorization"))
         if token is None:
-            return ANONYMOUS
+            return ANONYMOUS if "authorization" in headers else self._otherwise
         now = self._clock()
         try:
             claims = self._tokens.verify(token, resource, now)

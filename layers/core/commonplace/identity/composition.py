@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from commonplace.identity.access_tokens import AccessTokens, RememberedKeys, member_id
 from commonplace.identity.bearer_auth import TokenPrincipals
 from commonplace.identity.oidc_sessions import NO_PROVIDER, StoredClaims
+from commonplace.identity.principals import ANONYMOUS, Principal
 from commonplace.identity.sessions import Sessions, Visitors
 from commonplace.kernel.deferred import deferred
 
@@ -20,8 +21,13 @@ if TYPE_CHECKING:
     from commonplace.kernel.audit import AuditLog
 
 
-def token_principals(settings: GuardSettings, activity_table: str, *, names: bool) -> TokenPrincipals:
-    """Judges access tokens by keys, grants and roles as they are now. With `names`, principals carry their own."""
+def token_principals(
+    settings: GuardSettings, activity_table: str, *, names: bool, otherwise: Principal = ANONYMOUS
+) -> TokenPrincipals:
+    """Judges access tokens by keys, grants and roles as they are now. With `names`, principals carry their own.
+
+    `otherwise` is the principal of requests without a credential.
+    """
 
     def guard() -> DynamoGuard:
         from commonplace.identity import wiring
@@ -31,7 +37,9 @@ def token_principals(settings: GuardSettings, activity_table: str, *, names: boo
     store = deferred(guard)
     tokens = AccessTokens(settings.issuer, RememberedKeys(store, time.time))
     denied = denials(settings, activity_table)
-    return TokenPrincipals(tokens, store, _standings(settings), time.time, names=names, denials=denied)
+    return TokenPrincipals(
+        tokens, store, _standings(settings), time.time, names=names, denials=denied, otherwise=otherwise
+    )
 
 
 def visitors(settings: SessionSettings) -> Visitors:

@@ -12,7 +12,7 @@ from typing import Literal, Protocol, get_args
 from commonplace.capabilities import CAPABILITIES
 from commonplace.kernel.audit import Author
 from commonplace.kernel.capability import Level, Tier
-from commonplace.kernel.errors import Forbidden
+from commonplace.kernel.errors import Forbidden, Unauthorized
 from commonplace.kernel.limits import network
 
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -239,6 +239,9 @@ class Everybody:
     principal: Principal = ANONYMOUS
 
     def identify(self, headers: Mapping[str, str], resource: str) -> Principal:  # noqa: ARG002 - the port's shape
+        """Raises Unauthorized for a credential where callers are taken for somebody: it is not ignored."""
+        if "authorization" in headers and not self.principal.anonymous:
+            raise Unauthorized("No token can be judged here.", hint="Call without one.")
         return self.principal
 
     def used(self, principal: Principal, address: str) -> None:

@@ -22,13 +22,27 @@ ANSWER_PARAMETERS = frozenset({"code", "state", "iss", "error", "error_descripti
 """What we add to a redirect URI, or could (RFC 6749, 9207, JARM): with one of its own a client reads the wrong one."""
 
 _DANGEROUS = re.compile(
-    "about|blob|chrome|content|data|file|filesystem|ftp|intent|jar|javascript|mailto|sms|tel|vbscript|view-source|wss?"
+    # Of browsers: they run code, read files, or show pages of the browser itself.
+    r"about|blob|content|data|file|filesystem|ftp|jar|javascript|mhtml|resource|res|vbscript|view-source|wss?|"
+    r"(chrome|edge|brave|opera|moz)(-.*)?|"
+    # Of operating systems: settings, stores, searches, shortcuts, scripts, calls and messages.
+    r"(x-apple|x-help|x-man|ms|microsoft|windows|apple|android|macappstore|itms|itunes|facetime|prefs|app-prefs|"
+    r"app-settings)([-.].*)?|applescript|help|shell|search-ms|search|shortcuts|workflow|intent|market|steam|maps|"
+    r"mailto|sms|mms|tel|telprompt|callto|sips?|ssh|smb|rdp|vnc|ldaps?"
 )
-"""Run code, read files or reach another application: a client that asks for one of these is refused altogether."""
+"""Run code, read files or reach the system or another application: a client that asks for one of these is refused
+altogether. No other is redirected to either, unless it is allowed below."""
 
 _TEXT = re.compile(rf"[!-~]{{1,{MAX_CHARACTERS}}}")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?=.)")
-_REVERSED_DOMAIN = re.compile(r"[a-z][a-z0-9-]*(\.[a-z0-9-]+)+")
+_REVERSED_DOMAIN = re.compile(
+    r"(?!(com|org|net)\.(apple|microsoft|windows|android|google\.android|gnome|kde|freedesktop|ubuntu)(\.|$))"
+    r"([a-z]{2}|com|org|net|edu|gov|int|info|biz|app|dev|page|cloud|tech|tools?|software|systems|network|studio|team|chat|"
+    r"xyz|online|site|works|space|social|agency|digital|solutions|services|foundation|community|group|global|run|codes?)"
+    r"(\.[a-z0-9-]+)+"
+)
+"""A domain name in reverse order, which begins with a top-level domain (RFC 8252, section 7.1): of a country, or
+one that applications use. Domains of makers of operating systems are left out: their links open parts of the system."""
 _OWN_PATH = re.compile(r"/(?![/\\])[!-\[\]-~]{0,4000}")
 _LOOPBACK = re.compile(
     r"http://(?P<host>localhost|127\.0\.0\.1|\[::1\])(?P<port>:[0-9]{1,5})?(?P<rest>|[/?].*)", re.IGNORECASE

@@ -1,8 +1,8 @@
-"""A cache of hats, for five minutes: in this process, and in table `cache` for every function.
+"""A cache of hats, for five minutes, in table `cache`: every function judges by that one record.
 
 Items: `pk = roles#{pseudonym}`, `sk = roles`, with the paths of the hats as text, `readAt` and `expiresAt` in epoch
-seconds. The pseudonym stands for chain, contract, address and the hats requested. A table that does not respond counts
-as empty; a chain that does not respond leaves nothing behind.
+seconds. The pseudonym stands for chain, contract, address and the hats requested. While the table does not respond, a
+process judges by the last record that it saw; a chain that does not respond leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ class _CachedHats:
 class RememberedHats:
     """`accounts.Hats` before another that is slow. Any thread may ask.
 
-    An age counts from before the question to the chain, wherever the answer comes from: two memories in a row are not
-    twice as old.
+    The record is read at each call: a reading that another function has made since (at a sign-in or a refresh) counts
+    for all of them at once, so that introspection and the guard of a call never differ. An age counts from before the
+    question to the chain.
     """
 
     def __init__(
@@ -70,18 +71,13 @@ class RememberedHats:
     def worn(self, address: str, *, fresh: bool = False) -> Worn:
         """Raises Unavailable, which is never remembered."""
         account = address.lower()
-        found = None if fresh or self._seconds <= 0 else self._here(account) or self._there(account)
+        found = None if fresh or self._seconds <= 0 else self._recorded(account)
         if found is None:
             found = self._hats.worn(address, fresh=fresh)
-            if self._seconds > 0:
-                self._share(account, found)
+            if self._seconds > 0 and not self._share(account, found):
+                found = self._recorded(account) or found
         self._keep(account, found)
         return found
-
-    def _here(self, account: str) -> Worn | None:
-        with self._lock:
-            known = self._known.get(account)
-        return known if known and self._young(known) else None
 
     def _keep(self, account: str, worn: Worn) -> None:
         with self._lock:
@@ -92,23 +88,26 @@ class RememberedHats:
             if len(self._known) > MAX_ACCOUNTS:
                 self._known.popitem(last=False)
 
-    def _there(self, account: str) -> Worn | None:
+    def _recorded(self, account: str) -> Worn | None:
         try:
             known = decoded(_CachedHats, self._table.get(self._where(account)))
+            worn = Worn(hats=frozenset(known.hats.split()), read_at=known.read_at) if known else None
         except Unavailable:
             logger.warning("roles could not be looked up")
-            return None
-        worn = Worn(hats=frozenset(known.hats.split()), read_at=known.read_at) if known else None
+            with self._lock:
+                worn = self._known.get(account)
         return worn if worn and self._young(worn) else None
 
-    def _share(self, account: str, worn: Worn) -> None:
-        """Unless another function has read them since."""
+    def _share(self, account: str, worn: Worn) -> bool:
+        """Return False where another function has read them since, whose record stays."""
         reading = _CachedHats(" ".join(sorted(worn.hats)), worn.read_at, worn.read_at + self._seconds)
         older = "attribute_not_exists(pk) OR #readAt <= :at"
         try:
-            self._table.write(self._table.put(self._where(account), encode(reading), older, at=worn.read_at))
+            written = self._table.write(self._table.put(self._where(account), encode(reading), older, at=worn.read_at))
         except Unavailable:
             logger.warning("roles could not be kept")
+            return True
+        return written is not None
 
     def _where(self, account: str) -> Item:
         return key(f"roles#{pseudonym(self._key(), 'roles', *self._asked, account)}", "roles")

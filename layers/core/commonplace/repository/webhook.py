@@ -188,7 +188,7 @@ class Ping:
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    commit_sha: str | None
+    commit_sha: str
     delivery: str | None
     concerned: tuple[Followed, ...]
     """Those that follow the branch."""
@@ -313,7 +313,7 @@ def verify(delivery: Delivery, secret: str) -> None:
 
 
 def classify(delivery: Delivery, followed: Sequence[Followed]) -> Push | Ping | Ignored:
-    """What a verified delivery asks for. Raises BadRequest when it is not a JSON object."""
+    """What a verified delivery asks for. Raises BadRequest when it is not a JSON object, or a push names no commit."""
     payload = _payload(delivery.body)
     match delivery.headers.get("x-github-event"):
         case "ping":
@@ -331,11 +331,13 @@ def classify(delivery: Delivery, followed: Sequence[Followed]) -> Push | Ping | 
     if not concerned:
         return Ignored("other ref")
     after = payload.get("after")
+    if not isinstance(after, str) or not _SHA.fullmatch(after):
+        raise BadRequest("after is not a commit.", hint="It must be 40 hexadecimal digits in lower case.")
     if payload.get("deleted") is True or after == _NO_COMMIT:
         return Ignored("branch deleted")
     guid = delivery.headers.get("x-github-delivery", "")
     return Push(
-        commit_sha=after if isinstance(after, str) and _SHA.fullmatch(after) else None,
+        commit_sha=after,
         delivery=guid if _DELIVERY.fullmatch(guid) else None,
         concerned=concerned,
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection
 
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -13,8 +13,28 @@ from commonplace.kernel.errors import Forbidden, Unavailable
 RETRY_SECONDS = 30
 NOT_KEPT = {"cache-control": "private, no-store", "vary": "Authorization, Cookie"}
 
+ADMITTED = "commonplace.admitted"
+"""Key in the ASGI scope of a request whose caller may read what is published. Without it a page or an answer shows
+nothing of the knowledge base: neither edition nor neighbours nor counts."""
+
 Find = Callable[[Request], Principal | Response]
 """Who asks; or what somebody unknown is answered, where that is no error."""
+
+
+def admitted(scope: Scope) -> bool:
+    """Return whether this very request was let through, by the guard or by a deployment that is public."""
+    return scope.get(ADMITTED) is True
+
+
+class Public:
+    """Admits every request: the deployment shows what is published to everybody."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope[ADMITTED] = True
+        await self.app(scope, receive, send)
 
 
 def admit(principal: Principal, tier: Tier) -> None:
@@ -30,18 +50,22 @@ def admit(principal: Principal, tier: Tier) -> None:
 class Private:
     """Lets on whoever has the tier, and to `unguarded` paths everybody; one that ends in a slash is all below it.
 
-    `find` raises Unauthorized, and Unavailable where it cannot be judged who asks.
+    `monitored` paths are unguarded for requests without a token: a token counts, or is refused. `find` raises
+    Unauthorized, and Unavailable where it cannot be judged who asks.
     """
 
-    def __init__(self, app: ASGIApp, *, tier: Tier, find: Find, unguarded: Collection[str]) -> None:
+    def __init__(
+        self, app: ASGIApp, *, tier: Tier, find: Find, unguarded: Collection[str], monitored: Collection[str] = ()
+    ) -> None:
         self.app = app
         self._tier = tier
         self._find = find
         self._paths = frozenset(path for path in unguarded if not path.endswith("/"))
         self._folders = tuple(path for path in unguarded if path.endswith("/"))
+        self._monitored = frozenset(monitored)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in self._paths or scope["path"].startswith(self._folders):
+        if scope["type"] != "http" or self._is_open(scope):
             await self.app(scope, receive, send)
             return
 
@@ -56,4 +80,11 @@ class Private:
             await found(scope, receive, unshared)
             return
         admit(found, self._tier)
+        scope[ADMITTED] = True
         await self.app(scope, receive, unshared)
+
+    def _is_open(self, scope: Scope) -> bool:
+        path = scope["path"]
+        if path in self._monitored:
+            return "authorization" not in Headers(scope=scope)
+        return path in self._paths or path.startswith(self._folders)

@@ -13,7 +13,7 @@ TAGS = set(
 )
 ATTRIBUTES = set(
     """
-    alt aria-label cite class colspan datetime decoding dir height href id lang loading name open rel reversed role
+    alt aria-label class colspan datetime decoding dir height href id lang loading name open rel reversed role
     rowspan scope span src start tabindex title type value width
     """.split()  # noqa: SIM905
 )

@@ -3,9 +3,12 @@
 import re
 from pathlib import Path
 
+import pytest
+
 import commonplace
 from commonplace.documents.rendering.anchors import RESERVED
 from commonplace.repository.headings import anchor
+from tests.unit.documents.rendering.inert import deeds
 from tests.unit.documents.rendering.published import html, rendered
 
 OTHER = {"notes/other note.md": "Intro.\n\n# A part\n\nText.\n\n## Below\n\nMore.\n\n# Next\n\nLast.\n"}
@@ -40,6 +43,55 @@ def test_images_from_elsewhere_are_links_because_pages_load_nothing_from_other_h
     shown = html("![a view](https://example.org/x.png)")
     rel = 'rel="noopener nofollow ugc"'
     assert shown == f'<p><a class="external-image" href="https://example.org/x.png" {rel}>a view</a></p>'
+
+
+OUTSIDE = {
+    *(
+        "https://e.example/",
+        "HTTPS://e.example",
+        "//e.example",
+        "https:e.example",
+        "https:/e.example",
+        "http:e.example",
+    ),
+    *("https:\\\\e.example", "https:/\\e.example", "/\\e.example", "https&colon;//e.example", "&#104;ttps://e.example"),
+    *(
+        f"{before}https://e.example/"
+        for before in ("\n", "\t", "\r\n", " ", "\x01", "\x0c", "&#10;", "&NewLine;", "&Tab;")
+    ),
+    *(
+        "ht\ntps://e.example",
+        "ht&Tab;tps://e.example",
+        "https:/\n/e.example",
+        "https://e.example\t",
+        "\x1f https://e.example",
+    ),
+}
+
+
+@pytest.mark.parametrize("href", sorted(OUTSIDE))
+def test_a_link_to_another_host_has_its_rel_however_it_is_written(href: str) -> None:
+    shown = html(f'<a href="{href}">text</a>')
+    assert "href" not in shown or 'rel="noopener nofollow ugc"' in shown
+    assert deeds(shown) == []
+
+
+def test_a_link_that_leads_to_no_host_or_that_the_rendering_made_has_no_rel() -> None:
+    shown = html('<a href="#x">a</a> <a href="mailto:a@b.example">b</a> [[Other Note]]', OTHER)
+    assert shown.count("href") == 3 and "rel=" not in shown
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        *(f'<{tag} cite="https://e.example/x">text</{tag}>' for tag in ("blockquote", "q", "del", "ins")),
+        '<img longdesc="https://e.example/" src="x.png">',
+        '<a ping="https://e.example/" href="#x">a</a>',
+        '<table background="https://e.example/"><tr><td background="https://e.example/">a</td></tr></table>',
+    ],
+)
+def test_an_address_that_is_no_link_is_dropped(written: str) -> None:
+    assert "e.example" not in html(written)
 
 
 def test_a_note_is_embedded_with_a_link_to_it() -> None:

@@ -7,6 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from commonplace.documents.rest import llms
+from commonplace.documents.sync.publication import media_type
 from commonplace.web.rest.declaration import Site
 from tests.fakes.library import COMMIT, FakeLibrary, garden, make
 from tests.fakes.search import FakeSearch, hit
@@ -193,6 +194,55 @@ def test_attachment_named_by_its_version_may_be_kept_for_ever(client: TestClient
 def test_attachment_that_could_run_scripts_is_confined(client: TestClient, name: str) -> None:
     answer = client.get(f"/api/v1/attachments/{name}")
     assert answer.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
+
+
+RUN_OR_APPLIED = {
+    *("text/javascript", "application/javascript", "application/x-javascript", "text/ecmascript", "text/jscript"),
+    *("text/css", "application/wasm", "text/html", "application/xhtml+xml", "text/xml", "application/xml", "text/xsl"),
+    *(
+        "application/xslt+xml",
+        "application/rss+xml",
+        "text/x-component",
+        "application/x-shockwave-flash",
+        "text/vbscript",
+    ),
+    *("application/manifest+json", "application/speculationrules+json", "text/cache-manifest", "multipart/related"),
+    *("application/vnd.wap.xhtml+xml", "application/vnd.mozilla.xul+xml", "message/rfc822", "text/event-stream"),
+    *("Text/JavaScript", "text/javascript; charset=utf-8", "text/plain+javascript", "x"),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(RUN_OR_APPLIED))
+def test_attachment_that_a_page_could_run_or_apply_is_served_as_bytes(world: World, kind: str) -> None:
+    body = b"alert('\xc3\xa9')"
+    world.store.attach("evil", kind, body)
+    world.store.publish(garden())
+    answer = world.client().get("/api/v1/attachments/evil")
+    assert (answer.status_code, answer.content) == (200, body)
+    assert answer.headers["content-type"] == "application/octet-stream"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["content-disposition"].startswith("attachment;")
+    assert answer.headers["content-security-policy"].startswith("sandbox")
+
+
+@pytest.mark.parametrize(
+    "suffix", ["js", "mjs", "cjs", "jsx", "css", "wasm", "htm", "html", "xhtml", "xml", "xsl", "swf"]
+)
+def test_no_file_name_makes_an_attachment_a_script_or_a_style_sheet(world: World, suffix: str) -> None:
+    world.store.attach("evil", media_type(f"evil.{suffix}"), b"x")
+    world.store.publish(garden())
+    answer = world.client().get("/api/v1/attachments/evil")
+    assert answer.headers["content-type"] == "application/octet-stream"
+
+
+@pytest.mark.parametrize(
+    "suffix", ["png", "svg", "webp", "mp4", "mp3", "pdf", "txt", "csv", "docx", "ods", "json", "zip"]
+)
+def test_pictures_and_files_for_reading_keep_their_type(world: World, suffix: str) -> None:
+    kind = media_type(f"file.{suffix}")
+    world.store.attach("file", kind, b"x")
+    world.store.publish(garden())
+    assert world.client().get("/api/v1/attachments/file").headers["content-type"].partition(";")[0] == kind
 
 
 @pytest.mark.parametrize("name", ["none.png", "..%2fmetadata%2fmanifest.json", "..%2f..%2foperations%2fknown.json"])

@@ -55,6 +55,12 @@ def test_a_deployment_for_members_that_answers_strangers_fails(stand_in: StandIn
     assert "siteTier" in findings["llms.txt"].hint
 
 
+def test_a_health_of_the_status_alone_is_sound(stand_in: StandIn) -> None:
+    stand_in.replies["/health"].body = {"status": "ok"}
+    finding = smoked(stand_in.url)["health"]
+    assert (finding.outcome, "None" in finding.detail) == ("ok", False)
+
+
 def put(path: str, **changes: Any) -> Change:
     """Other parts of one reply. Headers are added to those that are there; None takes one away."""
 

@@ -25,7 +25,6 @@ CONTENT_GOES_TOO = _words("""
 ATTRIBUTES = {
     "*": {"class", "id", "title", "lang", "dir"},
     "a": {"href", "name", "aria-label"},
-    "blockquote": {"cite"},
     "col": {"span"},
     "colgroup": {"span"},
     "del": {"datetime"},
@@ -64,13 +63,19 @@ _RAW_ID = re.compile(r"[\w.:-]{1,100}\Z")
 _ANCHOR = re.compile(r'<a((?: [a-z-]+="[^"]*")*)>')
 _IMAGE = re.compile(r'<img((?: [a-z-]+="[^"]*")*)>')
 _ALT = re.compile(r' alt="([^"]*)"')
-_OUTSIDE = re.compile(r' href="((?:https?:)?[/\\]{2}[^"]*)"', re.IGNORECASE)
+_HREF = re.compile(r' href="([^"]*)"')
+_NO_HOST = re.compile(r"#|mailto:|tel:", re.IGNORECASE)
+_WEB = re.compile(r"\A(https?):[/\\]*", re.IGNORECASE)
+"""Browsers take any number of slashes, and backslashes for slashes (URL Standard, section 4.4)."""
+_IGNORED = re.compile(r"^[\0-\x20]+|[\t\n\r]|[\0-\x20]+$")
+"""What browsers leave out of a URL before they read it."""
 
 
 def sanitise(html: str, *, ids: Mapping[str, str], addresses: Collection[str]) -> str:
     """Only what the lists above allow. `ids` are its own with their tags, `addresses` its links and images.
 
-    Images are of this host alone; relative links that the rendering did not make go; links to other hosts get a `rel`.
+    Images are of this host alone; relative links that the rendering did not make go. Every link gets a `rel` but those
+    that the rendering made and those that lead to no host.
     """
     clean = nh3.clean(
         html,
@@ -85,8 +90,8 @@ def sanitise(html: str, *, ids: Mapping[str, str], addresses: Collection[str]) -
     )
 
     def with_rel(found: re.Match[str]) -> str:
-        outside = _OUTSIDE.search(found[1])
-        if outside is None or outside[1].replace("&amp;", "&") in addresses:
+        href = _HREF.search(found[1])
+        if href is None or _NO_HOST.match(href[1]) or unescape(href[1]) in addresses:
             return found[0]
         return f'<a{found[1]} rel="noopener nofollow ugc">'
 
@@ -111,6 +116,8 @@ def _filter(ids: Mapping[str, str], addresses: Collection[str]) -> Callable[[str
             return RAW_ID_PREFIX + value if _RAW_ID.match(value) else None
         if tag == "img" and name == "src":
             return value if value in addresses else None
+        if name == "href":
+            return _WEB.sub(lambda found: f"{found[1].lower()}://", _IGNORED.sub("", value), 1)
         if name in ("width", "height", "colspan", "rowspan", "span", "start", "value"):
             return value if value.isascii() and value.isdigit() and len(value) <= 4 else None
         return value

@@ -313,16 +313,18 @@ class Part(Answer):
 
 
 class Health(Answer):
+    """In a private deployment `status` is all that a caller without a token gets."""
+
     status: Literal["ok", "degraded", "unavailable"] = Field(
         description="`degraded`: documents answer, search does not. `unavailable`: the store does not answer."
     )
-    store: Part
-    index: Part
-    commit_sha: str | None = Field(description="The commit that is served.")
-    synced_at: datetime | None
-    lag_seconds: int | None = Field(description="Seconds since something was last published.")
-    documents: int
-    version: str
+    store: Part | None = None
+    index: Part | None = None
+    commit_sha: str | None = Field(None, description="The commit that is served.")
+    synced_at: datetime | None = None
+    lag_seconds: int | None = Field(None, description="Seconds since something was last published.")
+    documents: int | None = None
+    version: str | None = None
 
 
 class FeedAuthor(Answer):

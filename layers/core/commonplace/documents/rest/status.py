@@ -17,6 +17,7 @@ from commonplace.documents.rest.parameters import Inventory, link_header
 from commonplace.documents.rest.services import Services, computed, etag, services
 from commonplace.documents.views import in_utc
 from commonplace.kernel.errors import NotFound, Unavailable
+from commonplace.web.private import admitted
 from commonplace.web.representations import API, API_VERSION, JSON, NO_STORE, PAGE_BYTES, Page
 from commonplace.web.rest.documentation import example_content
 from commonplace.web.rest.models import leading
@@ -117,7 +118,10 @@ _HEALTH.pop(429)
     responses=_HEALTH,
 )
 async def get_health(request: Request) -> Response:
-    """Whether store and index answer right now, and which commit is served. Not rate limited."""
+    """Whether store and index answer right now, and which commit is served. Not rate limited.
+
+    In a private deployment the status alone, and the rest with a token of an account that may read.
+    """
     using = services(request)
     edition: Edition | None = None
 
@@ -126,21 +130,17 @@ async def get_health(request: Request) -> Response:
         edition = using.library.edition(fresh=True)
 
     store, index = _answers(reach_store), _answers(using.search.check)
-    told = models.Health(
-        status="unavailable" if not store else "ok" if index else "degraded",
-        store=models.Part(status="ok" if store else "unavailable"),
-        index=models.Part(status="ok" if index else "unavailable"),
-        commit_sha=None,
-        synced_at=None,
-        lag_seconds=None,
-        documents=0,
-        version=API_VERSION,
-    )
-    if edition is not None and edition.etag is not None:
-        manifest = edition.manifest
-        told.commit_sha, told.synced_at = manifest.commit_sha, in_utc(manifest.synced_at)
-        told.lag_seconds = max(0, int((using.clock() - manifest.synced_at).total_seconds()))
-        told.documents = len(manifest.documents)
+    told = models.Health(status="unavailable" if not store else "ok" if index else "degraded")
+    if admitted(request.scope):
+        told.store = models.Part(status="ok" if store else "unavailable")
+        told.index = models.Part(status="ok" if index else "unavailable")
+        told.commit_sha = told.synced_at = told.lag_seconds = None
+        told.documents, told.version = 0, API_VERSION
+        if edition is not None and edition.etag is not None:
+            manifest = edition.manifest
+            told.commit_sha, told.synced_at = manifest.commit_sha, in_utc(manifest.synced_at)
+            told.lag_seconds = max(0, int((using.clock() - manifest.synced_at).total_seconds()))
+            told.documents = len(manifest.documents)
     return Response(told.to_json(), status_code=200 if store else 503, media_type=JSON, headers=NO_STORE)
 
 

@@ -102,18 +102,17 @@ def application(
 
 
 def principals(settings: McpSettings, identity: GuardSettings | None, served: tuple[str, ...]) -> Principals:
-    """A laptop may take everybody for a member, or for more."""
-    if identity is not None:
-        return token_principals(identity, settings.activity_table, names=settings.names_authors)
-    if settings.assumed_tier is None:
-        return Everybody(ANONYMOUS)
-    highest: Level = "admin" if settings.assumed_tier == "vibecoder" else "write"
-    return Everybody(
-        Principal(
+    """A laptop may take callers without a token for members, or for more; a token counts, or is refused."""
+    otherwise = ANONYMOUS
+    if settings.assumed_tier is not None:
+        highest: Level = "admin" if settings.assumed_tier == "vibecoder" else "write"
+        otherwise = Principal(
             subject="laptop",
             organisation=settings.organisation,
             display_name="this laptop",
             tier=settings.assumed_tier,
             scopes=frozenset(scope(name, highest) for name in served),
         )
-    )
+    if identity is None:
+        return Everybody(otherwise)
+    return token_principals(identity, settings.activity_table, names=settings.names_authors, otherwise=otherwise)

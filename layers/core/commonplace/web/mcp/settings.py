@@ -131,8 +131,8 @@ class McpSettings(ReaderSettings, Toolsets, GitHubApi, Cloud):
     """The secret with which proposals are opened, see [deploy](deploy.md#the-secret-for-proposals); empty means that
     there are none."""
     assumed_tier: Tier | None = setting(one_of(*TIERS), "MCP_ASSUMED_TIER", default=None)
-    """On a laptop alone: the tier that every caller is taken for (`commonplace dev --tier`). Where `AWS_ENDPOINT_URL`
-    is not this machine, the function refuses to start with it."""
+    """On a laptop alone: the tier of callers without a token (`commonplace dev --tier`); a token counts, or is refused.
+    Where `AWS_ENDPOINT_URL` is not this machine, the function refuses to start with it."""
 
     @property
     def origins(self) -> tuple[str, ...]:

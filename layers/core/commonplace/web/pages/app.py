@@ -20,6 +20,7 @@ from commonplace.web.limits import Limits, Sizes
 from commonplace.web.middleware import Errors, HeadAsGet, RateLimits, SecurityHeaders, exception_handlers
 from commonplace.web.pages.declaration import Pages
 from commonplace.web.pages.frame import ASSETS_PATH, Frame
+from commonplace.web.private import Public
 from commonplace.web.representations import NO_STORE
 
 CACHEABLE = "public, max-age=60, stale-while-revalidate=600"
@@ -50,7 +51,7 @@ def create_app(
         routes=[*(route for each in declared for route in each.routes), asset_route(frame, ASSETS_PATH)],
         middleware=[
             Middleware(HeadAsGet),
-            *([] if private else [Middleware(Compression)]),
+            *([] if private else [Middleware(Public), Middleware(Compression)]),
             Middleware(
                 SecurityHeaders,
                 headers={"x-content-type-options": "nosniff", "cross-origin-resource-policy": "same-origin"},

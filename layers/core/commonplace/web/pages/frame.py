@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from commonplace.kernel.settings import Appearance
 from commonplace.web.middleware import error_headers
 from commonplace.web.pages.declaration import Edition, Link, Pages
 from commonplace.web.pages.theme import stylesheet
+from commonplace.web.private import admitted
 from commonplace.web.representations import HTML, NO_STORE, PROTECTED, Page, asset
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ class Frame:
         """`request` gives the path of the page alone: an answer is made of nobody's Host or query unless `values`
         say so."""
         found = self._templates.get_template(template)
-        text = found.render(frame=self, path=request.scope["path"], **values)
+        edition = partial(self.edition, request)
+        text = found.render(frame=self, path=request.scope["path"], edition=edition, **values)
         return text.encode("utf-8", "xmlcharrefreplace")
 
     def error(self, request: Request, error: CommonplaceError) -> Response:
@@ -74,23 +76,26 @@ class Frame:
         values = {
             "title": HTTPStatus(error.status).phrase,
             "error": error,
-            "nearest": self.nearest(request.scope["path"]) if error.status == HTTPStatus.NOT_FOUND else (),
+            "nearest": self.nearest(request) if error.status == HTTPStatus.NOT_FOUND else (),
         }
-        if error.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-            values["turned_away"] = True  # and not told what there would be
         body = self.render(request, "error.html", **values)
         return Response(body, error.status, {**PROTECTED, **NO_STORE, **error_headers(error)}, HTML)
 
-    def nearest(self, path: str) -> Sequence[Link]:
-        """The pages that are most like a path at which there is nothing."""
+    def nearest(self, request: Request) -> Sequence[Link]:
+        """The pages most like a path at which there is nothing. None where the request was not let through."""
+        if not admitted(request.scope):
+            return ()
+        path = request.scope["path"]
         try:
             return [link for each in self.declared if each.nearest for link in each.nearest(path)][:5]
         except CommonplaceError:
             return ()
 
-    @property
-    def edition(self) -> Edition | None:
-        """What the pages are made from. None where nothing is published, or the store does not say."""
+    def edition(self, request: Request) -> Edition | None:
+        """What the pages are made from. None where the request was not let through, nothing is published, or the store
+        does not say."""
+        if not admitted(request.scope):
+            return None
         try:
             return next((found for each in self.declared if each.edition and (found := each.edition())), None)
         except CommonplaceError:

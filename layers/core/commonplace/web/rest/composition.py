@@ -16,7 +16,7 @@ from commonplace.kernel.limit_store import counters_of
 from commonplace.kernel.limits import Limiter
 from commonplace.web.challenges import Accounts, Challenges
 from commonplace.web.private import Private
-from commonplace.web.rest.account import UNGUARDED, readers
+from commonplace.web.rest.account import MONITORED, UNGUARDED, readers
 from commonplace.web.rest.app import create_app
 from commonplace.web.rest.declaration import Routes, Site
 from commonplace.web.rest.settings import RestSettings
@@ -54,4 +54,4 @@ def _private(settings: RestSettings, identity: SessionSettings | None, accounts:
     if identity is None or accounts is None:
         raise SettingsError("SITE_TIER is set. It must be public where IDENTITY_TABLE is not set: nobody can sign in.")
     find = readers(accounts, visitors(identity))
-    return Middleware(Private, tier=settings.site_tier, find=find, unguarded=UNGUARDED)
+    return Middleware(Private, tier=settings.site_tier, find=find, unguarded=UNGUARDED, monitored=MONITORED)

@@ -8,6 +8,7 @@ from commonplace.kernel.limits import Limiter
 from commonplace.web.compression import Compression
 from commonplace.web.limits import Limits, Sizes
 from commonplace.web.middleware import CORS, Errors, HeadAsGet, RateLimits, SecurityHeaders
+from commonplace.web.private import Public
 from commonplace.web.representations import API, NO_STORE
 from commonplace.web.rest.declaration import Routes
 from commonplace.web.rest.errors import METHODS, allowed, render
@@ -37,7 +38,7 @@ def layers(limits: Limits, private: Middleware | None = None) -> list[Middleware
     """Outermost first; `private` is what lets on who may read."""
     return [
         Middleware(HeadAsGet),
-        *([] if private else [Middleware(Compression)]),
+        *([] if private else [Middleware(Public), Middleware(Compression)]),
         Middleware(
             SecurityHeaders,
             headers={"x-content-type-options": "nosniff", "cross-origin-resource-policy": "cross-origin"},
