@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from commonplace.documents.content.ontology import FieldSpec
+from commonplace.repository.headings import unlinked
 from commonplace.repository.problems import Problem
 
 Coerced = tuple[Any, Problem | None]
@@ -22,7 +23,7 @@ _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+\Z")
 _TAG = re.compile(r"[a-z0-9]+(?:[-/_][a-z0-9]+)*\Z")
 
 
-_WIKI_LINK = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]]+))?\]\]\Z")
+_WIKI_LINK = re.compile(r"\[\[([^\[\]|]+)(?:\|[^\[\]]+)?\]\]\Z")
 
 
 _COORDINATES = re.compile(r"\s*(-?\d{1,3}(?:\.\d+)?)\s*,\s*(-?\d{1,3}(?:\.\d+)?)\s*\Z")
@@ -80,12 +81,6 @@ def _slug(value: Any) -> Coerced:
     return text and unlinked(text), problem
 
 
-def unlinked(text: str) -> str:
-    """`[[page|name]]` as a value means the name."""
-    found = _WIKI_LINK.match(text)
-    return (found[2] or found[1]).strip() if found else text
-
-
 def embedded(text: str) -> str:
     """What the value of an embed names: `![[file.png|300]]`, a path, or a web address."""
     found = _WIKI_LINK.match(text.removeprefix("!"))
@@ -122,7 +117,7 @@ def _names(value: Any) -> Coerced:
 def _terms(value: Any) -> Coerced:
     """Names of things. Obsidian writes aliases that stand for tags with a `#`; the name is what follows."""
     texts, problem = _list(value)
-    terms = dict.fromkeys(term for text in texts or () if (term := plain_text(text).lstrip("#").strip()))
+    terms = dict.fromkeys(term for text in texts or () if (term := plain_text(unlinked(text)).lstrip("#").strip()))
     return list(terms), problem
 
 
@@ -138,11 +133,13 @@ def _tags(value: Any) -> Coerced:
             "holds a word that is not lower-case letters, digits and hyphens",
             "write tags like `shared-ownership`",
         )
-    return list(dict.fromkeys(tag for text in texts if (tag := _tag(text)))), problem
+    return list(dict.fromkeys(tag for text in texts if (tag := tag_of(text)))), problem
 
 
-def _tag(text: str) -> str:
-    return "-".join(plain_text(text).lstrip("#").casefold().split())
+def tag_of(text: str) -> str:
+    """Return the tag as documents bear it; empty for what is none."""
+    words = "-".join(plain_text(text).lstrip("#").casefold().split())
+    return "/".join(filter(None, words.split("/")))
 
 
 def _date(value: Any) -> Coerced:

@@ -71,10 +71,14 @@ def _opened(following: list[Token]) -> tuple[list[Token], str] | None:
     name = f"callout callout-{known if known in KINDS else 'note'}"
     if found[2]:
         unfolded = " open" if found[2] == "+" else ""
-        before, between = f'<details class="{name}"{unfolded}><summary class="callout-title">', "</summary>"
+        before, between = f'<details class="{name}"{unfolded}><summary class="callout-title" dir="auto">', "</summary>"
         after = "</details>\n"
     else:
-        before, between, after = f'<div class="{name}" role="note"><p class="callout-title">', "</p>", "</div>\n"
+        before, between, after = (
+            f'<div class="{name}" role="note"><p class="callout-title" dir="auto">',
+            "</p>",
+            "</div>\n",
+        )
     body = '\n<div class="callout-body">\n'
     return [_html(before), title, _html(f"{between}{body}")], f"</div>{after}"
 
