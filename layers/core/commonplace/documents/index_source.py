@@ -43,7 +43,7 @@ def record_from_document(document: Document) -> Record:
         release=document.release,
         status=document.status,
         tags=tuple(document.tags),
-        tag_branches=document.tag_branches,
+        tag_parents=tuple(tag for tag in document.tag_branches if tag not in document.tags),
         aliases=tuple(document.aliases),
         date=document.date,
         updated_at=document.updated_at.isoformat() if document.updated_at else None,

@@ -220,8 +220,8 @@ def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bo
             row,
         ),
     )
-    branches = dict.fromkeys(record.tag_branches or record.tags)
-    database.executemany("INSERT INTO record_tags VALUES (?, ?)", [(tag, row) for tag in branches])
+    found_by = dict.fromkeys((*record.tags, *record.tag_parents))
+    database.executemany("INSERT INTO record_tags VALUES (?, ?)", [(tag, row) for tag in found_by])
     database.executemany(
         "INSERT INTO record_roles VALUES (?, ?)", [(role, row) for role in dict.fromkeys(record.roles)]
     )
@@ -378,6 +378,6 @@ def known_vectors(database: sqlite3.Connection, keys: Iterable[str]) -> dict[str
 
 def _fields(record: Record) -> str:
     kept = asdict(record)
-    for name in ("body", "chunks", "version", "id", "identifiers", "tag_branches"):
+    for name in ("body", "chunks", "version", "id", "identifiers", "tag_parents"):
         del kept[name]
     return json.dumps(kept, ensure_ascii=False)

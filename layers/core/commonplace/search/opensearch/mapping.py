@@ -96,7 +96,7 @@ RECORD_RULES: Mapping[str, Rule] = {
     "confidence": Rule({"type": "double"}),
     "authors": Rule(_EXACT, ("authors", 1)),
     "identifiers": Rule(None),  # `names` holds them
-    "tag_branches": Rule(None),  # `within` holds them
+    "tag_parents": Rule(None),  # `within` holds them
     "public": Rule({"type": "boolean"}),
     "valid_from": Rule(_EXACT),  # compared as text
     "valid_until": Rule(_EXACT),
@@ -251,7 +251,7 @@ def written(indexed: IndexedRecord, *, with_vectors: bool) -> tuple[int, dict[st
         },
         "chunks": _chunks(record, vectors),
         "alias": record.aliases,
-        "within": record.tag_branches or record.tags,
+        "within": [*record.tags, *record.tag_parents],
         "tokens": _packed(indexed.tokens[:MOST_CHUNKS]) if indexed.tokens else None,
         "spelling": " ".join(_vocabulary(record)),
     }
