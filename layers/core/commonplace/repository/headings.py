@@ -54,7 +54,9 @@ def _text(heading: str) -> str | None:
 
 def unlinked(text: str) -> str:
     """Return the text with each link, image and embed as the text that it shows."""
-    return _LINK.sub(r"\1", _WIKI.sub(lambda found: wiki_text(found[2], embed=bool(found[1])), text))
+    for _ in range(2):  # an image may be the text of a link
+        text = _LINK.sub(r"\1", _WIKI.sub(lambda found: wiki_text(found[2], embed=bool(found[1])), text))
+    return text
 
 
 def wiki_text(inside: str, *, embed: bool = False) -> str:

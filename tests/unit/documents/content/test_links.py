@@ -1,5 +1,7 @@
 """Links are found where Obsidian and CommonMark find them, with their lines."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -147,7 +149,8 @@ def test_no_text_makes_finding_links_raise_or_lose_its_place(body: str) -> None:
 
 @given(st.text(alphabet="[]()!*_| \nab/.:%&;\"'\u2028é🌱", max_size=120))
 def test_a_link_in_a_paragraph_of_its_own_is_found_whatever_stands_before_it(body: str) -> None:
-    unindented = "\n".join(line.strip(" ") for line in body.split("\n"))
+    # A comment that is never closed hides what follows it.
+    unindented = "\n".join(line.strip(" ") for line in re.sub("%+", "%", body).split("\n"))
     assert links(unindented + "\n\n[a](care.md)\n")[-1].target == "care.md"
 
 
@@ -179,7 +182,7 @@ def tags(body: str) -> list[str]:
         ("#Größe #日本語 #عنوان #हिन्दी #🌱", ["Größe", "日本語", "عنوان", "हिन्दी", "🌱"]),
         ("#fff, (#in) #end; #quote's", ["fff", "end", "quote"]),
         ("#1984 #2024-03 #3/4 #- # #", []),
-        ("a#b https://example.org/#frag <https://example.org/ #x> a/#c", []),
+        ("a#b https://example.org/#frag <https://example.org/#x> a/#c", []),
         ("[#t](x.md) [x](page#frag) [a #b](c.md) [[x#y]] [[x|#z]] ![#a](b.png) ![[c#d]]", []),
         ("`#a` ``#b`` $#c$\n\n```\n#d\n```\n\n    #e\n\n$$\n#f\n$$\n", []),
         ("# Heading #h\n\nSetext #s\n===\n\n## #x\n", []),

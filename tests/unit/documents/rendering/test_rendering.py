@@ -152,3 +152,28 @@ def test_links_and_images_in_html_are_led_as_those_in_markdown() -> None:
     assert '<img alt="A &quot;view&quot;" src="/files/pic one.png" width="300">' in shown
     assert '<a href="/d/file/other-note#a-part">x</a>' in shown and "<a>gone</a>" in shown
     assert '<p dir="auto">And far &amp; away' in shown and "x.png" not in shown
+
+
+def test_a_link_to_a_file_keeps_the_place_in_it_however_it_is_written() -> None:
+    files = {"files/a b.pdf": b"%PDF", "files/talk.mp3": b"ID3", "files/pic.png": b"\x89PNG"}
+    body = "[a](../files/a%20b.pdf#page=2) [[a b.pdf#page=2]] ![[a b.pdf#page=2]] [b](files/a b.pdf#page=2)\n"
+    body += "<a href='../files/a%20b.pdf#page=2'>c</a> ![d](../files/a%20b.pdf#page=2)\n\n![[talk.mp3#t=30,60]]\n"
+    shown = html(body + '\n[e](../files/talk.mp3#t=30) ![[pic.png#x&y]] [f](../files/a%20b.pdf#"><b>)', files)
+    assert shown.count('href="/files/a b.pdf#page=2"') == 6
+    assert 'href="/files/talk.mp3#t=30,60"' in shown and 'href="/files/talk.mp3#t=30"' in shown
+    assert 'src="/files/pic.png#x&amp;y"' in shown and "<b>" not in shown
+
+
+def test_tags_lead_to_their_documents_and_more_than_lists_hold_are_text() -> None:
+    shown = html("A #Tag/In and `#code`.\n\n# Part #no\n\n> [!note] On #this\n> #that\n")
+    assert '<a class="tag" href="/t/tag/in">#Tag/In</a>' in shown and "Part #no<a" in shown
+    assert shown.count('class="tag"') == 3 and ">#code<" in shown
+    many = html(" ".join(f"#t{number}" for number in range(300)))
+    assert many.count('class="tag"') == 200 and many.endswith("#t299</p>")
+
+
+def test_the_direction_that_an_author_gives_stays() -> None:
+    shown = html('<p dir="rtl">x</p>\n\n<span dir="ltr">y</span> z\n\n- one\n\n  two\n\n```\ncode\n```\n')
+    assert '<p dir="rtl">x</p>' in shown and '<p dir="auto"><span dir="ltr">y</span> z</p>' in shown
+    assert '<li dir="auto">\n<p dir="auto">one</p>' in shown
+    assert '<pre class="highlight" tabindex="0" dir="ltr"><code>code' in shown

@@ -17,7 +17,7 @@ DocumentRef = NewType("DocumentRef", str)
 """`{contentType}/{id}`: the name of a document everywhere outside the repository."""
 
 MOST_TAG_LEVELS = 10
-"""Levels of a tag below which its parents are not counted: a tag of 64,000 characters has 32,000 of them."""
+"""Levels of a tag that find it: one of 64,000 characters has up to 32,000 of them, each a value of the index."""
 
 MANIFEST_KEY = "metadata/manifest.json"
 
@@ -64,7 +64,7 @@ class Summary(Stored):
     def tag_branches(self) -> tuple[str, ...]:
         """The tags with all that they lie in: `inbox/to-read` lies in `inbox`. A filter by a tag finds these."""
         parts = (tag.split("/") for tag in self.tags)
-        levels = ("/".join(one[:end]) for one in parts for end in range(1, min(len(one), MOST_TAG_LEVELS)))
+        levels = ("/".join(one[:end]) for one in parts for end in range(1, min(len(one), MOST_TAG_LEVELS + 1)))
         return tuple(dict.fromkeys((*self.tags, *levels)))
 
 
