@@ -32,8 +32,8 @@ _MARK = re.compile(
 """Code and formulas, which are left alone, and the beginnings of comments."""
 _CLOSING = {"%%": re.compile("%%"), "<!--": re.compile("-->")}
 _BLANK = re.compile(r"\n[ \t>]*\n")
-_QUOTED = re.compile(r"[^\n]*(?:\n[ \t]*>[^\n]*)*+")
-_CODE = re.compile(r"(?:\n(?:[ ]{4}|[ ]{0,3}\t)[^\n]*|\n[ \t]*(?=\n))*+")
+_QUOTE_END = re.compile(r"\n(?![ \t]*>)|\Z")
+_CODE_END = re.compile(r"\n(?![ ]{4}|[ ]{0,3}\t|[ ]*(?:\n|\Z))|\Z")
 _FLUSH = re.compile(r"^\S", re.MULTILINE)
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)]|\[\^[^\]\n]+\]:|:)[ \t]")
 """A line under which indented text is no code."""
@@ -79,7 +79,7 @@ def _comments(text: str) -> Iterator[tuple[str, int, int]]:
         if found["first"] or found["indented"]:
             above = bisect_left(flush, found.start()) - 1
             in_item = above >= 0 and _ITEM.match(text, flush[above])
-            at = found.start("indented") if in_item else _end(_CODE, text, at)
+            at = found.start("indented") if in_item else ahead(_CODE_END, at)
         elif found["definition"]:
             yield "[", *found.span("definition")
         elif mark := found["block"] or found["inline"]:
@@ -90,14 +90,9 @@ def _comments(text: str) -> Iterator[tuple[str, int, int]]:
                 at = close + len(closing.pattern)
                 yield mark, start, at
             elif found["block"]:
-                at = _end(_QUOTED, text, at) if found["quote"] else len(text)
+                at = ahead(_QUOTE_END, at) if found["quote"] else len(text)
                 yield mark, start, at
             elif mark == "%%":
                 if alone is not None:
                     yield mark, alone, at
                 alone = start if alone is None else None
-
-
-def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
-    found = pattern.match(text, at)
-    return found.end() if found else at

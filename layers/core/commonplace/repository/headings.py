@@ -1,7 +1,4 @@
-"""The first heading of a body, for documents without a title, links as their text, and anchors of headings.
-
-No Markdown parser is loaded.
-"""
+"""The first heading of a body, links as their text, and anchors of headings. No Markdown parser is loaded."""
 
 import re
 from collections.abc import Iterator
@@ -13,11 +10,8 @@ _ATX = re.compile(r" {0,3}#[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*\Z")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _UNDERLINE = re.compile(r" {0,3}=+[ \t]*\Z")
 _WIKI = re.compile(r"(!?)\[\[([^\[\]]+)\]\]")
-_LINK = re.compile(r"!?\[([^\[\]]*)\]\((?:<[^<>\n]*>|[^()\n]|\([^()\n]*\))*\)")
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\((?:<[^<>\n]*>)?+(?:[^()\n]++|\([^()\n]*\))*+\)")
 _SIZE = re.compile(r"\d+(?:x\d+)?\Z")
-_EMPHASIS = re.compile(r"[*`]")
-_IN_A_FRAGMENT = "!$&'()*+,;=:@/?-._~"
-"""What RFC 3986, section 3.5, lets stand in a fragment beside letters and digits."""
 _NOT_IN_AN_ANCHOR = re.compile(r"[^\w\- ]")
 
 
@@ -49,7 +43,7 @@ def _lines_outside_code(body: str) -> Iterator[str]:
 
 
 def _text(heading: str) -> str | None:
-    return " ".join(_EMPHASIS.sub("", unlinked(heading)).split()) or None
+    return " ".join(re.sub(r"[*`]", "", unlinked(heading)).split()) or None
 
 
 def unlinked(text: str) -> str:
@@ -81,5 +75,5 @@ def fragment_of(written: str | None) -> str:
 
 
 def place_in_file(written: str | None) -> str:
-    """Return `#` and the fragment as written: `page=2` of a PDF (RFC 8118), `t=30` of a recording."""
-    return f"#{quote(written, safe=_IN_A_FRAGMENT, errors='replace')}" if written else ""
+    """Return `#` and the fragment as written (RFC 3986, 3.5): `page=2` of a PDF, `t=30` of a recording."""
+    return "#" + quote(written, safe="!$&'()*+,;=:@/?", errors="replace") if written else ""

@@ -72,9 +72,8 @@ def find_mentions(file: "ParsedFile", is_embed: Callable[[str], bool] = lambda _
                 line = file.body_line + (block.map[0] if block.map else 0)
                 links += _inline_links(block, line)
                 for token in block.children:
-                    if token.type == "tag" and len(tags) < MAX_TAGS:
-                        position = token.meta.get("position", 0)
-                        tags.setdefault(token.content[1:], line + block.content.count("\n", 0, position))
+                    if token.type == "tag" and token.content[1:] not in tags and len(tags) < MAX_TAGS:
+                        tags[token.content[1:]] = line + block.content.count("\n", 0, token.meta["position"])
             elif block.type == "html_block" and block.map:
                 links += _html_links(block.content, file.body_line + block.map[0])
         problems = tuple(islice(_bare_pipes(file, blocks), MAX_PROBLEMS))

@@ -79,10 +79,6 @@ def _tags(catalogue: Catalogue) -> tuple[Facet, ...]:
 
 def tag_branches(catalogue: Catalogue) -> tuple[Facet, ...]:
     """Return the tags, then those that no document bears and that others lie in."""
-    return catalogue.once(_tag_branches)
-
-
-def _tag_branches(catalogue: Catalogue) -> tuple[Facet, ...]:
     found = tags(catalogue)
     counts = Counter(tag for entry in catalogue.entries for tag in entry.tag_branches)
     above = sorted(counts.keys() - {facet.name for facet in found})

@@ -28,7 +28,6 @@ class Normalised:
     release: str | None
     status: str | None
     tags: tuple[str, ...]
-    """Those of the frontmatter, then those of the body."""
     author: tuple[str, ...]
     aliases: tuple[str, ...]
     link_type: str | None
@@ -40,13 +39,11 @@ class Normalised:
     problems: tuple[Problem, ...]
     links: tuple[Link, ...]
     tag_lines: dict[str, int]
-    """The line of the file that has a tag."""
+    """Tags of the frontmatter, then those of the body -> their line in the file."""
 
 
 def normalise(path: str, file: ParsedFile, ontology: Ontology = ONTOLOGY) -> Normalised:
-    """Reads the frontmatter by the ontology, and the tags of the body. Never raises: what is no use is left out and
-    reported.
-    """
+    """Reads the frontmatter by the ontology, and the body's tags. Never raises: what is no use is reported."""
     return _Normalisation(path, file, ontology).result()
 
 

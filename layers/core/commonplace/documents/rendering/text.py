@@ -256,9 +256,8 @@ math_inline_double = math_inline
 
 
 def math_block(_self: RendererProtocol, tokens: list[Token], index: int, *_: object) -> str:
-    return (
-        f'<pre class="math-block" tabindex="0" dir="ltr"><code>{escape(tokens[index].content.strip())}</code></pre>\n'
-    )
+    formula = escape(tokens[index].content.strip())
+    return f'<pre class="math-block" tabindex="0" dir="ltr"><code>{formula}</code></pre>\n'
 
 
 def table_open(*_: object) -> str:

@@ -22,7 +22,6 @@ from commonplace.documents.tools.services import FIRST_HOST, KnowledgeServices, 
 from commonplace.kernel.errors import NotFound, TooLarge
 from commonplace.repository import markdown
 from commonplace.repository.comments import visible
-from commonplace.repository.markdown import ParsedFile
 from commonplace.web.mcp.declaration import Call, Listed, Resource, Snapshot, Template, Text
 from commonplace.web.mcp.uri_templates import match, pattern_of
 
@@ -256,20 +255,14 @@ def _file(using: KnowledgeServices, _: Call, given: Mapping[str, str]) -> tuple[
     """By the manifest alone: no key is made of what was sent unless a published file has that very path."""
     path, catalogue = given["path"], using.library.edition().catalogue
     if (entry := catalogue.manifest.by_path.get(path)) is not None:
-        return _contents(_readable(using.library.raw(entry).body), MARKDOWN)
+        raw = using.library.raw(entry).body
+        parsed = markdown.parse(raw)
+        body = parsed.body if isinstance(parsed, markdown.ParsedFile) else ""
+        return _contents(raw[: len(raw) - len(body.encode())] + visible(body).encode(), MARKDOWN)
     attachment = next((one for one in catalogue.manifest.attachments if one.path == path), None)
     if attachment is None:
         raise NotFound("There is no published file at this path.", hint="Paths are those of the repository.")
     return _attached(using, attachment)
-
-
-def _readable(raw: bytes) -> bytes:
-    """Return the file with its frontmatter as it is and its body without comments."""
-    parsed = markdown.parse(raw)
-    if not isinstance(parsed, ParsedFile):
-        return raw
-    body = parsed.body.encode()
-    return raw[: len(raw) - len(body)] + visible(parsed.body).encode()
 
 
 def _attached(using: KnowledgeServices, attachment: Attachment) -> tuple[Text, str]:

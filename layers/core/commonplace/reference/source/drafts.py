@@ -168,14 +168,8 @@ def _markdown(path: str, raw: bytes, findings: Findings, at: At) -> Iterator[Dra
     authored: dict[Place, str] = {(key,): text for key, text in parsed.authored.items()}
     fields = fields_of(parsed.frontmatter, (), Parsed(parsed.frontmatter, lines, authored), at.on(1), findings)
     if not _private(fields):
-        yield Draft(
-            fields,
-            type_of(path),
-            visible(parsed.body),
-            parsed.body_line,
-            slug(without_suffix(path)) or None,
-            category_of(path),
-        )
+        name, body = slug(without_suffix(path)) or None, visible(parsed.body)
+        yield Draft(fields, type_of(path), body, parsed.body_line, name, category_of(path))
 
 
 def _private(fields: Fields) -> bool:
