@@ -8,10 +8,10 @@ import logging
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from html import escape, unescape
 from itertools import islice, takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from markdown_it.token import Token
@@ -35,7 +35,7 @@ _IN_HTML = re.compile(
     re.IGNORECASE,
 )
 _BARE_PIPE = re.compile(r"(?<!\\)\[\[[^\[\]|]*(?<!\\)\|[^\[\]]*\]\]")
-_CODE_SPAN = re.compile(r"(`+)[^`]*\1")
+_CODE_SPAN = re.compile(r"(?<!`)(`++)[^`]*+\1(?!`)")
 _DELIMITER_ROW = re.compile(r"[ \t>]*+(?=[^|]*\|)(?=[^-]*-)[ \t:|-]++\Z")
 MAX_TAGS = 200
 """Tags that a body may give its document: lists and the index hold each of them."""
@@ -45,16 +45,13 @@ MAX_PROBLEMS = 100
 _KINDS: dict[str, LinkKind] = {"link_open": "link", "image": "image", "spaced": "link", "spaced_image": "image"}
 
 
-@dataclass(frozen=True, slots=True)
-class Mentions:
-    """What a file refers to."""
+class Mentions(NamedTuple):
+    """What a file refers to: things in the repository, those of the frontmatter first; tags in the body, as written and
+    with the line of the first; and what is wrong with how these are written."""
 
     links: tuple[Link, ...]
-    """To something in the repository: those of the frontmatter first, then those of the body in order."""
-    tags: Mapping[str, int] = field(default_factory=dict)
-    """Tags in the body, as written without their `#` -> the line of the first."""
-    problems: tuple[Problem, ...] = ()
-    """Of how references are written."""
+    tags: Mapping[str, int]
+    problems: tuple[Problem, ...]
 
 
 def find_mentions(file: "ParsedFile", is_embed: Callable[[str], bool] = lambda _field: False) -> Mentions:
@@ -84,15 +81,12 @@ def find_mentions(file: "ParsedFile", is_embed: Callable[[str], bool] = lambda _
 
 def _bare_pipes(file: "ParsedFile", blocks: Sequence[Token]) -> Iterator[Problem]:
     """Yield a problem for each row that cuts a wiki link, of a table or of what a bar too many keeps from being one."""
-    if "[[" not in file.body:
-        return
-    lines = re.split(r"\r\n|\n|\r", visible(file.body, html=False))
+    lines = re.split(r"\r\n|\n|\r", visible(file.body, html=False)) if "[[" in file.body else []
     for block in blocks:
-        if block.map is None or block.type not in ("table_open", "paragraph_open"):
-            continue
-        rows = lines[slice(*block.map)]
+        first, end = block.map or (0, 0)
+        rows = lines[first:end] if block.type in ("table_open", "paragraph_open") else []
         if block.type == "table_open" or any(map(_DELIMITER_ROW.match, rows)):
-            for number, row in enumerate(rows, file.body_line + block.map[0]):
+            for number, row in enumerate(rows, file.body_line + first):
                 if _BARE_PIPE.search(_CODE_SPAN.sub("", row)):
                     message = "a `|` inside of a wiki link ends the cell of a table"
                     yield Problem("bare-pipe", message, "write `\\|`: `[[page\\|text]]`", number)

@@ -42,7 +42,7 @@ class Kind:
     lead: str
 
     def pages(self, catalogue: Catalogue) -> Sequence[Facet]:
-        """Return the values that have a page; `/t/inbox` is one where documents bear `inbox/to-read` alone."""
+        """Return the values that have a page, `inbox` too where documents bear `inbox/to-read` alone."""
         return catalogue.once(facets.tag_branches if self.facets is facets.tags else self.facets)
 
 
