@@ -34,10 +34,8 @@ _CLOSING = {"%%": re.compile("%%"), "<!--": re.compile("-->")}
 _BLANK = re.compile(r"\n[ \t>]*\n")
 _QUOTE_END = re.compile(r"\n(?![ \t]*>)|\Z")
 _CODE_END = re.compile(r"\n(?![ ]{4}|[ ]{0,3}\t|[ ]*(?:\n|\Z))|\Z")
-_FLUSH = re.compile(r"^\S", re.MULTILINE)
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)]|\[\^[^\]\n]+\]:|:)[ \t]")
 """A line under which indented text is no code."""
-_LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 def visible(text: str, *, html: bool = True) -> str:
@@ -51,7 +49,7 @@ def visible(text: str, *, html: bool = True) -> str:
     kept, at = [], 0
     for start, end in sorted((start, end) for mark, start, end in found if html or mark == "%%"):
         if end > at:
-            kept += [text[at:start], *_LINE_END.findall(text, max(at, start), end)]
+            kept += [text[at:start], *re.findall(r"\r\n|\n|\r", text[max(at, start) : end])]
             at = end
     return "".join([*kept, text[at:]])
 
@@ -62,7 +60,7 @@ def _comments(text: str) -> Iterator[tuple[str, int, int]]:
     One that begins a block ends with its mark, wherever that is, and without it with the text or the quote. Another
     ends in its paragraph; two lone marks `%%` of different paragraphs hide what is between them.
     """
-    flush = [line.start() for line in _FLUSH.finditer(text)]
+    flush = [line.start() for line in re.finditer(r"^\S", text, re.MULTILINE)]
     nearest: dict[re.Pattern[str], int] = {}
     alone: int | None = None
 

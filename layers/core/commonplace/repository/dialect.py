@@ -152,8 +152,7 @@ def _highlight(state: StateInline, silent: bool) -> bool:
 def _tag(state: StateInline, silent: bool) -> bool:
     """Read `#tag` at the beginning or after white space, outside links, if there is more in it than digits and gaps."""
     found = _TAG.match(state.src, state.pos, state.posMax)
-    before = state.src[state.pos - 1 : state.pos]
-    if found is None or state.linkLevel or (before and not before.isspace()):
+    if found is None or state.linkLevel or state.src[state.pos - 1 : state.pos].strip():
         return False
     if len(found[1]) > MAX_TAG_LENGTH or all(char.isdigit() or char in "-_/" for char in found[1]):
         return False

@@ -11,7 +11,6 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _UNDERLINE = re.compile(r" {0,3}=+[ \t]*\Z")
 _WIKI = re.compile(r"(!?)\[\[([^\[\]]+)\]\]")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\((?:<[^<>\n]*>)?+(?:[^()\n]++|\([^()\n]*\))*+\)")
-_SIZE = re.compile(r"\d+(?:x\d+)?\Z")
 _NOT_IN_AN_ANCHOR = re.compile(r"[^\w\- ]")
 
 
@@ -56,7 +55,7 @@ def unlinked(text: str) -> str:
 def wiki_text(inside: str, *, embed: bool = False) -> str:
     """Return what Obsidian shows of `[[…]]`: the text after the bar, else `page > heading`. An embed's size is none."""
     target, *names = (part.removesuffix("\\").strip() for part in inside.split("|"))
-    shown = "|".join(name for name in names if not (embed and _SIZE.match(name)))
+    shown = "|".join(name for name in names if not (embed and re.fullmatch(r"\d+(?:x\d+)?", name)))
     parts = (part.strip() for part in target.split("#"))
     return shown or " > ".join(part for part in parts if part and not part.startswith("^")) or target
 

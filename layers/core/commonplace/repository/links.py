@@ -35,7 +35,6 @@ _IN_HTML = re.compile(
     re.IGNORECASE,
 )
 _BARE_PIPE = re.compile(r"(?<!\\)\[\[[^\[\]|]*(?<!\\)\|[^\[\]]*\]\]")
-_CODE_SPAN = re.compile(r"(?<!`)(`++)[^`]*+\1(?!`)")
 _DELIMITER_ROW = re.compile(r"[ \t>]*+(?=[^|]*\|)(?=[^-]*-)[ \t:|-]++\Z")
 MAX_TAGS = 200
 """Tags that a body may give its document: lists and the index hold each of them."""
@@ -87,7 +86,7 @@ def _bare_pipes(file: "ParsedFile", blocks: Sequence[Token]) -> Iterator[Problem
         rows = lines[first:end] if block.type in ("table_open", "paragraph_open") else []
         if block.type == "table_open" or any(map(_DELIMITER_ROW.match, rows)):
             for number, row in enumerate(rows, file.body_line + first):
-                if _BARE_PIPE.search(_CODE_SPAN.sub("", row)):
+                if _BARE_PIPE.search(re.sub(r"(?<!`)(`++)[^`]*+\1(?!`)", "", row)):
                     message = "a `|` inside of a wiki link ends the cell of a table"
                     yield Problem("bare-pipe", message, "write `\\|`: `[[page\\|text]]`", number)
 

@@ -11,6 +11,7 @@ from commonplace.documents.content.normalise import normalise
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.content.schemas import content_adapter
 from commonplace.repository.markdown import ParsedFile
+from commonplace.search.text import plain
 from tests.unit.documents.content.files import codes, markdown, normalised
 
 
@@ -300,3 +301,9 @@ def test_tags_of_the_text_come_after_those_of_the_frontmatter_each_once_and_with
     assert document.tags == ("shore", "a-b", "sea", "inbox/to-read")
     assert document.metadata["tags"] == ["shore", "a-b"]
     assert document.tag_lines == {"shore": 4, "a-b": 4, "sea": 8, "inbox/to-read": 8}
+
+
+def test_an_address_that_never_ends_takes_no_more_time_than_its_length() -> None:
+    endless = "[x](" + "<a>" * 200
+    assert normalised(markdown(title=endless)).title == endless
+    assert plain(endless) == endless

@@ -79,7 +79,6 @@ def extract_mentions(file: ParsedFile) -> Mentions:
 
 
 def extract_links(file: ParsedFile) -> tuple[Link, ...]:
-    """Every reference to something in the repository."""
     return extract_mentions(file).links
 
 
