@@ -45,8 +45,7 @@ _KINDS: dict[str, LinkKind] = {"link_open": "link", "image": "image", "spaced": 
 
 
 class Mentions(NamedTuple):
-    """What a file refers to: things in the repository, those of the frontmatter first; tags in the body, as written and
-    with the line of the first; and what is wrong with how these are written."""
+    """What a file refers to, the frontmatter first; tags of the body as written, with the line of the first of each."""
 
     links: tuple[Link, ...]
     tags: Mapping[str, int]
