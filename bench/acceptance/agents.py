@@ -1,4 +1,4 @@
-"""What agents are given of the documents over MCP: every byte by paging, and how much at once."""
+"""What agents are given of the documents over MCP: every byte by paging, but for comments, and how much at once."""
 
 import json
 import re
@@ -7,6 +7,7 @@ from typing import Any
 
 from bench.acceptance.truth import Statement, all_of, fact
 from bench.mcp_servers import Caller
+from commonplace.repository.comments import visible
 from commonplace.web.mcp.budgets import DOCUMENT_TOKENS, MAX_TOKENS, estimate_tokens
 
 QUERIES = (
@@ -32,6 +33,7 @@ Answer = Mapping[str, Any]
 
 def examine(url: str, bodies: Mapping[str, str]) -> Iterator[Statement]:
     """`bodies`: `contentType/id` -> the body as published. Agents may read whole documents there."""
+    bodies = {ref: visible(body) for ref, body in bodies.items()}
     caller = Caller(url)
 
     def call(name: str, **arguments: Any) -> Answer:

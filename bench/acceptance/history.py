@@ -29,6 +29,7 @@ from commonplace.documents.content.document import Document, Manifest
 from commonplace.documents.content.keys import ATTACHMENTS_PREFIX, CONTENT_PREFIX, RAW_PREFIX
 from commonplace.documents.content.paths import DEFAULT_EXCLUDES
 from commonplace.kernel.errors import Unavailable
+from commonplace.repository.comments import visible
 from commonplace.search.chunks import chunk_body
 from commonplace.search.indexer import Message
 from local.dev.source import Source
@@ -96,7 +97,7 @@ def _indexed(machine: Machine, manifest: Manifest) -> Iterator[Statement]:
     for entry in manifest.documents:
         found = machine.objects.get(entry.key)
         document = Document.model_validate_json(found.body) if found else None
-        wanted = [chunk.text for chunk in chunk_body(document.content)] or [""] if document else None
+        wanted = [chunk.text for chunk in chunk_body(visible(document.content))] or [""] if document else None
         if texts.get(str(entry.ref)) != wanted:
             other.append(entry.path)
     yield all_of("documents whose text in the index is the store's", len(manifest.documents), other)

@@ -52,11 +52,12 @@ def read(raw: bytes) -> Page:
         gate: Gate = "private" if _SAYS_PRIVATE.search(block) else "unreadable"
         found = _TITLE_LINE.search(_text(block))
         return Page(gate, _text(block + (body or b"")), found[1].strip("\"'") if found else None)
+    inline = _INLINE_TAG.findall(_NO_TAGS.sub("", _INDENTED.sub("", _CODE.sub("", _text(body or b"")))))
     return Page(
         "published" if _is_open(fields) else "private",
         _text(body or b""),
         _title(fields.get("title")),
-        tuple(dict.fromkeys(tag for text in _list(fields.get("tags"), ",") if (tag := _tag(text)))),
+        tuple(dict.fromkeys(tag for text in (*_list(fields.get("tags"), ","), *inline) if (tag := _tag(text)))),
         tuple(_list(fields.get("aliases"), None)),
         tuple(text for node in fields.values() for text in _scalars(node)),
     )
@@ -286,6 +287,8 @@ class Traces:
 
 _CODE = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1|<!--.*?-->|(?<!`)(`+)(?!`).*?(?<!`)\2(?!`)", re.DOTALL | re.MULTILINE)
 _INDENTED = re.compile(r"^(?: {4}|\t).*$", re.MULTILINE)
+_NO_TAGS = re.compile(r"%%.*?%%|\[[^\[\]]*\]\([^()]*\)|\[\[[^\[\]]*\]\]|^#{1,6}[ \t].*?$", re.DOTALL | re.MULTILINE)
+_INLINE_TAG = re.compile(r"(?<!\S)#([\w/-]*[^\W\d_][\w/-]*)")
 _LINK = re.compile(r"(?<!\\)\[[^\[\]\n]*(?<!\\)\]\(<?((?:[^()<>\s\\]|\([^()<>\s\\]*\))+)>?(?:[ \t]+\"[^\"\n]*\")?\)")
 _EMBED = re.compile(r"!?\[\[([^\[\]\n|#]+)[^\[\]\n]*\]\]")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")

@@ -153,6 +153,32 @@ def test_filters_are_exact_in_both_legs(
         assert set(ids(filled.candidates(Query.of(name), None, filters, 10).named)) <= set(expected)
 
 
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        (Filters(tags_all=("inbox",)), ["note/deep", "note/one", "note/two"]),
+        (Filters(tags_all=("inbox/to-read",)), ["note/deep", "note/one"]),
+        (Filters(tags_all=("inbox/to-read/now",)), ["note/deep"]),
+        (Filters(tags_any=("inbox/to-read/now", "sea")), ["note/deep", "note/two"]),
+        (Filters(tags_all=("inbox", "sea")), ["note/two"]),
+        (Filters(tags_all=("to-read",)), []),
+        (Filters(tags_all=("inbo",)), []),
+        (Filters(tags_all=("inbox/",)), []),
+    ],
+)
+def test_a_tag_is_found_under_what_it_lies_in(
+    engine: Engine, provider: FakeEmbeddings, filters: Filters, expected: list[str]
+) -> None:
+    notes = {"deep": ["inbox/to-read/now"], "one": ["inbox/to-read"], "two": ["inbox", "sea"], "other": ["inbox2"]}
+    engine.write(indexed(provider, *(record(f"note/{name}", "tide", tags=tags) for name, tags in notes.items())), ())
+
+    found = engine.candidates(Query.of("tide"), asked(provider, "tide"), filters, 10)
+
+    assert sorted(ids(found.lexical)) == sorted(ids(found.vector)) == expected
+    shown = engine.fetch([(RecordId("note/deep"), None)], Query.of("tide"))[RecordId("note/deep")]
+    assert shown.record.tags == ("inbox/to-read/now",)
+
+
 def test_filters_come_before_the_cut(engine: Engine, provider: FakeEmbeddings) -> None:
     crowd = [record(f"note/n{number}", "tide tide tide") for number in range(20)]
     engine.write(indexed(provider, *crowd, record("link/rare", "A tide among many other words here.")), ())

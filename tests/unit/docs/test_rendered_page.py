@@ -11,16 +11,26 @@ from tests.unit.documents.rendering.published import Published
 PAGE = ROOT / "docs" / "write-content.md"
 SAMPLE = ROOT / "samples" / "knowledge-base"
 SHOWN = [
-    *("<table>", '<td class="align-right">31</td>', 'aria-label="Done"', 'aria-label="Not done"', "<s>Struck</s>"),
+    *(
+        "<table>",
+        '<td class="align-right" dir="auto">31</td>',
+        'aria-label="Done"',
+        'aria-label="Not done"',
+        "<s>Struck</s>",
+    ),
     *(
         "<mark>marked</mark>",
         'href="https://example.org"',
         '<li id="fn1"',
-        "<dt>Low water</dt>",
-        '<h2 id="what-we-saw">',
+        '<dt dir="auto">Low water</dt>',
+        '<h2 id="what-we-saw" dir="auto">',
     ),
     *('<div class="callout callout-warning"', '<details class="callout callout-tip">', 'width="300"', 'class="embed"'),
-    *('<p id="^low-water">', '<code class="language-python">', '<code class="math">h = h_0 + a \\cdot \\sin t</code>'),
+    *(
+        '<p dir="auto" id="^low-water">',
+        '<code class="language-python">',
+        '<code class="math" dir="ltr">h = h_0 + a \\cdot \\sin t</code>',
+    ),
 ]
 
 

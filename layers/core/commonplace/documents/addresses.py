@@ -67,6 +67,10 @@ class DocumentAddresses:
     def _pattern(self) -> str:
         return self.template or self.base_url + SITE_PAGE
 
+    def of_tag(self, name: str, /) -> str:
+        """The list of the documents with a tag, on this deployment's own site."""
+        return f"{self.base_url}/t/{quote(name, safe='')}"
+
     def of_attachment(self, attachment: Stored, /) -> str:
         """On this deployment; it names the very version, which may be kept for ever."""
         return f"{self.base_url}{ATTACHMENTS}{quote(attachment.name, errors='replace')}?v={attachment.blob_sha}"

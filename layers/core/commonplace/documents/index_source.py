@@ -9,6 +9,7 @@ from commonplace.documents.content.document import MANIFEST_KEY, Document, Manif
 from commonplace.documents.content.keys import CONTENT_PREFIX
 from commonplace.kernel.events import keys_of
 from commonplace.kernel.objects import ObjectReader
+from commonplace.repository.comments import visible
 from commonplace.search.chunks import chunk_body
 from commonplace.search.model import Chunk, Record, RecordId
 from commonplace.search.near_duplicates import fingerprint
@@ -27,6 +28,7 @@ def record_from_document(document: Document) -> Record:
 
     A document without text gets one empty chunk, so that its title and description are found by meaning too.
     """
+    body = visible(document.content)
     return Record(
         id=RecordId(document.ref),
         version=document.generation,
@@ -41,12 +43,13 @@ def record_from_document(document: Document) -> Record:
         release=document.release,
         status=document.status,
         tags=tuple(document.tags),
+        tag_parents=tuple(tag for tag in document.tag_branches if tag not in document.tags),
         aliases=tuple(document.aliases),
         date=document.date,
         updated_at=document.updated_at.isoformat() if document.updated_at else None,
-        body=document.content,
-        chunks=chunk_body(document.content) or (Chunk(0, (), ""),),
-        fingerprint=fingerprint(plain(document.content)),
+        body=body,
+        chunks=chunk_body(body) or (Chunk(0, (), ""),),
+        fingerprint=fingerprint(plain(body)),
         authors=tuple(document.author),
     )
 

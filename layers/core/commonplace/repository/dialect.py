@@ -6,6 +6,7 @@ Who looks for links and who renders parse with this one parser: what is shown as
 import re
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
@@ -18,15 +19,14 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 
+from commonplace.repository.comments import visible
+
 WIKI = re.compile(r"(!?)\[\[([^\[\]\n]+)\]\]")
 _HIGHLIGHT = re.compile(r"==(?![\s=])(.{1,2000}?)(?<![\s=])==(?!=)", re.DOTALL)
-_COMMENT = re.compile(
-    r"^[ >]{0,12}(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^[ >]{0,12}(?P=fence)|\Z)"
-    r"|(?<!`)(?P<ticks>`{1,9})(?!`)(?:[^\n]|\n(?!\s*\n)){1,2000}?(?<!`)(?P=ticks)(?!`)"
-    r"|(?P<comment>^[ \t]*%%.*?%%|%%(?:[^\n]|\n(?!\s*\n))*?%%)",
-    re.DOTALL | re.MULTILINE,
-)
-"""Code, which is left alone, or a comment, which is one if it is closed; over paragraphs, if it begins a line."""
+_TAG = re.compile(r"#([^\s\u2000-\u206f\u2e00-\u2e7f'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\]+)")
+"""The characters that Obsidian takes for part of a tag."""
+MAX_TAG_LENGTH = 100
+"""Characters of a tag in a text: the index has a value for it and for each tag above it."""
 _TITLE = re.compile(r"\s+(?:\"[^\"]*\"|'[^']*')\Z")
 _LOOKS_LIKE_A_PATH = re.compile(r"\S/|/\S|\.[A-Za-z0-9]{2,5}(?:#.*)?\Z")
 _MAX_TARGET_LENGTH = 1000
@@ -47,11 +47,13 @@ class Dialect(MarkdownIt):
         self.use(dollarmath_plugin, allow_labels=False, allow_space=False, allow_digits=False, double_inline=True)
         self.core.ruler.after("normalize", "comments", _remove_comments)
         self.core.ruler.at("inline", _inline)
+        self.core.ruler.after("inline", "headings", _no_tags_in_headings)
         self.inline.ruler.at("link", _with_position(link))
         self.inline.ruler.at("image", _with_position(image))
         self.inline.ruler.before("link", "wiki", _wiki)
         self.inline.ruler.after("image", "spaced", _spaced)
         self.inline.ruler.before("emphasis", "highlight", _highlight)
+        self.inline.ruler.before("emphasis", "tag", _tag)
 
     def normalizeLink(self, url: str) -> str:
         return url
@@ -64,11 +66,7 @@ def dialect() -> Dialect:
 
 
 def _remove_comments(state: StateCore) -> None:
-    """`%%…%%` outside code goes, its line ends stay: lines keep their numbers."""
-    if "%%" in state.src:
-        state.src = _COMMENT.sub(
-            lambda found: found[0] if found["comment"] is None else "\n" * found[0].count("\n"), state.src
-        )
+    state.src = visible(state.src, html=False)
 
 
 def _inline(state: StateCore) -> None:
@@ -80,6 +78,13 @@ def _inline(state: StateCore) -> None:
             state.md.inline.parse(token.content, state.md, state.env, token.children)
         else:
             token.children.append(Token("text", "", 0, content=token.content))
+
+
+def _no_tags_in_headings(state: StateCore) -> None:
+    for opening, inline in pairwise(state.tokens):
+        if opening.type == "heading_open":
+            for token in inline.children or ():
+                token.type = "text" if token.type == "tag" else token.type
 
 
 def _with_position(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline, bool], bool]:
@@ -140,6 +145,19 @@ def _highlight(state: StateInline, silent: bool) -> bool:
         state.md.inline.tokenize(state)
         state.push("mark_close", "mark", -1)
         state.posMax = end
+    state.pos = found.end()
+    return True
+
+
+def _tag(state: StateInline, silent: bool) -> bool:
+    """Read `#tag` at the beginning or after white space, outside links, if there is more in it than digits and gaps."""
+    found = _TAG.match(state.src, state.pos, state.posMax)
+    if found is None or state.linkLevel or state.src[state.pos - 1 : state.pos].strip():
+        return False
+    if len(found[1]) > MAX_TAG_LENGTH or all(char.isdigit() or char in "-_/" for char in found[1]):
+        return False
+    if not silent:
+        _push(state, "tag", found[0])
     state.pos = found.end()
     return True
 

@@ -1,20 +1,23 @@
-"""The first heading of a body, for documents without a title, and anchors of headings. No Markdown parser is loaded."""
+"""The first heading of a body, links as their text, and anchors of headings. No Markdown parser is loaded."""
 
 import re
 from collections.abc import Iterator
 from urllib.parse import quote
 
+from commonplace.repository.comments import visible
+
 _ATX = re.compile(r" {0,3}#[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*\Z")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _UNDERLINE = re.compile(r" {0,3}=+[ \t]*\Z")
-_MARKUP = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)|[*`]")
+_WIKI = re.compile(r"(!?)\[\[([^\[\]]+)\]\]")
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\((?:<[^<>\n]*>)?+(?:[^()\n]++|\([^()\n]*\))*+\)")
 _NOT_IN_AN_ANCHOR = re.compile(r"[^\w\- ]")
 
 
 def first_heading(body: str) -> str | None:
     """Text of the first level-one heading outside code, or None."""
     previous = ""
-    for line in _lines_outside_code(body):
+    for line in _lines_outside_code(visible(body)):
         found = _ATX.match(line)
         if found and found[1]:
             return _text(found[1])
@@ -39,7 +42,22 @@ def _lines_outside_code(body: str) -> Iterator[str]:
 
 
 def _text(heading: str) -> str | None:
-    return " ".join(_MARKUP.sub(lambda found: found[1] or "", heading).split()) or None
+    return " ".join(re.sub(r"[*`]", "", unlinked(heading)).split()) or None
+
+
+def unlinked(text: str) -> str:
+    """Return the text with each link, image and embed as the text that it shows."""
+    for _ in range(2):  # an image may be the text of a link
+        text = _LINK.sub(r"\1", _WIKI.sub(lambda found: wiki_text(found[2], embed=bool(found[1])), text))
+    return text
+
+
+def wiki_text(inside: str, *, embed: bool = False) -> str:
+    """Return what Obsidian shows of `[[…]]`: the text after the bar, else `page > heading`. An embed's size is none."""
+    target, *names = (part.removesuffix("\\").strip() for part in inside.split("|"))
+    shown = "|".join(name for name in names if not (embed and re.fullmatch(r"\d+(?:x\d+)?", name)))
+    parts = (part.strip() for part in target.split("#"))
+    return shown or " > ".join(part for part in parts if part and not part.startswith("^")) or target
 
 
 def anchor(text: str) -> str:
@@ -53,3 +71,8 @@ def fragment_of(written: str | None) -> str:
     if not inner:
         return ""
     return f"#{quote(inner if inner.startswith('^') else anchor(inner))}"
+
+
+def place_in_file(written: str | None) -> str:
+    """Return `#` and the fragment as written (RFC 3986, 3.5): `page=2` of a PDF, `t=30` of a recording."""
+    return "#" + quote(written, safe="!$&'()*+,;=:@/?", errors="replace") if written else ""

@@ -1,23 +1,25 @@
-"""Extraction of links from a document's body and frontmatter.
+"""Extraction of links and tags from a document's body and frontmatter.
 
 CommonMark links and images, those in HTML, `[[wiki links]]`, `![[embeds]]`, and targets with raw spaces, which Obsidian
-follows. Nothing inside code or a comment is a link, and addresses on the web are left out.
+follows. Nothing inside code or a comment is a link or a tag, and addresses on the web are left out.
 """
 
 import logging
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from html import escape, unescape
-from itertools import takewhile
-from typing import TYPE_CHECKING
+from itertools import islice, takewhile
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from markdown_it.token import Token
 
+from commonplace.repository.comments import visible
 from commonplace.repository.dialect import WIKI, dialect
 from commonplace.repository.link import Link, LinkKind
+from commonplace.repository.problems import Problem
 
 if TYPE_CHECKING:
     from commonplace.repository.markdown import ParsedFile
@@ -32,20 +34,60 @@ _IN_HTML = re.compile(
     r"(?P<value>\"[^\"<>]{0,1000}\"|'[^'<>]{0,1000}'|[^\s\"'<>]{1,1000})",
     re.IGNORECASE,
 )
+_BARE_PIPE = re.compile(r"(?<!\\)\[\[[^\[\]|]*(?<!\\)\|[^\[\]]*\]\]")
+_DELIMITER_ROW = re.compile(r"[ \t>]*+(?=[^|]*\|)(?=[^-]*-)[ \t:|-]++\Z")
+MAX_TAGS = 200
+"""Tags that a body may give its document: lists and the index hold each of them."""
+MAX_PROBLEMS = 100
+"""Problems that are reported of one body: whoever mends some sees the rest the next time."""
+
 _KINDS: dict[str, LinkKind] = {"link_open": "link", "image": "image", "spaced": "link", "spaced_image": "image"}
 
 
-def find_links(file: "ParsedFile", is_embed: Callable[[str], bool] = lambda _field: False) -> tuple[Link, ...]:
-    """Every reference to something in the repository: frontmatter first, then the body in order. Never raises.
+class Mentions(NamedTuple):
+    """What a file refers to, the frontmatter first; tags of the body as written, with the line of the first of each."""
+
+    links: tuple[Link, ...]
+    tags: Mapping[str, int]
+    problems: tuple[Problem, ...]
+
+
+def find_mentions(file: "ParsedFile", is_embed: Callable[[str], bool] = lambda _field: False) -> Mentions:
+    """Return what the file refers to. Never raises.
 
     `is_embed` says whether the text of a field of the frontmatter is itself a target.
     """
-    found = [*_frontmatter_links(file, is_embed)]
+    links = [*_frontmatter_links(file, is_embed)]
+    tags: dict[str, int] = {}
+    problems: tuple[Problem, ...] = ()
     try:
-        found += _body_links(file)
+        blocks = dialect().parse(file.body)
+        for block in blocks:
+            if block.type == "inline" and block.children:
+                line = file.body_line + (block.map[0] if block.map else 0)
+                links += _inline_links(block, line)
+                for token in block.children:
+                    if token.type == "tag" and token.content[1:] not in tags and len(tags) < MAX_TAGS:
+                        tags[token.content[1:]] = line + block.content.count("\n", 0, token.meta["position"])
+            elif block.type == "html_block" and block.map:
+                links += _html_links(block.content, file.body_line + block.map[0])
+        problems = tuple(islice(_bare_pipes(file, blocks), MAX_PROBLEMS))
     except Exception as error:  # noqa: BLE001 - a parser's bug in one body must not end a run over all of them
         logger.warning("links of a body could not be read", extra={"error": type(error).__name__})
-    return tuple(found)
+    return Mentions(tuple(links), tags, problems)
+
+
+def _bare_pipes(file: "ParsedFile", blocks: Sequence[Token]) -> Iterator[Problem]:
+    """Yield a problem for each row that cuts a wiki link, of a table or of what a bar too many keeps from being one."""
+    lines = re.split(r"\r\n|\n|\r", visible(file.body, html=False)) if "[[" in file.body else []
+    for block in blocks:
+        first, end = block.map or (0, 0)
+        rows = lines[first:end] if block.type in ("table_open", "paragraph_open") else []
+        if block.type == "table_open" or any(map(_DELIMITER_ROW.match, rows)):
+            for number, row in enumerate(rows, file.body_line + first):
+                if _BARE_PIPE.search(re.sub(r"(?<!`)(`++)[^`]*+\1(?!`)", "", row)):
+                    message = "a `|` inside of a wiki link ends the cell of a table"
+                    yield Problem("bare-pipe", message, "write `\\|`: `[[page\\|text]]`", number)
 
 
 def link_of(token: Token, text: str = "", line: int = 1) -> Link | None:
@@ -96,15 +138,6 @@ def _frontmatter_links(file: "ParsedFile", is_embed: Callable[[str], bool]) -> I
                 link = _link(text.strip(), "image", "", line)
             if link:
                 yield replace(link, field=name)
-
-
-def _body_links(file: "ParsedFile") -> Iterator[Link]:
-    for block in dialect().parse(file.body):
-        if block.type == "inline" and block.children:
-            line = file.body_line + (block.map[0] if block.map else 0)
-            yield from _inline_links(block, line)
-        elif block.type == "html_block" and block.map:
-            yield from _html_links(block.content, file.body_line + block.map[0])
 
 
 def _inline_links(block: Token, line: int) -> Iterator[Link]:

@@ -36,6 +36,7 @@ KINDS: dict[str, tuple[Severity, str]] = {
     "link-to-unpublished": ("warning", "a link leads to a page that is not published"),
     "wrong-shape": ("warning", "a field has another shape than its meaning needs"),
     "odd-tag": ("hint", "a tag is not lower-case letters, digits and hyphens"),
+    "bare-pipe": ("warning", "a wiki link is cut by a table"),
     "bad-date": ("warning", "a date is not one of the calendar"),
     "bad-url": ("warning", "an address is not one of the web"),
     "unknown-value": ("warning", "a field has a value that is not known"),

@@ -65,6 +65,8 @@ class Record:
     created_at: str | None = None
     public: bool = False
     """Whether other organisations may find it (`Filters.or_public`)."""
+    tag_parents: tuple[str, ...] = ()
+    """Tags that `tags` lie in: filters by tags find these too, and nobody is shown them."""
     valid_from: str | None = None
     valid_until: str | None = None
     """ISO 8601 in UTC, in one form throughout a collection: the order of texts is the order of times."""

@@ -71,3 +71,18 @@ def test_more_values_than_a_filter_takes_are_refused(catalogue: Catalogue) -> No
     assert len(resolved(catalogue, Filters(groups=(every,))).groups) == MAX_VALUES
     with pytest.raises(InvalidInput, match="at most"):
         resolved(catalogue, Filters(groups=(every, "another")))
+
+
+def test_a_tag_of_very_many_levels_has_ten_parents_at_most() -> None:
+    deep = make("file", "deep", "deep.md", tags=["/".join("abcdefghijklmnop"), "x"])
+    assert len(deep.tag_branches) == 2 + 10 and "a/b/c" in deep.tag_branches
+    assert len(make("file", "d", "d.md", tags=["/".join("a" * 30_000)]).tag_branches) == 11
+
+
+def test_a_tag_that_others_lie_in_is_known() -> None:
+    store = FakeLibrary()
+    store.publish([make("file", "a", "a.md", tags=["inbox/to-read"])])
+    known = Library(store).edition().catalogue
+    assert unknown(known, Filters(tags_all=("inbox",))) == []
+    assert resolved(known, Filters(tags_all=("Inbox", "inbox/To Read"))).tags_all == ("inbox", "inbox/to-read")
+    assert "inbox/to-read" in unknown(known, Filters(tags_all=("inbox/to-reed",)))[0]

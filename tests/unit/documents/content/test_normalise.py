@@ -11,6 +11,7 @@ from commonplace.documents.content.normalise import normalise
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.content.schemas import content_adapter
 from commonplace.repository.markdown import ParsedFile
+from commonplace.search.text import plain
 from tests.unit.documents.content.files import codes, markdown, normalised, published
 
 
@@ -356,3 +357,48 @@ def test_an_author_is_a_name_though_it_is_written_as_a_link() -> None:
     )
     assert normalised(markdown(title="A", author="Rosa Lind")).author == ("Rosa Lind",)
     assert normalised(markdown(title="A")).author == ()
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("[[page|name]]", "name"),
+        ("[[page\\|name]]", "name"),
+        ("[[folder/page]]", "folder/page"),
+        ("[[folder/page#Heading]] and more", "folder/page > Heading and more"),
+        ("[[page#Part#Chapter]]", "page > Part > Chapter"),
+        ("[[page#^block]]", "page"),
+        ("[[#Heading]]", "Heading"),
+        ("[[2024|2025]]", "2025"),
+        ("![[chart.png|300]] of ![[map|the bay]]", "chart.png of the bay"),
+        ("[a](b.md) ![c](https://example.org/a_(b)) [d](<e f.md>)", "a c d"),
+        ("[[[a](b)]] [![c](d)](e) [see [[f]]](g)", "a c see f"),
+        ("[1] (x) [ ] 2 * 3 a_b", "[1] (x) [ ] 2 * 3 a_b"),
+        ("Seen %%not this%% here", "Seen  here"),
+    ],
+)
+def test_links_in_a_title_a_description_and_an_alias_become_their_text(written: str, shown: str) -> None:
+    document = normalised(markdown(title=written, description=written, aliases=[written]))
+    assert document.title == " ".join(shown.split()) or document.title == shown
+    assert (document.description, document.metadata["description"]) == (shown, shown)
+    if "%%" not in written:
+        assert document.aliases == (shown,)
+
+
+def test_a_heading_that_is_a_title_is_read_without_links_and_comments() -> None:
+    document = normalised(markdown("%%\n# Not this\n%%\n\n# The [[page|name]] of *it* <!-- no --> %%not%%\n"))
+    assert document.title == "The name of it"
+    assert normalised(markdown("Text.\n", title="[[ ]]"), "notes/by name.md").title == "by name"
+
+
+def test_tags_of_the_text_come_after_those_of_the_frontmatter_each_once_and_with_its_line() -> None:
+    document = normalised(markdown("#Sea and #Inbox//To-Read/ \n#shore #sea\n", title="A", tags=["Shore", "a b"]))
+    assert document.tags == ("shore", "a-b", "sea", "inbox/to-read")
+    assert document.metadata["tags"] == ["shore", "a-b"]
+    assert document.tag_lines == {"shore": 4, "a-b": 4, "sea": 8, "inbox/to-read": 8}
+
+
+def test_an_address_that_never_ends_takes_no_more_time_than_its_length() -> None:
+    endless = "[x](" + "<a>" * 200
+    assert normalised(markdown(title=endless)).title == endless
+    assert plain(endless) == endless

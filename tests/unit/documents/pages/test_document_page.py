@@ -25,7 +25,7 @@ PATH = "/d/pattern/rotating-stewardship"
 
 def test_a_document_is_shown_with_what_is_known_of_it(client: TestClient) -> None:
     page = client.get(PATH).text
-    assert "<h1>Rotating stewardship</h1>" in page
+    assert '<h1 dir="auto">Rotating stewardship</h1>' in page
     assert "Every season — ask who carries what." in page
     assert '<time datetime="2026-02-14">14 February 2026</time>' in page
     for link in ("/t/governance", "/t/roles", "/groups/seed-library", "/releases/first-harvest", "/types/pattern"):

@@ -48,7 +48,7 @@ def test_a_type_lists_its_documents_and_a_parent_those_of_its_children(client: T
 
 def test_a_group_is_introduced_by_its_page(client: TestClient) -> None:
     page = client.get("/groups/seed-library").text
-    assert "<h1>Seed library</h1>" in page
+    assert '<h1 dir="auto">Seed library</h1>' in page
     assert 'href="/d/group/seed-library"' in page
     assert "2 documents" in page
 

@@ -19,6 +19,9 @@ class Places:
     def of_attachment(self, attachment: Attachment) -> str:
         return f"/files/{attachment.name}"
 
+    def of_tag(self, name: str) -> str:
+        return f"/t/{name}"
+
 
 class Published:
     """What a sync made of these files: `str` is the body of a published document, `bytes` is a file as it is."""

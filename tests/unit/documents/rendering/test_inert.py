@@ -52,7 +52,7 @@ def test_a_hostile_body_is_inert(name: str) -> None:
 def test_a_hostile_body_is_inert_where_it_is_embedded(name: str) -> None:
     shown = html("before\n\n![[bad]]\n\n## After\n", {"notes/bad.md": HOSTILE[name]})
     assert deeds(shown) == []
-    assert shown.startswith("<p>before</p>") and '<h2 id="after">' in shown
+    assert shown.startswith('<p dir="auto">before</p>') and '<h2 id="after" dir="auto">' in shown
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ def test_links_to_documents_lead_to_their_pages_however_they_are_written() -> No
     body = "[a](other%20note.md) [b](notes/other note.md#A part) [[Other Note]] [[Other Note#A part|here]] "
     body += "[[notes/other note]]"
     assert html(body, OTHER) == (
-        '<p><a href="/d/file/other-note">a</a> <a href="/d/file/other-note">b</a> '
+        '<p dir="auto"><a href="/d/file/other-note">a</a> <a href="/d/file/other-note">b</a> '
         '<a href="/d/file/other-note">Other Note</a> <a href="/d/file/other-note#a-part">here</a> '
         '<a href="/d/file/other-note">A part</a></p>'
     ).replace('">b', '#a-part">b')
@@ -42,7 +42,7 @@ def test_images_of_the_repository_are_shown_with_their_size_and_text() -> None:
 def test_images_from_elsewhere_are_links_because_pages_load_nothing_from_other_hosts() -> None:
     shown = html("![a view](https://example.org/x.png)")
     rel = 'rel="noopener nofollow ugc"'
-    assert shown == f'<p><a class="external-image" href="https://example.org/x.png" {rel}>a view</a></p>'
+    assert shown == f'<p dir="auto"><a class="external-image" href="https://example.org/x.png" {rel}>a view</a></p>'
 
 
 OUTSIDE = {
@@ -96,26 +96,26 @@ def test_an_address_that_is_no_link_is_dropped(written: str) -> None:
 
 def test_a_note_is_embedded_with_a_link_to_it() -> None:
     shown = html("![[Other Note]]", OTHER)
-    assert '<p class="embed-title"><a href="/d/file/other-note">A part</a></p>' in shown
-    assert "<p>Intro.</p>" in shown and "<p>Last.</p>" in shown
+    assert '<p class="embed-title" dir="auto"><a href="/d/file/other-note">A part</a></p>' in shown
+    assert '<p dir="auto">Intro.</p>' in shown and '<p dir="auto">Last.</p>' in shown
 
 
 def test_a_section_is_embedded_without_what_follows_it() -> None:
     shown = html("## Here\n\n![[Other Note#A part]]", OTHER)
-    assert "<h3>A part</h3>" in shown and "<h4>Below</h4>" in shown
+    assert '<h3 dir="auto">A part</h3>' in shown and '<h4 dir="auto">Below</h4>' in shown
     assert "Intro" not in shown and "Last" not in shown
 
 
 def test_a_block_is_embedded_by_its_name() -> None:
     other = {"notes/b.md": "One.\n\nTwo words. ^two\n\nThree.\n"}
     shown = html("![[b#^two]]", other)
-    assert "<p>Two words.</p>" in shown and "One" not in shown and "^two</p>" not in shown
+    assert '<p dir="auto">Two words.</p>' in shown and "One" not in shown and "^two</p>" not in shown
 
 
 def test_documents_that_embed_each_other_end() -> None:
     shown = html("![[b]]", {"notes/b.md": "B ends.\n\n![[page]]\n\n![[b]]\n"})
     assert shown.count("B ends.") == 1
-    assert '<p class="embed-title"><a href="/d/file/page">The page</a></p>' in shown
+    assert '<p class="embed-title" dir="auto"><a href="/d/file/page">The page</a></p>' in shown
 
 
 def test_a_heading_that_repeats_the_title_is_left_to_the_page() -> None:
@@ -147,11 +147,11 @@ def test_links_within_a_document_lead_to_its_headings_however_they_are_written()
 
 def test_callouts_have_a_title_and_fold() -> None:
     shown = html("> [!warning]- Mind *this*\n> Body.\n\n> [!hint]\n> Short.\n\n> [!made-up]\n\n> A quote.\n")
-    folded = '<details class="callout callout-warning"><summary class="callout-title">Mind <em>this</em></summary>'
-    assert folded in shown and "<p>Body.</p>" in shown
-    assert '<div class="callout callout-tip" role="note"><p class="callout-title">Hint</p>' in shown
-    assert '<div class="callout callout-note" role="note"><p class="callout-title">Made up</p>' in shown
-    assert "<blockquote>\n<p>A quote.</p>" in shown
+    folded = '<summary class="callout-title" dir="auto">Mind <em>this</em></summary>'
+    assert f'<details class="callout callout-warning">{folded}' in shown and '<p dir="auto">Body.</p>' in shown
+    assert '<div class="callout callout-tip" role="note"><p class="callout-title" dir="auto">Hint</p>' in shown
+    assert '<div class="callout callout-note" role="note"><p class="callout-title" dir="auto">Made up</p>' in shown
+    assert '<blockquote dir="auto">\n<p dir="auto">A quote.</p>' in shown
 
 
 def test_comments_are_not_shown_and_code_keeps_its_percent_signs() -> None:
@@ -161,8 +161,8 @@ def test_comments_are_not_shown_and_code_keeps_its_percent_signs() -> None:
 
 def test_formulas_stay_as_they_are_written() -> None:
     shown = html("$a_1 * b_2 * c$ costs $5 or $6.\n\n$$\nx_1 < y_2\n$$\n")
-    assert '<code class="math">a_1 * b_2 * c</code> costs $5 or $6.' in shown
-    assert '<pre class="math-block" tabindex="0"><code>x_1 &lt; y_2</code></pre>' in shown
+    assert '<code class="math" dir="ltr">a_1 * b_2 * c</code> costs $5 or $6.' in shown
+    assert '<pre class="math-block" tabindex="0" dir="ltr"><code>x_1 &lt; y_2</code></pre>' in shown
 
 
 def test_what_github_adds_is_shown() -> None:
@@ -171,7 +171,8 @@ def test_what_github_adds_is_shown() -> None:
     )
     for part in ('aria-label="Done">☑</span> done', "<s>no</s> <mark>yes</mark>", 'href="http://www.example.org"'):
         assert part in shown
-    for part in ('<td class="align-right">2</td>', "<dt>T</dt>\n<dd>D</dd>", '<li id="fn1"', 'href="#fnref1"'):
+    assert '<td class="align-right" dir="auto">2</td>' in shown
+    for part in ('<dt dir="auto">T</dt>\n<dd dir="auto">D</dd>', '<li id="fn1"', 'href="#fnref1"'):
         assert part in shown
 
 
@@ -202,4 +203,29 @@ def test_links_and_images_in_html_are_led_as_those_in_markdown() -> None:
     shown = html(body, {**OTHER, **PICTURE})
     assert '<img alt="A &quot;view&quot;" src="/files/pic one.png" width="300">' in shown
     assert '<a href="/d/file/other-note#a-part">x</a>' in shown and "<a>gone</a>" in shown
-    assert "<p>And far &amp; away" in shown and "x.png" not in shown
+    assert '<p dir="auto">And far &amp; away' in shown and "x.png" not in shown
+
+
+def test_a_link_to_a_file_keeps_the_place_in_it_however_it_is_written() -> None:
+    files = {"files/a b.pdf": b"%PDF", "files/talk.mp3": b"ID3", "files/pic.png": b"\x89PNG"}
+    body = "[a](../files/a%20b.pdf#page=2) [[a b.pdf#page=2]] ![[a b.pdf#page=2]] [b](files/a b.pdf#page=2)\n"
+    body += "<a href='../files/a%20b.pdf#page=2'>c</a> ![d](../files/a%20b.pdf#page=2)\n\n![[talk.mp3#t=30,60]]\n"
+    shown = html(body + '\n[e](../files/talk.mp3#t=30) ![[pic.png#x&y]] [f](../files/a%20b.pdf#"><b>)', files)
+    assert shown.count('href="/files/a b.pdf#page=2"') == 6
+    assert 'href="/files/talk.mp3#t=30,60"' in shown and 'href="/files/talk.mp3#t=30"' in shown
+    assert 'src="/files/pic.png#x&amp;y"' in shown and "<b>" not in shown
+
+
+def test_tags_lead_to_their_documents_and_more_than_lists_hold_are_text() -> None:
+    shown = html("A #Tag/In and `#code`.\n\n# Part #no\n\n> [!note] On #this\n> #that\n")
+    assert '<a class="tag" href="/t/tag/in">#Tag/In</a>' in shown and "Part #no<a" in shown
+    assert shown.count('class="tag"') == 3 and ">#code<" in shown
+    many = html(" ".join(f"#t{number}" for number in range(300)))
+    assert many.count('class="tag"') == 200 and many.endswith("#t299</p>")
+
+
+def test_the_direction_that_an_author_gives_stays() -> None:
+    shown = html('<p dir="rtl">x</p>\n\n<span dir="ltr">y</span> z\n\n- one\n\n  two\n\n```\ncode\n```\n')
+    assert '<p dir="rtl">x</p>' in shown and '<p dir="auto"><span dir="ltr">y</span> z</p>' in shown
+    assert '<li dir="auto">\n<p dir="auto">one</p>' in shown
+    assert '<pre class="highlight" tabindex="0" dir="ltr"><code>code' in shown

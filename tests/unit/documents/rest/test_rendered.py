@@ -80,7 +80,11 @@ def test_a_document_is_given_as_html_in_place_of_markdown(client: TestClient) ->
     assert plain.keys() - shown.keys() == {"content"}
     assert shown.keys() - plain.keys() == {"html", "headings", "truncated"}
     assert shown["headings"] == [{"level": 2, "id": "part", "text": "Part"}] and shown["truncated"] is False
-    assert '<h2 id="part">Part' in shown["html"] and "<h1" not in shown["html"] and "<script" not in shown["html"]
+    assert (
+        '<h2 id="part" dir="auto">Part' in shown["html"]
+        and "<h1" not in shown["html"]
+        and "<script" not in shown["html"]
+    )
     assert f'<a href="{shown["documentUrl"].replace("page", "other")}">there</a>' in shown["html"]
 
 

@@ -14,9 +14,9 @@ def test_no_filter_is_no_condition() -> None:
 
 def test_every_tag_of_all_is_a_condition_of_its_own_and_any_is_one() -> None:
     assert queries.conditions(Filters(tags_all=("a", "b", "a"), tags_any=("c", "d"))) == [
-        {"terms": {"tags": ["c", "d"]}},
-        {"term": {"tags": "a"}},
-        {"term": {"tags": "b"}},
+        {"terms": {"within": ["c", "d"]}},
+        {"term": {"within": "a"}},
+        {"term": {"within": "b"}},
     ]
 
 

@@ -16,6 +16,9 @@ from commonplace.repository.blobs import BlobSha
 DocumentRef = NewType("DocumentRef", str)
 """`{contentType}/{id}`: the name of a document everywhere outside the repository."""
 
+MOST_TAG_LEVELS = 10
+"""Levels of a tag that find it: one of 64,000 characters has up to 32,000 of them, each a value of the index."""
+
 MANIFEST_KEY = "metadata/manifest.json"
 
 
@@ -56,6 +59,13 @@ class Summary(Stored):
     @property
     def ref(self) -> DocumentRef:
         return reference(self.content_type, self.id)
+
+    @property
+    def tag_branches(self) -> tuple[str, ...]:
+        """The tags with all that they lie in: `inbox/to-read` lies in `inbox`. A filter by a tag finds these."""
+        parts = (tag.split("/") for tag in self.tags)
+        levels = ("/".join(one[:end]) for one in parts for end in range(1, min(len(one), MOST_TAG_LEVELS + 1)))
+        return tuple(dict.fromkeys((*self.tags, *levels)))
 
 
 class Document(Summary):

@@ -211,7 +211,7 @@ class Catalogue:
         found: dict[tuple[str, str], set[int]] = {}
         for position, entry in enumerate(self.entries):
             named = [("content_type", entry.content_type), ("group", entry.group), ("release", entry.release)]
-            named += [("status", entry.status), *(("tags", tag) for tag in entry.tags)]
+            named += [("status", entry.status), *(("tags", tag) for tag in entry.tag_branches)]
             named += [*(("author", name) for name in entry.author), *(("aliases", name) for name in entry.aliases)]
             for name, value in named:
                 if value is not None:

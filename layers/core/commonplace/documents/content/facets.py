@@ -77,6 +77,14 @@ def _tags(catalogue: Catalogue) -> tuple[Facet, ...]:
     return tuple(Facet(name, counts[name], page(name)) for name in sorted(counts, key=lambda t: (-counts[t], t)))
 
 
+def tag_branches(catalogue: Catalogue) -> tuple[Facet, ...]:
+    """Return the tags, then those that no document bears and that others lie in."""
+    found = tags(catalogue)
+    counts = Counter(tag for entry in catalogue.entries for tag in entry.tag_branches)
+    above = sorted(counts.keys() - {facet.name for facet in found})
+    return (*found, *(Facet(name, counts[name], lexicon_of(catalogue).page(name)) for name in above))
+
+
 def _release_pages(catalogue: Catalogue, values: Collection[str]) -> dict[str, Entry]:
     """Documents whose id or title is the name of a release: a release document, else an index page, else any other.
 

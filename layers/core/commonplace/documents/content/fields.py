@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from commonplace.documents.content.ontology import FieldSpec
+from commonplace.repository.headings import unlinked
 from commonplace.repository.problems import Problem
 
 Coerced = tuple[Any, Problem | None]
@@ -29,7 +30,7 @@ _TAG = re.compile(r"[^\W_]+(?:[-/_.][^\W_]+)*\Z")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+\Z")
 
 
-_WIKI_LINK = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]]+))?\]\]\Z")
+_WIKI_LINK = re.compile(r"\[\[([^\[\]|]+)(?:\|[^\[\]]+)?\]\]\Z")
 
 
 _COORDINATES = re.compile(r"\s*(-?\d{1,3}(?:\.\d+)?)\s*,\s*(-?\d{1,3}(?:\.\d+)?)\s*\Z")
@@ -87,12 +88,6 @@ def _slug(value: Any) -> Coerced:
     return text and unlinked(text), problem
 
 
-def unlinked(text: str) -> str:
-    """`[[page|name]]` as a value means the name."""
-    found = _WIKI_LINK.match(text)
-    return (found[2] or found[1]).strip() if found else text
-
-
 def embedded(text: str) -> str:
     """What the value of an embed names: `![[file.png|300]]`, a path, or a web address."""
     found = _WIKI_LINK.match(text.removeprefix("!"))
@@ -129,7 +124,7 @@ def _terms(value: Any) -> Coerced:
     """Names of things, as a list or between commas. Obsidian writes aliases that stand for tags with a `#`; the name is
     what follows."""
     texts, problem = _list(_split(value, ",") if isinstance(value, str) else value)
-    terms = dict.fromkeys(term for text in texts or () if (term := plain_text(text).lstrip("#").strip()))
+    terms = dict.fromkeys(term for text in texts or () if (term := plain_text(unlinked(text)).lstrip("#").strip()))
     return list(terms), problem
 
 
@@ -138,7 +133,7 @@ def _tags(value: Any) -> Coerced:
     if isinstance(value, str):
         value = _split(value, r",|\s+(?=#)" if "," in value else r"\s+")
     texts, problem = _list(value)
-    tags = list(dict.fromkeys(tag for text in texts or () if (tag := _tag(text))))
+    tags = list(dict.fromkeys(tag for text in texts or () if (tag := tag_of(text))))
     if problem is None and (texts != tags or not all(map(_TAG.match, tags))):
         message = "holds a word that is not lower-case letters, digits and hyphens"
         problem = Problem("odd-tag", message, "write tags like `shared-ownership`")
@@ -149,8 +144,10 @@ def _split(text: str, separator: str) -> list[str]:
     return [part for part in re.split(separator, text) if part.strip()]
 
 
-def _tag(text: str) -> str:
-    return "-".join(plain_text(text).lstrip("#").casefold().split())
+def tag_of(text: str) -> str:
+    """Return the tag as documents bear it; empty for what is none."""
+    words = "-".join(plain_text(text).lstrip("#").casefold().split())
+    return "/".join(filter(None, words.split("/")))
 
 
 def _date(value: Any) -> Coerced:

@@ -106,12 +106,12 @@ def _aliases(catalogue: Catalogue) -> Spellings:
 
 
 def tags(catalogue: Catalogue) -> Spellings:
-    """The most used first."""
+    """The most used first, then those that others lie in."""
     return catalogue.once(_tags)
 
 
 def _tags(catalogue: Catalogue) -> Spellings:
-    return _spellings((facet.name, facet.name) for facet in facets.tags(catalogue))
+    return _spellings((facet.name, facet.name) for facet in facets.tag_branches(catalogue))
 
 
 def _spellings(named: Iterable[tuple[str, str]]) -> Spellings:

@@ -70,7 +70,7 @@ class Page:
     problems: Sequence[Problem]
     """Of its own file."""
     links: Sequence[Link]
-    tags_line: int = 1
+    tag_lines: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def content_type(self) -> str:
@@ -201,7 +201,7 @@ def _tags(pages: Mapping[str, Page]) -> Iterator[Finding]:
         for name in (stem(path), page.title, *page.aliases)
     }
     for tag, paths in users.items():
-        line = pages[paths[0]].tags_line
+        line = pages[paths[0]].tag_lines.get(tag, 1)
         if len(paths) == 1:
             message, hint = f"no other document has the tag `{tag}`", "is it spelt as elsewhere?"
             yield Finding(paths[0], Problem("tag-used-once", message, hint, line, field="tags"))

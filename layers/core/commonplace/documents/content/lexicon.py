@@ -236,7 +236,7 @@ class Lexicon:
 
     def page(self, tag: str) -> Entry | None:
         """The document that defines a tag; of several that could, the one with this id, else the first by title."""
-        found = self._owners.get(tag, ())
+        found = self._owners.get(tag) or self._named(tag)
         return next((entry for entry in found if entry.id == tag), found[0] if found else None)
 
     def nearest(self, text: str, count: int = 3) -> list[Term]:

@@ -5,9 +5,12 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
-from commonplace.documents.content.fields import coerce, embedded, plain_text, unlinked
+from commonplace.documents.content.fields import coerce, embedded, plain_text, tag_of
 from commonplace.documents.content.ontology import ONTOLOGY, FieldSpec, Ontology
-from commonplace.repository.headings import first_heading
+from commonplace.documents.content.reader import extract_mentions
+from commonplace.repository.comments import visible
+from commonplace.repository.headings import first_heading, unlinked
+from commonplace.repository.link import Link
 from commonplace.repository.markdown import ParsedFile
 from commonplace.repository.problems import Problem
 from commonplace.repository.slugs import FRONT_PAGES, stem
@@ -34,10 +37,13 @@ class Normalised:
     metadata: dict[str, Any]
     """Frontmatter under the ontology's names: nulls dropped, lists where they are meant, unknown fields as authored."""
     problems: tuple[Problem, ...]
+    links: tuple[Link, ...]
+    tag_lines: dict[str, int]
+    """Tags of the frontmatter, then those of the body -> their line in the file."""
 
 
 def normalise(path: str, file: ParsedFile, ontology: Ontology = ONTOLOGY) -> Normalised:
-    """Reads the frontmatter by the ontology. Never raises: what cannot be used is left out and reported."""
+    """Reads the frontmatter by the ontology, and the body's tags. Never raises: what is no use is reported."""
     return _Normalisation(path, file, ontology).result()
 
 
@@ -57,6 +63,16 @@ class _Normalisation:
         metadata["type"] = content_type
         if authored_type is not None and authored_type != content_type:
             metadata["originalType"] = authored_type
+        for name in ("title", "description"):
+            if shown := unlinked(visible(metadata.get(name, ""))).strip():
+                metadata[name] = shown
+            else:
+                metadata.pop(name, None)
+        mentions = extract_mentions(self._file)
+        tag_lines = dict.fromkeys(metadata.get("tags", ()), self._file.lines.get("tags", 1))
+        for written, line in mentions.tags.items():
+            if tag := tag_of(written):
+                tag_lines.setdefault(tag, line)
         metadata["title"] = metadata.get("title") or self._fallback_title()
         self._report_missing(content_type, metadata)
         return Normalised(
@@ -67,7 +83,7 @@ class _Normalisation:
             group=metadata.get("group"),
             release=metadata.get("release"),
             status=metadata.get("status"),
-            tags=tuple(metadata.get("tags", ())),
+            tags=tuple(tag_lines),
             author=tuple(unlinked(name) for name in metadata.get("author", ())),
             aliases=tuple(metadata.get("aliases", ())),
             link_type=metadata.get("linkType"),
@@ -75,7 +91,9 @@ class _Normalisation:
             permalink=metadata.get("permalink"),
             url=metadata.get("url"),
             metadata=metadata,
-            problems=tuple(self._problems),
+            problems=(*self._problems, *mentions.problems),
+            links=mentions.links,
+            tag_lines=tag_lines,
         )
 
     def _fields(self, content_type: str, named: Iterable[tuple[str, str, Any]]) -> dict[str, Any]:

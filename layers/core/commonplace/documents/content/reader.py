@@ -13,7 +13,7 @@ from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.repository import markdown
 from commonplace.repository.blobs import BlobSha
 from commonplace.repository.link import Link
-from commonplace.repository.links import find_links
+from commonplace.repository.links import Mentions, find_mentions
 from commonplace.repository.markdown import (
     CLOSING,
     LINE_END,
@@ -73,9 +73,13 @@ def parse(raw: bytes) -> ParsedFile | Problem | None:
     return markdown.parse(raw, ONTOLOGY.fields)
 
 
+def extract_mentions(file: ParsedFile) -> Mentions:
+    """Return the links, those of fields that embed among them, and the tags of the body."""
+    return find_mentions(file, _is_embed)
+
+
 def extract_links(file: ParsedFile) -> tuple[Link, ...]:
-    """Every reference to something in the repository, those of fields that embed among them."""
-    return find_links(file, _is_embed)
+    return extract_mentions(file).links
 
 
 def _is_embed(field: str) -> bool:

@@ -7,7 +7,7 @@ from commonplace.documents.content.findings import Findings, Page, Skip, Tree, f
 from commonplace.documents.content.normalise import normalise
 from commonplace.documents.content.ontology import ONTOLOGY, Ontology
 from commonplace.documents.content.paths import Exclusions, assign_ids
-from commonplace.documents.content.reader import Invalid, Published, Unpublished, extract_links, judge
+from commonplace.documents.content.reader import Invalid, Published, Unpublished, judge
 
 
 def validate_tree(
@@ -33,8 +33,8 @@ def validate_tree(
             aliases=one.aliases,
             tags=one.tags,
             problems=one.problems,
-            links=extract_links(files[path]),
-            tags_line=files[path].lines.get("tags", 1),
+            links=one.links,
+            tag_lines=one.tag_lines,
         )
         for path, one in fields.items()
     }

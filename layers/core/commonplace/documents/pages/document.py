@@ -13,7 +13,6 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Match, Route
 from starlette.types import Scope
 
-from commonplace.documents.content import facets
 from commonplace.documents.content.document import Entry
 from commonplace.documents.content.document_index import Catalogue, Selection
 from commonplace.documents.content.graph import Graph
@@ -156,16 +155,16 @@ def _page(services: Services, request: Request, entry: Entry) -> Page:
 def related(catalogue: Catalogue, graph: Graph, entry: Entry) -> list[Entry]:
     """Documents that share tags with this one, rare tags counting most, and are not linked with it already."""
     linked = {node.ref for node in (*graph.out(entry.ref), *graph.back(entry.ref))} | {entry.ref}
-    counts = {facet.name: facet.count for facet in catalogue.once(facets.tags)}
     scores: Counter[str] = Counter()
     known: dict[str, Entry] = {}
     for tag in dict.fromkeys(entry.tags):
-        if not 1 < counts.get(tag, 0) <= MANY:
+        bearing = catalogue.select(Selection(Filters(tags_all=(tag,))))
+        if len(bearing) > MANY:
             continue
-        for other in catalogue.select(Selection(Filters(tags_all=(tag,)))):
+        for other in bearing:
             if other.ref not in linked:
                 known[other.ref] = other
-                scores[other.ref] += 1000 // counts[tag] + (1 if other.group and other.group == entry.group else 0)
+                scores[other.ref] += 1000 // len(bearing) + (1 if other.group and other.group == entry.group else 0)
     best = sorted(scores, key=lambda ref: (-scores[ref], known[ref].title.casefold(), ref))
     return [known[ref] for ref in best[:RELATED]]
 

@@ -41,6 +41,10 @@ class Kind:
     narrow: Callable[[str], Filters]
     lead: str
 
+    def pages(self, catalogue: Catalogue) -> Sequence[Facet]:
+        """Return the values that have a page, `inbox` too where documents bear `inbox/to-read` alone."""
+        return catalogue.once(facets.tag_branches if self.facets is facets.tags else self.facets)
+
 
 KINDS = (
     Kind(
@@ -109,7 +113,7 @@ def _kind_routes(services: Services, kind: Kind) -> list[Route]:
 
     async def get_one(request: Request) -> Response:
         name, number = request.path_params["name"], page_number(request.query_params)
-        found = services.library.edition().catalogue.once(kind.facets)
+        found = kind.pages(services.library.edition().catalogue)
         if all(facet.name != name for facet in found):
             return RedirectResponse(_alike(kind, found, name), 301)
         return services.answer(
@@ -138,7 +142,7 @@ def nearest(services: Services, path: str) -> Sequence[Link]:
     kind = next((kind for kind in KINDS if path.startswith(f"{kind.path}/")), None)
     if kind is None:
         return ()
-    names = {key(facet.name): facet.name for facet in kind.facets(services.library.edition().catalogue)}
+    names = {key(facet.name): facet.name for facet in kind.pages(services.library.edition().catalogue)}
     wanted = key(path.removeprefix(f"{kind.path}/")[:MAX_NAME_CHARACTERS])
     close = (names[one] for one in get_close_matches(wanted, names, 5))
     return [Link(list_url(kind.path, name), name) for name in close]
@@ -183,7 +187,7 @@ def _type(catalogue: Catalogue, name: str, number: int) -> dict[str, Any]:
 
 
 def _listing(catalogue: Catalogue, kind: Kind, name: str, number: int) -> dict[str, Any]:
-    facet = next((one for one in kind.facets(catalogue) if one.name == name), Facet(name, 0))
+    facet = next((one for one in kind.pages(catalogue) if one.name == name), Facet(name, 0))
     entries = catalogue.select(Selection(kind.narrow(name)))
     page = facet.page
     titled = page.title if page and kind.path != "/t" else name

@@ -221,7 +221,7 @@ def _facets(services: Services, asked: Question, entries: Sequence[Entry]) -> li
 
     counted = Counter(tag for entry in entries for tag in dict.fromkeys(entry.tags))
     active = [
-        option(tag, counted[tag], True, replace(asked, tags=tuple(other for other in asked.tags if other != tag)))
+        option(tag, len(entries), True, replace(asked, tags=tuple(other for other in asked.tags if other != tag)))
         for tag in asked.tags
     ]
     more = [

@@ -60,7 +60,7 @@ class Urls:
         return list_url("/releases", name)
 
     def tag(self, name: str) -> str:
-        return list_url("/t", name)
+        return HERE.of_tag(name)
 
     def search(self, **parameters: str | list[str]) -> str:
         told = {name: value for name, value in parameters.items() if value}

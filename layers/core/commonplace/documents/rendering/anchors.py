@@ -8,7 +8,7 @@ from markdown_it.token import Token
 
 from commonplace.documents.rendering.sanitiser import RAW_ID_PREFIX
 from commonplace.repository.dialect import WIKI
-from commonplace.repository.headings import anchor, fragment_of
+from commonplace.repository.headings import anchor, fragment_of, wiki_text
 
 BLOCK = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]{1,64})[ \t]*\Z")
 _RAW_ID = re.compile(r"\b(?:id|name)\s*=\s*[\"']?([\w.:-]{1,100})", re.IGNORECASE)
@@ -17,7 +17,7 @@ RESERVED = frozenset({"content", "found", "main", "q", "results", "search", "sta
 """Ids that pages have for themselves: a heading of that name gets a number, as the second of two on GitHub does."""
 
 
-_LEAVES = ("text", "code_inline", "math_inline", "math_inline_double")
+_LEAVES = ("text", "tag", "code_inline", "math_inline", "math_inline_double")
 
 
 def plain(tokens: Iterable[Token] | None) -> str:
@@ -31,7 +31,7 @@ def _shown(token: Token) -> str:
     if token.type in ("softbreak", "hardbreak"):
         return " "
     if token.type == "wiki" and (found := WIKI.fullmatch(token.content)):
-        return wiki_parts(found[2])[-1]
+        return wiki_text(found[2], embed=bool(found[1]))
     if token.type in ("image", "spaced", "spaced_image"):
         return token.content
     return str(token.meta.get("shown", ""))

@@ -69,12 +69,13 @@ def _opened(following: list[Token]) -> tuple[list[Token], str] | None:
         title.children = [Token("text", "", 0, content=written.replace("-", " ").capitalize())]
     known = _ALIASES.get(written, written)
     name = f"callout callout-{known if known in KINDS else 'note'}"
+    titled = 'class="callout-title" dir="auto"'
     if found[2]:
         unfolded = " open" if found[2] == "+" else ""
-        before, between = f'<details class="{name}"{unfolded}><summary class="callout-title">', "</summary>"
+        before, between = f'<details class="{name}"{unfolded}><summary {titled}>', "</summary>"
         after = "</details>\n"
     else:
-        before, between, after = f'<div class="{name}" role="note"><p class="callout-title">', "</p>", "</div>\n"
+        before, between, after = f'<div class="{name}" role="note"><p {titled}>', "</p>", "</div>\n"
     body = '\n<div class="callout-body">\n'
     return [_html(before), title, _html(f"{between}{body}")], f"</div>{after}"
 

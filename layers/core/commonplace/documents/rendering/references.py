@@ -12,10 +12,11 @@ from markdown_it.token import Token
 
 from commonplace.documents.content.document import Attachment, Entry
 from commonplace.documents.content.document_index import Catalogue
+from commonplace.documents.content.fields import tag_of
 from commonplace.documents.content.graph import Graph
 from commonplace.documents.rendering.anchors import plain, wiki_parts
 from commonplace.documents.rendering.model import Addresses
-from commonplace.repository.headings import fragment_of
+from commonplace.repository.headings import fragment_of, place_in_file
 from commonplace.repository.link import Link
 from commonplace.repository.links import link_of, replace_in_html
 
@@ -71,6 +72,10 @@ class References:
                         made.append(Token("text", "", 0, content=written))
                 case "link_close" if closings:
                     made.append(closings.pop())
+                case "tag":
+                    name = tag_of(token.content)
+                    url = self._made(self._shelf.addresses.of_tag(name)) if name in self._entry.tags else None
+                    made.append(_html(_anchor(url, token.content, "tag"), token.content))
                 case "wiki" | "spaced":
                     made.append(_html(self._wiki(token, linked=bool(closings)), plain([token])))
                 case "image" | "spaced_image":
@@ -99,7 +104,7 @@ class References:
             case Entry() as entry:
                 return self.document_url(entry, link.fragment)
             case Attachment() as attachment:
-                return self._made(self._shelf.addresses.of_attachment(attachment))
+                return self._made(self._shelf.addresses.of_attachment(attachment) + place_in_file(link.fragment))
         return None
 
     def _open(self, token: Token) -> Token:

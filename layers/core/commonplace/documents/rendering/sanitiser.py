@@ -50,7 +50,7 @@ SCHEMES = {"http", "https", "mailto", "tel"}
 CLASSES = _words("""
     align-left align-center align-right anchor attachment broken-link callout callout-body callout-title code embed
     embed-body embed-title external-image footnote-backref footnote-item footnote-ref footnotes footnotes-list
-    footnotes-sep highlight math math-block table task task-list-item contains-task-list
+    footnotes-sep highlight math math-block table tag task task-list-item contains-task-list
 """).union(f"callout-{kind}" for kind in KINDS)
 """Those of this package. Others would let a document dress as part of the page."""
 _LANGUAGE = re.compile(r"language-[\w+#.-]{1,40}\Z")

@@ -28,6 +28,9 @@ MAX_EMBEDDED_CHARACTERS = 200_000
 MAX_RAW_CHARACTERS = 50_000
 """Of HTML in the bodies of one page: the sanitiser's time grows with the square of how deep it nests."""
 
+DIRECTED = frozenset({"p", "blockquote", "li", "th", "td", "dt", "dd", "h1", "h2", "h3", "h4", "h5", "h6"})
+"""Elements whose own text says which way they are read (HTML, `dir=auto`)."""
+
 _FOOTNOTE = re.compile(r'<(\w+)[^<>]* id="(fn(?:ref)?[\w:-]+)"')
 _ALIGNED = re.compile(r"text-align:(left|center|right)\Z")
 
@@ -116,6 +119,8 @@ class _Text:
                 self._place_heading(tokens, position)
             elif token.type == "html_block" and not token.meta:
                 self._admit_raw(token)
+            if token.nesting == 1 and token.tag in DIRECTED:
+                token.attrs["dir"] = "auto"
             yield token
             position += 1
 
@@ -123,6 +128,8 @@ class _Text:
         for child in inline.children or ():
             if child.type == "html_inline":
                 self._admit_raw(child)
+            elif child.type == "code_inline":
+                child.attrs["dir"] = "ltr"
         return self._references.lead(inline.children or [])
 
     def _admit_raw(self, token: Token) -> None:
@@ -143,7 +150,7 @@ class _Text:
         url, title = self._references.document_url(entry, link.fragment), entry.title
         if link.fragment and not link.fragment.startswith("^"):
             title = f"{title} › {link.fragment.rpartition('#')[2]}"
-        head = f'<p class="embed-title"><a href="{escape(url)}">{escape(title)}</a></p>'
+        head = f'<p class="embed-title" dir="auto"><a href="{escape(url)}">{escape(title)}</a></p>'
         body = self._embedded_html(entry, link.fragment)
         if body is None:
             return head
@@ -234,22 +241,23 @@ def fence(_self: RendererProtocol, tokens: list[Token], index: int, *_: object) 
     language = re.split(r"[\s{,:]", tokens[index].info.strip(), maxsplit=1)[0]
     told = f' class="language-{escape(language)}"' if language else ""
     code = highlighted(tokens[index].content, language)
-    return f'<pre class="highlight" tabindex="0"><code{told}>{code}</code></pre>\n'
+    return f'<pre class="highlight" tabindex="0" dir="ltr"><code{told}>{code}</code></pre>\n'
 
 
 def code_block(_self: RendererProtocol, tokens: list[Token], index: int, *_: object) -> str:
-    return f'<pre class="highlight" tabindex="0"><code>{escape(tokens[index].content)}</code></pre>\n'
+    return f'<pre class="highlight" tabindex="0" dir="ltr"><code>{escape(tokens[index].content)}</code></pre>\n'
 
 
 def math_inline(_self: RendererProtocol, tokens: list[Token], index: int, *_: object) -> str:
-    return f'<code class="math">{escape(tokens[index].content.strip())}</code>'
+    return f'<code class="math" dir="ltr">{escape(tokens[index].content.strip())}</code>'
 
 
 math_inline_double = math_inline
 
 
 def math_block(_self: RendererProtocol, tokens: list[Token], index: int, *_: object) -> str:
-    return f'<pre class="math-block" tabindex="0"><code>{escape(tokens[index].content.strip())}</code></pre>\n'
+    formula = escape(tokens[index].content.strip())
+    return f'<pre class="math-block" tabindex="0" dir="ltr"><code>{formula}</code></pre>\n'
 
 
 def table_open(*_: object) -> str:

@@ -21,7 +21,7 @@ from commonplace.documents.rest.services import Services, computed, etag, servic
 from commonplace.documents.views import markdown
 from commonplace.kernel.errors import InvalidInput, NotFound
 from commonplace.kernel.objects import StoredObject
-from commonplace.repository.headings import fragment_of
+from commonplace.repository.headings import fragment_of, place_in_file
 from commonplace.web.representations import (
     API,
     MARKDOWN,
@@ -231,7 +231,7 @@ def _written(using: Services, catalogue: Catalogue, link: AuthoredLink) -> model
     if document:
         url = using.addresses.of(document) + fragment_of(link.fragment)
     elif attachment:
-        url = using.addresses.of_attachment(attachment)
+        url = using.addresses.of_attachment(attachment) + place_in_file(link.fragment)
     return models.WrittenLink(
         written=link.written,
         kind=link.kind,

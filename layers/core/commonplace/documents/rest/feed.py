@@ -16,6 +16,7 @@ from commonplace.documents.rest.parameters import Feed
 from commonplace.documents.rest.services import Services, services
 from commonplace.documents.views import moment
 from commonplace.kernel.objects import StoredObject
+from commonplace.repository.comments import visible
 from commonplace.web.representations import API, Page, fitting
 from commonplace.web.rest.models import json_bytes
 
@@ -46,7 +47,7 @@ class FeedResponse(JSONResponse):
     ),
 )
 async def get_feed(request: Request, asked: Annotated[Feed, Query()]) -> Response:
-    """For feed readers and web sites. `content_text` is Markdown as authored."""
+    """For feed readers and web sites. `content_text` is Markdown as authored, but for its comments."""
     using = services(request)
     edition = using.library.edition()
     key = ("feed", asked.query())
@@ -91,7 +92,7 @@ def _item(using: Services, entry: Entry, stored: StoredObject) -> models.FeedIte
         "external_url": entry.url,
         "title": entry.title,
         "summary": entry.description,
-        "content_text": _text(document["content"], f"{address}.md"),
+        "content_text": _text(visible(document["content"]), f"{address}.md"),
         "date_published": f"{entry.date}T00:00:00Z" if entry.date and len(entry.date) == 10 else None,
         "date_modified": moment(entry.updated_at),
         "authors": [{"name": name} for name in entry.author] or None,

@@ -15,6 +15,7 @@ from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.models import entry_url
 from commonplace.documents.rest.services import Services, services
 from commonplace.kernel.objects import StoredObject
+from commonplace.repository.comments import visible
 from commonplace.web.representations import API, PAGE_BYTES, Page, fitting
 from commonplace.web.rest.documentation import STRING
 
@@ -57,7 +58,7 @@ async def get_llms_text(request: Request) -> Response:
     ),
 )
 async def get_llms_full_text(request: Request) -> Response:
-    """The whole library in one file. Bodies are as authored."""
+    """The whole library in one file. Bodies are as authored, but for their comments."""
     using = services(request)
     edition = using.library.edition()
     return using.pages.page(edition.etag, ("llms-full",), lambda: _everything(using, edition)).answer(request)
@@ -122,7 +123,7 @@ def _affordable(entries: Iterable[Entry]) -> Iterator[Entry]:
 
 
 def _text(document_url: str, entry: Entry, stored: StoredObject) -> bytes:
-    content: str = json.loads(stored.body)["content"]
+    content = visible(json.loads(stored.body)["content"])
     return f"\n---\n\n# {_one_line(entry.title)}\n\nSource: {document_url}\n\n{content}\n".encode(
         "utf-8", "backslashreplace"
     )

@@ -28,7 +28,7 @@ class ReadPage(Stored):
     """What reading a published file has shown, beside its document."""
 
     problems: list[Problem] = Field(default_factory=list)
-    tags_line: int = 1
+    tag_lines: dict[str, int] = Field(default_factory=dict)
 
 
 class Known(Stored):

@@ -28,7 +28,7 @@ from commonplace.documents.content.graph import Graph, build_graph
 from commonplace.documents.content.keys import ATTACHMENTS_PREFIX, METADATA_PREFIX, content_key, raw_key
 from commonplace.documents.content.normalise import Normalised, normalise
 from commonplace.documents.content.paths import assign_ids, assign_names, is_servable
-from commonplace.documents.content.reader import Published, extract_links, judge
+from commonplace.documents.content.reader import Published, judge
 from commonplace.documents.sync.keys import STAGED_PREFIX, staged_key
 from commonplace.documents.sync.plan import Holdings, Known, Member, ReadPage, Selection, Skipped
 from commonplace.kernel.objects import ObjectStore, PreconditionFailed
@@ -116,7 +116,6 @@ class Reading:
     raw: bytes
     file: ParsedFile
     fields: Normalised
-    links: tuple[Link, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +134,7 @@ def read(path: str, blob_sha: BlobSha, raw: bytes) -> Reading | None:
     """The file as content, or None when its gate is shut (a changed pipeline may judge old bytes anew)."""
     match judge(raw):
         case Published(file):
-            return Reading(path, blob_sha, raw, file, normalise(path, file), extract_links(file))
+            return Reading(path, blob_sha, raw, file, normalise(path, file))
         case _:
             return None
 
@@ -331,9 +330,7 @@ class Publisher:
         earlier = self.before.manifest.documents if self.before.manifest else []
         publication.removed = [entry.ref for entry in earlier if entry.ref not in live]
         publication.read = {
-            path: ReadPage(
-                problems=list(readings[path].fields.problems), tags_line=readings[path].file.lines.get("tags", 1)
-            )
+            path: ReadPage(problems=list(readings[path].fields.problems), tag_lines=readings[path].fields.tag_lines)
             if path in readings
             else self.before.known.pages.get(path, ReadPage())
             for path in prepared.members
@@ -440,7 +437,7 @@ class Publisher:
         graph = self.before.graph
         earlier = graph.authored if graph else {}
         return {
-            path: prepared.readings[path].links
+            path: prepared.readings[path].fields.links
             if path in prepared.readings
             else [link.link() for link in earlier.get(path, ())]
             for path in prepared.members

@@ -215,6 +215,6 @@ def _tree(publication: "Publication", plan: "Plan", misplaced: Sequence[str]) ->
         read = publication.read[entry.path]
         links = publication.links.get(entry.path, ())
         pages[entry.path] = Page(
-            entry.ref, entry.title, entry.aliases, entry.tags, read.problems, links, tags_line=read.tags_line
+            entry.ref, entry.title, entry.aliases, entry.tags, read.problems, links, tag_lines=read.tag_lines
         )
     return Tree(pages, skipped, misplaced, {file.path: file.size for file in plan.files})

@@ -109,10 +109,10 @@ def _define(using: KnowledgeServices, _: Call, asked: TermArguments) -> Answer:
     if found is None:
         raise _missing(lexicon, asked.term)
     entry, stored = found
-    document = Document.model_validate_json(stored.body)
-    bare = _answer(using, lexicon, entry, document, pagination.nothing(document.content))
+    document, body = Document.model_validate_json(stored.body), pagination.body_of(stored)
+    bare = _answer(using, lexicon, entry, document, pagination.nothing(body))
     room = pagination.Room.beside(bare, DEFAULT_TOKENS)
-    return _answer(using, lexicon, entry, document, pagination.excerpt(entry, document.content, 0, room))
+    return _answer(using, lexicon, entry, document, pagination.excerpt(entry, body, 0, room))
 
 
 def _answer(

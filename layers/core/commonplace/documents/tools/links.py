@@ -117,12 +117,12 @@ def _by_tags(catalogue: Catalogue, entry: Entry, known: Mapping[DocumentRef, Rel
     if not own:
         return {}
     sharing = catalogue.select(Selection(Filters(tags_any=tuple(sorted(own)))))
-    bearing = Counter(tag for other in sharing for tag in own.intersection(other.tags))
+    bearing = Counter(tag for other in sharing for tag in own.intersection(other.tag_branches))
     total = len(catalogue.entries)
     scored = []
     for other in sharing:
         if other.ref != entry.ref and other.ref not in known:
-            shared = sorted(own.intersection(other.tags))
+            shared = sorted(own.intersection(other.tag_branches))
             scored.append((-sum(math.log(1 + total / bearing[tag]) for tag in shared), other.ref, shared))
     return {ref: shared for _, ref, shared in sorted(scored)[:MAX_BY_TAGS]}
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from commonplace.documents.content.document import Entry
 from commonplace.kernel.errors import InvalidInput
 from commonplace.kernel.objects import StoredObject
+from commonplace.repository.comments import visible
 from commonplace.web.mcp import budgets
 from commonplace.web.mcp.budgets import MAX_TOKENS, Piece, escaped, estimate_tokens, piece
 from commonplace.web.mcp.declaration import Answer
@@ -65,9 +66,8 @@ def nothing(body: str) -> Excerpt:
 
 
 def body_of(stored: StoredObject) -> str:
-    """The Markdown of a stored document, exactly as in its file."""
-    content: str = json.loads(stored.body)["content"]
-    return content
+    """Return the Markdown of a stored document as agents may read it: without its comments."""
+    return visible(json.loads(stored.body)["content"])
 
 
 def budget(max_tokens: int) -> int:

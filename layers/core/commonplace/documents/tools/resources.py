@@ -10,15 +10,18 @@ from typing import Any, overload
 from commonplace.documents import views
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content import facets
-from commonplace.documents.content.document import Attachment, Document, DocumentRef, Entry
+from commonplace.documents.content.document import Attachment, DocumentRef, Entry
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.facets import Facet
 from commonplace.documents.content.library import Edition
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.tools import completions
 from commonplace.documents.tools.completions import completer
+from commonplace.documents.tools.pagination import body_of
 from commonplace.documents.tools.services import FIRST_HOST, KnowledgeServices, document_uri
 from commonplace.kernel.errors import NotFound, TooLarge
+from commonplace.repository import markdown
+from commonplace.repository.comments import visible
 from commonplace.web.mcp.declaration import Call, Listed, Resource, Snapshot, Template, Text
 from commonplace.web.mcp.uri_templates import match, pattern_of
 
@@ -177,7 +180,7 @@ def _templates(using: KnowledgeServices, host: str) -> tuple[Template, ...]:
             uri_template=f"{base}/raw/{{+path}}",
             name="file",
             title="File",
-            description="The file of a published document, or an attachment, byte for byte as in the repository.",
+            description="The file of a published document, without its comments, or an attachment, byte for byte.",
             mime_type=None,
             read=partial(_file, using),
             tier=using.full_text_tier,
@@ -245,15 +248,17 @@ def _document(using: KnowledgeServices, _: Call, given: Mapping[str, str]) -> tu
         near = ", ".join(document_uri(using, ref) for ref in nearest)
         raise NotFound("There is no such document.", hint=f"Nearest: {near}." if near else None, nearest=nearest)
     entry, stored = found
-    content = Document.model_validate_json(stored.body).content
-    return views.markdown(entry, using.addresses.of(entry), content).decode(), MARKDOWN
+    return views.markdown(entry, using.addresses.of(entry), body_of(stored)).decode(), MARKDOWN
 
 
 def _file(using: KnowledgeServices, _: Call, given: Mapping[str, str]) -> tuple[Text, str]:
     """By the manifest alone: no key is made of what was sent unless a published file has that very path."""
     path, catalogue = given["path"], using.library.edition().catalogue
     if (entry := catalogue.manifest.by_path.get(path)) is not None:
-        return _contents(using.library.raw(entry).body, MARKDOWN)
+        raw = using.library.raw(entry).body
+        parsed = markdown.parse(raw)
+        body = parsed.body if isinstance(parsed, markdown.ParsedFile) else ""
+        return _contents(raw[: len(raw) - len(body.encode())] + visible(body).encode(), MARKDOWN)
     attachment = next((one for one in catalogue.manifest.attachments if one.path == path), None)
     if attachment is None:
         raise NotFound("There is no published file at this path.", hint="Paths are those of the repository.")

@@ -23,6 +23,7 @@ from commonplace.documents.tools import pagination
 from commonplace.documents.tools.extracts import Extract, Extracts
 from commonplace.documents.tools.services import KnowledgeServices, link, title
 from commonplace.kernel.errors import InvalidInput
+from commonplace.repository.comments import visible
 from commonplace.search.filters import Filters
 from commonplace.search.model import Hit, SearchRequest
 from commonplace.search.query import Query
@@ -368,7 +369,7 @@ def search_with_documents(using: KnowledgeServices, _: Call, asked: DocumentsArg
     # Its handle would continue a ranking of passages, and this tool has no use for it.
     came = replace(came, cursor=None)
     hits = came.findings.hits
-    bodies = [hit.document.content if hit.document else None for hit in hits]
+    bodies = [visible(hit.document.content) if hit.document else None for hit in hits]
     budget = pagination.budget(asked.max_tokens or using.document_tokens)
     best = _with_documents(using, came, [None] * len(hits))
     room = budget - cost(best)

@@ -14,6 +14,7 @@ from commonplace.reference.source.findings import At, Findings
 from commonplace.reference.source.values import JsonError, sentence
 from commonplace.reference.source.values import read as read_json
 from commonplace.repository import markdown
+from commonplace.repository.comments import visible
 from commonplace.repository.problems import Problem as FileProblem
 from commonplace.repository.slugs import slug, without_suffix
 
@@ -167,9 +168,8 @@ def _markdown(path: str, raw: bytes, findings: Findings, at: At) -> Iterator[Dra
     authored: dict[Place, str] = {(key,): text for key, text in parsed.authored.items() if isinstance(text, str)}
     fields = fields_of(parsed.frontmatter, (), Parsed(parsed.frontmatter, lines, authored), at.on(1), findings)
     if not _private(fields):
-        yield Draft(
-            fields, type_of(path), parsed.body, parsed.body_line, slug(without_suffix(path)) or None, category_of(path)
-        )
+        name, body = slug(without_suffix(path)) or None, visible(parsed.body)
+        yield Draft(fields, type_of(path), body, parsed.body_line, name, category_of(path))
 
 
 def _private(fields: Fields) -> bool:

@@ -17,7 +17,7 @@ from commonplace.search.models.tokens import TOKENS_VERSION
 from commonplace.search.names import name_keys, names_of
 from commonplace.search.text import plain, words
 
-SCHEMA_VERSION = "8"
+SCHEMA_VERSION = "9"
 
 TERMS = f"{ANALYSIS_VERSION}, {TOKENS_VERSION}"
 """The version of the terms and of the token ids of an index."""
@@ -220,7 +220,8 @@ def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bo
             row,
         ),
     )
-    database.executemany("INSERT INTO record_tags VALUES (?, ?)", [(tag, row) for tag in dict.fromkeys(record.tags)])
+    found_by = dict.fromkeys((*record.tags, *record.tag_parents))
+    database.executemany("INSERT INTO record_tags VALUES (?, ?)", [(tag, row) for tag in found_by])
     database.executemany(
         "INSERT INTO record_roles VALUES (?, ?)", [(role, row) for role in dict.fromkeys(record.roles)]
     )
@@ -377,6 +378,6 @@ def known_vectors(database: sqlite3.Connection, keys: Iterable[str]) -> dict[str
 
 def _fields(record: Record) -> str:
     kept = asdict(record)
-    for name in ("body", "chunks", "version", "id", "identifiers"):
+    for name in ("body", "chunks", "version", "id", "identifiers", "tag_parents"):
         del kept[name]
     return json.dumps(kept, ensure_ascii=False)

@@ -31,7 +31,7 @@ from commonplace.search.text import plain, words
 
 logger = logging.getLogger(__name__)
 
-SCHEMA_VERSION = f"7, {ANALYSIS_VERSION}, {TOKENS_VERSION}"
+SCHEMA_VERSION = f"8, {ANALYSIS_VERSION}, {TOKENS_VERSION}"
 """Of the fields and of the queries over them: an index of another one cannot be read."""
 
 LEXICAL_ONLY = "none"
@@ -96,6 +96,7 @@ RECORD_RULES: Mapping[str, Rule] = {
     "confidence": Rule({"type": "double"}),
     "authors": Rule(_EXACT, ("authors", 1)),
     "identifiers": Rule(None),  # `names` holds them
+    "tag_parents": Rule(None),  # `within` holds them
     "public": Rule({"type": "boolean"}),
     "valid_from": Rule(_EXACT),  # compared as text
     "valid_until": Rule(_EXACT),
@@ -183,6 +184,7 @@ def _mappings(dimension: int | None, parameters: IndexParameters, serverless: bo
         "buried": {"type": "date", "format": "epoch_millis"},
         "embedded": {"type": "boolean"},
         "alias": _EXACT,
+        "within": _EXACT,  # the tags and all that they lie in
         "tokens": {"type": "binary", "doc_values": True},  # of fifty at once: as keywords it takes ten times as long
         "names": _EXACT,  # keys of the title, the aliases and the identifiers, for whoever types a name
         "named": _CARRIED,  # the same names as they are written, each after its kind
@@ -191,7 +193,7 @@ def _mappings(dimension: int | None, parameters: IndexParameters, serverless: bo
         "chunks": {"type": "nested", "properties": chunk},
     }
     # What is only searched is not kept: answers are read from a smaller source.
-    unread = ["alias", "names", "named", "spelling", "labels", "tokens", "chunks.headings"]
+    unread = ["alias", "within", "names", "named", "spelling", "labels", "tokens", "chunks.headings"]
     return {"dynamic": "strict", "_source": {"excludes": unread}, "properties": properties}
 
 
@@ -249,6 +251,7 @@ def written(indexed: IndexedRecord, *, with_vectors: bool) -> tuple[int, dict[st
         },
         "chunks": _chunks(record, vectors),
         "alias": record.aliases,
+        "within": [*record.tags, *record.tag_parents],
         "tokens": _packed(indexed.tokens[:MOST_CHUNKS]) if indexed.tokens else None,
         "spelling": " ".join(_vocabulary(record)),
     }

@@ -40,7 +40,7 @@ def conditions(filters: Filters) -> list[Query]:
         ("status", filters.statuses),
         ("authors", filters.authors),
         ("alias", filters.aliases),
-        ("tags", filters.tags_any),
+        ("within", filters.tags_any),
         ("roles", filters.roles_any),
     )
     found: list[Query] = [{"terms": {name: list(values)}} for name, values in alternatives if values]
@@ -52,7 +52,7 @@ def conditions(filters: Filters) -> list[Query]:
         bounds = (("valid_from", "gt"), ("valid_until", "lte"))
         outside = [{"range": {name: {beyond: filters.valid_at}}} for name, beyond in bounds]
         found.append({"bool": {"must_not": outside}})  # a record without the bound is in no range
-    found += [{"term": {"tags": tag}} for tag in dict.fromkeys(filters.tags_all)]
+    found += [{"term": {"within": tag}} for tag in dict.fromkeys(filters.tags_all)]
     if filters.min_confidence is not None:
         found.append({"range": {"confidence": {"gte": filters.min_confidence}}})
     ranges = (("date", filters.date_from, filters.date_to), ("created_at", filters.created_from, filters.created_to))
