@@ -76,7 +76,7 @@ def test_a_link_to_a_private_file_is_told_apart_from_a_broken_one() -> None:
 
 def test_missing_attachments_are_reported_where_they_are_named() -> None:
     files = {"a.md": markdown("![](there.png) ![[gone.png]]", banner="![[lost.png]]", title="A"), "there.png": b""}
-    assert [(problem.line, problem.message) for _, problem in found(files, "missing-attachment")] == [
+    assert [(problem.line, problem.message) for _, problem in found(files, "broken-content")] == [
         (3, "there is no file `lost.png`"),
         (6, "there is no file `gone.png`"),
     ]

@@ -17,6 +17,8 @@ DocumentRef = NewType("DocumentRef", str)
 """`{contentType}/{id}`: the name of a document everywhere outside the repository."""
 
 MANIFEST_KEY = "metadata/manifest.json"
+LFS_POINTER_TYPE = "text/x-git-lfs-pointer"
+"""Of an attachment whose content Git LFS holds elsewhere, whatever its name says: it is no picture."""
 
 
 def reference(content_type: str, document_id: str) -> DocumentRef:

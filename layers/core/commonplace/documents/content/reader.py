@@ -11,9 +11,9 @@ from typing import Any, assert_never
 from commonplace.documents.content import diagnosis
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.repository import markdown
-from commonplace.repository.blobs import BlobSha
+from commonplace.repository.blobs import BlobSha, is_lfs_pointer
 from commonplace.repository.link import Link
-from commonplace.repository.links import find_links
+from commonplace.repository.links import Contents, read_contents
 from commonplace.repository.markdown import (
     CLOSING,
     LINE_END,
@@ -24,11 +24,11 @@ from commonplace.repository.markdown import (
     parse_or_raise,
 )
 from commonplace.repository.outcomes import InvalidBlob, PublishedBlob, UnpublishedBlob
-from commonplace.repository.problems import Problem
+from commonplace.repository.problems import LFS_POINTER, Problem
 
 logger = logging.getLogger(__name__)
 
-PARSER_VERSION = "2"
+PARSER_VERSION = "3"
 """Part of the pipeline's fingerprint: another value means that every file is read again."""
 
 # White space stays inside the lookaheads: outside, the pattern could give some back and slip past them.
@@ -73,9 +73,14 @@ def parse(raw: bytes) -> ParsedFile | Problem | None:
     return markdown.parse(raw, ONTOLOGY.fields)
 
 
+def contents_of(file: ParsedFile) -> Contents:
+    """Return links, those of fields that embed among them, anchors and problems of a published file."""
+    return read_contents(file, _is_embed)
+
+
 def extract_links(file: ParsedFile) -> tuple[Link, ...]:
     """Every reference to something in the repository, those of fields that embed among them."""
-    return find_links(file, _is_embed)
+    return contents_of(file).links
 
 
 def _is_embed(field: str) -> bool:
@@ -85,6 +90,8 @@ def _is_embed(field: str) -> bool:
 
 def _judge(raw: bytes) -> Verdict:
     file = parse_or_raise(raw, ONTOLOGY.fields)
+    if file is None and is_lfs_pointer(raw):
+        return Invalid(LFS_POINTER)
     if file is None:
         return Unpublished("no frontmatter" if raw.strip() else "empty file", diagnosis.of_a_text(raw))
     if reason := _held_back(file):

@@ -7,7 +7,9 @@ from commonplace.documents.content.findings import Findings, Page, Skip, Tree, f
 from commonplace.documents.content.normalise import normalise
 from commonplace.documents.content.ontology import ONTOLOGY, Ontology
 from commonplace.documents.content.paths import Exclusions, assign_ids
-from commonplace.documents.content.reader import Invalid, Published, Unpublished, extract_links, judge
+from commonplace.documents.content.reader import Invalid, Published, Unpublished, contents_of, judge
+from commonplace.repository.blobs import MAX_POINTER_BYTES, is_lfs_pointer
+from commonplace.repository.slugs import is_markdown
 
 
 def validate_tree(
@@ -26,15 +28,17 @@ def validate_tree(
     files = {path: verdict.file for path, verdict in verdicts.items() if isinstance(verdict, Published)}
     fields = {path: normalise(path, file, ontology) for path, file in files.items()}
     ids = assign_ids({path: one.content_type for path, one in fields.items()})
+    contents = {path: contents_of(file) for path, file in files.items()}
     pages = {
         path: Page(
             ref=reference(one.content_type, ids[path]),
             title=one.title,
             aliases=one.aliases,
             tags=one.tags,
-            problems=one.problems,
-            links=extract_links(files[path]),
+            problems=(*one.problems, *contents[path].problems),
+            links=contents[path].links,
             tags_line=files[path].lines.get("tags", 1),
+            anchors=contents[path].anchors,
         )
         for path, one in fields.items()
     }
@@ -48,4 +52,7 @@ def validate_tree(
             case Published():
                 pass
     misplaced = [path for path in known if exclusions.is_misplaced(path) and isinstance(judge(read(path)), Published)]
-    return find(Tree(pages, skipped, misplaced, {path: (sizes or {}).get(path, 0) for path in known}), exclusions)
+    weights = {path: (sizes or {}).get(path, 0) for path in known}
+    small = [path for path, size in weights.items() if size < MAX_POINTER_BYTES and not is_markdown(path)]
+    pointers = {path for path in small if is_lfs_pointer(read(path))}
+    return find(Tree(pages, skipped, misplaced, weights, pointers), exclusions)

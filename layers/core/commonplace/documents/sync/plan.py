@@ -29,6 +29,8 @@ class ReadPage(Stored):
 
     problems: list[Problem] = Field(default_factory=list)
     tags_line: int = 1
+    anchors: tuple[str, ...] | None = None
+    """Fragments that lead to a place in it."""
 
 
 class Known(Stored):

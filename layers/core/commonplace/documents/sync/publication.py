@@ -16,6 +16,7 @@ from types import MappingProxyType
 from urllib.parse import quote
 
 from commonplace.documents.content.document import (
+    LFS_POINTER_TYPE,
     MANIFEST_KEY,
     Attachment,
     Document,
@@ -28,13 +29,14 @@ from commonplace.documents.content.graph import Graph, build_graph
 from commonplace.documents.content.keys import ATTACHMENTS_PREFIX, METADATA_PREFIX, content_key, raw_key
 from commonplace.documents.content.normalise import Normalised, normalise
 from commonplace.documents.content.paths import assign_ids, assign_names, is_servable
-from commonplace.documents.content.reader import Published, extract_links, judge
+from commonplace.documents.content.reader import Published, contents_of, judge
 from commonplace.documents.sync.keys import STAGED_PREFIX, staged_key
 from commonplace.documents.sync.plan import Holdings, Known, Member, ReadPage, Selection, Skipped
 from commonplace.kernel.objects import ObjectStore, PreconditionFailed
 from commonplace.kernel.parallel import Parallel
-from commonplace.repository.blobs import BlobSha, git_blob_sha
+from commonplace.repository.blobs import BlobSha, git_blob_sha, is_lfs_pointer
 from commonplace.repository.link import Link
+from commonplace.repository.links import Contents
 from commonplace.repository.markdown import ParsedFile
 from commonplace.repository.plan import Plan
 from commonplace.repository.ports import BlobNotFound, LeaseHeld, Repository, TreeFile
@@ -116,7 +118,7 @@ class Reading:
     raw: bytes
     file: ParsedFile
     fields: Normalised
-    links: tuple[Link, ...]
+    contents: Contents
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,7 @@ def read(path: str, blob_sha: BlobSha, raw: bytes) -> Reading | None:
     """The file as content, or None when its gate is shut (a changed pipeline may judge old bytes anew)."""
     match judge(raw):
         case Published(file):
-            return Reading(path, blob_sha, raw, file, normalise(path, file), extract_links(file))
+            return Reading(path, blob_sha, raw, file, normalise(path, file), contents_of(file))
         case _:
             return None
 
@@ -332,7 +334,9 @@ class Publisher:
         publication.removed = [entry.ref for entry in earlier if entry.ref not in live]
         publication.read = {
             path: ReadPage(
-                problems=list(readings[path].fields.problems), tags_line=readings[path].file.lines.get("tags", 1)
+                problems=[*readings[path].fields.problems, *readings[path].contents.problems],
+                tags_line=readings[path].file.lines.get("tags", 1),
+                anchors=readings[path].contents.anchors,
             )
             if path in readings
             else self.before.known.pages.get(path, ReadPage())
@@ -440,7 +444,7 @@ class Publisher:
         graph = self.before.graph
         earlier = graph.authored if graph else {}
         return {
-            path: prepared.readings[path].links
+            path: prepared.readings[path].contents.links
             if path in prepared.readings
             else [link.link() for link in earlier.get(path, ())]
             for path in prepared.members
@@ -465,7 +469,7 @@ class Publisher:
                 body = self.repository.blob(item.blob_sha)
             except BlobNotFound:
                 return None
-        kind = media_type(item.path)
+        kind = LFS_POINTER_TYPE if is_lfs_pointer(body) else media_type(item.path)
         etag = self.objects.put(item.key, body, media_type=kind)
         width, height = dimensions(kind, body)
         return Attachment(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from commonplace.documents.content.document import DocumentRef, Manifest
+from commonplace.documents.content.document import LFS_POINTER_TYPE, DocumentRef, Manifest
 from commonplace.documents.content.findings import OF_LINKS, Finding, Findings, Page, Skip, Tree, find
 from commonplace.documents.content.paths import Exclusions
 from commonplace.kernel.stored import Stored
@@ -215,6 +215,7 @@ def _tree(publication: "Publication", plan: "Plan", misplaced: Sequence[str]) ->
         read = publication.read[entry.path]
         links = publication.links.get(entry.path, ())
         pages[entry.path] = Page(
-            entry.ref, entry.title, entry.aliases, entry.tags, read.problems, links, tags_line=read.tags_line
+            entry.ref, entry.title, entry.aliases, entry.tags, read.problems, links, read.tags_line, read.anchors
         )
-    return Tree(pages, skipped, misplaced, {file.path: file.size for file in plan.files})
+    pointers = {item.path for item in publication.attachments if item.media_type == LFS_POINTER_TYPE}
+    return Tree(pages, skipped, misplaced, {file.path: file.size for file in plan.files}, pointers)
