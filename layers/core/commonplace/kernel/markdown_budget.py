@@ -4,7 +4,9 @@ Time of a Markdown parser may grow with the square of what never closes. Beyond 
 """
 
 import importlib
+import math
 import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -40,6 +42,10 @@ Parser = TypeVar("Parser", bound=MarkdownIt)
 InlineRule = Callable[[StateInline, bool], bool]
 
 
+class OutOfTime(Exception):
+    """Parsing took longer than its caller waits."""
+
+
 @dataclass(slots=True)
 class Work:
     """What the parsing of one text has cost. It is in the parser's environment as `work`."""
@@ -54,6 +60,12 @@ class Work:
     long_block: int | None = None
     """0-based line of the first block that is too long to have markup."""
     last_math: int | None = None
+    until: float = math.inf
+    """When parsing is given up, as `time.monotonic` counts: a machine may be slow beyond measure."""
+
+    def check(self) -> None:
+        if time.monotonic() > self.until:
+            raise OutOfTime
 
     def end(self, line: int) -> None:
         self.ended = line if self.ended is None else min(self.ended, line)
@@ -78,6 +90,7 @@ def bounded(parser: Parser) -> Parser:
 def _count_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Make one paragraph without markup of all that follows the end of the budget."""
     work: Work = state.env["work"]
+    work.check()
     spent = _TOKEN * (work.tokens + len(state.tokens)) + _LINE * start
     if silent or spent <= BASE_WORK + WORK_PER_CHARACTER * state.bMarks[start]:
         return False
@@ -97,6 +110,7 @@ def _inline(state: StateCore) -> None:
     for token in state.tokens:
         if token.type != "inline":
             continue
+        work.check()
         passed += len(token.content)
         work.limit, work.block_line = BASE_WORK + WORK_PER_CHARACTER * passed, token.map[0] if token.map else 0
         token.children = []

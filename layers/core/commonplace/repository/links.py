@@ -5,6 +5,7 @@ follows. Nothing inside code or a comment is a link, and addresses on the web ar
 """
 
 import logging
+import math
 import re
 from bisect import bisect_left
 from collections import Counter
@@ -17,7 +18,7 @@ from urllib.parse import unquote
 
 from markdown_it.token import Token
 
-from commonplace.kernel.markdown_budget import MAX_BLOCK_LENGTH, Work
+from commonplace.kernel.markdown_budget import MAX_BLOCK_LENGTH, OutOfTime, Work
 from commonplace.repository.dialect import WIKI, dialect, plain
 from commonplace.repository.headings import BLOCK, anchor, leads
 from commonplace.repository.link import Link, LinkKind
@@ -53,13 +54,15 @@ class Contents:
     problems: tuple[Problem, ...] = ()
 
 
-def read_contents(file: "ParsedFile", is_embed: Callable[[str], bool] = lambda _field: False) -> Contents:
-    """Return every reference to something in the repository, the anchors and the problems of a file. Never raises.
+def read_contents(
+    file: "ParsedFile", is_embed: Callable[[str], bool] = lambda _field: False, until: float = math.inf
+) -> Contents:
+    """Return every reference to something in the repository, the anchors and the problems of a file.
 
-    `is_embed` says whether the text of a field of the frontmatter is itself a target.
+    `is_embed` says whether the text of a field of the frontmatter is itself a target. Raises OutOfTime, nothing else.
     """
     links = [*_frontmatter_links(file, is_embed)]
-    env: dict[str, Work] = {}
+    env = {"work": Work(until=until)}
     try:
         tokens = dialect().parse(file.body, env)
         links += _body_links(file, tokens)
@@ -70,6 +73,8 @@ def read_contents(file: "ParsedFile", is_embed: Callable[[str], bool] = lambda _
             *_own_fragments(file, tokens, anchors),
         )
         return Contents(tuple(links), anchors, problems)
+    except OutOfTime:
+        raise
     except Exception as error:  # noqa: BLE001 - a parser's bug in one body must not end a run over all of them
         logger.warning("links of a body could not be read", extra={"error": type(error).__name__})
         return Contents(tuple(links))

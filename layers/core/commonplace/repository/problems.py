@@ -32,6 +32,7 @@ KINDS: dict[str, tuple[Severity, str]] = {
     "id-collision": ("warning", "the id is taken by another document too"),
     "attachment-not-served": ("warning", "a linked file is not served"),
     "broken-content": ("warning", "a published page shows something broken"),
+    "not-stored": ("warning", "a file cannot be stored"),
     "too-much-markup": ("warning", "a file has more markup than is read"),
     "broken-link": ("warning", "a link leads nowhere"),
     "link-to-unpublished": ("warning", "a link leads to a page that is not published"),

@@ -4,6 +4,7 @@ It fails closed: only the boolean `publish: true` publishes, and any `draft` but
 """
 
 import logging
+import math
 import re
 from dataclasses import dataclass, replace
 from typing import Any, assert_never
@@ -73,9 +74,12 @@ def parse(raw: bytes) -> ParsedFile | Problem | None:
     return markdown.parse(raw, ONTOLOGY.fields)
 
 
-def contents_of(file: ParsedFile) -> Contents:
-    """Return links, those of fields that embed among them, anchors and problems of a published file."""
-    return read_contents(file, _is_embed)
+def contents_of(file: ParsedFile, until: float = math.inf) -> Contents:
+    """Return links, those of fields that embed among them, anchors and problems of a published file.
+
+    Raises OutOfTime after `until`, as `time.monotonic` counts.
+    """
+    return read_contents(file, _is_embed, until)
 
 
 def extract_links(file: ParsedFile) -> tuple[Link, ...]:

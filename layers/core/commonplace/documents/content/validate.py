@@ -6,7 +6,7 @@ from commonplace.documents.content.document import reference
 from commonplace.documents.content.findings import Findings, Page, Skip, Tree, find
 from commonplace.documents.content.normalise import normalise
 from commonplace.documents.content.ontology import ONTOLOGY, Ontology
-from commonplace.documents.content.paths import Exclusions, assign_ids
+from commonplace.documents.content.paths import Exclusions, assign_ids, unstorable
 from commonplace.documents.content.reader import Invalid, Published, Unpublished, contents_of, judge
 from commonplace.repository.blobs import MAX_POINTER_BYTES, is_lfs_pointer
 from commonplace.repository.slugs import is_markdown
@@ -25,6 +25,11 @@ def validate_tree(
     """
     known, exclusions = sorted(paths), exclusions or Exclusions()
     verdicts = {path: judge(read(path)) for path in known if exclusions.is_content(path)}
+    verdicts |= {
+        path: Invalid(problem)
+        for path, verdict in verdicts.items()
+        if isinstance(verdict, Published) and (problem := unstorable(path))
+    }
     files = {path: verdict.file for path, verdict in verdicts.items() if isinstance(verdict, Published)}
     fields = {path: normalise(path, file, ontology) for path, file in files.items()}
     ids = assign_ids({path: one.content_type for path, one in fields.items()})

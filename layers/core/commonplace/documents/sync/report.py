@@ -99,6 +99,8 @@ class PastRun(Stored):
     commit_sha: str = ""
     error: str | None = None
     """Name of the error that ended a failed run."""
+    file: str = ""
+    """The one that a failed run ended at, where one was the cause."""
     counts: Counts = Field(default_factory=Counts)
     pending: int = 0
 
@@ -109,7 +111,10 @@ class History(Stored):
     runs: list[PastRun] = Field(default_factory=list)
 
     def with_run(self, run: PastRun) -> "History":
-        return History(runs=[run, *self.runs][:RUNS_KEPT])
+        """Failures of one run are one entry, which names a file if one of them did; its success takes their place."""
+        failures = [one for one in self.runs if one.status == "failed" and one.run == run.run and run.run]
+        named = run if run.status == "succeeded" else next((one for one in failures if one.file), run)
+        return History(runs=[named, *(one for one in self.runs if one not in failures)][:RUNS_KEPT])
 
 
 class Summary(Stored):
