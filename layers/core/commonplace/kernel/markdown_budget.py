@@ -5,9 +5,10 @@ Time of a Markdown parser may grow with the square of what never closes. Beyond 
 
 import importlib
 import math
-import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -36,14 +37,30 @@ _REACH = 7
 # A row that lacks cells is filled up: a table of few characters could make 65,536 of them.
 setattr(importlib.import_module("markdown_it.rules_block.table"), "MAX_AUTOCOMPLETED_CELLS", 5_000)  # noqa: B010 - untyped
 
-_CLOSES_MATH = re.compile(r"\$\$[ \t]*$", re.MULTILINE)
-
 Parser = TypeVar("Parser", bound=MarkdownIt)
 InlineRule = Callable[[StateInline, bool], bool]
 
 
+_GIVEN_UP: ContextVar[float] = ContextVar("given_up", default=math.inf)
+
+
 class OutOfTime(Exception):
     """Parsing took longer than its caller waits."""
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Give parsing up after so long: the last resort, for a machine that is slow beyond measure. Raises OutOfTime."""
+    token = _GIVEN_UP.set(time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _GIVEN_UP.reset(token)
+
+
+def _check_time() -> None:
+    if time.monotonic() > _GIVEN_UP.get():
+        raise OutOfTime
 
 
 @dataclass(slots=True)
@@ -59,13 +76,6 @@ class Work:
     """0-based line from which on the text has no markup."""
     long_block: int | None = None
     """0-based line of the first block that is too long to have markup."""
-    last_math: int | None = None
-    until: float = math.inf
-    """When parsing is given up, as `time.monotonic` counts: a machine may be slow beyond measure."""
-
-    def check(self) -> None:
-        if time.monotonic() > self.until:
-            raise OutOfTime
 
     def end(self, line: int) -> None:
         self.ended = line if self.ended is None else min(self.ended, line)
@@ -90,7 +100,7 @@ def bounded(parser: Parser) -> Parser:
 def _count_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Make one paragraph without markup of all that follows the end of the budget."""
     work: Work = state.env["work"]
-    work.check()
+    _check_time()
     spent = _TOKEN * (work.tokens + len(state.tokens)) + _LINE * start
     if silent or spent <= BASE_WORK + WORK_PER_CHARACTER * state.bMarks[start]:
         return False
@@ -110,7 +120,7 @@ def _inline(state: StateCore) -> None:
     for token in state.tokens:
         if token.type != "inline":
             continue
-        work.check()
+        _check_time()
         passed += len(token.content)
         work.limit, work.block_line = BASE_WORK + WORK_PER_CHARACTER * passed, token.map[0] if token.map else 0
         token.children = []
@@ -142,11 +152,3 @@ def _count_step(state: StateInline, silent: bool) -> bool:
 def spend(state: StateInline, units: int) -> None:
     """Count what a rule costs beside its step."""
     state.env["work"].spent += units
-
-
-def closes_math(state: StateBlock, start: int) -> bool:
-    """Whether a line after the `$$` at which line `start` begins may close it; the lines are searched once."""
-    work: Work = state.env["work"]
-    if work.last_math is None:
-        work.last_math = max((found.start() for found in _CLOSES_MATH.finditer(state.src)), default=-1)
-    return work.last_math > state.bMarks[start] + state.tShift[start]

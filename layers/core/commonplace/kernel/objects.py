@@ -31,12 +31,8 @@ class NotStorable(ValueError):
 
 
 def check_key(key: str) -> None:
-    """Raise NotStorable for a key that S3 refuses, or that is not valid UTF-8."""
-    try:
-        length = len(key.encode())
-    except UnicodeEncodeError:
-        raise NotStorable("the key is not valid Unicode") from None
-    if length > MAX_KEY_BYTES:
+    """Raise NotStorable for a key that is too long for S3, ValueError for one that is not Unicode."""
+    if len(key.encode()) > MAX_KEY_BYTES:
         raise NotStorable(f"the key has more than {MAX_KEY_BYTES:,} bytes")
 
 

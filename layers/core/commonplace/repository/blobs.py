@@ -1,7 +1,6 @@
 """Ids of Git blobs."""
 
 import hashlib
-import re
 from typing import NewType
 
 BlobSha = NewType("BlobSha", str)
@@ -13,11 +12,10 @@ def git_blob_sha(raw: bytes) -> BlobSha:
     return BlobSha(hashlib.sha1(b"blob %d\0%b" % (len(raw), raw), usedforsecurity=False).hexdigest())
 
 
-_LFS_POINTER = re.compile(rb"version https://(?:git-lfs|hawser)\.github\.com/spec/v1\r?\n")
 MAX_POINTER_BYTES = 1024
 """Pointers of Git LFS are smaller (git-lfs/docs/spec.md)."""
 
 
 def is_lfs_pointer(raw: bytes) -> bool:
     """Whether the bytes stand for a file that Git LFS holds elsewhere."""
-    return len(raw) < MAX_POINTER_BYTES and _LFS_POINTER.match(raw) is not None
+    return len(raw) < MAX_POINTER_BYTES and raw.startswith(b"version https://git-lfs.github.com/spec/v1")

@@ -23,7 +23,7 @@ from mdit_py_plugins.footnote.index import footnote_ref
 from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 from mdit_py_plugins.gfm_autolink.index import _email_rule, _protocol_rule, _www_inline_rule
 
-from commonplace.kernel.markdown_budget import InlineRule, bounded, closes_math, spend
+from commonplace.kernel.markdown_budget import InlineRule, bounded, spend
 
 WIKI = re.compile(r"(!?)\[\[([^\[\]\n]+)\]\]")
 _HIGHLIGHT = re.compile(r"==(?![\s=])(.{1,2000}?)(?<![\s=])==(?!=)", re.DOTALL)
@@ -37,6 +37,7 @@ _COMMENT = re.compile(
 _TITLE = re.compile(r"\s+(?:\"[^\"]*\"|'[^']*')\Z")
 _LOOKS_LIKE_A_PATH = re.compile(r"\S/|/\S|\.[A-Za-z0-9]{2,5}(?:#.*)?\Z")
 _PARENTHESES = re.compile(r"[()\n]")
+_CLOSES_MATH = re.compile(r"\$\$[ \t]*$", re.MULTILINE)
 _FOOTNOTE = re.compile(r"\[\^[^\s\[\]]{1,500}\]")
 _PROTOCOL = re.compile(r"(?:https?|mailto|xmpp)\Z")
 _END_OF_ADDRESS = re.compile(r"[ \t\r\n\0\v\f]")
@@ -119,7 +120,11 @@ _CLOSED_MATH = math_block_dollar(allow_labels=False)
 
 
 def _math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    return closes_math(state, start) and _CLOSED_MATH(state, start, end, silent)
+    """The plugin's rule, where a later line closes the formula: it looks for one to the end of the text."""
+    if "closes_math" not in state.env:
+        state.env["closes_math"] = max((found.start() for found in _CLOSES_MATH.finditer(state.src)), default=-1)
+    closed = state.env["closes_math"] > state.bMarks[start] + state.tShift[start]
+    return closed and _CLOSED_MATH(state, start, end, silent)
 
 
 def _html(state: StateInline, silent: bool) -> bool:

@@ -5,7 +5,6 @@ follows. Nothing inside code or a comment is a link, and addresses on the web ar
 """
 
 import logging
-import math
 import re
 from bisect import bisect_left
 from collections import Counter
@@ -54,15 +53,13 @@ class Contents:
     problems: tuple[Problem, ...] = ()
 
 
-def read_contents(
-    file: "ParsedFile", is_embed: Callable[[str], bool] = lambda _field: False, until: float = math.inf
-) -> Contents:
+def read_contents(file: "ParsedFile", is_embed: Callable[[str], bool] = lambda _field: False) -> Contents:
     """Return every reference to something in the repository, the anchors and the problems of a file.
 
     `is_embed` says whether the text of a field of the frontmatter is itself a target. Raises OutOfTime, nothing else.
     """
     links = [*_frontmatter_links(file, is_embed)]
-    env = {"work": Work(until=until)}
+    env: dict[str, Work] = {}
     try:
         tokens = dialect().parse(file.body, env)
         links += _body_links(file, tokens)
@@ -78,11 +75,6 @@ def read_contents(
     except Exception as error:  # noqa: BLE001 - a parser's bug in one body must not end a run over all of them
         logger.warning("links of a body could not be read", extra={"error": type(error).__name__})
         return Contents(tuple(links))
-
-
-def find_links(file: "ParsedFile") -> tuple[Link, ...]:
-    """Return every reference to something in the repository: frontmatter first, then the body. Never raises."""
-    return read_contents(file).links
 
 
 def link_of(token: Token, text: str = "", line: int = 1) -> Link | None:
@@ -141,12 +133,11 @@ def _frontmatter_links(file: "ParsedFile", is_embed: Callable[[str], bool]) -> I
 
 def _unread_markup(file: "ParsedFile", work: Work) -> Iterator[Problem]:
     hint = "put what is no prose into a block of code, or divide it"
-    if work.ended is not None:
-        message = "the file has too much markup: from here on it is shown as plain text"
-        yield Problem("too-much-markup", message, hint, file.body_line + work.ended)
-    if work.long_block is not None:
-        message = f"a paragraph of more than {MAX_BLOCK_LENGTH:,} characters is shown as plain text"
-        yield Problem("too-much-markup", message, hint, file.body_line + work.long_block)
+    long = f"a paragraph of more than {MAX_BLOCK_LENGTH:,} characters is shown as plain text"
+    much = "the file has too much markup: from here on it is shown as plain text"
+    for message, line in ((much, work.ended), (long, work.long_block)):
+        if line is not None:
+            yield Problem("too-much-markup", message, hint, file.body_line + line)
 
 
 def _conflicts(file: "ParsedFile", tokens: Sequence[Token]) -> Iterator[Problem]:

@@ -174,7 +174,7 @@ class RunSteps(ABC):
 
     def stumbled(self, event: Event, error: Exception) -> None:
         """Record what ended a step before it is tried again, which may take half an hour. `error` may name a file."""
-        file = next(iter(getattr(error, "__notes__", ())), "")
+        file = next((note for one in (error, error.__cause__) for note in getattr(one, "__notes__", ())), "")
         self._record_failure(str(event["run"]), type(error).__name__, file)
 
     @abstractmethod

@@ -112,10 +112,7 @@ def _retryable() -> Iterator[None]:
         cause = error.__cause__ if isinstance(error, Unavailable) else error
         if isinstance(cause, ClientError) and not _is_passing(cause):
             raise
-        unavailable = StoreUnavailable(type(cause or error).__name__)
-        for note in getattr(error, "__notes__", ()):
-            unavailable.add_note(note)
-        raise unavailable from error
+        raise StoreUnavailable(type(cause or error).__name__) from error
 
 
 def _is_passing(error: ClientError) -> bool:

@@ -3,14 +3,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.documents.content.reader import extract_links
+from commonplace.documents.content.reader import contents_of
 from commonplace.repository.link import Link
 from commonplace.repository.markdown import ParsedFile
 from tests.unit.documents.content.files import markdown, published
 
 
 def links(body: str) -> list[Link]:
-    return list(extract_links(ParsedFile({}, body, 1)))
+    return list(contents_of(ParsedFile({}, body, 1)).links)
 
 
 def targets(body: str) -> list[str]:
@@ -24,7 +24,7 @@ def test_a_link_has_target_fragment_text_and_line() -> None:
 
 def test_lines_count_from_the_top_of_the_file() -> None:
     file = published(markdown("\n> quote\n> [a](a.md)\n\n- one\n- two [b](b.md)\n  more [c](c.md)\n", title="A"))
-    assert [(link.target, link.line - file.body_line) for link in extract_links(file)] == [
+    assert [(link.target, link.line - file.body_line) for link in contents_of(file).links] == [
         ("a.md", 2),
         ("b.md", 5),
         ("c.md", 6),
@@ -121,7 +121,7 @@ def test_frontmatter_embeds_and_wiki_links_are_links() -> None:
             title="Not a [[link]]",
         )
     )
-    assert [(link.kind, link.target, link.line) for link in extract_links(file)] == [
+    assert [(link.kind, link.target, link.line) for link in contents_of(file).links] == [
         ("embed", "attachments/a.png", 3),
         ("image", "attachments/logo one.svg", 4),
         ("wiki", "Rosa Lind", 6),

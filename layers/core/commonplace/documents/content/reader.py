@@ -4,7 +4,6 @@ It fails closed: only the boolean `publish: true` publishes, and any `draft` but
 """
 
 import logging
-import math
 import re
 from dataclasses import dataclass, replace
 from typing import Any, assert_never
@@ -13,7 +12,6 @@ from commonplace.documents.content import diagnosis
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.repository import markdown
 from commonplace.repository.blobs import BlobSha, is_lfs_pointer
-from commonplace.repository.link import Link
 from commonplace.repository.links import Contents, read_contents
 from commonplace.repository.markdown import (
     CLOSING,
@@ -74,17 +72,9 @@ def parse(raw: bytes) -> ParsedFile | Problem | None:
     return markdown.parse(raw, ONTOLOGY.fields)
 
 
-def contents_of(file: ParsedFile, until: float = math.inf) -> Contents:
-    """Return links, those of fields that embed among them, anchors and problems of a published file.
-
-    Raises OutOfTime after `until`, as `time.monotonic` counts.
-    """
-    return read_contents(file, _is_embed, until)
-
-
-def extract_links(file: ParsedFile) -> tuple[Link, ...]:
-    """Every reference to something in the repository, those of fields that embed among them."""
-    return contents_of(file).links
+def contents_of(file: ParsedFile) -> Contents:
+    """Return links, those of fields that embed among them, anchors and problems of a published file."""
+    return read_contents(file, _is_embed)
 
 
 def _is_embed(field: str) -> bool:

@@ -5,9 +5,8 @@ Reading and composing are pure; `Publication` writes.
 
 import hashlib
 import logging
-import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -34,7 +33,7 @@ from commonplace.documents.content.paths import assign_ids, assign_names, is_ser
 from commonplace.documents.content.reader import Published, contents_of, judge
 from commonplace.documents.sync.keys import STAGED_PREFIX, staged_key
 from commonplace.documents.sync.plan import Holdings, Known, Member, ReadPage, Selection, Skipped
-from commonplace.kernel.markdown_budget import OutOfTime
+from commonplace.kernel.markdown_budget import OutOfTime, time_limit
 from commonplace.kernel.objects import ObjectStore, PreconditionFailed
 from commonplace.kernel.parallel import Parallel
 from commonplace.repository.blobs import BlobSha, git_blob_sha, is_lfs_pointer
@@ -145,14 +144,11 @@ class Source:
     generation: int
 
 
-def read(path: str, blob_sha: BlobSha, raw: bytes, until: float = math.inf) -> Reading | None:
-    """The file as content, or None when its gate is shut (a changed pipeline may judge old bytes anew).
-
-    Raises OutOfTime when reading takes longer than `until`, as `time.monotonic` counts.
-    """
+def read(path: str, blob_sha: BlobSha, raw: bytes) -> Reading | None:
+    """The file as content, or None when its gate is shut (a changed pipeline may judge old bytes anew)."""
     match judge(raw):
         case Published(file):
-            return Reading(path, blob_sha, raw, file, normalise(path, file), contents_of(file, until))
+            return Reading(path, blob_sha, raw, file, normalise(path, file), contents_of(file))
         case _:
             return None
 
@@ -295,7 +291,6 @@ class Publisher:
         parallel: Parallel,
         logo: str | None = None,
         fetched: Mapping[BlobSha, bytes] = MappingProxyType({}),
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`fetched` is what the run has at hand of the files."""
         self.objects = objects
@@ -307,8 +302,7 @@ class Publisher:
         self.parallel = parallel
         self.logo = logo
         self.fetched = fetched
-        self.clock = clock
-        self._read_until = clock() + READING_SECONDS
+        self._read_until = time.monotonic() + READING_SECONDS
         self.files = {file.path: file for file in plan.files}
         self._raw_of = {
             entry.blob_sha: raw_key(entry.path)
@@ -419,11 +413,11 @@ class Publisher:
         raw = self._bytes(member.blob_sha)
         if raw is None:
             return Unread.LOST
-        now = self.clock()
-        if now > self._read_until:
+        if time.monotonic() > self._read_until:
             return Unread.UNREAD
         try:
-            return read(member.path, member.blob_sha, raw, now + FILE_SECONDS) or Unread.SHUT
+            with time_limit(FILE_SECONDS):
+                return read(member.path, member.blob_sha, raw) or Unread.SHUT
         except (OutOfTime, *_OF_ONE_FILE) as error:
             logger.warning("a file could not be read", extra={"error": type(error).__name__})
             return Unread.UNREAD

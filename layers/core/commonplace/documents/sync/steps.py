@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from commonplace.documents.content.graph import LinkResolver, ToFile
 from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions, is_servable
-from commonplace.documents.content.reader import PARSER_VERSION, Published, extract_links, judge, outcome_of
+from commonplace.documents.content.reader import PARSER_VERSION, Published, contents_of, judge, outcome_of
 from commonplace.documents.settings import DocumentsSettings
 from commonplace.documents.sync.ledger import Ledger
 from commonplace.documents.sync.plan import Holdings, Known, ReadPage, needed_blobs, pipeline_version, select
@@ -189,7 +189,7 @@ class Steps(RunSteps):
             # Only a hint, for links are read when the file is published: what is missed here is fetched by its id.
             text = file.raw.lower()
             if time.monotonic() < until and any(suffix in text for suffix in suffixes):
-                targets = (resolver.resolve(file.path, link) for link in extract_links(verdict.file))
+                targets = (resolver.resolve(file.path, link) for link in contents_of(verdict.file).links)
                 found = (target.path for target in targets if isinstance(target, ToFile))
                 linked |= {path: others[path] for path in found if path in others}
         self.ledger.put_bundle(run, published)
