@@ -12,7 +12,7 @@ from pathlib import Path
 from bench import synthetic
 from commonplace.documents.content.normalise import normalise
 from commonplace.documents.content.paths import Exclusions
-from commonplace.documents.content.reader import Published, extract_links, judge
+from commonplace.documents.content.reader import Published, contents_of, judge
 from local.dev.source import Source, clone
 from local.github.git import ObjectReader, git, git_text, neutral_environment
 
@@ -201,5 +201,5 @@ def _parse(path: str, raw: bytes) -> bool:
     if not isinstance(verdict, Published):
         return False
     normalise(path, verdict.file)
-    extract_links(verdict.file)
+    contents_of(verdict.file)
     return True

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from commonplace.documents.content.document import MANIFEST_KEY, Manifest
 from commonplace.documents.content.findings import Findings
 from commonplace.documents.sync import keys
-from commonplace.documents.sync.report import Report, Summary
+from commonplace.documents.sync.report import History, Report, Summary
 from commonplace.kernel.objects import ObjectReader
 from commonplace.reference.library import report_key
 from commonplace.reference.model import Problem as CatalogueProblem
 from commonplace.reference.sync.plan import CatalogueReport
 from local.deployment import Deployment
 from local.errors import CommandError
-from local.findings import finding_lines, tally_line
+from local.findings import finding_line, finding_lines, tally_line
 from local.terminal import counted, printable
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ STATES = {
     "pending": "waiting for files that GitHub did not give; the next run tries again",
     "failed": "the run failed",
 }
+
+STOPPED = ("too-much-markup", "not-stored")
+"""Codes of files that are not served as they stand: `status` names them, too."""
 
 CAUSES = {
     "RepositoryRefused": "the credentials, the repository or the branch are not as GitHub knows them",
@@ -87,10 +90,10 @@ def last_findings(deployment: Deployment) -> Findings:
     return report.judged(manifest)
 
 
-def summary_text(summary: Summary, report: Report | None) -> str:
+def summary_text(store: ObjectReader, summary: Summary, report: Report | None) -> str:
     """The last run in a few lines; `report` counts what the public summary does not."""
     counts = summary.counts
-    lines = [f"Last run: {summary.status}" + (f" ({failure_text(summary.error)})" if summary.error else "")]
+    lines = [f"Last run: {summary.status}" + (f" ({failure_of(store, summary)})" if summary.error else "")]
     if summary.commit_sha:
         lines.append(f"Published: commit {summary.commit_sha[:12]}, generation {summary.generation}")
         lines.append(
@@ -98,9 +101,18 @@ def summary_text(summary: Summary, report: Report | None) -> str:
             f"{counts.removed} removed), {counts.attachments} attachments"
         )
         lines += [tally_line(report.tally)] if report else []
+        lines += [finding_line(one) for one in report.findings if one.problem.code in STOPPED] if report else []
     if summary.checked_at:
         lines.append(f"Looked last: {summary.checked_at:%Y-%m-%d %H:%M:%S} UTC")
     return "\n".join(lines)
+
+
+def failure_of(store: ObjectReader, summary: Summary) -> str:
+    """Return what ended the last run, with the file where one was the cause."""
+    found = store.get(keys.HISTORY_KEY)
+    runs = History.model_validate_json(found.body).runs if found else []
+    file = runs[0].file if runs and runs[0].error == summary.error else ""
+    return failure_text(summary.error) + (f", at {printable(file)}" if file else "")
 
 
 def failure_text(error: str | None) -> str:

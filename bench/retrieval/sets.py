@@ -18,7 +18,7 @@ from bench.retrieval.judged import JudgedSet, Topic, judged_set, read_qrels, rea
 from commonplace.documents.content.document import Document, reference
 from commonplace.documents.content.graph import LinkResolver, ToDocument, names_of
 from commonplace.documents.content.paths import Exclusions, assign_ids
-from commonplace.documents.content.reader import Published, extract_links, judge
+from commonplace.documents.content.reader import Published, contents_of, judge
 from commonplace.documents.index_source import record_from_document
 from commonplace.documents.sync.publication import Source, compose, read
 from commonplace.repository.blobs import git_blob_sha
@@ -145,7 +145,7 @@ def anchored_set(clone: Path, published: Sequence[Document], records: Sequence[R
     found: dict[str, dict[str, int]] = defaultdict(dict)
     for source in published:
         verdict = judge((clone / source.path).read_bytes())
-        for link in extract_links(verdict.file) if isinstance(verdict, Published) else ():
+        for link in contents_of(verdict.file).links if isinstance(verdict, Published) else ():
             resolution = resolver.resolve(source.path, link)
             text = " ".join(link.text.split())
             if not isinstance(resolution, ToDocument) or len(query_terms(text)) < MIN_WORDS:

@@ -150,7 +150,7 @@ def _run(deployment: Deployment, *, full: bool) -> None:
     state = _wait(deployment, deployment.state, target)
     summary = _summary(deployment)
     if summary:
-        typer.echo(reports.summary_text(summary, _report(deployment, summary)))
+        typer.echo(reports.summary_text(deployment.store, summary, _report(deployment, summary)))
     if state.done < target or summary is None or summary.status == "failed":
         raise CommandError("The run failed.", WHY)
 
@@ -197,11 +197,12 @@ def _say_status(deployment: Deployment, state: "RunState", summary: Summary | No
     settings = deployment.settings()
     typer.echo(f"Repository: {settings['GITHUB_REPOSITORY']}, branch {settings['GITHUB_BRANCH']}")
     typer.echo(f"Served at: {deployment.base_url}")
-    typer.echo(f"Running: {state.running or 'nothing'}")
+    since = f", since {state.running_since:%H:%M:%S} UTC" if state.running and state.running_since else ""
+    typer.echo(f"Running: {state.running or 'nothing'}{since}")
     if state.pokes > state.done:
         typer.echo(f"Open: {state.pokes - state.done} hints that no finished run covers")
     if summary:
-        typer.echo(reports.summary_text(summary, _report(deployment, summary)))
+        typer.echo(reports.summary_text(deployment.store, summary, _report(deployment, summary)))
     else:
         typer.echo("No run has finished yet.")
     if head is None:

@@ -22,7 +22,7 @@ from local.dev.laptop import Laptop, Progress
 from local.dev.source import Source, has_commits
 from local.findings import finding_lines, tally_line
 from local.opensearch.progress import Tell, told
-from local.reports import catalogue_line, failure_text, problem_line
+from local.reports import catalogue_line, failure_of, problem_line
 from local.terminal import counted, printable
 
 ADD_A_PAGE = "add a Markdown file with `publish: true` in its frontmatter"
@@ -67,10 +67,10 @@ def _faults(laptop: Laptop, manifest: Manifest | None) -> list[str]:
         return [f"{nothing_there(laptop.source)}: {ADD_A_PAGE}"]
     summary = laptop.summary()
     if summary is None or manifest is None:
-        return ["No run has finished." if summary is None else f"The run failed: {failure_text(summary.error)}."]
+        return ["No run has finished." if summary is None else f"The run failed: {failure_of(laptop.store, summary)}."]
     faults = []
     if summary.status == "failed":
-        faults.append(f"The last run failed: {failure_text(summary.error)}.")
+        faults.append(f"The last run failed: {failure_of(laptop.store, summary)}.")
     if manifest.commit_sha != laptop.workspace.head:
         faults.append(f"The store is at commit {manifest.commit_sha[:12]}, the branch is not.")
     if manifest.pending:

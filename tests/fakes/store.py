@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from commonplace.kernel.objects import ListedObject, PreconditionFailed, StoredObject
+from commonplace.kernel.objects import ListedObject, PreconditionFailed, StoredObject, check_key
 
 
 class Crash(BaseException):
@@ -26,6 +26,8 @@ class FakeObjectStore:
         self.objects: dict[str, StoredObject] = {}
         self.events: list[ObjectEvent] = []
         self.crash_after: int | None = None
+        self.refused: dict[str, Exception] = {}
+        """Key -> what a write of it raises."""
         self._interrupt: tuple[int, Callable[[], None]] | None = None
 
     def interrupt(self, after: int | None, action: Callable[[], None]) -> None:
@@ -48,6 +50,9 @@ class FakeObjectStore:
         if_match: str | None = None,
         if_absent: bool = False,
     ) -> str:
+        check_key(key)
+        if key in self.refused:
+            raise self.refused[key]
         self._count_down()
         found = self.objects.get(key)
         if if_absent and found:

@@ -12,7 +12,7 @@ from bench.corpus import asked_for, open_corpus
 from bench.synthetic import File
 from commonplace.documents.content.normalise import normalise
 from commonplace.documents.content.paths import Exclusions
-from commonplace.documents.content.reader import Published, extract_links, judge
+from commonplace.documents.content.reader import Published, contents_of, judge
 from commonplace.repository.markdown import ParsedFile
 
 
@@ -57,7 +57,7 @@ def test_tags_are_as_many_and_as_unevenly_spread_as_real_ones() -> None:
 
 
 def test_documents_link_to_each_other_and_a_few_links_are_broken() -> None:
-    targets = [link.target for file in documents().values() for link in extract_links(file)]
+    targets = [link.target for file in documents().values() for link in contents_of(file).links]
     inside = sum(target in documents() for target in targets)
     assert inside / len(documents()) == pytest.approx(12, abs=1)
     assert sum("missing-" in target for target in targets) == 136

@@ -8,7 +8,7 @@ from commonplace.documents.content.graph import Broken, LinkResolver, ToFile
 from commonplace.documents.content.normalise import Normalised, normalise
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions
-from commonplace.documents.content.reader import Invalid, Published, Unpublished, Verdict, extract_links, judge
+from commonplace.documents.content.reader import Invalid, Published, Unpublished, Verdict, contents_of, judge
 from commonplace.documents.content.validate import validate_tree
 from commonplace.repository.markdown import ParsedFile
 from tests.unit.docs.pages import ROOT, SAMPLE, blocks
@@ -117,14 +117,14 @@ def test_only_the_broken_links_that_are_meant_are_broken(published: Files) -> No
     broken = {
         (path, link.target)
         for path, file in published.items()
-        for link in extract_links(file)
+        for link in contents_of(file).links
         if isinstance(resolver.resolve(path, link), Broken)
     }
     assert broken == DELIBERATELY_BROKEN
 
 
 def test_links_are_written_in_every_way(published: Files) -> None:
-    links = [link for file in published.values() for link in extract_links(file)]
+    links = [link for file in published.values() for link in contents_of(file).links]
     targets = {link.target for link in links}
     assert {"link", "wiki", "embed", "image"} <= {link.kind for link in links}
     assert any(link.fragment for link in links)
@@ -139,7 +139,7 @@ def test_pictures_are_used_by_published_documents_and_one_is_not(published: File
     shown = {
         target.path
         for path, file in published.items()
-        for link in extract_links(file)
+        for link in contents_of(file).links
         if isinstance(target := resolver.resolve(path, link), ToFile)
     }
     assert set(pictures) - shown == {"attachments/desk-rota.png"}

@@ -15,6 +15,19 @@ def objects(request: pytest.FixtureRequest) -> ObjectStore:
     return S3ObjectStore(request.getfixturevalue("s3"), BUCKET)
 
 
+@pytest.mark.parametrize("key", ["raw/" + "x" * 1021, "raw/" + "é" * 511, "raw/\udce9.md"])
+def test_a_key_that_s3_refuses_is_refused(objects: ObjectStore, key: str) -> None:
+    with pytest.raises(ValueError, match=r"bytes|surrogates"):
+        objects.put(key, b"text")
+    assert list(objects.list("raw/")) == []
+
+
+def test_the_longest_key_is_taken(objects: ObjectStore) -> None:
+    objects.put("raw/" + "é" * 510, b"text")
+
+    assert len(list(objects.list("raw/"))) == 1
+
+
 def test_an_absent_object_is_none(objects: ObjectStore) -> None:
     assert objects.get("content/concept/a.json") is None
 

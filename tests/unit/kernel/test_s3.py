@@ -5,7 +5,7 @@ from botocore.exceptions import ClientError
 from moto.s3.models import s3_backends
 from mypy_boto3_s3 import S3Client
 
-from commonplace.kernel.objects import ObjectStore, PreconditionFailed
+from commonplace.kernel.objects import NotStorable, ObjectStore, PreconditionFailed
 from commonplace.kernel.s3 import ObjectsNotDeleted, S3ObjectStore
 from tests.aws_fixture import BUCKET
 from tests.fakes.one_at_a_time import OneAtATime
@@ -94,3 +94,28 @@ def test_a_conflicting_write_counts_as_a_lost_race(s3: S3Client, monkeypatch: py
 
     with pytest.raises(PreconditionFailed):
         S3ObjectStore(s3, BUCKET).put("metadata/manifest.json", b"{}", if_match="abc")
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("KeyTooLongError", NotStorable),
+        ("InvalidURI", NotStorable),
+        ("EntityTooLarge", NotStorable),
+        ("404", NotStorable),
+        ("SlowDown", ClientError),
+        ("NoSuchBucket", ClientError),
+        ("AccessDenied", ClientError),
+        ("ExpiredToken", ClientError),
+    ],
+)
+def test_what_is_refused_for_good_is_told_from_a_store_that_does_not_answer(
+    s3: S3Client, monkeypatch: pytest.MonkeyPatch, code: str, error: type[Exception]
+) -> None:
+    def refuse(**_: object) -> None:
+        raise ClientError({"Error": {"Code": code, "Message": ""}}, "PutObject")
+
+    monkeypatch.setattr(s3, "put_object", refuse)
+
+    with pytest.raises(error):
+        S3ObjectStore(s3, BUCKET).put("raw/a.md", b"text")

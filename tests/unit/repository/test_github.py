@@ -142,6 +142,15 @@ def test_the_tree_is_every_regular_file_in_the_order_of_paths(github: GitHub) ->
     assert repository.calls == 1
 
 
+def test_a_name_that_is_not_valid_unicode_ends_no_run(github: GitHub) -> None:
+    listed = tree(entry("a.md"))
+    text = listed.text.replace('"a.md"', '"a\\udce9.md"')
+    github.on(f"{TREE}?recursive=1", httpx.Response(200, text=text))
+
+    (file,) = github.repository().tree(COMMIT)
+    assert file.path == "a?.md"
+
+
 def test_a_truncated_tree_is_walked_folder_by_folder(github: GitHub) -> None:
     one, two, deep = "1" * 40, "2" * 40, "3" * 40
     folder: dict[str, Any] = {"mode": "040000", "kind": "tree"}

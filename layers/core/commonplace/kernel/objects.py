@@ -22,6 +22,20 @@ class ListedObject:
     size: int
 
 
+MAX_KEY_BYTES = 1024
+"""S3's bound on a key in UTF-8 (User Guide, "Naming Amazon S3 objects"). Every store holds to it."""
+
+
+class NotStorable(ValueError):
+    """The store refuses this object, however often it is put."""
+
+
+def check_key(key: str) -> None:
+    """Raise NotStorable for a key that is too long for S3, ValueError for one that is not Unicode."""
+    if len(key.encode()) > MAX_KEY_BYTES:
+        raise NotStorable(f"the key has more than {MAX_KEY_BYTES:,} bytes")
+
+
 class PreconditionFailed(Exception):
     """A conditional write met another version than the one it expected."""
 
@@ -50,7 +64,10 @@ class ObjectStore(ObjectReader, Protocol):
         if_match: str | None = None,
         if_absent: bool = False,
     ) -> str:
-        """Writes and returns the new ETag. Raises PreconditionFailed when `if_match` or `if_absent` does not hold."""
+        """Writes and returns the new ETag.
+
+        Raises PreconditionFailed when `if_match` or `if_absent` does not hold, NotStorable for what is never taken.
+        """
         ...
 
     def delete(self, keys: Iterable[str]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from commonplace.kernel.objects import ListedObject, PreconditionFailed, StoredObject
+from commonplace.kernel.objects import ListedObject, NotStorable, PreconditionFailed, StoredObject, check_key
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -19,6 +19,8 @@ DELETE_BATCH = 1000
 
 _NOT_IN_XML = re.compile(r"[\x00-\x1f\x7f\ufffe\uffff]")
 _ABSENT = ("NoSuchKey", "404")
+_REFUSED = ("404", "EntityTooLarge", "InvalidArgument", "InvalidRequest", "InvalidURI", "KeyTooLongError")
+"""Codes of what is refused because of its key or its size. A missing bucket, credentials and rights have others."""
 _CONDITION_FAILED = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409")
 
 
@@ -66,6 +68,7 @@ class S3ObjectStore:
         if_match: str | None = None,
         if_absent: bool = False,
     ) -> str:
+        check_key(key)
         condition: dict[str, Any] = {}
         if if_absent:
             condition["IfNoneMatch"] = "*"
@@ -79,6 +82,8 @@ class S3ObjectStore:
             # An expected version that has been deleted meanwhile is answered with 404.
             if condition and _code(error) in (*_CONDITION_FAILED, *_ABSENT):
                 raise PreconditionFailed(key) from None
+            if _code(error) in _REFUSED:
+                raise NotStorable(_code(error)) from error
             raise
         return answer["ETag"].strip('"')
 

@@ -9,6 +9,7 @@ from functools import cache
 
 from markdown_it import MarkdownIt
 
+from commonplace.kernel.markdown_budget import bounded
 from commonplace.redaction.views import View
 
 _TICKS = re.compile(r"\\?`+")
@@ -43,7 +44,7 @@ def read_structure(text: str) -> Structure:
 @cache
 def _blocks() -> MarkdownIt:
     """Blocks alone: time of the parser's inline rules grows with the square of what never closes."""
-    return MarkdownIt("commonmark").enable("table").disable(["inline", "text_join"])
+    return bounded(MarkdownIt("commonmark").enable("table")).disable(["inline", "text_join"])
 
 
 def _code(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:

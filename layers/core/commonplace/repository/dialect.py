@@ -4,22 +4,29 @@ Who looks for links and who renders parse with this one parser: what is shown as
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterable
 from functools import cache
 from itertools import pairwise
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline.html_inline import html_inline
 from markdown_it.rules_inline.image import image
 from markdown_it.rules_inline.link import link
 from markdown_it.token import Token
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
+from mdit_py_plugins.dollarmath.index import math_block_dollar
 from mdit_py_plugins.footnote import footnote_plugin
+from mdit_py_plugins.footnote.index import footnote_ref
 from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
+from mdit_py_plugins.gfm_autolink.index import _email_rule, _protocol_rule, _www_inline_rule
 
+from commonplace.kernel.markdown_budget import InlineRule, bounded, spend
 from commonplace.repository.comments import visible
+from commonplace.repository.headings import wiki_text
 
 WIKI = re.compile(r"(!?)\[\[([^\[\]\n]+)\]\]")
 _HIGHLIGHT = re.compile(r"==(?![\s=])(.{1,2000}?)(?<![\s=])==(?!=)", re.DOTALL)
@@ -29,9 +36,16 @@ MAX_TAG_LENGTH = 100
 """Characters of a tag in a text: the index has a value for it and for each tag above it."""
 _TITLE = re.compile(r"\s+(?:\"[^\"]*\"|'[^']*')\Z")
 _LOOKS_LIKE_A_PATH = re.compile(r"\S/|/\S|\.[A-Za-z0-9]{2,5}(?:#.*)?\Z")
+_PARENTHESES = re.compile(r"[()\n]")
+_CLOSES_MATH = re.compile(r"\$\$[ \t]*$", re.MULTILINE)
+_FOOTNOTE = re.compile(r"\[\^[^\s\[\]]{1,500}\]")
+_PROTOCOL = re.compile(r"(?:https?|mailto|xmpp)\Z")
+_END_OF_ADDRESS = re.compile(r"[ \t\r\n\0\v\f]")
 _MAX_TARGET_LENGTH = 1000
-_MAX_BLOCK_LENGTH = 50_000
-"""Characters of one paragraph, cell or heading: the parser's time grows with their square when brackets never close."""
+_MAX_ADDRESS_LENGTH = 2048
+"""Characters of an address that becomes a link without brackets: the rules look at all of them at every mark."""
+_LINK_WORK = 20
+"""Units of a link in the parser's budget, beside its steps: it is resolved, stored and rendered."""
 
 
 class Dialect(MarkdownIt):
@@ -46,14 +60,20 @@ class Dialect(MarkdownIt):
         # Sums of money are no formulas.
         self.use(dollarmath_plugin, allow_labels=False, allow_space=False, allow_digits=False, double_inline=True)
         self.core.ruler.after("normalize", "comments", _remove_comments)
-        self.core.ruler.at("inline", _inline)
         self.core.ruler.after("inline", "headings", _no_tags_in_headings)
+        self.block.ruler.at("math_block", _math_block)
         self.inline.ruler.at("link", _with_position(link))
         self.inline.ruler.at("image", _with_position(image))
+        self.inline.ruler.at("html_inline", _html)
+        self.inline.ruler.at("footnote_ref", _footnote_reference)
+        self.inline.ruler.at("gfm_autolink_www", _within_an_address("w", _www_inline_rule))
+        self.inline.ruler.at("gfm_autolink_protocol", _within_an_address(":", _protocol_rule))
+        self.inline.ruler.at("gfm_autolink_email", _within_an_address("@", _email_rule))
         self.inline.ruler.before("link", "wiki", _wiki)
         self.inline.ruler.after("image", "spaced", _spaced)
         self.inline.ruler.before("emphasis", "highlight", _highlight)
         self.inline.ruler.before("emphasis", "tag", _tag)
+        bounded(self)
 
     def normalizeLink(self, url: str) -> str:
         return url
@@ -65,19 +85,36 @@ def dialect() -> Dialect:
     return Dialect()
 
 
+_LEAVES = ("text", "tag", "code_inline", "math_inline", "math_inline_double")
+
+
+def plain(tokens: Iterable[Token] | None) -> str:
+    """The text of inline tokens, as a reader sees it."""
+    return "".join(map(_shown, tokens or ()))
+
+
+def _shown(token: Token) -> str:
+    if token.type in _LEAVES:
+        return token.content
+    if token.type in ("softbreak", "hardbreak"):
+        return " "
+    if token.type == "wiki" and (found := WIKI.fullmatch(token.content)):
+        return wiki_text(found[2], embed=bool(found[1]))
+    if token.type in ("image", "spaced", "spaced_image"):
+        return token.content
+    return str(token.meta.get("shown", ""))
+
+
+def wiki_parts(inside: str) -> list[str]:
+    """`target|text|size`; inside tables the bar is written `\\|`."""
+    return [part.removesuffix("\\").strip() for part in inside.split("|")]
+
+
 def _remove_comments(state: StateCore) -> None:
     state.src = visible(state.src, html=False)
 
 
-def _inline(state: StateCore) -> None:
-    for token in state.tokens:
-        if token.type != "inline":
-            continue
-        token.children = []
-        if len(token.content) <= _MAX_BLOCK_LENGTH:
-            state.md.inline.parse(token.content, state.md, state.env, token.children)
-        else:
-            token.children.append(Token("text", "", 0, content=token.content))
+_CLOSED_MATH = math_block_dollar(allow_labels=False)
 
 
 def _no_tags_in_headings(state: StateCore) -> None:
@@ -87,7 +124,62 @@ def _no_tags_in_headings(state: StateCore) -> None:
                 token.type = "text" if token.type == "tag" else token.type
 
 
-def _with_position(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline, bool], bool]:
+def _math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """The plugin's rule, where a later line closes the formula: it looks for one to the end of the text."""
+    if "closes_math" not in state.env:
+        state.env["closes_math"] = max((found.start() for found in _CLOSES_MATH.finditer(state.src)), default=-1)
+    closed = state.env["closes_math"] > state.bMarks[start] + state.tShift[start]
+    return closed and _CLOSED_MATH(state, start, end, silent)
+
+
+def _html(state: StateInline, silent: bool) -> bool:
+    """Read a comment to its first `-->` (CommonMark 0.31.2, section 6.6); the parser's pattern looks further."""
+    if not state.src.startswith("<!--", state.pos):
+        return html_inline(state, silent)
+    end = -1
+    if state.html_terminator_last("-->") >= state.pos + 2:
+        end = state.src.find("-->", state.pos + 2, state.posMax)
+    if end < 0:
+        return False
+    if not silent:
+        state.push("html_inline", "", 0).content = state.src[state.pos : end + 3]
+    state.pos = end + 3
+    return True
+
+
+def _footnote_reference(state: StateInline, silent: bool) -> bool:
+    return bool(_FOOTNOTE.match(state.src, state.pos, state.posMax)) and footnote_ref(state, silent)
+
+
+def _within_an_address(mark: str, rule: InlineRule) -> InlineRule:
+    """Return a rule of the plugin that looks at one address, where it looked at all that follows and precedes."""
+
+    def within(state: StateInline, silent: bool) -> bool:
+        # These rules always decline what is only looked at.
+        if silent or state.src[state.pos] != mark:
+            return False
+        if mark == ":" and not _PROTOCOL.search(state.src, max(0, state.pos - 6), state.pos):
+            return False
+        maximum, furthest = state.posMax, min(state.posMax, state.pos + _MAX_ADDRESS_LENGTH)
+        found = _END_OF_ADDRESS.search(state.src, state.pos, furthest)
+        if found is None and furthest < maximum:
+            return False
+        end = found.start() if found else maximum
+        spend(state, (end - state.pos) >> 3)
+        if mark == ":" and len(state.pending) > 6:
+            near, state.pending = state.pending[-6:], state.pending[:-6]
+            state.pushPending()
+            state.pending = near
+        state.posMax = end
+        try:
+            return rule(state, silent)
+        finally:
+            state.posMax = maximum
+
+    return within
+
+
+def _with_position(rule: InlineRule) -> InlineRule:
     """The parser's own rule; its token also says where in the block it began, for the line."""
 
     def positioned(state: StateInline, silent: bool) -> bool:
@@ -97,6 +189,7 @@ def _with_position(rule: Callable[[StateInline, bool], bool]) -> Callable[[State
         for token in state.tokens[known : known + 2]:
             if token.type in ("link_open", "image"):
                 token.meta["position"] = start
+                spend(state, _LINK_WORK)
                 break
         return True
 
@@ -166,16 +259,17 @@ def _push(state: StateInline, name: str, content: str) -> Token:
     token = state.push(name, "", 0)
     token.content = content
     token.meta = {"position": state.pos}
+    spend(state, _LINK_WORK)
     return token
 
 
 def _closing_parenthesis(text: str, opening: int, end: int) -> int:
     """Offset of the parenthesis that closes the one at `opening`, on the same line; 0 when there is none."""
     depth = 0
-    for position in range(opening, min(end, opening + _MAX_TARGET_LENGTH)):
-        if text[position] == "\n":
+    for found in _PARENTHESES.finditer(text, opening, min(end, opening + _MAX_TARGET_LENGTH)):
+        if found[0] == "\n":
             return 0
-        depth += {"(": 1, ")": -1}.get(text[position], 0)
+        depth += 1 if found[0] == "(" else -1
         if depth == 0:
-            return position
+            return found.start()
     return 0

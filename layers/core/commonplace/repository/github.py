@@ -219,7 +219,8 @@ def _is_regular(entry: dict[str, Any]) -> bool:
 
 
 def _file(entry: dict[str, Any], prefix: str) -> TreeFile:
-    return TreeFile(prefix + entry["path"], BlobSha(entry["sha"]), entry["size"])
+    path = (prefix + entry["path"]).encode("utf-8", "replace").decode()
+    return TreeFile(path, BlobSha(entry["sha"]), entry["size"])
 
 
 def _is_limit(error: object) -> bool:

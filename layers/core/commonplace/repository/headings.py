@@ -1,16 +1,21 @@
 """The first heading of a body, links as their text, and anchors of headings. No Markdown parser is loaded."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from urllib.parse import quote
 
 from commonplace.repository.comments import visible
 
-_ATX = re.compile(r" {0,3}#[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*\Z")
+_ATX = re.compile(r" {0,3}#[ \t]+(.*)")
+_CLOSING_HASHES = re.compile(r"(?:\A|(?<![ \t])[ \t]+)#+\Z")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _UNDERLINE = re.compile(r" {0,3}=+[ \t]*\Z")
 _WIKI = re.compile(r"(!?)\[\[([^\[\]]+)\]\]")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\((?:<[^<>\n]*>)?+(?:[^()\n]++|\([^()\n]*\))*+\)")
+BLOCK = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]{1,64})[ \t]*\Z")
+"""Obsidian's name of a block, at its end."""
+_ALWAYS_THERE = re.compile(r"|top|:~:.*|fn(?:ref)?[\d:-]+", re.DOTALL)
+"""Fragments that lead somewhere on every page: the browser's own, and footnotes."""
 _NOT_IN_AN_ANCHOR = re.compile(r"[^\w\- ]")
 
 
@@ -19,8 +24,8 @@ def first_heading(body: str) -> str | None:
     previous = ""
     for line in _lines_outside_code(visible(body)):
         found = _ATX.match(line)
-        if found and found[1]:
-            return _text(found[1])
+        if found and (heading := _CLOSING_HASHES.sub("", found[1].rstrip(" \t"))):
+            return _text(heading)
         if previous.strip() and _UNDERLINE.match(line):
             return _text(previous)
         previous = line
@@ -76,3 +81,9 @@ def fragment_of(written: str | None) -> str:
 def place_in_file(written: str | None) -> str:
     """Return `#` and the fragment as written (RFC 3986, 3.5): `page=2` of a PDF, `t=30` of a recording."""
     return "#" + quote(written, safe="!$&'()*+,;=:@/?", errors="replace") if written else ""
+
+
+def leads(fragment: str, anchors: Collection[str]) -> bool:
+    """Whether a fragment, as written, leads to one of the anchors of a page."""
+    inner = fragment.rpartition("#")[2].strip()
+    return inner in anchors or anchor(inner) in anchors or _ALWAYS_THERE.fullmatch(inner) is not None

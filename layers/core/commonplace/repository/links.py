@@ -7,17 +7,20 @@ follows. Nothing inside code or a comment is a link or a tag, and addresses on t
 import logging
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from html import escape, unescape
-from itertools import islice, takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import chain, islice, takewhile
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from markdown_it.token import Token
 
+from commonplace.kernel.markdown_budget import MAX_BLOCK_LENGTH, OutOfTime, Work
 from commonplace.repository.comments import visible
-from commonplace.repository.dialect import WIKI, dialect
+from commonplace.repository.dialect import WIKI, dialect, plain
+from commonplace.repository.headings import BLOCK, anchor, leads
 from commonplace.repository.link import Link, LinkKind
 from commonplace.repository.problems import Problem
 
@@ -30,56 +33,72 @@ _EXTERNAL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]+:(?!\s|%20)|//)")
 
 _HTML_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _IN_HTML = re.compile(
-    r"(?P<before><(?:(?P<image>img)\b[^>]{0,500}?\ssrc|a\b[^>]{0,500}?\shref)\s*=\s*)"
+    r"(?P<before><(?:(?P<image>img)\b[^<>]{0,500}?\ssrc|a\b[^<>]{0,500}?\shref)\s{0,100}=\s{0,100})"
     r"(?P<value>\"[^\"<>]{0,1000}\"|'[^'<>]{0,1000}'|[^\s\"'<>]{1,1000})",
     re.IGNORECASE,
 )
+RAW_ID = re.compile(r"\b(?:id|name)\s*=\s*[\"']?([\w.:-]{1,100})", re.IGNORECASE)
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_CONFLICT = re.compile(r"(?:<{7}|>{7})(?: \S|\Z)|={7}\Z")
 _BARE_PIPE = re.compile(r"(?<!\\)\[\[[^\[\]|]*(?<!\\)\|[^\[\]]*\]\]")
 _DELIMITER_ROW = re.compile(r"[ \t>]*+(?=[^|]*\|)(?=[^-]*-)[ \t:|-]++\Z")
 MAX_TAGS = 200
 """Tags that a body may give its document: lists and the index hold each of them."""
 MAX_PROBLEMS = 100
 """Problems that are reported of one body: whoever mends some sees the rest the next time."""
-
 _KINDS: dict[str, LinkKind] = {"link_open": "link", "image": "image", "spaced": "link", "spaced_image": "image"}
 
 
-class Mentions(NamedTuple):
-    """What a file refers to, the frontmatter first; tags of the body as written, with the line of the first of each."""
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a file has for other files, and what its readers would see broken in it."""
 
-    links: tuple[Link, ...]
-    tags: Mapping[str, int]
-    problems: tuple[Problem, ...]
+    links: tuple[Link, ...] = ()
+    """Those of the frontmatter first, then those of the body in order."""
+    tags: Mapping[str, int] = field(default_factory=dict)
+    """Tags of the body as written -> the line of the first of each."""
+    anchors: tuple[str, ...] | None = None
+    """Fragments that lead to a place in it: anchors of headings, `^names` of blocks, ids in HTML. None: not known."""
+    problems: tuple[Problem, ...] = ()
 
 
-def find_mentions(file: "ParsedFile", is_embed: Callable[[str], bool] = lambda _field: False) -> Mentions:
-    """Return what the file refers to. Never raises.
+def read_contents(file: "ParsedFile", is_embed: Callable[[str], bool] = lambda _field: False) -> Contents:
+    """Return every reference to something in the repository, the anchors and the problems of a file.
 
-    `is_embed` says whether the text of a field of the frontmatter is itself a target.
+    `is_embed` says whether the text of a field of the frontmatter is itself a target. Raises OutOfTime, nothing else.
     """
     links = [*_frontmatter_links(file, is_embed)]
-    tags: dict[str, int] = {}
-    problems: tuple[Problem, ...] = ()
+    env: dict[str, Work] = {}
     try:
-        blocks = dialect().parse(file.body)
-        for block in blocks:
+        tokens = dialect().parse(file.body, env)
+        tags: dict[str, int] = {}
+        for block in tokens:
+            line = file.body_line + (block.map[0] if block.map else 0)
             if block.type == "inline" and block.children:
-                line = file.body_line + (block.map[0] if block.map else 0)
                 links += _inline_links(block, line)
                 for token in block.children:
                     if token.type == "tag" and token.content[1:] not in tags and len(tags) < MAX_TAGS:
                         tags[token.content[1:]] = line + block.content.count("\n", 0, token.meta["position"])
             elif block.type == "html_block" and block.map:
-                links += _html_links(block.content, file.body_line + block.map[0])
-        problems = tuple(islice(_bare_pipes(file, blocks), MAX_PROBLEMS))
+                links += _html_links(block.content, line)
+        anchors = tuple(_anchors(tokens))
+        problems = chain(
+            _unread_markup(file, env["work"]),
+            _conflicts(file, tokens),
+            _own_fragments(file, tokens, anchors),
+            _bare_pipes(file, tokens),
+        )
+        return Contents(tuple(links), tags, anchors, tuple(islice(problems, MAX_PROBLEMS)))
+    except OutOfTime:
+        raise
     except Exception as error:  # noqa: BLE001 - a parser's bug in one body must not end a run over all of them
         logger.warning("links of a body could not be read", extra={"error": type(error).__name__})
-    return Mentions(tuple(links), tags, problems)
+        return Contents(tuple(links))
 
 
 def _bare_pipes(file: "ParsedFile", blocks: Sequence[Token]) -> Iterator[Problem]:
     """Yield a problem for each row that cuts a wiki link, of a table or of what a bar too many keeps from being one."""
-    lines = re.split(r"\r\n|\n|\r", visible(file.body, html=False)) if "[[" in file.body else []
+    lines = _LINE_END.split(visible(file.body, html=False)) if "[[" in file.body else []
     for block in blocks:
         first, end = block.map or (0, 0)
         rows = lines[first:end] if block.type in ("table_open", "paragraph_open") else []
@@ -116,9 +135,13 @@ def replace_in_html(html: str, address_of: Callable[[Link], str | None]) -> str:
 
 def _html_links(html: str, line: int) -> Iterator[Link]:
     """`<img src="…">` and `<a href="…">`, as GitHub follows them."""
-    text = _HTML_COMMENT.sub(lambda found: "\n" * found[0].count("\n"), html)
+    # Where no comment is closed any more, the pattern would look for the end of each.
+    ends = html.rfind("-->") + 3
+    text = _HTML_COMMENT.sub(lambda found: "\n" * found[0].count("\n"), html[:ends]) + html[ends:]
+    seen = 0
     for found in _IN_HTML.finditer(text):
-        if link := _html_link(found, line + text.count("\n", 0, found.start())):
+        line, seen = line + text.count("\n", seen, found.start()), found.start()
+        if link := _html_link(found, line):
             yield link
 
 
@@ -138,6 +161,68 @@ def _frontmatter_links(file: "ParsedFile", is_embed: Callable[[str], bool]) -> I
                 link = _link(text.strip(), "image", "", line)
             if link:
                 yield replace(link, field=name)
+
+
+def _unread_markup(file: "ParsedFile", work: Work) -> Iterator[Problem]:
+    hint = "put what is no prose into a block of code, or divide it"
+    long = f"a paragraph of more than {MAX_BLOCK_LENGTH:,} characters is shown as plain text"
+    much = "the file has too much markup: from here on it is shown as plain text"
+    for message, line in ((much, work.ended), (long, work.long_block)):
+        if line is not None:
+            yield Problem("too-much-markup", message, hint, file.body_line + line)
+
+
+def _conflicts(file: "ParsedFile", tokens: Sequence[Token]) -> Iterator[Problem]:
+    """Markers that a merge has left outside of code, one problem for each conflict (git-merge, HOW CONFLICTS ARE
+    PRESENTED)."""
+    if "<<<<<<<" not in file.body and ">>>>>>>" not in file.body:
+        return
+    code = {at for token in tokens if token.type in ("fence", "code_block") and token.map for at in range(*token.map)}
+    opened = divided = False
+    for at, line in enumerate(_LINE_END.split(file.body)):
+        if at in code or not (marker := _CONFLICT.match(line)):
+            continue
+        begins, divides = marker[0].startswith("<"), marker[0].startswith("=")
+        if begins or (not divides and divided and not opened):
+            message, hint = "a merge has left its markers here", "keep one of the versions, and take the markers out"
+            yield Problem("broken-content", message, hint, file.body_line + at)
+        opened, divided = begins or (divides and opened), divides
+
+
+def _anchors(tokens: Sequence[Token]) -> Iterator[str]:
+    counted: Counter[str] = Counter()
+    for position, token in enumerate(tokens):
+        children = token.children or ()
+        if token.type == "heading_open":
+            name = anchor(BLOCK.sub("", plain(tokens[position + 1].children))) or "section"
+            yield f"{name}-{counted[name]}" if counted[name] else name
+            counted[name] += 1
+        elif children and children[-1].type == "text" and (found := BLOCK.search(children[-1].content)):
+            yield f"^{found[1]}"
+        for html in (token, *children):
+            if html.type in ("html_block", "html_inline"):
+                yield from RAW_ID.findall(html.content)
+
+
+def _own_fragments(file: "ParsedFile", tokens: Sequence[Token], anchors: Sequence[str]) -> Iterator[Problem]:
+    """Links of a file to places in itself that are not there."""
+    known = frozenset(anchors)
+    for block in tokens:
+        breaks = [found.start() for found in re.finditer("\n", block.content)] if block.children else []
+        for token in block.children or ():
+            href = str(token.attrs.get("href", ""))
+            if token.type == "wiki" and (found := WIKI.fullmatch(token.content)):
+                href = found[2].partition("|")[0].removesuffix("\\").strip()
+            if href.startswith("#") and not leads(unquote(href[1:]), known):
+                line = file.body_line + (block.map[0] if block.map else 0)
+                yield no_such_place(href[1:], line + bisect_left(breaks, token.meta.get("position", 0)))
+
+
+def no_such_place(fragment: str, line: int) -> Problem:
+    """Return the problem of a link whose page exists, and whose heading or block does not."""
+    shown = "".join(char if char.isprintable() else "?" for char in fragment[:200])
+    what = "block" if shown.rpartition("#")[2].startswith("^") else "heading"
+    return Problem("broken-content", f"there is no {what} `{shown}` on the page", "correct the part after `#`", line)
 
 
 def _inline_links(block: Token, line: int) -> Iterator[Link]:

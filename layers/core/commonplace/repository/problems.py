@@ -31,7 +31,9 @@ KINDS: dict[str, tuple[Severity, str]] = {
     "unsupported-suffix": ("warning", "the file is Markdown by another suffix"),
     "id-collision": ("warning", "the id is taken by another document too"),
     "attachment-not-served": ("warning", "a linked file is not served"),
-    "missing-attachment": ("warning", "a linked file does not exist"),
+    "broken-content": ("warning", "a published page shows something broken"),
+    "not-stored": ("warning", "a file cannot be stored"),
+    "too-much-markup": ("warning", "a file has more markup than is read"),
     "broken-link": ("warning", "a link leads nowhere"),
     "link-to-unpublished": ("warning", "a link leads to a page that is not published"),
     "wrong-shape": ("warning", "a field has another shape than its meaning needs"),
@@ -82,6 +84,12 @@ class Problem:
     @property
     def severity(self) -> Severity:
         return KINDS[self.code][0]
+
+
+LFS_POINTER = Problem(
+    "broken-content", "the file is a pointer of Git LFS, without its content", "store it in Git itself", 1
+)
+"""Of a page, and of a file that a page shows or links."""
 
 
 @dataclass(frozen=True, slots=True)

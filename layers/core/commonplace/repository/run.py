@@ -168,9 +168,14 @@ class RunSteps(ABC):
         run, error = str(event["run"]), str(event.get("error", "Unknown"))
         self.state.end_lease(run)
         self.state.release(run)
-        self._record_failure(error)
+        self._record_failure(run, error)
         logger.error("sync run failed", extra={"run": run, "error": error})
         return {"failed": True}
+
+    def stumbled(self, event: Event, error: Exception) -> None:
+        """Record what ended a step before it is tried again, which may take half an hour. `error` may name a file."""
+        file = next((note for one in (error, error.__cause__) for note in getattr(one, "__notes__", ())), "")
+        self._record_failure(str(event["run"]), type(error).__name__, file)
 
     @abstractmethod
     def _plan(self, run: str, full: bool) -> Answer:
@@ -189,8 +194,8 @@ class RunSteps(ABC):
         """`published`, or `plan` when the manifest is not the plan's any more."""
 
     @abstractmethod
-    def _record_failure(self, error: str) -> None:
-        """For who asks how the last run went."""
+    def _record_failure(self, run: str, error: str, file: str = "") -> None:
+        """For who asks how the last run went. A file that is the cause is named to operators alone."""
 
     def _moved(self, settled: bool, commit_sha: str, etag: str | None) -> Head | None:
         """Where the branch is; None when a settled store is at it already."""

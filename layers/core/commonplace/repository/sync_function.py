@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -13,6 +13,7 @@ from commonplace.repository.github import GitHubRepository
 from commonplace.repository.github_client import GitHubClient, http_client
 from commonplace.repository.github_credentials import SecretCredentials
 from commonplace.repository.github_secrets import GitHubSecrets
+from commonplace.repository.ports import LeaseHeld
 from commonplace.repository.run import Answer, Event, RunSteps
 from commonplace.repository.run_state import DynamoSyncState
 from commonplace.repository.sources import BranchSource, StepContext
@@ -85,8 +86,16 @@ class SyncFunction:
         step = event.get("step")
         if step not in calls:
             raise ValueError(f"step must be one of: {', '.join(calls)}")
-        with _retryable():
-            return calls[step](event)
+        try:
+            with _retryable():
+                return calls[step](event)
+        except LeaseHeld:
+            raise
+        except Exception as error:
+            if step != "fail":
+                with suppress(Exception):  # what cannot be recorded must not hide what happened
+                    steps.stumbled(event, error)
+            raise
 
     def store(self, event: Event, _context: object) -> Answer:
         """One item of the Map: a few blobs."""

@@ -98,8 +98,10 @@ def is_listing(chunk: Chunk) -> bool:
 def _markdown() -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
+    from commonplace.kernel.markdown_budget import bounded
+
     # Only blocks are needed; parsing what is inside them would take as long again.
-    return MarkdownIt("commonmark").enable("table").disable("inline")
+    return bounded(MarkdownIt("commonmark").enable("table")).disable("inline")
 
 
 def _sections(body: str) -> Iterator[_Section]:
@@ -136,7 +138,7 @@ def _names(path: Sequence[tuple[int, str]]) -> tuple[str, ...]:
 
 def _title(heading: str) -> str:
     underlined = re.sub(r"\n[ \t]*(?:=+|-+)[ \t]*$", "", heading)
-    return " ".join(plain(re.sub(r"[ \t]+#+[ \t]*$", "", underlined)).split())
+    return " ".join(plain(re.sub(r"(?<![ \t])[ \t]+#+[ \t]*$", "", underlined)).split())
 
 
 def _without_bare_parents(sections: Sequence[_Section]) -> Iterator[_Section]:

@@ -12,7 +12,7 @@ from commonplace.documents.content.graph import Broken, LinkResolver, ToDocument
 from commonplace.documents.content.normalise import normalise
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.content.paths import Exclusions, assign_ids, assign_names
-from commonplace.documents.content.reader import Invalid, Published, Unpublished, extract_links, judge
+from commonplace.documents.content.reader import Invalid, Published, Unpublished, contents_of, judge
 from commonplace.documents.content.schemas import content_adapter
 from commonplace.repository.blobs import git_blob_sha
 from commonplace.repository.link import Link
@@ -235,7 +235,7 @@ def test_25_rules_in_the_body_belong_to_the_body(hard_case: HardCase) -> None:
 
 def test_26_a_banner_leads_to_its_attachment(hard_case: HardCase) -> None:
     file = published(hard_case("banner-embed"))
-    (link,) = extract_links(file)
+    (link,) = contents_of(file).links
     assert (link.kind, link.line) == ("embed", 4)
     attachment = "attachments/long-table_1.png"
     assert LinkResolver([], [attachment]).resolve("data/a.md", link) == ToFile(attachment)
@@ -260,7 +260,7 @@ def test_28_a_link_to_an_unpublished_document_is_broken_and_names_nothing() -> N
     body = "See [our plan](docs/circle/secret-plan.md) and [care](data/concepts/care.md).\n"
     file = published(markdown(body))
     entries = [summary("notes/a.md"), summary("data/concepts/care.md", "tag")]
-    graph, _ = build_graph(entries, {"notes/a.md": extract_links(file)}, [])
+    graph, _ = build_graph(entries, {"notes/a.md": contents_of(file).links}, [])
     assert [(edge.source, edge.target) for edge in graph.edges] == [("file/a", "tag/care")]
     assert [(link.target, link.suggestion) for link in graph.broken] == [("docs/circle/secret-plan.md", None)]
     assert {node.path for node in graph.nodes} == {"notes/a.md", "data/concepts/care.md"}
@@ -304,7 +304,7 @@ def test_33_a_file_of_more_than_a_megabyte_is_read_whole() -> None:
 def test_34_script_links_are_no_links_and_markup_stays_as_authored(hard_case: HardCase) -> None:
     raw = hard_case("html-and-script-links")
     file = published(raw)
-    assert [link.target for link in extract_links(file)] == ["secret.md", "x.png", "here.md"]
+    assert [link.target for link in contents_of(file).links] == ["secret.md", "x.png", "here.md"]
     assert file.body.encode() == raw.partition(b"publish: true\n---\n")[2]
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.documents.content.reader import extract_links, extract_mentions
+from commonplace.documents.content.reader import contents_of
 from commonplace.repository.dialect import MAX_TAG_LENGTH
 from commonplace.repository.link import Link
 from commonplace.repository.links import MAX_PROBLEMS, MAX_TAGS
@@ -15,7 +15,7 @@ from tests.unit.documents.content.files import markdown, published
 
 
 def links(body: str) -> list[Link]:
-    return list(extract_links(ParsedFile({}, body, 1)))
+    return list(contents_of(ParsedFile({}, body, 1)).links)
 
 
 def targets(body: str) -> list[str]:
@@ -29,7 +29,7 @@ def test_a_link_has_target_fragment_text_and_line() -> None:
 
 def test_lines_count_from_the_top_of_the_file() -> None:
     file = published(markdown("\n> quote\n> [a](a.md)\n\n- one\n- two [b](b.md)\n  more [c](c.md)\n", title="A"))
-    assert [(link.target, link.line - file.body_line) for link in extract_links(file)] == [
+    assert [(link.target, link.line - file.body_line) for link in contents_of(file).links] == [
         ("a.md", 2),
         ("b.md", 5),
         ("c.md", 6),
@@ -126,7 +126,7 @@ def test_frontmatter_embeds_and_wiki_links_are_links() -> None:
             title="Not a [[link]]",
         )
     )
-    assert [(link.kind, link.target, link.line) for link in extract_links(file)] == [
+    assert [(link.kind, link.target, link.line) for link in contents_of(file).links] == [
         ("embed", "attachments/a.png", 3),
         ("image", "attachments/logo one.svg", 4),
         ("wiki", "Rosa Lind", 6),
@@ -167,7 +167,7 @@ def test_links_and_images_in_html_are_links_unless_they_are_commented_out() -> N
 
 
 def tags(body: str) -> list[str]:
-    return list(extract_mentions(ParsedFile({}, body, 1)).tags)
+    return list(contents_of(ParsedFile({}, body, 1)).tags)
 
 
 @pytest.mark.parametrize(
@@ -199,13 +199,13 @@ def test_tags_of_a_text_are_those_of_obsidian(body: str, expected: list[str]) ->
 
 def test_a_tag_has_the_line_of_its_first_mention() -> None:
     file = published(markdown("\nText\n#a and\n%%\n#c\n%%\n#b #a\n", title="A"))
-    assert extract_mentions(file).tags == {"a": file.body_line + 2, "b": file.body_line + 6}
+    assert contents_of(file).tags == {"a": file.body_line + 2, "b": file.body_line + 6}
 
 
 def test_a_text_gives_no_more_tags_and_problems_than_lists_can_hold() -> None:
     assert len(tags(" ".join(f"#t{number}" for number in range(1_000)))) == MAX_TAGS
     rows = "|a|b|\n|-|-|\n" + "| [[x|y]] | z |\n" * 1_000
-    assert len(extract_mentions(ParsedFile({}, rows, 1)).problems) == MAX_PROBLEMS
+    assert len(contents_of(ParsedFile({}, rows, 1)).problems) == MAX_PROBLEMS
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_a_text_gives_no_more_tags_and_problems_than_lists_can_hold() -> None:
     ],
 )
 def test_a_bar_that_cuts_a_wiki_link_in_a_table_is_reported(body: str, lines: list[int]) -> None:
-    problems = extract_mentions(ParsedFile({}, body, 1)).problems
+    problems = contents_of(ParsedFile({}, body, 1)).problems
     assert [(problem.code, problem.line) for problem in problems] == [("bare-pipe", line) for line in lines]
     assert all("\\|" in (problem.hint or "") for problem in problems)
 

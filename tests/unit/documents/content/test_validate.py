@@ -8,6 +8,7 @@ import pytest
 
 from commonplace.documents.content.findings import Findings, types_of
 from commonplace.documents.content.paths import Exclusions
+from commonplace.documents.content.reader import Invalid, judge
 from commonplace.documents.content.validate import validate_tree
 from commonplace.repository import problems
 from commonplace.repository.markdown import _REFUSED
@@ -17,6 +18,7 @@ from tests.unit.documents.content.files import markdown
 PROBLEMS = Path(problems.__file__)
 ROOT = PROBLEMS.parents[4]
 _PROBLEM = re.compile(r'Problem\(\s*"([a-z0-9-]+)"')
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
 COMPLETE = {"description": "B", "date": "2024-05-01"}
 
 
@@ -78,7 +80,7 @@ def test_a_link_to_a_private_file_is_told_apart_from_a_broken_one() -> None:
 
 def test_missing_attachments_are_reported_where_they_are_named() -> None:
     files = {"a.md": markdown("![](there.png) ![[gone.png]]", banner="![[lost.png]]", title="A"), "there.png": b""}
-    assert [(problem.line, problem.message) for _, problem in found(files, "missing-attachment")] == [
+    assert [(problem.line, problem.message) for _, problem in found(files, "broken-content")] == [
         (3, "there is no file `lost.png`"),
         (6, "there is no file `gone.png`"),
     ]
@@ -202,3 +204,120 @@ def test_folders_to_leave_out_can_be_chosen() -> None:
     report = validate_tree(files, files.__getitem__, Exclusions(["secret/"]))
     assert types_of(report.published.values()) == {"file": 1}
     assert [finding.path for finding in report.findings if finding.problem.code == "excluded"] == ["secret/b.md"]
+
+
+PRICES = (
+    "# Prices\n\n## Two words, really?\n\nA line ^block\n\n## Twice\n\n## Twice\n\n"
+    "<a id='raw'></a>\n\nNote[^1]\n\n[^1]: x\n"
+)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "[[Prices#Nope]]",
+        "![[Prices#Nope]]",
+        "[[Prices#Prices#Nope]]",
+        "[[Prices#^nope]]",
+        "[[Prices#Nope|text]]",
+        "[x](prices.md#nope)",
+        "[x](prices.md#two-words)",
+        "[x](<prices.md#No such>)",
+        "[x](prices.md#twice-2)",
+        "[[#Nope]]",
+        "[[#^nope]]",
+        "![[#Nope]]",
+        "[x](#nope)",
+        "![[gone.png]]",
+        "![](gone.png)",
+        "![[Gone]]",
+        "![[pointer.png]]",
+        "![](pointer.png)",
+        "[the picture](pointer.png)",
+    ],
+)
+def test_what_readers_see_broken_is_a_finding_of_one_kind_with_its_line(body: str) -> None:
+    files = {
+        "a.md": markdown(f"First line.\n\nThen {body} there.\n", title="A"),
+        "prices.md": markdown(PRICES, title="Prices"),
+        "pointer.png": POINTER,
+    }
+    ((path, problem),) = found(files, "broken-content")
+    assert (path, problem.severity) == ("a.md", "warning")
+    assert files["a.md"].decode().splitlines()[(problem.line or 0) - 1] == f"Then {body} there."
+    assert problem.hint
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "[[Prices]]",
+        "[[Prices#Prices]]",
+        "[[Prices#Two words, really?]]",
+        "[[Prices#two words really]]",
+        "[[Prices#Prices#Two words, really?]]",
+        "[[Prices#^block]]",
+        "![[Prices#^block]]",
+        "[x](prices.md#two-words-really)",
+        "[x](prices.md#twice)",
+        "[x](prices.md#twice-1)",
+        "[x](prices.md#raw)",
+        "[x](prices.md#fn1)",
+        "[x](prices.md#)",
+        "[x](prices.md#top)",
+        "[x](#)",
+        "[[#Here]]\n\n# Here",
+        "[x](#own)\n\n<p id=own>",
+        "[x](https://example.org/#nope)",
+        "`[[Prices#Nope]]`",
+        "![[there.png]]",
+        "[pages](book.pdf#page=2)",
+    ],
+)
+def test_what_leads_somewhere_is_no_finding(body: str) -> None:
+    files = {
+        "a.md": markdown(f"{body}\n", title="A"),
+        "prices.md": markdown(PRICES, title="Prices"),
+        "there.png": b"PNG",
+        "book.pdf": b"PDF",
+    }
+    assert found(files, "broken-content") == []
+
+
+CONFLICT = "<<<<<<< HEAD\nOurs.\n=======\nTheirs.\n>>>>>>> branch\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        (CONFLICT, [3]),
+        (f"Text.\n\n{CONFLICT}\n{CONFLICT}", [5, 11]),
+        (CONFLICT.replace("\n", "\r\n"), [3]),
+        ("<<<<<<< HEAD\nOurs.\n||||||| base\nOld.\n=======\nTheirs.\n>>>>>>> 1234567 (message)\n", [3]),
+        ("<<<<<<< HEAD\nOurs.\n", [3]),
+        ("Ours.\n=======\nTheirs.\n>>>>>>> branch\n", [6]),
+        (f"```\n{CONFLICT}```\n", []),
+        ("".join(f"    {line}\n" for line in CONFLICT.splitlines()), []),
+        ("Heading\n=======\n\nText.\n", []),
+        (">>>>>>> quoted seven deep\n", []),
+        ("Write `<<<<<<< HEAD` in code.\n", []),
+        ("<<<<<<<<<< ten\n", []),
+    ],
+)
+def test_markers_of_a_merge_are_a_finding_outside_of_code(body: str, lines: list[int]) -> None:
+    files = {"a.md": b"---\npublish: true\n---\n" + body.encode()}
+    assert [(problem.line or 0) - 1 for _, problem in found(files, "broken-content")] == lines
+
+
+def test_a_page_that_is_a_pointer_keeps_its_last_version() -> None:
+    files = {"a.md": POINTER, "b.md": markdown("Text.\n", title="B")}
+    ((path, problem),) = found(files, "broken-content")
+    assert (path, problem.line) == ("a.md", 1)
+    assert isinstance(judge(POINTER), Invalid)
+
+
+def test_a_name_that_no_store_takes_is_a_finding_of_a_published_file_alone() -> None:
+    files = {"a\nb.md": markdown("Text.\n", title="A"), "c\nd.md": b"---\npublish: false\n---\n"}
+    ((path, _),) = found(files, "not-stored")
+    assert path == "a\nb.md"
+    assert validated(files).published == {}

@@ -12,7 +12,9 @@ from commonplace.documents.content.document import Document
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.reader import Unpublished, Verdict, judge
 from commonplace.documents.sync import plan
-from commonplace.documents.sync.keys import KNOWN_KEY, STAGED_PREFIX, SUMMARY_KEY, report_key
+from commonplace.documents.sync.keys import HISTORY_KEY, KNOWN_KEY, STAGED_PREFIX, SUMMARY_KEY, report_key
+from commonplace.documents.sync.report import History, Report
+from commonplace.kernel.objects import NotStorable
 from commonplace.repository.blobs import BlobSha
 from commonplace.repository.ports import RepositoryRateLimited, RepositoryUnavailable, UntrustedTree
 from commonplace.repository.problems import Problem
@@ -531,3 +533,132 @@ def test_a_problem_of_an_attachment_is_reported_once_however_often_the_branch_is
     report = json.loads(world.objects.objects[report_key(world.manifest().commit_sha)].body)
     found = [one["problem"]["code"] for one in report["findings"] if one["path"] == "notes/a.md"]
     assert found.count("attachment-not-served") == 1
+
+
+def reported(world: World) -> Report:
+    return Report.model_validate_json(world.objects.objects[report_key(world.manifest().commit_sha)].body)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "two\nlines.md",
+        "a\rreturn.md",
+        "a\ttab.md",
+        "a\x01control.md",
+        "a\x7fdelete.md",
+        "a\x85next line.md",
+        "a\u2028separator.md",
+        f"{'deep/' * 210}long.md",
+        f"{'é' * 520}.md",
+    ],
+)
+def test_a_file_that_no_store_takes_is_a_finding_and_the_others_are_published(name: str) -> None:
+    world = World()
+    world.push({f"notes/{name}": page("Odd"), "notes/fine.md": page("Fine")})
+    world.sync()
+    assert [entry.path for entry in world.manifest().documents] == ["notes/fine.md"]
+    report = reported(world)
+    assert [(one.path, one.problem.code) for one in report.findings if one.problem.severity != "hint"] == [
+        (f"notes/{name}", "not-stored")
+    ]
+    assert report.findings == sorted(report.findings, key=lambda one: one.path)
+    assert (report.pending, summary(world)["status"]) == (0, "succeeded")
+    assert name.encode("utf-8", "replace") not in world.objects.objects[SUMMARY_KEY].body
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "back\\slash.md",
+        "dot..md",
+        " lead.md",
+        "trail .md",
+        "q?x#y%20z.md",
+        'am&<>".md',
+        "é.md",
+        "e\u0301.md",
+        "folder.md/x.md",
+        "\ufffd.md",
+    ],
+)
+def test_an_odd_name_is_published(name: str) -> None:
+    world = World()
+    world.push({f"notes/{name}": page("Odd"), "notes/é.md": page("Composed"), "notes/UP.md": page("Up")})
+    world.sync()
+    assert f"notes/{name}" in {entry.path for entry in world.manifest().documents}
+    assert f"raw/notes/{name}" in world.objects.objects
+
+
+@pytest.mark.parametrize("error", [NotStorable("no"), ValueError(), TypeError(), KeyError(), RecursionError()])
+def test_a_document_that_cannot_be_stored_keeps_its_last_version_and_is_tried_again(error: Exception) -> None:
+    world = World()
+    world.push({"notes/a.md": page("A", "First."), "notes/b.md": page("B")})
+    world.sync()
+    world.push({"notes/a.md": page("A", "Second."), "notes/b.md": page("B", "New.")})
+    world.objects.refused = {"raw/notes/a.md": error}
+    assert world.sync()[-1] == "finish"
+    assert {entry.path for entry in world.manifest().documents} == {"notes/a.md", "notes/b.md"}
+    assert documents(world)["content/file/a.json"].content == "First."
+    report = reported(world)
+    assert report.pending == 1
+    assert [(one.path, one.reason, one.kept_last_good) for one in report.skipped] == [
+        ("notes/a.md", "the file could not be stored", True)
+    ]
+    world.objects.refused = {}
+    world.sync()
+    assert documents(world)["content/file/a.json"].content == "Second."
+    assert reported(world).pending == 0
+
+
+def test_a_file_that_takes_too_long_is_pending_and_the_next_run_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World()
+    world.push({"notes/a.md": page("A", "First."), "notes/b.md": page("B", "[b](b.md)")})
+    world.sync()
+    world.push({"notes/a.md": page("A", "Second."), "notes/b.md": page("B", "[b](b.md)"), "notes/c.md": page("C")})
+    with monkeypatch.context() as patch:
+        patch.setattr("commonplace.documents.sync.publication.FILE_SECONDS", -1)
+        assert world.sync()[-1] == "finish"
+    assert {entry.path for entry in world.manifest().documents} == {"notes/a.md", "notes/b.md"}
+    assert documents(world)["content/file/a.json"].content == "First."
+    report = reported(world)
+    assert [(one.path, one.kept_last_good) for one in report.skipped] == [("notes/a.md", True), ("notes/c.md", False)]
+    assert report.pending == 2
+    world.sync()
+    assert documents(world)["content/file/a.json"].content == "Second."
+    assert reported(world).pending == 0
+
+
+def test_a_run_that_is_out_of_time_publishes_what_it_has_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World()
+    world.push({"notes/a.md": page("A"), "notes/b.md": page("B")})
+    with monkeypatch.context() as patch:
+        patch.setattr("commonplace.documents.sync.publication.READING_SECONDS", -1)
+        assert world.sync()[-1] == "finish"
+    assert (world.manifest().documents, reported(world).pending) == ([], 2)
+    world.sync()
+    assert len(world.manifest().documents) == 2
+
+
+def test_a_failed_step_is_known_at_once_with_the_file_that_it_failed_at() -> None:
+    world = World()
+    world.push({"notes/a.md": page("A")})
+    world.sync()
+    world.push({"notes/a.md": page("A", "New.")})
+    world.objects.refused = {"raw/notes/a.md": OSError("disk")}
+    steps = world.start()
+    with pytest.raises(OSError, match="disk") as raised:
+        list(steps)
+    run = world.state.read().running
+    world.steps.stumbled({"run": run}, raised.value)
+    assert (summary(world)["status"], summary(world)["error"]) == ("failed", "OSError")
+    assert "notes/a.md" not in json.dumps(summary(world)["error"])
+    world.steps.fail({"run": run, "error": "OSError"})
+    history = History.model_validate_json(world.objects.objects[HISTORY_KEY].body)
+    assert [(one.status, one.error, one.file) for one in history.runs] == [
+        ("failed", "OSError", "notes/a.md"),
+        ("succeeded", None, ""),
+    ]
+    world.objects.refused = {}
+    world.sync()
+    assert summary(world)["status"] == "succeeded"

@@ -20,6 +20,8 @@ MOST_TAG_LEVELS = 10
 """Levels of a tag that find it: one of 64,000 characters has up to 32,000 of them, each a value of the index."""
 
 MANIFEST_KEY = "metadata/manifest.json"
+LFS_POINTER_TYPE = "text/x-git-lfs-pointer"
+"""Of an attachment whose content Git LFS holds elsewhere, whatever its name says: it is no picture."""
 
 
 def reference(content_type: str, document_id: str) -> DocumentRef:

@@ -13,12 +13,14 @@ from typing import Any
 from commonplace.documents.content.document import DocumentRef
 from commonplace.documents.content.graph import Broken, LinkResolver, ToDocument, ToFile, names_of
 from commonplace.documents.content.paths import Exclusions, is_markdown_by_another_suffix, is_servable
+from commonplace.repository.headings import leads
 from commonplace.repository.link import Link
-from commonplace.repository.problems import KINDS, SEVERITIES, Problem, Severity, Tally
+from commonplace.repository.links import no_such_place
+from commonplace.repository.problems import KINDS, LFS_POINTER, SEVERITIES, Problem, Severity, Tally
 from commonplace.repository.slugs import FRONT_PAGES, is_markdown, slug, stem
 
-OF_LINKS = frozenset({"broken-link", "link-to-unpublished", "missing-attachment"})
-"""Codes of links that lead nowhere."""
+OF_LINKS = frozenset({"broken-link", "link-to-unpublished", "broken-content"})
+"""Codes of what readers see broken: they may name other files."""
 DELIBERATE = frozenset({"publish-false"})
 """Codes of pages that nobody misses: the answer to a question, and no finding."""
 
@@ -71,6 +73,8 @@ class Page:
     """Of its own file."""
     links: Sequence[Link]
     tag_lines: Mapping[str, int] = field(default_factory=dict)
+    anchors: Collection[str] | None = None
+    """Fragments that lead somewhere; None where they are not known."""
 
     @property
     def content_type(self) -> str:
@@ -87,6 +91,8 @@ class Tree:
     """Files that would be published in another folder or with another suffix."""
     files: Mapping[str, int]
     """Every file of the tree and its bytes."""
+    pointers: Collection[str] = ()
+    """Files that are served and are pointers of Git LFS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,10 +223,14 @@ def _links(tree: Tree, use: Callable[[str], None]) -> Iterator[Finding]:
     names = names_of((path, page.title, page.aliases) for path, page in tree.pages.items())
     published = LinkResolver(tree.pages, files, names)
     everything = LinkResolver((path for path in tree.files if is_markdown(path)), files)
+    anchors = {path: None if page.anchors is None else frozenset(page.anchors) for path, page in tree.pages.items()}
     for path, page in tree.pages.items():
         for link in page.links:
             match published.resolve(path, link):
                 case ToFile(target):
+                    if target in tree.pointers:
+                        message = f"`{target}` is a pointer of Git LFS, without its content"
+                        yield Finding(path, replace(LFS_POINTER, message=message, line=link.line))
                     if is_servable(target, tree.files[target]):
                         use(target)
                     else:
@@ -228,8 +238,10 @@ def _links(tree: Tree, use: Callable[[str], None]) -> Iterator[Finding]:
                 case Broken() as broken:
                     private = isinstance(everything.resolve(path, link), ToDocument)
                     yield Finding(path, replace(_broken(link, broken, private), line=link.line))
-                case ToDocument():
-                    pass
+                case ToDocument(target):
+                    there = anchors[target]
+                    if link.fragment and there is not None and not leads(link.fragment, there):
+                        yield Finding(path, no_such_place(link.fragment, link.line))
 
 
 def not_served(path: str, size: int, line: int | None = None) -> Problem:
@@ -249,9 +261,10 @@ def _broken(link: Link, broken: Broken, private: bool) -> Problem:
         hint = "publish it, or take the link out; readers see a link that leads nowhere"
         return Problem("link-to-unpublished", f"`{target}` is not published", hint)
     if link.kind == "image" or (link.kind == "embed" and "." in target.rpartition("/")[2]):
-        return Problem("missing-attachment", f"there is no file `{target}`", "add the file, or correct the path")
+        return Problem("broken-content", f"there is no file `{target}`", "add the file, or correct the path")
     suggestion = f"did you mean `{broken.suggestion}`?" if broken.suggestion else "correct the path"
-    return Problem("broken-link", f"there is no document or file `{target}`", suggestion)
+    problem = Problem("broken-link", f"there is no document or file `{target}`", suggestion)
+    return replace(problem, code="broken-content") if link.kind == "embed" else problem
 
 
 def types_of(published: Iterable[DocumentRef]) -> dict[str, int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from commonplace.documents.content.fields import coerce, embedded, plain_text, tag_of
 from commonplace.documents.content.ontology import ONTOLOGY, FieldSpec, Ontology
-from commonplace.documents.content.reader import extract_mentions
+from commonplace.documents.content.reader import contents_of
 from commonplace.repository.comments import visible
 from commonplace.repository.headings import first_heading, unlinked
 from commonplace.repository.link import Link
@@ -38,6 +38,8 @@ class Normalised:
     """Frontmatter under the ontology's names: nulls dropped, lists where they are meant, unknown fields as authored."""
     problems: tuple[Problem, ...]
     links: tuple[Link, ...]
+    anchors: tuple[str, ...] | None
+    """Fragments that lead to a place in the body; None: not known."""
     tag_lines: dict[str, int]
     """Tags of the frontmatter, then those of the body -> their line in the file."""
 
@@ -68,9 +70,9 @@ class _Normalisation:
                 metadata[name] = shown
             else:
                 metadata.pop(name, None)
-        mentions = extract_mentions(self._file)
+        contents = contents_of(self._file)
         tag_lines = dict.fromkeys(metadata.get("tags", ()), self._file.lines.get("tags", 1))
-        for written, line in mentions.tags.items():
+        for written, line in contents.tags.items():
             if tag := tag_of(written):
                 tag_lines.setdefault(tag, line)
         metadata["title"] = metadata.get("title") or self._fallback_title()
@@ -91,8 +93,9 @@ class _Normalisation:
             permalink=metadata.get("permalink"),
             url=metadata.get("url"),
             metadata=metadata,
-            problems=(*self._problems, *mentions.problems),
-            links=mentions.links,
+            problems=(*self._problems, *contents.problems),
+            links=contents.links,
+            anchors=contents.anchors,
             tag_lines=tag_lines,
         )
 

@@ -20,6 +20,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 
+from commonplace.documents.content.keys import raw_key
+from commonplace.kernel.objects import MAX_KEY_BYTES
+from commonplace.repository.problems import Problem
 from commonplace.repository.slugs import is_markdown, slug, stem, without_suffix
 
 DEFAULT_EXCLUDES: tuple[str, ...] = (
@@ -45,6 +48,7 @@ MAX_ID_BYTES = 200
 _SHORT_HASH = 10
 _MARKDOWN_ELSEWHERE = re.compile(r"\.(?:mdx|mdown|mkdn?|mdwn|mdtxt|mdtext|rmd|qmd|txt|text)\Z", re.IGNORECASE)
 """Suffixes under which editors keep Markdown, and which are not read."""
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _OF_TOOLS = re.compile(r"(?:.*/)?(?:\.[^/]*|node_modules)/")
 _TOP_RUNG = 3
 
@@ -93,6 +97,16 @@ def is_markdown_by_another_suffix(path: str) -> bool:
 def is_servable(path: str, size: int) -> bool:
     """Whether a file can be an attachment: neither too large to be answered nor hidden (`.obsidian/`, `.htpasswd`)."""
     return size <= MAX_ATTACHMENT_BYTES and not any(part.startswith(".") for part in path.split("/"))
+
+
+def unstorable(path: str) -> Problem | None:
+    """Return why no document can be made of a file of this name, on any store; None when one can."""
+    hint = "rename the file"
+    if _UNPRINTABLE.search(path):
+        return Problem("not-stored", "the file's name has a line end or a control character in it", hint)
+    if len(raw_key(path).encode()) > MAX_KEY_BYTES:
+        return Problem("not-stored", f"the file's path has more than {MAX_KEY_BYTES:,} bytes", hint)
+    return None
 
 
 def _regex(pattern: str) -> str:

@@ -11,9 +11,9 @@ from typing import Any, assert_never
 from commonplace.documents.content import diagnosis
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.repository import markdown
-from commonplace.repository.blobs import BlobSha
+from commonplace.repository.blobs import BlobSha, is_lfs_pointer
 from commonplace.repository.link import Link
-from commonplace.repository.links import Mentions, find_mentions
+from commonplace.repository.links import Contents, read_contents
 from commonplace.repository.markdown import (
     CLOSING,
     LINE_END,
@@ -24,7 +24,7 @@ from commonplace.repository.markdown import (
     parse_or_raise,
 )
 from commonplace.repository.outcomes import InvalidBlob, PublishedBlob, UnpublishedBlob
-from commonplace.repository.problems import Problem
+from commonplace.repository.problems import LFS_POINTER, Problem
 
 logger = logging.getLogger(__name__)
 
@@ -73,13 +73,13 @@ def parse(raw: bytes) -> ParsedFile | Problem | None:
     return markdown.parse(raw, ONTOLOGY.fields)
 
 
-def extract_mentions(file: ParsedFile) -> Mentions:
-    """Return the links, those of fields that embed among them, and the tags of the body."""
-    return find_mentions(file, _is_embed)
+def contents_of(file: ParsedFile) -> Contents:
+    """Return links, those of fields that embed among them, tags of the body, anchors and problems of a file."""
+    return read_contents(file, _is_embed)
 
 
 def extract_links(file: ParsedFile) -> tuple[Link, ...]:
-    return extract_mentions(file).links
+    return contents_of(file).links
 
 
 def _is_embed(field: str) -> bool:
@@ -89,6 +89,8 @@ def _is_embed(field: str) -> bool:
 
 def _judge(raw: bytes) -> Verdict:
     file = parse_or_raise(raw, ONTOLOGY.fields)
+    if file is None and is_lfs_pointer(raw):
+        return Invalid(LFS_POINTER)
     if file is None:
         return Unpublished("no frontmatter" if raw.strip() else "empty file", diagnosis.of_a_text(raw))
     if reason := _held_back(file):

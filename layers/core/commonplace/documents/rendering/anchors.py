@@ -1,45 +1,16 @@
 """Anchors: the ids that fragments lead to, GitHub's of headings and Obsidian's of blocks."""
 
-import re
-from collections.abc import Iterable
 from urllib.parse import unquote
 
 from markdown_it.token import Token
 
 from commonplace.documents.rendering.sanitiser import RAW_ID_PREFIX
-from commonplace.repository.dialect import WIKI
-from commonplace.repository.headings import anchor, fragment_of, wiki_text
-
-BLOCK = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]{1,64})[ \t]*\Z")
-_RAW_ID = re.compile(r"\b(?:id|name)\s*=\s*[\"']?([\w.:-]{1,100})", re.IGNORECASE)
+from commonplace.repository.dialect import plain
+from commonplace.repository.headings import BLOCK, anchor, fragment_of
+from commonplace.repository.links import RAW_ID
 
 RESERVED = frozenset({"content", "found", "main", "q", "results", "search", "status", "toc"})
 """Ids that pages have for themselves: a heading of that name gets a number, as the second of two on GitHub does."""
-
-
-_LEAVES = ("text", "tag", "code_inline", "math_inline", "math_inline_double")
-
-
-def plain(tokens: Iterable[Token] | None) -> str:
-    """The text of inline tokens, as a reader sees it."""
-    return "".join(map(_shown, tokens or ()))
-
-
-def _shown(token: Token) -> str:
-    if token.type in _LEAVES:
-        return token.content
-    if token.type in ("softbreak", "hardbreak"):
-        return " "
-    if token.type == "wiki" and (found := WIKI.fullmatch(token.content)):
-        return wiki_text(found[2], embed=bool(found[1]))
-    if token.type in ("image", "spaced", "spaced_image"):
-        return token.content
-    return str(token.meta.get("shown", ""))
-
-
-def wiki_parts(inside: str) -> list[str]:
-    """`target|text|size`; inside tables the bar is written `\\|`."""
-    return [part.removesuffix("\\").strip() for part in inside.split("|")]
 
 
 class Anchors:
@@ -61,7 +32,7 @@ class Anchors:
 
     def note_raw(self, html: str) -> None:
         """Remembers the ids that an author gave in HTML."""
-        self._raw.update(_RAW_ID.findall(html))
+        self._raw.update(RAW_ID.findall(html))
 
     def lead(self, href: str) -> str:
         """The fragment to use for one that an author wrote, `#` included."""

@@ -14,8 +14,8 @@ from commonplace.documents.content.document import Attachment, Entry
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.fields import tag_of
 from commonplace.documents.content.graph import Graph
-from commonplace.documents.rendering.anchors import plain, wiki_parts
 from commonplace.documents.rendering.model import Addresses
+from commonplace.repository.dialect import plain, wiki_parts
 from commonplace.repository.headings import fragment_of, place_in_file
 from commonplace.repository.link import Link
 from commonplace.repository.links import link_of, replace_in_html

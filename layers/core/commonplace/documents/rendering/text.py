@@ -11,13 +11,15 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
 from commonplace.documents.content.document import DocumentRef, Entry
-from commonplace.documents.rendering.anchors import BLOCK, Anchors, plain, slice_of
+from commonplace.documents.rendering.anchors import Anchors, slice_of
 from commonplace.documents.rendering.callouts import open_callouts
 from commonplace.documents.rendering.highlighter import highlighted
 from commonplace.documents.rendering.model import Heading, Rendered
 from commonplace.documents.rendering.references import References, Shelf
 from commonplace.documents.rendering.sanitiser import sanitise
-from commonplace.repository.dialect import Dialect
+from commonplace.kernel.markdown_budget import Work
+from commonplace.repository.dialect import Dialect, plain
+from commonplace.repository.headings import BLOCK
 
 MAX_CHARACTERS = 400_000
 """Of a body: several times the longest that people write. What follows is not rendered."""
@@ -26,12 +28,20 @@ MAX_EMBEDS = 30
 MAX_EMBEDDED_CHARACTERS = 200_000
 """Of one page, so that documents that embed each other stay finite and small."""
 MAX_RAW_CHARACTERS = 50_000
-"""Of HTML in the bodies of one page: the sanitiser's time grows with the square of how deep it nests."""
+"""Of HTML in the bodies of one page."""
+MAX_RAW_DEPTH = 200
+"""Of elements in HTML that are open at once: the sanitiser's time grows with the square of how deep it nests."""
 
 DIRECTED = frozenset({"p", "blockquote", "li", "th", "td", "dt", "dd", "h1", "h2", "h3", "h4", "h5", "h6"})
 """Elements whose own text says which way they are read (HTML, `dir=auto`)."""
 
 _FOOTNOTE = re.compile(r'<(\w+)[^<>]* id="(fn(?:ref)?[\w:-]+)"')
+_FOOTNOTE = re.compile(r'<(\w++)[^<>]* id="(fn(?:ref)?[\w:-]+)"')
+_OPENED_OR_CLOSED = re.compile(
+    r"<(?!(?:area|br|col|dd|dt|hr|img|input|li|link|meta|p|source|t[dhr]|tbody|tfoot|thead|track|wbr)\b)(/?)[a-z]",
+    re.IGNORECASE,
+)
+"""Tags but those that need no end."""
 _ALIGNED = re.compile(r"text-align:(left|center|right)\Z")
 
 
@@ -47,6 +57,9 @@ class _Page:
     embeds: int = 0
     embedded: int = 0
     raw: int = 0
+    raw_depth: int = 0
+    work: Work = field(default_factory=Work)
+    """What parsing its bodies has cost: one budget for all of them."""
 
 
 def render(shelf: Shelf, entry: Entry, content: str) -> Rendered:
@@ -67,7 +80,9 @@ class _Text:
         self.above = (*above, entry.ref)
         self.headings: list[Heading] = []
         self._env: EnvType = {"docId": f"e{page.embeds}"} if above else {}
+        work = self._env["work"] = Work(page.work.spent, page.work.tokens)
         self._tokens = _parser().parse(content, self._env)
+        page.work = Work(work.spent, work.tokens + len(self._tokens))
         self._references = References(page.shelf, entry, page.addresses)
         self._levels: list[int] = []
         self._depth = depth
@@ -135,9 +150,12 @@ class _Text:
     def _admit_raw(self, token: Token) -> None:
         """Leads the links in HTML of an author's own, and remembers its ids; too much of it is shown as text."""
         self.page.raw += len(token.content)
-        if self.page.raw > MAX_RAW_CHARACTERS:
+        tags = _OPENED_OR_CLOSED.findall(token.content[:MAX_RAW_CHARACTERS])
+        depth = max(0, self.page.raw_depth + tags.count("") - tags.count("/"))
+        if self.page.raw > MAX_RAW_CHARACTERS or depth > MAX_RAW_DEPTH:
             token.content = escape(token.content)
         else:
+            self.page.raw_depth = depth
             self.page.anchors.note_raw(token.content)
             token.content = self._references.lead_html(token.content)
 
@@ -176,9 +194,8 @@ class _Text:
         if not children or children[-1].type != "text" or not (found := BLOCK.search(children[-1].content)):
             return
         children[-1].content = children[-1].content[: found.start()]
-        opening = next(
-            (token for token in reversed(tokens[:position]) if token.nesting == 1 and not token.hidden), None
-        )
+        before = (tokens[at] for at in range(position - 1, -1, -1))
+        opening = next((token for token in before if token.nesting == 1 and not token.hidden), None)
         if opening is not None and not self._embedded and "id" not in opening.attrs:
             opening.attrs["id"] = f"^{found[1]}"
             self.page.ids[f"^{found[1]}"] = opening.tag

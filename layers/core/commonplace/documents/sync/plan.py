@@ -10,7 +10,7 @@ from pydantic import Field
 from commonplace.documents.content.document import Entry, Manifest
 from commonplace.documents.content.keys import raw_key
 from commonplace.documents.content.ontology import ONTOLOGY
-from commonplace.documents.content.paths import ID_RULE_VERSION, Exclusions
+from commonplace.documents.content.paths import ID_RULE_VERSION, Exclusions, unstorable
 from commonplace.documents.content.reader import PARSER_VERSION
 from commonplace.kernel.stored import Stored
 from commonplace.repository.blobs import BlobSha
@@ -29,6 +29,8 @@ class ReadPage(Stored):
 
     problems: list[Problem] = Field(default_factory=list)
     tag_lines: dict[str, int] = Field(default_factory=dict)
+    anchors: tuple[str, ...] | None = None
+    """Fragments that lead to a place in it."""
 
 
 class Known(Stored):
@@ -176,6 +178,8 @@ def select(
         if verdict is None and file.blob_sha in available:
             verdict = PublishedBlob(blob_sha=file.blob_sha)
         match verdict:
+            case PublishedBlob() if problem := unstorable(file.path):
+                selection.skipped.append(Skipped(file.path, problem.message, problem))
             case PublishedBlob():
                 keep(file.path, file.blob_sha)
             case UnpublishedBlob(reason=reason, problem=problem):

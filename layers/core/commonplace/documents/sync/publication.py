@@ -5,6 +5,7 @@ Reading and composing are pure; `Publication` writes.
 
 import hashlib
 import logging
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,6 +17,7 @@ from types import MappingProxyType
 from urllib.parse import quote
 
 from commonplace.documents.content.document import (
+    LFS_POINTER_TYPE,
     MANIFEST_KEY,
     Attachment,
     Document,
@@ -31,16 +33,26 @@ from commonplace.documents.content.paths import assign_ids, assign_names, is_ser
 from commonplace.documents.content.reader import Published, judge
 from commonplace.documents.sync.keys import STAGED_PREFIX, staged_key
 from commonplace.documents.sync.plan import Holdings, Known, Member, ReadPage, Selection, Skipped
+from commonplace.kernel.markdown_budget import OutOfTime, time_limit
 from commonplace.kernel.objects import ObjectStore, PreconditionFailed
 from commonplace.kernel.parallel import Parallel
-from commonplace.repository.blobs import BlobSha, git_blob_sha
+from commonplace.repository.blobs import BlobSha, git_blob_sha, is_lfs_pointer
 from commonplace.repository.link import Link
 from commonplace.repository.markdown import ParsedFile
 from commonplace.repository.plan import Plan
-from commonplace.repository.ports import BlobNotFound, LeaseHeld, Repository, TreeFile
+from commonplace.repository.ports import BlobNotFound, LeaseHeld, Repository, RepositoryRefused, TreeFile
+from commonplace.repository.problems import Problem
+
+_OF_ONE_FILE = (ValueError, TypeError, LookupError, RecursionError)
+"""Errors that have their cause in one file, NotStorable among them; those of the store and of GitHub end the run."""
 
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif")
 """Of fixed dimensions, which stand in the first bytes of the file."""
+
+FILE_SECONDS = 60
+"""One file may be read for so long: the last resort, for the parser's budget ends earlier."""
+READING_SECONDS = 300
+"""All files of a run, in half of the function's time. What is not read by then is pending, and the next run goes on."""
 
 logger = logging.getLogger(__name__)
 
@@ -230,6 +242,8 @@ def former_refs(
 class Unread(StrEnum):
     """Why a file that was selected cannot be published."""
 
+    UNREAD = "it could not be read in the time there is"
+
     LOST = "its bytes are not at hand any more"
     SHUT = "today's rules do not publish it"
 
@@ -286,6 +300,7 @@ class Publisher:
         self.parallel = parallel
         self.logo = logo
         self.fetched = fetched
+        self._read_until = time.monotonic() + READING_SECONDS
         self.files = {file.path: file for file in plan.files}
         self._raw_of = {
             entry.blob_sha: raw_key(entry.path)
@@ -305,10 +320,10 @@ class Publisher:
                     readings[member.path] = reading
                     continue
                 members.pop(member.path)
-                kept = self._as_it_was(member) if reading is Unread.LOST else None
+                kept = self._as_it_was(member) if reading is not Unread.SHUT else None
                 if kept:
                     members[member.path] = kept
-                publication.pending += reading is Unread.LOST
+                publication.pending += reading is not Unread.SHUT
                 publication.skipped.append(Skipped(member.path, reading.value, kept_last_good=kept is not None))
             naming = name_all(list(members.values()), readings)
             if not naming.unread:
@@ -321,16 +336,31 @@ class Publisher:
     def write(self, prepared: "Prepared") -> Publication:
         """Puts files, documents, attachments and graph; readers see none of it before the manifest names it."""
         publication, readings = prepared.publication, prepared.readings
-        written = self.parallel.map(lambda path: self._store(prepared, path), sorted(readings))
-        fresh = {entry.path: entry for entry in written}
+        written: list[Entry] = []
         kept = {path: member.entry for path, member in prepared.members.items() if member.entry}
+        paths = sorted(readings)
+        for path, stored in zip(paths, self.parallel.map(lambda path: self._store(prepared, path), paths), strict=True):
+            if stored:
+                written.append(stored)
+                continue
+            before = self._earlier(path)
+            if before and self.holdings.intact(before) and before.ref == prepared.naming.refs[path]:
+                kept[path] = before
+            problem = Problem("not-stored", "the file could not be stored", "the next run tries again")
+            publication.skipped.append(Skipped(path, problem.message, problem, kept_last_good=path in kept))
+            publication.pending += 1
+        fresh = {entry.path: entry for entry in written}
         publication.entries = sorted((kept | fresh).values(), key=lambda entry: entry.path)
         publication.stored = [entry.ref for entry in written]
         live = {entry.ref for entry in publication.entries}
         earlier = self.before.manifest.documents if self.before.manifest else []
         publication.removed = [entry.ref for entry in earlier if entry.ref not in live]
         publication.read = {
-            path: ReadPage(problems=list(readings[path].fields.problems), tag_lines=readings[path].fields.tag_lines)
+            path: ReadPage(
+                problems=list(readings[path].fields.problems),
+                tag_lines=readings[path].fields.tag_lines,
+                anchors=readings[path].fields.anchors,
+            )
             if path in readings
             else self.before.known.pages.get(path, ReadPage())
             for path in prepared.members
@@ -381,7 +411,14 @@ class Publisher:
         raw = self._bytes(member.blob_sha)
         if raw is None:
             return Unread.LOST
-        return read(member.path, member.blob_sha, raw) or Unread.SHUT
+        if time.monotonic() > self._read_until:
+            return Unread.UNREAD
+        try:
+            with time_limit(FILE_SECONDS):
+                return read(member.path, member.blob_sha, raw) or Unread.SHUT
+        except (OutOfTime, *_OF_ONE_FILE) as error:
+            logger.warning("a file could not be read", extra={"error": type(error).__name__})
+            return Unread.UNREAD
 
     def _as_it_was(self, member: Member) -> Member | None:
         """The document of a file whose bytes are lost, unless it would have to be written anew."""
@@ -417,7 +454,18 @@ class Publisher:
         same = earlier and earlier.blob_sha == prepared.readings[path].blob_sha
         return earlier.updated_at if earlier and same else None
 
-    def _store(self, prepared: "Prepared", path: str) -> Entry:
+    def _store(self, prepared: "Prepared", path: str) -> Entry | None:
+        """Return the entry of the document that was written; None for one that cannot be."""
+        try:
+            return self._stored(prepared, path)
+        except _OF_ONE_FILE as error:
+            logger.warning("a file could not be stored", extra={"error": type(error).__name__})
+            return None
+        except Exception as error:
+            error.add_note(path)
+            raise
+
+    def _stored(self, prepared: "Prepared", path: str) -> Entry:
         reading = prepared.readings[path]
         ref = prepared.naming.refs[path]
         document = compose(reading, ref, self.source, self._updated_at(prepared, path))
@@ -460,9 +508,9 @@ class Publisher:
         if body is None:
             try:
                 body = self.repository.blob(item.blob_sha)
-            except BlobNotFound:
+            except (BlobNotFound, RepositoryRefused):
                 return None
-        kind = media_type(item.path)
+        kind = LFS_POINTER_TYPE if is_lfs_pointer(body) else media_type(item.path)
         etag = self.objects.put(item.key, body, media_type=kind)
         width, height = dimensions(kind, body)
         return Attachment(

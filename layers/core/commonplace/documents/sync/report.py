@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from commonplace.documents.content.document import DocumentRef, Manifest
+from commonplace.documents.content.document import LFS_POINTER_TYPE, DocumentRef, Manifest
 from commonplace.documents.content.findings import OF_LINKS, Finding, Findings, Page, Skip, Tree, find
 from commonplace.documents.content.paths import Exclusions
 from commonplace.kernel.stored import Stored
@@ -99,6 +99,8 @@ class PastRun(Stored):
     commit_sha: str = ""
     error: str | None = None
     """Name of the error that ended a failed run."""
+    file: str = ""
+    """The one that a failed run ended at, where one was the cause."""
     counts: Counts = Field(default_factory=Counts)
     pending: int = 0
 
@@ -109,7 +111,10 @@ class History(Stored):
     runs: list[PastRun] = Field(default_factory=list)
 
     def with_run(self, run: PastRun) -> "History":
-        return History(runs=[run, *self.runs][:RUNS_KEPT])
+        """Failures of one run are one entry, which names a file if one of them did; its success takes their place."""
+        failures = [one for one in self.runs if one.status == "failed" and one.run == run.run and run.run]
+        named = run if run.status == "succeeded" else next((one for one in failures if one.file), run)
+        return History(runs=[named, *(one for one in self.runs if one not in failures)][:RUNS_KEPT])
 
 
 class Summary(Stored):
@@ -215,6 +220,7 @@ def _tree(publication: "Publication", plan: "Plan", misplaced: Sequence[str]) ->
         read = publication.read[entry.path]
         links = publication.links.get(entry.path, ())
         pages[entry.path] = Page(
-            entry.ref, entry.title, entry.aliases, entry.tags, read.problems, links, tag_lines=read.tag_lines
+            entry.ref, entry.title, entry.aliases, entry.tags, read.problems, links, read.tag_lines, read.anchors
         )
-    return Tree(pages, skipped, misplaced, {file.path: file.size for file in plan.files})
+    pointers = {item.path for item in publication.attachments if item.media_type == LFS_POINTER_TYPE}
+    return Tree(pages, skipped, misplaced, {file.path: file.size for file in plan.files}, pointers)

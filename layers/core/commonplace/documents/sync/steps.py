@@ -1,6 +1,7 @@
 """Steps of a run that publishes the head of the knowledge base's branch."""
 
 import logging
+import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
@@ -8,7 +9,7 @@ from typing import BinaryIO
 
 from commonplace.documents.content.graph import LinkResolver, ToFile
 from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions, is_servable
-from commonplace.documents.content.reader import PARSER_VERSION, Published, extract_links, judge, outcome_of
+from commonplace.documents.content.reader import PARSER_VERSION, Published, contents_of, judge, outcome_of
 from commonplace.documents.settings import DocumentsSettings
 from commonplace.documents.sync.ledger import Ledger
 from commonplace.documents.sync.plan import Holdings, Known, ReadPage, needed_blobs, pipeline_version, select
@@ -24,6 +25,9 @@ from commonplace.repository.plan import ARCHIVE_THRESHOLD, Plan
 from commonplace.repository.ports import Repository, SyncState, TreeFile
 from commonplace.repository.run import Answer, RunSteps
 from commonplace.repository.sources import StepContext
+
+LOOKING_SECONDS = 120
+"""For so long an archive's documents are searched for what they embed: the rest is fetched when it is published."""
 
 logger = logging.getLogger(__name__)
 
@@ -153,10 +157,10 @@ class Steps(RunSteps):
         logger.info("published", extra={"run": report.run, "commit": report.commit_sha, "counts": counts})
         return {"action": "published", "counts": counts, "pending": report.pending}
 
-    def _record_failure(self, error: str) -> None:
+    def _record_failure(self, run: str, error: str, file: str = "") -> None:
         earlier, now = self.ledger.summary() or Summary(status="failed"), self.now()
         self.ledger.put_summary(earlier.model_copy(update={"status": "failed", "error": error, "checked_at": now}))
-        self.ledger.add_run(PastRun(status="failed", finished_at=now, error=error))
+        self.ledger.add_run(PastRun(status="failed", finished_at=now, run=run, error=error, file=file))
 
     def _settle(self, blob_sha: BlobSha, raw: bytes) -> Outcome:
         """Only published bytes are kept."""
@@ -175,6 +179,7 @@ class Steps(RunSteps):
         outcomes: dict[BlobSha, Outcome] = {}
         published: dict[BlobSha, bytes] = {}
         linked: dict[str, TreeFile] = {}
+        until = time.monotonic() + LOOKING_SECONDS
         for file in archived_files(spool, wanted):
             verdict = judge(file.raw)
             outcomes[file.blob_sha] = outcome_of(file.blob_sha, verdict)
@@ -183,8 +188,8 @@ class Steps(RunSteps):
             published[file.blob_sha] = file.raw
             # Only a hint, for links are read when the file is published: what is missed here is fetched by its id.
             text = file.raw.lower()
-            if any(suffix in text for suffix in suffixes):
-                targets = (resolver.resolve(file.path, link) for link in extract_links(verdict.file))
+            if time.monotonic() < until and any(suffix in text for suffix in suffixes):
+                targets = (resolver.resolve(file.path, link) for link in contents_of(verdict.file).links)
                 found = (target.path for target in targets if isinstance(target, ToFile))
                 linked |= {path: others[path] for path in found if path in others}
         self.ledger.put_bundle(run, published)

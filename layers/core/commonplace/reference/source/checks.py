@@ -207,10 +207,10 @@ def check_links(entries: Iterable[Written], paths: Collection[str], findings: Fi
 
 
 def _targets(one: Written) -> Iterable[tuple[str, int | None]]:
-    from commonplace.repository.links import find_mentions
+    from commonplace.repository.links import read_contents
 
     file = ParsedFile({}, one.entry.content, one.content_line or 1)
-    for link in find_mentions(file).links:
+    for link in read_contents(file).links:
         if link.kind in ("link", "image") and not link.target.startswith("/"):
             yield link.target, link.line if one.content_line else None
 

@@ -124,7 +124,7 @@ class CatalogueSteps(RunSteps):
         self.ledger.keep(blob_sha, raw)
         return PublishedBlob(blob_sha=blob_sha)
 
-    def _record_failure(self, error: str) -> None:
+    def _record_failure(self, run: str, error: str, file: str = "") -> None:  # noqa: ARG002 - files are in its problems
         earlier = self.ledger.report() or catalogue_report(self.source, "failed", None, self.now())
         found = {"status": "failed", "error": error, "checked_at": self.now()}
         self.ledger.put_report(earlier.model_copy(update=found))
