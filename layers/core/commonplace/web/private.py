@@ -50,7 +50,7 @@ def admit(principal: Principal, tier: Tier) -> None:
 class Private:
     """Lets on whoever has the tier, and to `unguarded` paths everybody; one that ends in a slash is all below it.
 
-    `monitored` paths are unguarded for requests without a token: a token counts, or is refused. `find` raises
+    Those of them that are `monitored` are guarded for requests with a token: it counts, or is refused. `find` raises
     Unauthorized, and Unavailable where it cannot be judged who asks.
     """
 
@@ -85,6 +85,6 @@ class Private:
 
     def _is_open(self, scope: Scope) -> bool:
         path = scope["path"]
-        if path in self._monitored:
-            return "authorization" not in Headers(scope=scope)
+        if path in self._monitored and "authorization" in Headers(scope=scope):
+            return False
         return path in self._paths or path.startswith(self._folders)

@@ -86,10 +86,10 @@ def private(answer: Answer) -> Response:
     return Response(answer.to_json(), media_type=JSON, headers=PRIVATE)
 
 
-UNGUARDED = (f"{API}/me",)
-"""In a private deployment: it judges by itself."""
 MONITORED = ("/health", f"{API}/health")
 """In a private deployment: monitors bring no token, and are answered the status alone."""
+UNGUARDED = (*MONITORED, f"{API}/me")
+"""In a private deployment: the last judges by itself."""
 
 
 def readers(accounts: Accounts, visitors: Visitors) -> Find:
