@@ -6,6 +6,7 @@ other server. The SDK's own application needs a lifespan, which serves the first
 
 import json
 import logging
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -23,11 +24,13 @@ from mcp.shared.message import ServerMessageMetadata
 from mcp.shared.transport_context import TransportContext
 from mcp_types import DEFAULT_NEGOTIATED_VERSION, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from commonplace.web.mcp.errors import MESSAGE, RequestId, internal, invalid, rpc_error
+from commonplace.web.mcp.invisible import cleaned_message
 from commonplace.web.mcp.rendering import compact
 
 logger = logging.getLogger(__name__)
@@ -49,6 +52,9 @@ MARGIN_SECONDS = 1.0
 """What is left of an invocation when its answer is given up."""
 
 TIMED_OUT = "Request timed out"
+
+_EVENT = re.compile(rb"(?<=data: )\{[^\r\n]*")
+"""The message in an event of a stream: the SDK sends each in one piece."""
 
 _MEMBERS = {"jsonrpc", "id", "method", "params"}
 
@@ -186,13 +192,19 @@ def tool_called(scope: Scope) -> str | None:
 
 
 class Shield:
-    """Answers before the function is ended, answers in JSON, and ends an answer that a defect has cut off."""
+    """Answers before the function is ended, in JSON, without invisible characters; a defect cuts no answer off.
 
-    def __init__(self, app: ASGIApp) -> None:
+    Every answer passes it, whole or as the events of a stream: results, lists, errors and notifications.
+    """
+
+    def __init__(self, app: ASGIApp, verbatim: Collection[str] = ()) -> None:
+        """`verbatim` are tools to whose texts nothing may be added."""
         self._app = app
+        self._verbatim = verbatim
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = _Answer(scope, receive, send)
+        tool = tool_called(scope)
+        answer = _Answer(scope, receive, send, note=tool is not None and tool not in self._verbatim)
         try:
             with anyio.move_on_after(_seconds_left(scope)) as limit:
                 await self._app(scope, receive, answer.send)
@@ -208,54 +220,71 @@ class Shield:
 class _Answer:
     """The answer to send; the SDK's refusals in plain text become JSON-RPC errors."""
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __init__(self, scope: Scope, receive: Receive, send: Send, *, note: bool) -> None:
         self._parts = (scope, receive, send)
         self._id = request_id(scope)
         self._send = send
-        self._status: int | None = None
-        self._media_type = b""
-        self._refused = False
+        self._note = note
+        self._start: Message | None = None
+        """Held until the body is whole."""
+        self._body = bytearray()
+        self._streams = False
         self._complete = False
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self._status = int(message["status"])
-            self._media_type = dict(message["headers"]).get(b"content-type", b"")
-            self._refused = self._status >= 400 and not self._media_type.startswith(b"application/json")
-            if self._refused:
-                return
-        elif not message.get("more_body"):
-            self._complete = True
-            if self._refused:
-                await self._refuse()
-                return
-        await self._send(message)
+            self._streams = self._media_type(message).startswith(b"text/event-stream") and message["status"] < 400
+            self._start = message
+            if self._streams:
+                await self._send(message)
+        elif self._streams:
+            self._complete = not message.get("more_body")
+            await self._send({**message, "body": _EVENT.sub(self._cleaned, message.get("body", b""))})
+        else:
+            self._body += message.get("body", b"")
+            if not message.get("more_body"):
+                await self._finish()
 
     async def give_up(self) -> None:
         """Says that time is over; within a stream that has begun, as its last event."""
-        if self._status is None:
-            await rpc_error(504, INTERNAL_ERROR, TIMED_OUT, self._id)(*self._parts)
-        elif not self._complete and self._media_type.startswith(b"text/event-stream"):
+        if self._streams and not self._complete:
             error = {"jsonrpc": "2.0", "id": self._id, "error": {"code": INTERNAL_ERROR, "message": TIMED_OUT}}
             event = f"event: message\r\ndata: {json.dumps(error)}\r\n\r\n"
             await self._send({"type": "http.response.body", "body": event.encode()})
-        else:
-            await self.complete()
+        elif not self._complete:
+            await rpc_error(504, INTERNAL_ERROR, TIMED_OUT, self._id)(*self._parts)
 
     async def complete(self) -> None:
         """Ends what was left unfinished: a gateway waits for the end of every answer."""
-        if self._complete:
-            return
-        if self._status is None:
-            await internal(self._id)(*self._parts)
-        elif self._refused:
-            await self._refuse()
-        else:
+        if self._streams and not self._complete:
             await self._send({"type": "http.response.body", "body": b""})
+        elif not self._complete:
+            await internal(self._id)(*self._parts)
 
-    async def _refuse(self) -> None:
-        status = self._status or 500
-        await invalid(_HINTS.get(status, HTTPStatus(status).phrase), self._id, status=status)(*self._parts)
+    async def _finish(self) -> None:
+        start, body = self._start, bytes(self._body)
+        if start is None:
+            raise RuntimeError("the body of an answer came before its beginning")
+        is_json = self._media_type(start).startswith(b"application/json")
+        if start["status"] >= 400 and not is_json:
+            self._complete = True
+            status = int(start["status"])
+            told = _HINTS.get(status, HTTPStatus(status).phrase)
+            await invalid(told, self._id, status=status)(*self._parts)
+            return
+        if is_json:
+            body = cleaned_message(body, note=self._note)
+        MutableHeaders(scope=start)["content-length"] = str(len(body))
+        self._complete = True
+        await self._send(start)
+        await self._send({"type": "http.response.body", "body": body})
+
+    def _cleaned(self, event: re.Match[bytes]) -> bytes:
+        return cleaned_message(event[0], note=self._note)
+
+    @staticmethod
+    def _media_type(start: Message) -> bytes:
+        return bytes(dict(start["headers"]).get(b"content-type", b""))
 
 
 @dataclass(slots=True)
