@@ -10,7 +10,7 @@ from itertools import product
 
 from commonplace.web.mcp.invisible import EMOJI
 
-HEADER = "# Emoji sequences with invisible characters, from emoji (BSD licence, beside this file); see infra/emoji_sequences.py\n"
+HEADER = "# With invisible characters, from emoji (BSD licence, beside this file); see infra/emoji_sequences.py\n"
 VARIATIONS = ("\ufe0e", "\ufe0f")
 """Text style and emoji style, which `variant` of the package allows."""
 KEYCAPS = "#*0123456789"
