@@ -30,7 +30,6 @@ EXPANDING = (
     "\ufb03",
     "\u00bd",
     "\u2a74",
-    "\U0001f12b",
 )
 PROSE = "The volunteers count the tide pools every week and write down what they found at the shore. "
 

@@ -1,4 +1,4 @@
-"""The HTTP edge of MCP: one bounded JSON-RPC message per POST, one answer, within a deadline.
+"""The HTTP edge of MCP: one bounded JSON-RPC message per POST, or one batch, one answer, within a deadline.
 
 Nothing outlives a request, so the application runs on Lambda, where each invocation stops the event loop, as on any
 other server. The SDK's own application needs a lifespan, which serves the first invocation alone.
@@ -22,9 +22,16 @@ from mcp.shared.exceptions import NoBackChannelError
 from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
 from mcp.shared.message import ServerMessageMetadata
 from mcp.shared.transport_context import TransportContext
-from mcp_types import DEFAULT_NEGOTIATED_VERSION, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
-from starlette.datastructures import MutableHeaders
+from mcp_types import (
+    DEFAULT_NEGOTIATED_VERSION,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    UNSUPPORTED_PROTOCOL_VERSION,
+)
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -42,6 +49,8 @@ MAX_HEADER_BYTES = 16_384
 MAX_DEPTH = 64
 MAX_ID_CHARACTERS = 1_024
 MAX_METHOD_CHARACTERS = 256
+MAX_BATCH = 20
+"""Messages of a batch, which run at once: fewer than there are threads for tools."""
 
 ANYTHING = b"application/json, text/event-stream"
 
@@ -58,12 +67,17 @@ _EVENT = re.compile(rb"(?<=data: )\{[^\r\n]*")
 
 _MEMBERS = {"jsonrpc", "id", "method", "params"}
 
+_OF_A_BODY = ("content-length", "content-type")
+
 _HINTS = {406: "Accept must allow application/json and text/event-stream."}
 """Where the SDK says nothing."""
 
 
 class RequestFilter:
-    """Refuses what cannot be a message in JSON, and hands on the rest with headers as they were meant."""
+    """Refuses what cannot be a message in JSON, and hands on the rest with headers as they were meant.
+
+    Each message of a batch goes on as a request of its own, all at once, so that one deadline holds for all of them.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -75,12 +89,92 @@ class RequestFilter:
         body = await _body(receive)
         if body is None:
             return
+        if (batch := _batch(scope, body)) is not None:
+            await (await self._answered(scope, batch))(scope, receive, send)
+            return
         message, refused = understood(body)
+        if refused is None:
+            refused = _unserved(scope, message)
         if refused is not None:
             await refused(scope, receive, send)
             return
         inner = {**scope, "headers": _headers(scope), MESSAGE: message}
         await self._app(inner, _replayed(body, receive), send)
+
+    async def _answered(self, scope: Scope, batch: list[Any]) -> Response:
+        """The answers to a batch (2025-03-26, Base Protocol, Batching). Notifications and responses have none."""
+        if not 0 < len(batch) <= MAX_BATCH:
+            return invalid(f"A batch has 1 to {MAX_BATCH} messages.")
+        if _deeper(batch, MAX_DEPTH + 1):
+            return invalid(f"The request is nested more than {MAX_DEPTH} deep.")
+        answers: list[tuple[int, Headers, bytes]] = [(202, Headers(), b"")] * len(batch)
+
+        async def answer(at: int) -> None:
+            answers[at] = await self._one(scope, batch[at])
+
+        async with anyio.create_task_group() as group:
+            for at in range(len(batch)):
+                group.start_soon(answer, at)
+        statuses = {status for status, _, _ in answers}
+        headers = {name: value for _, one, _ in answers for name, value in one.items() if name not in _OF_A_BODY}
+        said = [body for _, _, body in answers if body]
+        # A refusal that meets every message, such as that of a token, is the answer's own.
+        status = statuses.pop() if len(statuses) == 1 else 200
+        content = b"[" + b",".join(said) + b"]" if said else b""
+        return Response(content, status, headers, media_type="application/json" if said else None)
+
+    async def _one(self, scope: Scope, message: Any) -> tuple[int, Headers, bytes]:
+        """Status, headers and body of the answer to one message."""
+        body = json.dumps(message).encode()
+        kept, refused = understood(body)
+        if isinstance(message, dict) and "method" not in message and message.keys() & {"result", "error"}:
+            # A response to a server that asks nothing: it is counted like a notification, and has no effect.
+            kept, refused = {"jsonrpc": "2.0", "method": "notifications/response"}, None
+            body = compact(kept).encode()
+        elif refused is None and kept["method"] == "initialize":
+            refused = invalid("initialize must not be part of a batch.", kept.get("id"))
+        headers = [one for one in _headers(scope) if one[0] != b"accept"]
+        # Without a stream: its events could not stand in one array.
+        inner = {**scope, "headers": [*headers, (b"accept", b"application/json")], MESSAGE: kept}
+        sent: list[Message] = []
+
+        async def keep(part: Message) -> None:
+            sent.append(part)
+
+        await (self._app if refused is None else refused)(inner, _replayed(body, _gone), keep)
+        said = b"".join(part.get("body", b"") for part in sent[1:])
+        return sent[0]["status"], Headers(raw=sent[0]["headers"]), said
+
+
+def _batch(scope: Scope, body: bytes) -> list[Any] | None:
+    """The messages of a batch in the one version of the protocol that has them; without a header it is that one."""
+    version = next((value for name, value in _headers(scope) if name == b"mcp-protocol-version"), None)
+    if version not in (None, DEFAULT_NEGOTIATED_VERSION.encode()) or len(body) > MAX_BODY_BYTES:
+        return None
+    if not body.lstrip().startswith(b"["):
+        return None
+    try:
+        batch: list[Any] = json.loads(body.decode("utf-8"), parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        return None
+    return batch
+
+
+def _unserved(scope: Scope, message: Mapping[str, Any]) -> Response | None:
+    """The refusal of a version of the protocol that is not served, in the words of the SDK for a newer one."""
+    version = next((value for name, value in _headers(scope) if name == b"mcp-protocol-version"), None)
+    served = [*MODERN_PROTOCOL_VERSIONS, *reversed(HANDSHAKE_PROTOCOL_VERSIONS)]
+    if version is None or version.decode("latin-1") in served:
+        return None
+    data = {"supported": served, "requested": version.decode("latin-1")[:MAX_METHOD_CHARACTERS]}
+    told = f"Unsupported protocol version. Supported are {', '.join(served)}."
+    return rpc_error(400, UNSUPPORTED_PROTOCOL_VERSION, told, message.get("id"), data=data)
+
+
+async def _gone() -> Message:
+    """A message of a batch has no connection of its own."""
+    await anyio.sleep_forever()
+    raise AssertionError
 
 
 def _unfit(scope: Scope) -> Response | None:
@@ -105,7 +199,7 @@ def understood(body: bytes) -> tuple[dict[str, Any], Response | None]:
     except (ValueError, RecursionError):  # deep nesting is no ValueError
         return {}, rpc_error(400, PARSE_ERROR, "The request's body is not JSON in UTF-8.")
     if not isinstance(message, dict):
-        return {}, invalid("One JSON-RPC message is expected. Batches are no part of MCP.")
+        return {}, invalid("One JSON-RPC message is expected. Batches are part of MCP 2025-03-26 alone.")
     return message, _problem(message, body)
 
 
