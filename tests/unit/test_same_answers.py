@@ -53,6 +53,7 @@ FILTERS: tuple[Mapping[str, Any], ...] = (
     {"contentType": "pattern"},
     {"contentType": "resource"},
     {"contentType": "tag"},
+    {"contentType": ["tag", "story"]},
     {"group": "pool-desk"},
     {"group": "nobody"},
     {"tags": ["monitoring"]},

@@ -24,12 +24,14 @@ from commonplace.search.embeddings import embed_records
 from commonplace.search.models.local import LocalEmbeddings
 from commonplace.web.mcp.composition import principals
 from commonplace.web.mcp.declaration import Toolset
+from commonplace.web.mcp.invisible import REMOVED, cleaned
 from tests.aws_fixture import BUCKET, TABLE
 from tests.fakes.catalogues import publish
 from tests.fakes.lambda_context import CONTEXT
 from tests.fakes.library import FakeLibrary, garden
 from tests.fakes.store import FakeObjectStore
 from tests.reference_files import helios
+from tests.unit.web.mcp.test_invisible import all_poisoned, served
 from tests.unit.web.mcp.world import body_of, call, legacy, modern
 
 if TYPE_CHECKING:
@@ -205,6 +207,22 @@ def test_the_reference_is_there_where_there_are_catalogues(load: Load) -> None:
         listed = body_of(ask(function, modern("tools/list")))["result"]["tools"]
         assert len(listed) == count
         assert ("report_gap" in {tool["name"] for tool in listed}) is bool(more)
+
+
+@pytest.mark.parametrize("era", [modern, legacy])
+def test_no_tool_of_any_toolset_answers_with_what_nobody_sees(load: Load, era: Any) -> None:
+    redact = {"REDACT_FUNCTION": "arn:aws:lambda:us-east-1:123456789012:function:redact"}
+    function = load(**REMEMBERING, **REFERRING, **redact, COUNTER_SECRET="x" * 32)
+    names = [toolset.name for toolset in function.TOOLSETS]
+    assert names == ["knowledge", "memory", "reference", "hive"]
+    ask = served(*map(all_poisoned, function.TOOLSETS))
+    tools = [(toolset.name, tool.name) for toolset in function.TOOLSETS for tool in toolset.tools]
+    assert len(tools) > 30
+    for name, tool in tools:
+        result = body_of(ask(era("tools/call", call(tool), path=f"/mcp/{name}")))["result"]
+        assert result["_meta"][REMOVED] > 0, tool
+        assert "Tides" in result["content"][0]["text"]
+        assert cleaned(json.dumps(result, ensure_ascii=False))[1] == 0, tool
 
 
 @pytest.mark.parametrize("era", [modern, legacy])

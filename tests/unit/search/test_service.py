@@ -154,7 +154,12 @@ def test_a_query_without_a_visible_character_finds_nothing(
 
 @pytest.mark.parametrize(
     "request_",
-    [SearchRequest("x" * (MAX_QUERY_CHARACTERS + 1)), SearchRequest("x", limit=0), SearchRequest("x", limit=101)],
+    [
+        SearchRequest("x" * (MAX_QUERY_CHARACTERS + 1)),
+        SearchRequest("\ufdfa" * MAX_QUERY_CHARACTERS),  # 18 characters each as it is read
+        SearchRequest("x", limit=0),
+        SearchRequest("x", limit=101),
+    ],
 )
 def test_what_is_out_of_bounds_is_refused(
     engine: EmbeddedEngine, provider: FakeEmbeddings, request_: SearchRequest

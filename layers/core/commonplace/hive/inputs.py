@@ -18,6 +18,7 @@ from commonplace.hive.model import (
 from commonplace.hive.ports import unknown
 from commonplace.hive.service import stamp
 from commonplace.kernel.errors import InvalidInput
+from commonplace.kernel.terms import compatible_length
 
 _ID = re.compile(r"hv_[0-9A-Za-z]{1,64}")
 
@@ -68,13 +69,13 @@ def draft(
     of what was sent."""
     labels = {"framework": framework, "language": language, "version": version}
     for name, label in labels.items():
-        if label is not None and len(label) > MAX_LABEL_CHARACTERS:
+        if label is not None and compatible_length(label[: MAX_LABEL_CHARACTERS + 1]) > MAX_LABEL_CHARACTERS:
             raise _too_long(name, MAX_LABEL_CHARACTERS)
-    if run_id is not None and len(run_id) > MAX_RUN_CHARACTERS:
+    if run_id is not None and compatible_length(run_id[: MAX_RUN_CHARACTERS + 1]) > MAX_RUN_CHARACTERS:
         raise _too_long("run_id", MAX_RUN_CHARACTERS)
     if len(tags or ()) > MAX_TAGS:
         raise InvalidInput(f"A contribution has at most {MAX_TAGS} tags.", hint="Give those one would search for.")
-    if any(len(tag) > MAX_TAG_CHARACTERS for tag in tags or ()):
+    if any(compatible_length(tag[: MAX_TAG_CHARACTERS + 1]) > MAX_TAG_CHARACTERS for tag in tags or ()):
         raise _too_long("A tag", MAX_TAG_CHARACTERS)
     return Draft(
         content=content, category=category, confidence=confidence, **labels, tags=tuple(tags or ()), run_id=run_id

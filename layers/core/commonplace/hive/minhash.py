@@ -6,9 +6,10 @@ bands of four. Two texts that share 0.8 of their pairs share a band with a proba
 """
 
 import re
-import unicodedata
 from hashlib import blake2b
 from itertools import pairwise
+
+from commonplace.kernel.terms import compatible
 
 HASHES, BANDS = 64, 16
 _DIGITS = 8
@@ -23,7 +24,7 @@ def signature(text: str) -> str:
 
     Case, punctuation, Markdown and the width of characters make no difference.
     """
-    words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+    words = _WORD.findall(compatible(text, "NFKC").casefold())
     pairs = {" ".join(pair) for pair in pairwise(words)} or set(words)
     if not pairs:
         return ""

@@ -33,7 +33,7 @@ Outcome = Literal["solved", "did_not_help"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 MIN_CONTENT, MAX_CONTENT = 10, 20_000
-"""Characters, of what is sent."""
+"""Characters of what is sent, in the compatibility form that rules and models read."""
 MAX_TAGS, MAX_TAG_CHARACTERS = 20, 64
 MAX_LABEL_CHARACTERS = 100
 """Of framework, language and version."""

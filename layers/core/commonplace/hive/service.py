@@ -43,6 +43,7 @@ from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput, RateLimited, Unavailable
 from commonplace.kernel.limits import Limiter, Quota
 from commonplace.kernel.telemetry import count
+from commonplace.kernel.terms import compatible_length
 from commonplace.redaction.model import Policy, Redacted
 from commonplace.redaction.ports import Redactor
 
@@ -371,7 +372,7 @@ def _category(text: str) -> Category:
 def _check_size(draft: Draft) -> None:
     if len(draft.content.strip()) < MIN_CONTENT:
         raise _too_short()
-    if len(draft.content) > MAX_CONTENT:
+    if compatible_length(draft.content[: MAX_CONTENT + 1]) > MAX_CONTENT:
         raise InvalidInput(
             f"A contribution has at most {MAX_CONTENT:,} characters.", hint="Contribute its parts one by one."
         )

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from typing import Literal
 
 _AROUND = " \t\r\n\"'`“”„‘’‚«»‹›"
 """White space and quotation marks, as people and models put them around a term."""
@@ -11,8 +12,23 @@ _GAPS = re.compile(r"[\s_‐‑‒–—-]+")
 _WORD = re.compile(r"[^\W_]+")
 _ABBREVIATED = re.compile(r"(.+?)\s*\(([^()]+)\)\Z", re.DOTALL)
 
+MOST_PER_CHARACTER = 4
+"""How many characters of its compatibility form a text may have for each of its own: U+FDFA stands for a sentence of
+eighteen, and a text of such letters would cost eighteen times what its length says."""
+
 SHORTEST_STEM = 2
 """`ids` is the plural of `id`, but `us` is not the plural of `u`."""
+
+
+def compatible(text: str, form: Literal["NFKC", "NFKD"]) -> str:
+    """Return the text in a compatibility form (Unicode, UAX 15), or as it is where that is far longer than the text."""
+    found = unicodedata.normalize(form, text)
+    return found if len(found) <= MOST_PER_CHARACTER * len(text) else text
+
+
+def compatible_length(text: str) -> int:
+    """Return how many characters the compatibility form has: what rules, indexes and models read of a text."""
+    return len(text) if text.isascii() else len(unicodedata.normalize("NFKC", text))
 
 
 def bare(text: str) -> str:
@@ -27,14 +43,14 @@ def key(text: str) -> str:
     """`#Mutual Aid`, `mutual_aid` and `"Mutual–aid"` share one: letter case, gaps and hyphens do not count."""
     found = text
     # What is taken off at one end can uncover something else: `-«0` is `«0` first.
-    while (shorter := _GAPS.sub("-", unicodedata.normalize("NFKC", bare(found)).casefold()).strip("-")) != found:
+    while (shorter := _GAPS.sub("-", compatible(bare(found), "NFKC").casefold()).strip("-")) != found:
         found = shorter
     return found
 
 
 def words(text: str) -> list[str]:
     """The words of a text in any script, case-folded, accents taken off."""
-    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    plain = compatible(compatible(text, "NFKD").casefold(), "NFKD")
     return _WORD.findall("".join(char for char in plain if not unicodedata.combining(char)))
 
 

@@ -15,6 +15,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, JsonValue, TypeAdapter, ValidationError
 
 from commonplace.kernel.errors import CommonplaceError, InvalidInput, TooLarge
+from commonplace.kernel.terms import compatible_length
 from commonplace.memory.model import (
     DEFAULT_LIMIT,
     DEFAULT_LISTED,
@@ -92,7 +93,7 @@ def content_of(text: str) -> str:
     kept = _AROUND.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).rstrip()
     if not any(char.isprintable() and not char.isspace() for char in kept):
         raise InvalidInput("`content` is empty.", hint="Say what is worth knowing later, in a sentence or more.")
-    if len(kept.encode()) > MAX_CONTENT_BYTES:
+    if len(kept.encode()) > MAX_CONTENT_BYTES or compatible_length(kept) > MAX_CONTENT_BYTES:
         raise too_large
     if _CONTROL.search(kept):
         raise InvalidInput("`content` holds control characters.", hint="Send plain text or Markdown.")
@@ -180,7 +181,7 @@ def _whole(least: int, most: int) -> BeforeValidator:
 def _query(text: str) -> str:
     if not clean_query(text[: MAX_QUERY_CHARACTERS + 1]):
         raise InvalidInput("`query` is empty.", hint="Ask in a sentence or a few words; kb_list lists without a query.")
-    if len(text) > MAX_QUERY_CHARACTERS:
+    if compatible_length(text[: MAX_QUERY_CHARACTERS + 1]) > MAX_QUERY_CHARACTERS:
         hint = "Ask for the subject in a sentence or a few words."
         raise InvalidInput(f"`query` is longer than {MAX_QUERY_CHARACTERS} characters.", hint=hint)
     return text

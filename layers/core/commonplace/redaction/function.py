@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from pydantic.alias_generators import to_camel
 
 from commonplace.kernel.errors import CommonplaceError, InvalidInput, Unavailable
+from commonplace.kernel.terms import compatible_length
 from commonplace.redaction.model import Policy
 from commonplace.redaction.ports import Redactor, Survived
 
@@ -85,6 +86,8 @@ class RedactFunction:
             return {"invalid": self._invalid(_parsed(PatternsAsked, event).patterns)}
         asked = _parsed(FieldsAsked, event)
         size = sum(len(text.encode("utf-8", "replace")) for text in asked.fields.values())
+        if size <= MAX_TEXT_BYTES:
+            size = max(size, sum(map(compatible_length, asked.fields.values())))
         if size > MAX_TEXT_BYTES:
             raise InvalidInput(
                 f"The texts have {size} bytes together; {MAX_TEXT_BYTES} can be redacted at a time.",

@@ -5,6 +5,7 @@ pass reads what came of it. What a pass leaves unchanged is the result, so redac
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, combinations
@@ -22,10 +23,27 @@ from commonplace.redaction.vocabulary import ALSO_WORDS, COMMON, TECHNICAL
 
 MAX_CHARACTERS = 100_000
 MOST_PASSES = 8
+MAX_WEIGHT = 12_000
+"""Pieces of words (`weight`) that the detector reads at once: within half the time that the function `redact` has."""
+MAX_WEIGHT_OF_ALL = 22_000
+"""Pieces that it reads over all passes: within the time of the function."""
 EDGE = 160
 """Characters at the end of a field that are read together with the beginning of another."""
 
+_PIECE = re.compile(r"[A-Za-z]{1,4}|[^\sA-Za-z]")
 _PRECEDENCE = ("secret", "pattern", "rule", "comprehend", "model")
+
+
+def _check_length(texts: Iterable[str]) -> None:
+    """Raise InvalidInput for texts that are too long together, as they were sent or as rules read them."""
+    if sum(map(len, texts)) > MAX_CHARACTERS:
+        raise InvalidInput(
+            f"The texts are longer than {MAX_CHARACTERS} characters together.", hint="Shorten them, or split them."
+        )
+
+
+def _survived() -> Survived:
+    return Survived("Personal data or a secret is left after all has been tried.", hint="Take it out by hand.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +66,11 @@ class _Field:
         return cls(text, whole, prose, prose.without(structure.addresses), structure.addresses)
 
 
+def weight(text: str) -> int:
+    """Return about how many pieces a model makes of the text: four Latin letters are one, any other sign is one."""
+    return sum(1 for _ in _PIECE.finditer(unicodedata.normalize("NFKD", text)))
+
+
 class Pipeline:
     """A `Redactor`. Without a detector, names and streets are found where a rule can tell them."""
 
@@ -56,10 +79,7 @@ class Pipeline:
 
     def redact(self, fields: Mapping[str, str], policy: Policy) -> Redacted:
         """The fields by the same names. Raises Survived, InvalidInput and Unavailable, none of which quotes a text."""
-        if sum(map(len, fields.values())) > MAX_CHARACTERS:
-            raise InvalidInput(
-                f"The texts are longer than {MAX_CHARACTERS} characters together.", hint="Shorten them, or split them."
-            )
+        _check_length(fields.values())
         judge = _Judge(policy, self._detector)
         texts = list(fields.values())
         for _ in range(MOST_PASSES):
@@ -67,7 +87,7 @@ class Pipeline:
             if masked == texts:
                 return _result(dict(zip(fields, texts, strict=True)))
             texts = masked
-        raise Survived("Personal data or a secret is left after all has been tried.", hint="Take it out by hand.")
+        raise _survived()
 
 
 class _Judge:
@@ -83,11 +103,13 @@ class _Judge:
         ]
         self._detector = detector
         self._known: dict[str, list[Span]] = {}
+        self._weight = 0
         self._values: dict[tuple[str, bool], Value] = {}
 
     def mask(self, texts: Sequence[str]) -> list[str]:
         """The texts after one pass."""
         fields = [_Field.read(text) for text in texts]
+        _check_length(field.whole.text for field in fields)
         found = [self._by_rule(field) for field in fields]
         for field, spans, more in zip(fields, found, self._by_model(fields, found), strict=True):
             spans.extend(more)
@@ -123,6 +145,7 @@ class _Judge:
         views = [_readable(field, spans) for field, spans in zip(fields, found, strict=True)]
         new = sorted({view.text for view in views} - self._known.keys())
         if new:
+            self._weigh(new)
             self._known.update(zip(new, self._detector.detect(new), strict=True))
         results = []
         for field, view in zip(fields, views, strict=True):
@@ -220,11 +243,24 @@ class _Judge:
                 for index, spans in written:
                     found[index] += spans
 
+    def _weigh(self, texts: Sequence[str]) -> None:
+        """Count what the detector is about to read. Raises InvalidInput and Survived."""
+        total = sum(map(weight, texts))
+        if total > MAX_WEIGHT:
+            raise InvalidInput(
+                "The texts are more than the detector of names reads at a time.",
+                hint="Send less: 10,000 characters of any script, 6,000 of Korean, or 20,000 of Latin letters.",
+            )
+        self._weight += total
+        if self._weight > MAX_WEIGHT_OF_ALL:
+            raise _survived()
+
     def _detect(self, text: str) -> list[Span]:
         """What the detector says of a text, which it reads once."""
         if self._detector is None:
             return []
         if text not in self._known:
+            self._weigh([text])
             self._known[text] = self._detector.detect([text])[0]
         return [span for span in self._known[text] if span.kind == "NAME" and not _is_technical(text, span)]
 

@@ -113,7 +113,8 @@ class CatalogueLibrary:
         self._held |= {name: found for name, found in read.items() if found is not None}
         if never := [name for name in failed if name not in self._held]:
             raise Unavailable(f"The product reference ({', '.join(never)}) cannot be read now. Try again shortly.")
-        edition = Edition(tuple(self._catalogues()), self._version())
+        missing = tuple(name for name in self._names if self._held[name].catalogue is None)
+        edition = Edition(tuple(self._catalogues()), self._version(), missing)
         if self._edition is None or self._edition.version != edition.version:
             self._edition = edition
         self._fresh_until = self._clock() + (RETRY_SECONDS if failed else self._max_age_seconds)

@@ -14,6 +14,8 @@ class Edition:
     catalogues: tuple[Catalogue, ...]
     version: str
     """Another one whenever anything else is published: what is built of an edition is built once for it."""
+    missing: tuple[str, ...] = ()
+    """Catalogues of the deployment that no sync has published yet."""
 
 
 class Shelf(Protocol):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from commonplace.kernel.errors import Unavailable
 from commonplace.reference.lookup import Lookup
 from commonplace.reference.model import (
     EVERYWHERE,
@@ -28,6 +29,9 @@ from commonplace.reference.search import DEFAULT_TUNING, Tuning, Words
 from commonplace.reference.shelf import EVERY
 from commonplace.search.text import clean_query
 
+NOT_LOADED_SECONDS = 10
+"""When to try again before the first sync of a catalogue, which takes from seconds to a few minutes."""
+
 
 class Prepared:
     """The look-up structures of an edition, built once; those of words at the first search."""
@@ -35,6 +39,7 @@ class Prepared:
     def __init__(self, edition: Edition, tuning: Tuning) -> None:
         self.version = edition.version
         self.catalogues = edition.catalogues
+        self.missing = edition.missing
         self.lookup = Lookup(edition.catalogues, lambda: self.words.scorer)
         self._tuning = tuning
 
@@ -81,6 +86,8 @@ class Reference:
     def _answer(
         prepared: Prepared, asked: Asked, hits: tuple[Hit, ...], *, shaped: bool = False, fallback: bool = False
     ) -> SearchAnswer:
+        if not hits:
+            _require(prepared)
         suggestions = () if hits else prepared.lookup.suggest(asked.query, asked)
         return SearchAnswer(hits, suggestions, shaped=shaped, fallback=fallback)
 
@@ -133,17 +140,37 @@ class Reference:
         """What was missed, the most reported first."""
         return self._gaps.gaps(organisation, limit) if self._gaps else ()
 
+    def require_all(self) -> None:
+        """Raise Unavailable while a catalogue is not loaded: what was not found may stand in it."""
+        _require(self._prepare())
+
     def prepare(self) -> None:
         """Builds what look-ups need, so that the first one does not wait for it."""
         self._prepare()
 
     def _prepare(self) -> Prepared:
         edition = self._shelf.edition()
+        if not edition.catalogues:
+            raise _not_loaded(edition.missing)
         prepared = self._prepared
         if prepared is None or prepared.version != edition.version:
             prepared = Prepared(edition, self._tuning)
             self._prepared = prepared
         return prepared
+
+
+def _require(prepared: Prepared) -> None:
+    if prepared.missing:
+        raise _not_loaded(prepared.missing)
+
+
+def _not_loaded(names: Sequence[str]) -> Unavailable:
+    which = f" ({', '.join(names)})" if names else ""
+    return Unavailable(
+        f"The product reference{which} is not loaded yet.",
+        retry_after_seconds=NOT_LOADED_SECONDS,
+        hint="Whether something exists cannot be said before its first sync has ended.",
+    )
 
 
 def _first(named: Hit, others: Sequence[Hit]) -> tuple[Hit, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from commonplace.kernel.errors import InvalidInput, Unavailable
+from commonplace.kernel.terms import compatible_length
 from commonplace.search.answers import Answers, State
 from commonplace.search.candidates import TOKEN_DEPTH, Ranked, Retrieval, Stopwatch
 from commonplace.search.embeddings import QueryEmbeddings
@@ -284,9 +285,10 @@ def _as_list(embeddings: EmbeddingProvider | Sequence[EmbeddingProvider] | None)
 
 
 def _check(request: SearchRequest) -> None:
-    if len(request.query) > MAX_QUERY_CHARACTERS:
+    size = len(request.query)
+    if size > MAX_QUERY_CHARACTERS or (size := compatible_length(request.query)) > MAX_QUERY_CHARACTERS:
         raise InvalidInput(
-            f"The query has {len(request.query)} characters; at most {MAX_QUERY_CHARACTERS} are read.",
+            f"The query has {size} characters; at most {MAX_QUERY_CHARACTERS} are read.",
             hint="Ask for the subject in a sentence or a few words.",
         )
     if not 1 <= request.limit <= MAX_LIMIT:

@@ -4,6 +4,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from commonplace.kernel.terms import compatible
+
 _STOP_WORDS = """
 a an and are as at be been tag tagged tags but by can could did do does for from had has have how i if in into is it
 its me my of on or our should so such than that the their them then there these they this to us was
@@ -59,7 +61,7 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     # Twice: some letters have a case only once they are decomposed, and some decompose only without it.
-    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text.casefold()).casefold())
+    decomposed = compatible(compatible(text.casefold(), "NFKD").casefold(), "NFKD")
     marks = [character for character in set(decomposed) if unicodedata.combining(character)]
     return decomposed.translate(dict.fromkeys(map(ord, marks))) if marks else decomposed
 

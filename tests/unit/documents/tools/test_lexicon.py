@@ -244,4 +244,4 @@ def test_search_that_finds_nothing_says_so_and_what_to_do() -> None:
 def test_empty_lexicon_answers() -> None:
     assert data(asked("search_lexicon", [make("file", "a", "notes/a.md")], keyword="tide"))["total"] == 0
     with pytest.raises(NotFound):
-        asked("define_term", [], term="tide")
+        asked("define_term", [make("file", "a", "notes/a.md")], term="tide")

@@ -167,10 +167,12 @@ def test_a_search_asks_for_spares_and_never_for_more_than_the_ranking_holds() ->
 @pytest.mark.parametrize(
     ("asked", "meant"),
     [
-        ({"contentType": "pattern"}, Filters(content_types=("pattern",))),
-        ({"contentType": "Patterns"}, Filters(content_types=("pattern",))),
-        ({"contentType": "concept, link"}, Filters(content_types=("tag", "link"))),
-        ({"contentType": "resource"}, Filters(content_types=ONTOLOGY.expand("resource"))),
+        ({"contentType": ["pattern"]}, Filters(content_types=("pattern",))),
+        ({"contentType": ["Patterns"]}, Filters(content_types=("pattern",))),
+        ({"contentType": ["concept, link"]}, Filters(content_types=("tag", "link"))),
+        ({"contentType": ["concept", "link"]}, Filters(content_types=("tag", "link"))),
+        ({"contentType": [" ", ""]}, Filters()),
+        ({"contentType": ["resource"]}, Filters(content_types=ONTOLOGY.expand("resource"))),
         ({"group": "seed-library"}, Filters(groups=("seed-library",))),
         ({"group": "Seed Library"}, Filters(groups=("seed-library",))),
         ({"group": "The kitchen"}, Filters(groups=("kitchen",))),
@@ -194,8 +196,8 @@ def test_conditions_are_understood_in_the_spelling_they_come_in(asked: dict[str,
 @pytest.mark.parametrize(
     ("asked", "named"),
     [
-        ({"contentType": "patern"}, "pattern"),
-        ({"contentType": "pattern,poem"}, "known types"),
+        ({"contentType": ["patern"]}, "pattern"),
+        ({"contentType": ["pattern,poem"]}, "known types"),
         ({"dateFrom": "last week"}, "YYYY-MM-DD"),
         ({"dateTo": "2025-02-30"}, "YYYY-MM-DD"),
     ],

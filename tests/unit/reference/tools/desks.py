@@ -58,6 +58,12 @@ class Scripted:
     down: bool = False
     asked: list[Any] = field(default_factory=list)
     within: Within = EVERYWHERE
+    missing: bool = False
+    """Whether a catalogue is not loaded yet."""
+
+    def require_all(self) -> None:
+        if self.missing:
+            raise Unavailable("It is not loaded yet.")
 
     def search(self, asked: Asked) -> SearchAnswer:
         self.asked.append(asked)

@@ -94,8 +94,8 @@ def check(answer: Answered) -> None:
     assert answer["statusCode"] < 500, answer
     told = json.dumps(answer)
     assert not [word for word in INTERNALS if word in told]
-    body = body_of(answer)
-    if body is not None:
+    said = body_of(answer)
+    for body in said if isinstance(said, list) else [said] if said is not None else []:  # a batch has a list
         assert body["jsonrpc"] == "2.0"
         assert ("result" in body) != ("error" in body)
         assert answer["statusCode"] != 202

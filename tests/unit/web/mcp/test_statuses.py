@@ -176,7 +176,7 @@ CASES = [
         ),
         (400, -32022),
     ),
-    case("version header differs", listing(mcp_protocol_version="2031-01-01"), MISMATCH, (400, -32602)),
+    case("version header of nobody", listing(mcp_protocol_version="2031-01-01"), (400, -32022), (400, -32022)),
     case("no _meta", asking("tools/list", {"_meta": {}}), INVALID, OK),
     case("no params", told(params=None), INVALID, OK),
     # what is asked for

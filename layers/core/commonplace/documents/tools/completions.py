@@ -21,7 +21,7 @@ PRACTICES = ("practice", "pattern")
 
 def completer(using: KnowledgeServices, values: Values) -> Complete:
     """Completes over what is published at the moment."""
-    return lambda typed, given: fitting(values(using.library.edition().catalogue, given), typed)
+    return lambda typed, given: fitting(values(using.catalogue(), given), typed)
 
 
 def content_types(catalogue: Catalogue, _: Mapping[str, str]) -> Iterable[str]:

@@ -74,7 +74,7 @@ def _list_releases(using: KnowledgeServices, _: Call, __: NoArguments) -> Answer
 
 def _listed(using: KnowledgeServices, count: Callable[[Catalogue], Sequence[Facet]]) -> tuple[list[Counted], int]:
     """All by name; where not all fit, those with most documents."""
-    found = count(using.library.edition().catalogue)
+    found = count(using.catalogue())
     by_name = [_counted(using.addresses, facet) for facet in found]
     if len(fitting(by_name, _tokens, LIST_TOKENS)) == len(found):
         return by_name, len(found)

@@ -105,7 +105,7 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
 
 def _define(using: KnowledgeServices, _: Call, asked: TermArguments) -> Answer:
     found = using.library.find(lambda catalogue: _meant(lexicon_of(catalogue), asked.term))
-    lexicon = lexicon_of(using.library.edition().catalogue)
+    lexicon = lexicon_of(using.catalogue())
     if found is None:
         raise _missing(lexicon, asked.term)
     entry, stored = found
@@ -185,7 +185,7 @@ def _definition_text(told: Definition, text: pagination.Excerpt) -> str:
 
 
 def _search(using: KnowledgeServices, _: Call, asked: KeywordArguments) -> Answer:
-    lexicon = lexicon_of(using.library.edition().catalogue)
+    lexicon = lexicon_of(using.catalogue())
     every = lexicon.search(asked.keyword)
     found = fitting(map(_found, every[: asked.limit]), lambda one: estimate_tokens(_line(one)), LIST_TOKENS)
     return Answer(_list_text(lexicon, asked.keyword, found, len(every)), FoundTerms(results=found, total=len(every)))

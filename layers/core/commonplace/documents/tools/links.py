@@ -77,7 +77,7 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
 
 
 def get_related(using: KnowledgeServices, call: Call, asked: RelatedArguments) -> Answer:  # noqa: ARG001 - a tool's shape
-    catalogue = using.library.edition().catalogue
+    catalogue = using.catalogue()
     entry = locate(catalogue, using.addresses, asked.content_type, asked.id).entry
     graph = using.library.graph()
     by_ref = catalogue.manifest.by_ref

@@ -232,7 +232,7 @@ def _counted(
     show: Callable[[Facet, DocumentAddresses], Mapping[str, Any]],
     _: Call,
 ) -> str:
-    found = count(using.library.edition().catalogue)
+    found = count(using.catalogue())
     return _json({name: [show(facet, using.addresses) for facet in found[:MOST_LISTED]], "total": len(found)})
 
 
@@ -244,7 +244,7 @@ def _document(using: KnowledgeServices, _: Call, given: Mapping[str, str]) -> tu
         return resolved.entry if resolved else None
 
     if (found := using.library.find(choose)) is None:
-        nearest = using.library.edition().catalogue.nearest(content_type, document_id)
+        nearest = using.catalogue().nearest(content_type, document_id)
         near = ", ".join(document_uri(using, ref) for ref in nearest)
         raise NotFound("There is no such document.", hint=f"Nearest: {near}." if near else None, nearest=nearest)
     entry, stored = found
@@ -253,7 +253,7 @@ def _document(using: KnowledgeServices, _: Call, given: Mapping[str, str]) -> tu
 
 def _file(using: KnowledgeServices, _: Call, given: Mapping[str, str]) -> tuple[Text, str]:
     """By the manifest alone: no key is made of what was sent unless a published file has that very path."""
-    path, catalogue = given["path"], using.library.edition().catalogue
+    path, catalogue = given["path"], using.catalogue()
     if (entry := catalogue.manifest.by_path.get(path)) is not None:
         raw = using.library.raw(entry).body
         parsed = markdown.parse(raw)

@@ -57,8 +57,8 @@ SLACK = 0.03
 
 
 class FilterArguments(Arguments):
-    content_type: str | None = Field(
-        None, description="pattern, tag ...; resource, story, reference, data include their kinds"
+    content_type: list[str] = Field(
+        [], description="Any of: pattern, tag ...; resource, story, reference, data include their kinds"
     )
     group: str | None = Field(None, description="As in list_groups")
     release: str | None = None
@@ -73,7 +73,7 @@ class FilterArguments(Arguments):
 def filters(catalogue: Catalogue, asked: FilterArguments) -> Filters:
     """The exact conditions. Raises InvalidInput for a type or a day that cannot be."""
     wanted = Filters(
-        content_types=tuple(name for name in (asked.content_type or "").split(",") if name.strip()),
+        content_types=tuple(name for value in asked.content_type for name in value.split(",") if name.strip()),
         groups=(asked.group,) if asked.group else (),
         releases=(asked.release,) if asked.release else (),
         statuses=(asked.status,) if asked.status else (),
@@ -140,7 +140,7 @@ def ask(
     if not query.strip():
         raise InvalidInput("The query is empty.", hint="Say what to look for: a question or a few words.")
     narrowing = narrowing or FilterArguments()
-    catalogue = using.library.edition().catalogue
+    catalogue = using.catalogue()
     wanted = filters(catalogue, narrowing)
     question = repr((query, wanted))
     start = _start(cursor, tool, question)

@@ -8,12 +8,17 @@ from urllib.parse import quote
 
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import DocumentRef
+from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.library import Library
 from commonplace.documents.proposals.ports import Proposals
 from commonplace.identity.principals import Tier
+from commonplace.kernel.errors import Unavailable
 from commonplace.search.model import SearchRequest, SearchResults
 from commonplace.web.mcp.budgets import DOCUMENT_TOKENS
 from commonplace.web.mcp.declaration import Link
+
+NOT_LOADED_SECONDS = 10
+"""When to try again before the first sync, which takes from seconds to a few minutes."""
 
 HERE = DocumentAddresses()
 
@@ -54,6 +59,17 @@ class KnowledgeServices:
     names_authors: bool = False
     """Whether a pull request names the wallet or ENS name it comes from."""
     clock: Callable[[], datetime] = utc_now
+
+    def catalogue(self) -> Catalogue:
+        """Return what is published. Raises Unavailable before the first sync: nothing can be said to be missing yet."""
+        edition = self.library.edition()
+        if edition.etag is None:
+            raise Unavailable(
+                "The knowledge base is not loaded yet.",
+                retry_after_seconds=NOT_LOADED_SECONDS,
+                hint="Its first sync is under way, or has not begun; sync_status says more.",
+            )
+        return edition.catalogue
 
 
 def title(using: KnowledgeServices) -> str:

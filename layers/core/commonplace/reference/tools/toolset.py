@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from commonplace.kernel.deferred import deferred
+from commonplace.kernel.errors import NotFound
 from commonplace.reference.settings import CatalogueReaderSettings, catalogue_sources
 from commonplace.reference.tools import commands, gaps, lookup, resources, search
 from commonplace.reference.tools.services import NAME, ReferenceServices
-from commonplace.web.mcp.declaration import Toolset
+from commonplace.web.mcp.declaration import Call, Toolset
 from commonplace.web.mcp.skill import load
 
 if TYPE_CHECKING:
@@ -36,17 +40,29 @@ def reference_toolset(using: ReferenceServices) -> Toolset:
         name=NAME,
         title="Product reference",
         instructions=INSTRUCTIONS,
-        tools=(
-            *search.tools(using),
-            *lookup.tools(using),
-            *commands.tools(using),
-            *gaps.tools(using),
+        tools=tuple(
+            replace(tool, run=partial(_found, using, tool.run))
+            for tool in (
+                *search.tools(using),
+                *lookup.tools(using),
+                *commands.tools(using),
+                *gaps.tools(using),
+            )
         ),
         resources=resources.resources(using),
-        templates=resources.templates(using),
-        prompts=resources.prompts(using),
+        templates=tuple(replace(one, read=partial(_found, using, one.read)) for one in resources.templates(using)),
+        prompts=tuple(replace(one, render=partial(_found, using, one.render)) for one in resources.prompts(using)),
         skills=(SKILL,),
     )
+
+
+def _found(using: ReferenceServices, run: Callable[..., Any], call: Call, given: Any) -> Any:
+    """Return what `run` finds. Raises Unavailable in place of NotFound while a catalogue is not loaded."""
+    try:
+        return run(call, given)
+    except NotFound:
+        using.reference.require_all()
+        raise
 
 
 def toolset(context: ToolsetContext) -> Toolset | None:

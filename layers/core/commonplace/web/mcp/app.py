@@ -90,7 +90,8 @@ def create_app(
             tier=tier,
         )
         counted = RateLimits(Errors(guard, render=render, quoted=True))
-        answering = RequestFilter(Shield(counted))
+        verbatim = {name for name, one in served[names].offer.tools.items() if one.tool.verbatim}
+        answering = RequestFilter(Shield(counted, verbatim))
         # Instances, which take every method, at both forms of the path: a redirect may lose a body.
         routes += [Route(path, answering), Route(f"{path}/", answering)]
     rendered = rendering(list(paths))

@@ -1,4 +1,4 @@
-"""The HTTP edge of MCP: one bounded JSON-RPC message per POST, one answer, within a deadline.
+"""The HTTP edge of MCP: one bounded JSON-RPC message per POST, or one batch, one answer, within a deadline.
 
 Nothing outlives a request, so the application runs on Lambda, where each invocation stops the event loop, as on any
 other server. The SDK's own application needs a lifespan, which serves the first invocation alone.
@@ -6,6 +6,7 @@ other server. The SDK's own application needs a lifespan, which serves the first
 
 import json
 import logging
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -21,13 +22,22 @@ from mcp.shared.exceptions import NoBackChannelError
 from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
 from mcp.shared.message import ServerMessageMetadata
 from mcp.shared.transport_context import TransportContext
-from mcp_types import DEFAULT_NEGOTIATED_VERSION, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from mcp_types import (
+    DEFAULT_NEGOTIATED_VERSION,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    UNSUPPORTED_PROTOCOL_VERSION,
+)
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from commonplace.web.mcp.errors import MESSAGE, RequestId, internal, invalid, rpc_error
+from commonplace.web.mcp.invisible import cleaned_message
 from commonplace.web.mcp.rendering import compact
 
 logger = logging.getLogger(__name__)
@@ -39,6 +49,8 @@ MAX_HEADER_BYTES = 16_384
 MAX_DEPTH = 64
 MAX_ID_CHARACTERS = 1_024
 MAX_METHOD_CHARACTERS = 256
+MAX_BATCH = 20
+"""Messages of a batch, which run at once: fewer than there are threads for tools."""
 
 ANYTHING = b"application/json, text/event-stream"
 
@@ -50,14 +62,22 @@ MARGIN_SECONDS = 1.0
 
 TIMED_OUT = "Request timed out"
 
+_EVENT = re.compile(rb"(?<=data: )\{[^\r\n]*")
+"""The message in an event of a stream: the SDK sends each in one piece."""
+
 _MEMBERS = {"jsonrpc", "id", "method", "params"}
+
+_OF_A_BODY = ("content-length", "content-type")
 
 _HINTS = {406: "Accept must allow application/json and text/event-stream."}
 """Where the SDK says nothing."""
 
 
 class RequestFilter:
-    """Refuses what cannot be a message in JSON, and hands on the rest with headers as they were meant."""
+    """Refuses what cannot be a message in JSON, and hands on the rest with headers as they were meant.
+
+    Each message of a batch goes on as a request of its own, all at once, so that one deadline holds for all of them.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -69,12 +89,92 @@ class RequestFilter:
         body = await _body(receive)
         if body is None:
             return
+        if (batch := _batch(scope, body)) is not None:
+            await (await self._answered(scope, batch))(scope, receive, send)
+            return
         message, refused = understood(body)
+        if refused is None:
+            refused = _unserved(scope, message)
         if refused is not None:
             await refused(scope, receive, send)
             return
         inner = {**scope, "headers": _headers(scope), MESSAGE: message}
         await self._app(inner, _replayed(body, receive), send)
+
+    async def _answered(self, scope: Scope, batch: list[Any]) -> Response:
+        """The answers to a batch (2025-03-26, Base Protocol, Batching). Notifications and responses have none."""
+        if not 0 < len(batch) <= MAX_BATCH:
+            return invalid(f"A batch has 1 to {MAX_BATCH} messages.")
+        if _deeper(batch, MAX_DEPTH + 1):
+            return invalid(f"The request is nested more than {MAX_DEPTH} deep.")
+        answers: list[tuple[int, Headers, bytes]] = [(202, Headers(), b"")] * len(batch)
+
+        async def answer(at: int) -> None:
+            answers[at] = await self._one(scope, batch[at])
+
+        async with anyio.create_task_group() as group:
+            for at in range(len(batch)):
+                group.start_soon(answer, at)
+        statuses = {status for status, _, _ in answers}
+        headers = {name: value for _, one, _ in answers for name, value in one.items() if name not in _OF_A_BODY}
+        said = [body for _, _, body in answers if body]
+        # A refusal that meets every message, such as that of a token, is the answer's own.
+        status = statuses.pop() if len(statuses) == 1 else 200
+        content = b"[" + b",".join(said) + b"]" if said else b""
+        return Response(content, status, headers, media_type="application/json" if said else None)
+
+    async def _one(self, scope: Scope, message: Any) -> tuple[int, Headers, bytes]:
+        """Status, headers and body of the answer to one message."""
+        body = json.dumps(message).encode()
+        kept, refused = understood(body)
+        if isinstance(message, dict) and "method" not in message and message.keys() & {"result", "error"}:
+            # A response to a server that asks nothing: it is counted like a notification, and has no effect.
+            kept, refused = {"jsonrpc": "2.0", "method": "notifications/response"}, None
+            body = compact(kept).encode()
+        elif refused is None and kept["method"] == "initialize":
+            refused = invalid("initialize must not be part of a batch.", kept.get("id"))
+        headers = [one for one in _headers(scope) if one[0] != b"accept"]
+        # Without a stream: its events could not stand in one array.
+        inner = {**scope, "headers": [*headers, (b"accept", b"application/json")], MESSAGE: kept}
+        sent: list[Message] = []
+
+        async def keep(part: Message) -> None:
+            sent.append(part)
+
+        await (self._app if refused is None else refused)(inner, _replayed(body, _gone), keep)
+        said = b"".join(part.get("body", b"") for part in sent[1:])
+        return sent[0]["status"], Headers(raw=sent[0]["headers"]), said
+
+
+def _batch(scope: Scope, body: bytes) -> list[Any] | None:
+    """The messages of a batch in the one version of the protocol that has them; without a header it is that one."""
+    version = next((value for name, value in _headers(scope) if name == b"mcp-protocol-version"), None)
+    if version not in (None, DEFAULT_NEGOTIATED_VERSION.encode()) or len(body) > MAX_BODY_BYTES:
+        return None
+    if not body.lstrip().startswith(b"["):
+        return None
+    try:
+        batch: list[Any] = json.loads(body.decode("utf-8"), parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        return None
+    return batch
+
+
+def _unserved(scope: Scope, message: Mapping[str, Any]) -> Response | None:
+    """The refusal of a version of the protocol that is not served, in the words of the SDK for a newer one."""
+    version = next((value for name, value in _headers(scope) if name == b"mcp-protocol-version"), None)
+    served = [*MODERN_PROTOCOL_VERSIONS, *reversed(HANDSHAKE_PROTOCOL_VERSIONS)]
+    if version is None or version.decode("latin-1") in served:
+        return None
+    data = {"supported": served, "requested": version.decode("latin-1")[:MAX_METHOD_CHARACTERS]}
+    told = f"Unsupported protocol version. Supported are {', '.join(served)}."
+    return rpc_error(400, UNSUPPORTED_PROTOCOL_VERSION, told, message.get("id"), data=data)
+
+
+async def _gone() -> Message:
+    """A message of a batch has no connection of its own."""
+    await anyio.sleep_forever()
+    raise AssertionError
 
 
 def _unfit(scope: Scope) -> Response | None:
@@ -99,7 +199,7 @@ def understood(body: bytes) -> tuple[dict[str, Any], Response | None]:
     except (ValueError, RecursionError):  # deep nesting is no ValueError
         return {}, rpc_error(400, PARSE_ERROR, "The request's body is not JSON in UTF-8.")
     if not isinstance(message, dict):
-        return {}, invalid("One JSON-RPC message is expected. Batches are no part of MCP.")
+        return {}, invalid("One JSON-RPC message is expected. Batches are part of MCP 2025-03-26 alone.")
     return message, _problem(message, body)
 
 
@@ -186,13 +286,19 @@ def tool_called(scope: Scope) -> str | None:
 
 
 class Shield:
-    """Answers before the function is ended, answers in JSON, and ends an answer that a defect has cut off."""
+    """Answers before the function is ended, in JSON, without invisible characters; a defect cuts no answer off.
 
-    def __init__(self, app: ASGIApp) -> None:
+    Every answer passes it, whole or as the events of a stream: results, lists, errors and notifications.
+    """
+
+    def __init__(self, app: ASGIApp, verbatim: Collection[str] = ()) -> None:
+        """`verbatim` are tools to whose texts nothing may be added."""
         self._app = app
+        self._verbatim = verbatim
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = _Answer(scope, receive, send)
+        tool = tool_called(scope)
+        answer = _Answer(scope, receive, send, note=tool is not None and tool not in self._verbatim)
         try:
             with anyio.move_on_after(_seconds_left(scope)) as limit:
                 await self._app(scope, receive, answer.send)
@@ -208,54 +314,71 @@ class Shield:
 class _Answer:
     """The answer to send; the SDK's refusals in plain text become JSON-RPC errors."""
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __init__(self, scope: Scope, receive: Receive, send: Send, *, note: bool) -> None:
         self._parts = (scope, receive, send)
         self._id = request_id(scope)
         self._send = send
-        self._status: int | None = None
-        self._media_type = b""
-        self._refused = False
+        self._note = note
+        self._start: Message | None = None
+        """Held until the body is whole."""
+        self._body = bytearray()
+        self._streams = False
         self._complete = False
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self._status = int(message["status"])
-            self._media_type = dict(message["headers"]).get(b"content-type", b"")
-            self._refused = self._status >= 400 and not self._media_type.startswith(b"application/json")
-            if self._refused:
-                return
-        elif not message.get("more_body"):
-            self._complete = True
-            if self._refused:
-                await self._refuse()
-                return
-        await self._send(message)
+            self._streams = self._media_type(message).startswith(b"text/event-stream") and message["status"] < 400
+            self._start = message
+            if self._streams:
+                await self._send(message)
+        elif self._streams:
+            self._complete = not message.get("more_body")
+            await self._send({**message, "body": _EVENT.sub(self._cleaned, message.get("body", b""))})
+        else:
+            self._body += message.get("body", b"")
+            if not message.get("more_body"):
+                await self._finish()
 
     async def give_up(self) -> None:
         """Says that time is over; within a stream that has begun, as its last event."""
-        if self._status is None:
-            await rpc_error(504, INTERNAL_ERROR, TIMED_OUT, self._id)(*self._parts)
-        elif not self._complete and self._media_type.startswith(b"text/event-stream"):
+        if self._streams and not self._complete:
             error = {"jsonrpc": "2.0", "id": self._id, "error": {"code": INTERNAL_ERROR, "message": TIMED_OUT}}
             event = f"event: message\r\ndata: {json.dumps(error)}\r\n\r\n"
             await self._send({"type": "http.response.body", "body": event.encode()})
-        else:
-            await self.complete()
+        elif not self._complete:
+            await rpc_error(504, INTERNAL_ERROR, TIMED_OUT, self._id)(*self._parts)
 
     async def complete(self) -> None:
         """Ends what was left unfinished: a gateway waits for the end of every answer."""
-        if self._complete:
-            return
-        if self._status is None:
-            await internal(self._id)(*self._parts)
-        elif self._refused:
-            await self._refuse()
-        else:
+        if self._streams and not self._complete:
             await self._send({"type": "http.response.body", "body": b""})
+        elif not self._complete:
+            await internal(self._id)(*self._parts)
 
-    async def _refuse(self) -> None:
-        status = self._status or 500
-        await invalid(_HINTS.get(status, HTTPStatus(status).phrase), self._id, status=status)(*self._parts)
+    async def _finish(self) -> None:
+        start, body = self._start, bytes(self._body)
+        if start is None:
+            raise RuntimeError("the body of an answer came before its beginning")
+        is_json = self._media_type(start).startswith(b"application/json")
+        if start["status"] >= 400 and not is_json:
+            self._complete = True
+            status = int(start["status"])
+            told = _HINTS.get(status, HTTPStatus(status).phrase)
+            await invalid(told, self._id, status=status)(*self._parts)
+            return
+        if is_json:
+            body = cleaned_message(body, note=self._note)
+        MutableHeaders(scope=start)["content-length"] = str(len(body))
+        self._complete = True
+        await self._send(start)
+        await self._send({"type": "http.response.body", "body": body})
+
+    def _cleaned(self, event: re.Match[bytes]) -> bytes:
+        return cleaned_message(event[0], note=self._note)
+
+    @staticmethod
+    def _media_type(start: Message) -> bytes:
+        return bytes(dict(start["headers"]).get(b"content-type", b""))
 
 
 @dataclass(slots=True)

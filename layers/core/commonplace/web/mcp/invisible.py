@@ -1,0 +1,160 @@
+"""Removal of invisible characters from what is sent to agents: a person who reads a text must see what a model reads.
+
+Removed are the characters that no font draws: those with the Unicode property Default_Ignorable_Code_Point, format
+characters (Cf) but for the signs that stand before numbers (Prepended_Concatenation_Mark), controls but tab and line
+ends, surrogates, noncharacters. Two kinds stay, for a reader sees what they do: a joiner between letters of a script
+that uses it (UAX 31, section 2.3.1), and those in an emoji sequence that Unicode registers (UTS 51, ED-27).
+"""
+
+import json
+import re
+import unicodedata
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from commonplace.web.mcp.rendering import compact
+
+EMOJI = Path(__file__).with_name("emoji_sequences.txt")
+"""Registered sequences with an invisible character in them, one a line; `infra/emoji_sequences.py` writes it."""
+
+_CODES = (
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
+    "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+) + "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0x10000, 0x110000, 0x10000))
+_HIDDEN = re.compile(f"[{_CODES}]")
+_RUNS = re.compile(f"[{_CODES}]+(?:[^{_CODES}]{{1,2}}[{_CODES}]+)*[^{_CODES}]{{0,2}}")
+"""Invisible characters, with as many visible ones between and after them as an emoji sequence has (`_AROUND`)."""
+_AROUND = 2
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+"""A string of JSON."""
+
+_JOINERS = "\u200c\u200d"
+_VIRAMA = 9
+"""The combining class of the sign that a joiner may follow at the end of a word."""
+_SCRIPTS = re.compile(
+    "(?:ADLAM|ARABIC|BALINESE|BENGALI|BHAIKSUKI|BRAHMI|CHAKMA|CHORASMIAN|DEVANAGARI|DIVES AKURU|DOGRA|GRANTHA|GUJARATI|"
+    "GUNJALA GONDI|GURMUKHI|HANIFI ROHINGYA|JAVANESE|KAITHI|KANNADA|KHAROSHTHI|KHMER|KHOJKI|KHUDAWADI|MALAYALAM|"
+    "MANDAIC|MANICHAEAN|MASARAM GONDI|MEETEI MAYEK|MODI|MONGOLIAN|MYANMAR|NANDINAGARI|NEWA|NKO|OLD UYGHUR|ORIYA|"
+    "PHAGS-PA|PSALTER PAHLAVI|SHARADA|SIDDHAM|SINHALA|SOGDIAN|SYLOTI NAGRI|SYRIAC|TAI THAM|TAKRI|TAMIL|TELUGU|TIBETAN|"
+    "TIRHUTA|TULU-TIGALARI|VEDIC) "
+)
+"""How the names of letters begin in scripts whose letters join, or form conjuncts."""
+
+REMOVED = "commonplace/removed"
+"""Key in `_meta` of a result, and in `data` of an error, of how many invisible characters were removed."""
+
+
+def cleaned(text: str) -> tuple[str, int]:
+    """Return the text without invisible characters, and how many there were.
+
+    In a text that is JSON, such as that of a `verbatim` tool, they are also found where they are written as escapes.
+    """
+    removed = 0
+
+    def without(found: re.Match[str]) -> str:
+        nonlocal removed
+        before = found.string[max(0, found.start() - _AROUND) : found.start()]
+        kept = _visible(before + found[0])[len(before) :]
+        removed += len(found[0]) - len(kept)
+        return kept
+
+    def string(found: re.Match[str]) -> str:
+        try:
+            before = json.loads(found[0], strict=False)
+        except ValueError:
+            return found[0]
+        after = _RUNS.sub(without, before)
+        return found[0] if after == before else json.dumps(after, ensure_ascii=False)
+
+    if "\\u" in text and text.lstrip()[:1] in ("{", "["):
+        text = _STRING.sub(string, text)
+    return (_RUNS.sub(without, text) if _HIDDEN.search(text) else text), removed
+
+
+def cleaned_data(data: Any) -> tuple[Any, int]:
+    """Return the same for every text in JSON values, names of members included."""
+    if isinstance(data, str):
+        return cleaned(data)
+    if isinstance(data, list):
+        items = [cleaned_data(item) for item in data]
+        return [item for item, _ in items], sum(count for _, count in items)
+    if isinstance(data, dict):
+        members = [(cleaned(name), cleaned_data(value)) for name, value in data.items()]
+        return {name: value for (name, _), (value, _) in members}, sum(one + two for (_, one), (_, two) in members)
+    return data, 0
+
+
+def _visible(text: str) -> str:
+    """Return the text without the invisible characters that nothing lets stay."""
+    sequences, starts, longest = _emoji()
+    kept: list[str] = []
+    at = 0
+    while at < len(text):
+        one, size = text[at], 1
+        if one in starts:
+            size = next((size for size in range(longest, 1, -1) if text[at : at + size] in sequences), 1)
+        elif _HIDDEN.match(one) and not (one in _JOINERS and _joins(text[at - 1 : at], one, text[at + 1 : at + 2])):
+            size = 0
+        kept.append(text[at : at + size])
+        at += size or 1
+    return "".join(kept)
+
+
+def _joins(before: str, joiner: str, after: str) -> bool:
+    if not _is_letter(before):
+        return False
+    at_end = joiner == "\u200d" and unicodedata.combining(before) == _VIRAMA and not _HIDDEN.match(after)
+    return at_end or _is_letter(after)
+
+
+def _is_letter(text: str) -> bool:
+    """Whether it is a letter, or a mark on one, of a script with joiners."""
+    return unicodedata.category(text or " ")[0] in "LM" and _SCRIPTS.match(unicodedata.name(text, "")) is not None
+
+
+@cache
+def _emoji() -> tuple[frozenset[str], frozenset[str], int]:
+    """Return the registered sequences, what they begin with, and the length of the longest."""
+    lines = (line for line in EMOJI.read_text("ascii").splitlines() if not line.startswith("#"))
+    sequences = frozenset("".join(chr(int(code, 16)) for code in line.split()) for line in lines)
+    return sequences, frozenset(one[0] for one in sequences), max(map(len, sequences))
+
+
+def cleaned_message(body: bytes, *, note: bool) -> bytes:
+    """Return a JSON-RPC message without invisible characters; where there were some, it says how many.
+
+    The number stands in `_meta`, and with `note` also where a tool's answer has its other notes. The id stays as the
+    client wrote it. Raises ValueError for what is not JSON.
+    """
+    if body.isascii() and b"\\u" not in body:
+        return body
+    text = body.decode()
+    if "\\u" not in text and _HIDDEN.search(text) is None:
+        return body
+    message = json.loads(text)
+    part = next((name for name in ("result", "error", "params") if isinstance(message.get(name), dict)), None)
+    if part is None:
+        return body
+    found = {name: cleaned_data(value) for name, value in message[part].items()}
+    counts = {name: count for name, (_, count) in found.items()}
+    # The text and the data of a tool's answer say the same twice.
+    count = sum(counts.values()) - min(counts.get("content", 0), counts.get("structuredContent", 0))
+    if not count:
+        return body
+    said = {name: value for name, (value, _) in found.items()}
+    meta = "data" if part == "error" else "_meta"
+    if isinstance(said.get(meta, {}), dict):
+        said[meta] = said.get(meta, {}) | {REMOVED: count}
+    if note:
+        _add_note(said, f"{count} invisible characters were removed from this answer.")
+    return compact(message | {part: said}).encode()
+
+
+def _add_note(said: dict[str, Any], note: str) -> None:
+    if (first := next((one for one in said.get("content", ()) if one.get("type") == "text"), None)) is not None:
+        first["text"] += f"\n\nNote: {note}"
+    if isinstance(data := said.get("structuredContent"), dict):
+        data["notes"] = [*data.get("notes", ()), note]
