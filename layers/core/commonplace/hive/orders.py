@@ -13,9 +13,9 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from html import unescape
 from itertools import accumulate
+from pathlib import Path
 
 from commonplace.hive.model import Mark
-from commonplace.hive.order_patterns import RULES
 
 SENTENCES = {
     "override": "Tells an agent to set its instructions aside, or to take others.",
@@ -48,7 +48,20 @@ def orders(text: str) -> Sequence[Mark]:
 
 _Found = tuple[int, int, str]
 
-_RULES = [(code, re.compile(unicodedata.normalize("NFKC", pattern), re.IGNORECASE)) for code, pattern in RULES]
+
+def _rules() -> Iterator[tuple[str, re.Pattern[str]]]:
+    """Yield the code and the pattern of every rule in `order_patterns.txt`, whose head explains its lines."""
+    parts: dict[str, str] = {}
+    for line in Path(__file__).with_name("order_patterns.txt").read_text("utf-8").splitlines():
+        name, _, pattern = line.partition(" ")
+        if name.isupper():
+            parts[name] = pattern.removeprefix("= ")
+        elif name not in ("", "#"):
+            whole = re.sub(r"%\{(\w+)\}", lambda found: parts[found[1]], pattern)
+            yield name, re.compile(unicodedata.normalize("NFKC", whole), re.IGNORECASE)
+
+
+_RULES = list(_rules())
 
 _CODE = re.compile(r"(?ms)^(?P<f>```|~~~)[^\n]*\n.*?^(?P=f)|`[^`\n]+`")
 _TOKEN_ALONE = re.compile(r"`[^`\n]+`")
