@@ -1,31 +1,18 @@
-"""Writes the emoji sequences that keep their invisible characters, for `commonplace.web.mcp.invisible`.
-
-`uv run --with emoji python -m infra.emoji_sequences`. They are those of the package emoji (BSD), which has them from
-emoji-test.txt and emoji-variation-sequences.txt of Unicode.
-"""
+"""Writes the emoji sequences that agents get whole: `uv run --with emoji python -m infra.emoji_sequences`."""
 
 import importlib
-import sys
-from itertools import product
+import re
 
 from commonplace.web.mcp.invisible import EMOJI
 
 HEADER = "# With invisible characters, from emoji (BSD licence, beside this file); see infra/emoji_sequences.py\n"
-VARIATIONS = ("\ufe0e", "\ufe0f")
-"""Text style and emoji style, which `variant` of the package allows."""
-KEYCAPS = "#*0123456789"
-
-
-def main() -> int:
-    """Write the file anew."""
-    known = importlib.import_module("emoji").EMOJI_DATA
-    styled = {text.rstrip(VARIATIONS[1]) for text, facts in known.items() if facts.get("variant")} | set(KEYCAPS)
-    found = {text for text in known if any(mark in text for mark in (*VARIATIONS, "\u200d", "\U000e007f"))}
-    found |= {base + style for base, style in product(styled, VARIATIONS) if len(base) == 1}
-    lines = sorted(" ".join(f"{ord(one):04X}" for one in text) for text in found)
-    EMOJI.write_text(HEADER + "\n".join(lines) + "\n", encoding="ascii")
-    return 0
-
 
 if __name__ == "__main__":
-    sys.exit(main())
+    # Unicode's emoji-test.txt; `variant` is emoji-variation-sequences.txt, which has keycaps' characters as well.
+    known = importlib.import_module("emoji").EMOJI_DATA
+    styled = {text[0] for text, facts in known.items() if facts.get("variant")} | set("#*0123456789")
+    found = {text for text in known if re.search("[\u200d\ufe0e\ufe0f\U000e007f]", text)}
+    found |= {base + style for base in styled for style in "\ufe0e\ufe0f"}
+    EMOJI.write_text(
+        HEADER + "".join(f"{line}\n" for line in sorted(" ".join(f"{ord(one):04X}" for one in text) for text in found))
+    )

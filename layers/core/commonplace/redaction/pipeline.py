@@ -34,18 +34,6 @@ _PIECE = re.compile(r"[A-Za-z]{1,4}|[^\sA-Za-z]")
 _PRECEDENCE = ("secret", "pattern", "rule", "comprehend", "model")
 
 
-def _check_length(texts: Iterable[str]) -> None:
-    """Raise InvalidInput for texts that are too long together, as they were sent or as rules read them."""
-    if sum(map(len, texts)) > MAX_CHARACTERS:
-        raise InvalidInput(
-            f"The texts are longer than {MAX_CHARACTERS} characters together.", hint="Shorten them, or split them."
-        )
-
-
-def _survived() -> Survived:
-    return Survived("Personal data or a secret is left after all has been tried.", hint="Take it out by hand.")
-
-
 @dataclass(frozen=True, slots=True)
 class _Field:
     """A field as a pass reads it. Positions of spans are the text's own."""
@@ -79,7 +67,10 @@ class Pipeline:
 
     def redact(self, fields: Mapping[str, str], policy: Policy) -> Redacted:
         """The fields by the same names. Raises Survived, InvalidInput and Unavailable, none of which quotes a text."""
-        _check_length(fields.values())
+        if sum(map(len, fields.values())) > MAX_CHARACTERS:
+            raise InvalidInput(
+                f"The texts are longer than {MAX_CHARACTERS} characters together.", hint="Shorten them, or split them."
+            )
         judge = _Judge(policy, self._detector)
         texts = list(fields.values())
         for _ in range(MOST_PASSES):
@@ -87,7 +78,7 @@ class Pipeline:
             if masked == texts:
                 return _result(dict(zip(fields, texts, strict=True)))
             texts = masked
-        raise _survived()
+        raise Survived("Personal data or a secret is left after all has been tried.", hint="Take it out by hand.")
 
 
 class _Judge:
@@ -109,7 +100,6 @@ class _Judge:
     def mask(self, texts: Sequence[str]) -> list[str]:
         """The texts after one pass."""
         fields = [_Field.read(text) for text in texts]
-        _check_length(field.whole.text for field in fields)
         found = [self._by_rule(field) for field in fields]
         for field, spans, more in zip(fields, found, self._by_model(fields, found), strict=True):
             spans.extend(more)
@@ -244,16 +234,14 @@ class _Judge:
                     found[index] += spans
 
     def _weigh(self, texts: Sequence[str]) -> None:
-        """Count what the detector is about to read. Raises InvalidInput and Survived."""
+        """Count what the detector is about to read. Raises InvalidInput."""
         total = sum(map(weight, texts))
-        if total > MAX_WEIGHT:
+        self._weight += total
+        if total > MAX_WEIGHT or self._weight > MAX_WEIGHT_OF_ALL:
             raise InvalidInput(
-                "The texts are more than the detector of names reads at a time.",
+                "The texts are more than the detector of names can read.",
                 hint="Send less: 10,000 characters of any script, 6,000 of Korean, or 20,000 of Latin letters.",
             )
-        self._weight += total
-        if self._weight > MAX_WEIGHT_OF_ALL:
-            raise _survived()
 
     def _detect(self, text: str) -> list[Span]:
         """What the detector says of a text, which it reads once."""

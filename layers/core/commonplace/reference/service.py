@@ -29,9 +29,6 @@ from commonplace.reference.search import DEFAULT_TUNING, Tuning, Words
 from commonplace.reference.shelf import EVERY
 from commonplace.search.text import clean_query
 
-NOT_LOADED_SECONDS = 10
-"""When to try again before the first sync of a catalogue, which takes from seconds to a few minutes."""
-
 
 class Prepared:
     """The look-up structures of an edition, built once; those of words at the first search."""
@@ -82,12 +79,11 @@ class Reference:
         hits = _first(first, ranking.hits)[: asked.limit] if first else ranking.hits
         return self._answer(prepared, asked, hits, fallback=ranking.fallback)
 
-    @staticmethod
     def _answer(
-        prepared: Prepared, asked: Asked, hits: tuple[Hit, ...], *, shaped: bool = False, fallback: bool = False
+        self, prepared: Prepared, asked: Asked, hits: tuple[Hit, ...], *, shaped: bool = False, fallback: bool = False
     ) -> SearchAnswer:
         if not hits:
-            _require(prepared)
+            self.require_all()
         suggestions = () if hits else prepared.lookup.suggest(asked.query, asked)
         return SearchAnswer(hits, suggestions, shaped=shaped, fallback=fallback)
 
@@ -142,7 +138,8 @@ class Reference:
 
     def require_all(self) -> None:
         """Raise Unavailable while a catalogue is not loaded: what was not found may stand in it."""
-        _require(self._prepare())
+        if self._prepare().missing:
+            raise _not_loaded()
 
     def prepare(self) -> None:
         """Builds what look-ups need, so that the first one does not wait for it."""
@@ -151,7 +148,7 @@ class Reference:
     def _prepare(self) -> Prepared:
         edition = self._shelf.edition()
         if not edition.catalogues:
-            raise _not_loaded(edition.missing)
+            raise _not_loaded()
         prepared = self._prepared
         if prepared is None or prepared.version != edition.version:
             prepared = Prepared(edition, self._tuning)
@@ -159,18 +156,9 @@ class Reference:
         return prepared
 
 
-def _require(prepared: Prepared) -> None:
-    if prepared.missing:
-        raise _not_loaded(prepared.missing)
-
-
-def _not_loaded(names: Sequence[str]) -> Unavailable:
-    which = f" ({', '.join(names)})" if names else ""
-    return Unavailable(
-        f"The product reference{which} is not loaded yet.",
-        retry_after_seconds=NOT_LOADED_SECONDS,
-        hint="Whether something exists cannot be said before its first sync has ended.",
-    )
+def _not_loaded() -> Unavailable:
+    hint = "Whether something exists cannot be said before the first sync has ended."
+    return Unavailable("The product reference is not loaded yet.", hint=hint)
 
 
 def _first(named: Hit, others: Sequence[Hit]) -> tuple[Hit, ...]:

@@ -81,13 +81,13 @@ def test_no_tool_says_that_something_does_not_exist_before_the_first_sync(
     ask = knowledge(FakeLibrary()) if name == "knowledge" else reference(FakeObjectStore(), "helios")
     for tool, arguments in calls.items():
         result = asked(ask, tool, arguments, era)
-        assert result["_meta"]["commonplace/error"] == {"code": "UNAVAILABLE", "retryAfterSeconds": 10}, tool
-        assert "is not loaded yet. Try again in 10 seconds. Hint: " in result["content"][0]["text"]
+        assert result["_meta"]["commonplace/error"] == {"code": "UNAVAILABLE", "retryAfterSeconds": 5}, tool
+        assert "is not loaded yet. Try again in 5 seconds. Hint: " in result["content"][0]["text"]
     for uri in READS[name]:
         error = body_of(ask(era("resources/read", {"uri": uri})))["error"]
-        assert error["data"] == {"code": "UNAVAILABLE", "retryAfterSeconds": 10}, uri
+        assert error["data"] == {"code": "UNAVAILABLE", "retryAfterSeconds": 5}, uri
     completed = body_of(ask(era("completion/complete", COMPLETIONS[name])))
-    assert completed["error"]["data"] == {"code": "UNAVAILABLE", "retryAfterSeconds": 10}
+    assert completed["error"]["data"] == {"code": "UNAVAILABLE", "retryAfterSeconds": 5}
     assert "result" in body_of(ask(era("tools/list")))
     assert "result" in body_of(ask(era("resources/list")))
 

@@ -17,9 +17,6 @@ from commonplace.search.model import SearchRequest, SearchResults
 from commonplace.web.mcp.budgets import DOCUMENT_TOKENS
 from commonplace.web.mcp.declaration import Link
 
-NOT_LOADED_SECONDS = 10
-"""When to try again before the first sync, which takes from seconds to a few minutes."""
-
 HERE = DocumentAddresses()
 
 FIRST_HOST = "superbenefit"
@@ -64,11 +61,8 @@ class KnowledgeServices:
         """Return what is published. Raises Unavailable before the first sync: nothing can be said to be missing yet."""
         edition = self.library.edition()
         if edition.etag is None:
-            raise Unavailable(
-                "The knowledge base is not loaded yet.",
-                retry_after_seconds=NOT_LOADED_SECONDS,
-                hint="Its first sync is under way, or has not begun; sync_status says more.",
-            )
+            hint = "Its first sync is under way, or has not begun; sync_status says more."
+            raise Unavailable("The knowledge base is not loaded yet.", hint=hint)
         return edition.catalogue
 
 

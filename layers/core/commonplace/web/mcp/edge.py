@@ -39,6 +39,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from commonplace.web.mcp.errors import MESSAGE, RequestId, internal, invalid, rpc_error
 from commonplace.web.mcp.invisible import cleaned_message
 from commonplace.web.mcp.rendering import compact
+from commonplace.web.middleware import header_map
 
 logger = logging.getLogger(__name__)
 
@@ -67,6 +68,9 @@ _EVENT = re.compile(rb"(?<=data: )\{[^\r\n]*")
 
 _MEMBERS = {"jsonrpc", "id", "method", "params"}
 
+VERSIONS = [*MODERN_PROTOCOL_VERSIONS, *reversed(HANDSHAKE_PROTOCOL_VERSIONS)]
+"""All that are served, the newest first."""
+
 _OF_A_BODY = ("content-length", "content-type")
 
 _HINTS = {406: "Accept must allow application/json and text/event-stream."}
@@ -89,92 +93,58 @@ class RequestFilter:
         body = await _body(receive)
         if body is None:
             return
-        if (batch := _batch(scope, body)) is not None:
-            await (await self._answered(scope, batch))(scope, receive, send)
-            return
+        # A client of 2025-03-26 does not send the header yet.
+        version = header_map(scope).get("mcp-protocol-version", DEFAULT_NEGOTIATED_VERSION).strip()
         message, refused = understood(body)
-        if refused is None:
-            refused = _unserved(scope, message)
+        if isinstance(message, list) and version == DEFAULT_NEGOTIATED_VERSION:
+            refused = await self._answered(scope, receive, message)
+        elif isinstance(message, list):
+            refused = invalid("One JSON-RPC message is expected. Batches are part of MCP 2025-03-26 alone.")
+        elif refused is None and version not in VERSIONS:
+            data = {"supported": VERSIONS, "requested": version[:MAX_METHOD_CHARACTERS]}
+            told = f"Unsupported protocol version. Supported are {', '.join(VERSIONS)}."
+            refused = rpc_error(400, UNSUPPORTED_PROTOCOL_VERSION, told, message.get("id"), data=data)
         if refused is not None:
             await refused(scope, receive, send)
             return
         inner = {**scope, "headers": _headers(scope), MESSAGE: message}
         await self._app(inner, _replayed(body, receive), send)
 
-    async def _answered(self, scope: Scope, batch: list[Any]) -> Response:
+    async def _answered(self, scope: Scope, receive: Receive, batch: list[Any]) -> Response:
         """The answers to a batch (2025-03-26, Base Protocol, Batching). Notifications and responses have none."""
-        if not 0 < len(batch) <= MAX_BATCH:
-            return invalid(f"A batch has 1 to {MAX_BATCH} messages.")
-        if _deeper(batch, MAX_DEPTH + 1):
-            return invalid(f"The request is nested more than {MAX_DEPTH} deep.")
-        answers: list[tuple[int, Headers, bytes]] = [(202, Headers(), b"")] * len(batch)
-
-        async def answer(at: int) -> None:
-            answers[at] = await self._one(scope, batch[at])
-
+        if not 0 < len(batch) <= MAX_BATCH or _deeper(batch, MAX_DEPTH + 1):
+            return invalid(f"A batch has 1 to {MAX_BATCH} messages, nested at most {MAX_DEPTH} deep.")
+        sent: list[list[Message]] = [[] for _ in batch]
         async with anyio.create_task_group() as group:
-            for at in range(len(batch)):
-                group.start_soon(answer, at)
-        statuses = {status for status, _, _ in answers}
-        headers = {name: value for _, one, _ in answers for name, value in one.items() if name not in _OF_A_BODY}
-        said = [body for _, _, body in answers if body]
+            for message, parts in zip(batch, sent, strict=True):
+                group.start_soon(self._answer_one, scope, receive, message, parts)
+        statuses = {start["status"] for start, *_ in sent}
+        headers = dict(pair for start, *_ in sent for pair in Headers(scope=start).items() if pair[0] not in _OF_A_BODY)
+        said = [body for _, *parts in sent if (body := b"".join(part.get("body", b"") for part in parts))]
         # A refusal that meets every message, such as that of a token, is the answer's own.
         status = statuses.pop() if len(statuses) == 1 else 200
         content = b"[" + b",".join(said) + b"]" if said else b""
         return Response(content, status, headers, media_type="application/json" if said else None)
 
-    async def _one(self, scope: Scope, message: Any) -> tuple[int, Headers, bytes]:
-        """Status, headers and body of the answer to one message."""
-        body = json.dumps(message).encode()
-        kept, refused = understood(body)
+    async def _answer_one(self, scope: Scope, receive: Receive, message: Any, sent: list[Message]) -> None:
         if isinstance(message, dict) and "method" not in message and message.keys() & {"result", "error"}:
             # A response to a server that asks nothing: it is counted like a notification, and has no effect.
-            kept, refused = {"jsonrpc": "2.0", "method": "notifications/response"}, None
-            body = compact(kept).encode()
-        elif refused is None and kept["method"] == "initialize":
-            refused = invalid("initialize must not be part of a batch.", kept.get("id"))
-        headers = [one for one in _headers(scope) if one[0] != b"accept"]
+            message = {"jsonrpc": "2.0", "method": "notifications/response"}
+        body = json.dumps(message).encode()
+        message, refused = understood(body)
+        if isinstance(message, list) or message.get("method") == "initialize":
+            refused = invalid(
+                "Neither a batch nor initialize is part of a batch.",
+                None if isinstance(message, list) else message.get("id"),
+            )
         # Without a stream: its events could not stand in one array.
-        inner = {**scope, "headers": [*headers, (b"accept", b"application/json")], MESSAGE: kept}
-        sent: list[Message] = []
+        headers = [one for one in _headers(scope) if one[0] != b"accept"] + [(b"accept", b"application/json")]
 
         async def keep(part: Message) -> None:
             sent.append(part)
 
-        await (self._app if refused is None else refused)(inner, _replayed(body, _gone), keep)
-        said = b"".join(part.get("body", b"") for part in sent[1:])
-        return sent[0]["status"], Headers(raw=sent[0]["headers"]), said
-
-
-def _batch(scope: Scope, body: bytes) -> list[Any] | None:
-    """The messages of a batch in the one version of the protocol that has them; without a header it is that one."""
-    version = next((value for name, value in _headers(scope) if name == b"mcp-protocol-version"), None)
-    if version not in (None, DEFAULT_NEGOTIATED_VERSION.encode()) or len(body) > MAX_BODY_BYTES:
-        return None
-    if not body.lstrip().startswith(b"["):
-        return None
-    try:
-        batch: list[Any] = json.loads(body.decode("utf-8"), parse_constant=_no_number)
-    except (ValueError, RecursionError):
-        return None
-    return batch
-
-
-def _unserved(scope: Scope, message: Mapping[str, Any]) -> Response | None:
-    """The refusal of a version of the protocol that is not served, in the words of the SDK for a newer one."""
-    version = next((value for name, value in _headers(scope) if name == b"mcp-protocol-version"), None)
-    served = [*MODERN_PROTOCOL_VERSIONS, *reversed(HANDSHAKE_PROTOCOL_VERSIONS)]
-    if version is None or version.decode("latin-1") in served:
-        return None
-    data = {"supported": served, "requested": version.decode("latin-1")[:MAX_METHOD_CHARACTERS]}
-    told = f"Unsupported protocol version. Supported are {', '.join(served)}."
-    return rpc_error(400, UNSUPPORTED_PROTOCOL_VERSION, told, message.get("id"), data=data)
-
-
-async def _gone() -> Message:
-    """A message of a batch has no connection of its own."""
-    await anyio.sleep_forever()
-    raise AssertionError
+        inner = {**scope, "headers": headers, MESSAGE: message}
+        await (refused or self._app)(inner, _replayed(body, receive), keep)
 
 
 def _unfit(scope: Scope) -> Response | None:
@@ -190,16 +160,20 @@ def _unfit(scope: Scope) -> Response | None:
     return None
 
 
-def understood(body: bytes) -> tuple[dict[str, Any], Response | None]:
-    """The message, or why it is none. The SDK would refuse most of this too, in other words for either era."""
+def understood(body: bytes) -> tuple[Any, Response | None]:
+    """The message, a list of what may be some, or why it is none.
+
+    The SDK would refuse most of this too, in other words for either era."""
     if len(body) > MAX_BODY_BYTES:
         return {}, invalid(f"The request's body has more than {MAX_BODY_BYTES} bytes.", status=413)
     try:
         message = json.loads(body.decode("utf-8"), parse_constant=_no_number)
     except (ValueError, RecursionError):  # deep nesting is no ValueError
         return {}, rpc_error(400, PARSE_ERROR, "The request's body is not JSON in UTF-8.")
+    if isinstance(message, list):
+        return message, None
     if not isinstance(message, dict):
-        return {}, invalid("One JSON-RPC message is expected. Batches are part of MCP 2025-03-26 alone.")
+        return {}, invalid("One JSON-RPC message is expected.")
     return message, _problem(message, body)
 
 
@@ -322,18 +296,21 @@ class _Answer:
         self._start: Message | None = None
         """Held until the body is whole."""
         self._body = bytearray()
-        self._streams = False
+        self._streams = self._json = False
         self._complete = False
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self._streams = self._media_type(message).startswith(b"text/event-stream") and message["status"] < 400
+            media_type = bytes(dict(message["headers"]).get(b"content-type", b""))
+            self._json = media_type.startswith(b"application/json")
+            self._streams = media_type.startswith(b"text/event-stream") and message["status"] < 400
             self._start = message
             if self._streams:
                 await self._send(message)
         elif self._streams:
             self._complete = not message.get("more_body")
-            await self._send({**message, "body": _EVENT.sub(self._cleaned, message.get("body", b""))})
+            body = _EVENT.sub(lambda event: cleaned_message(event[0], note=self._note), message.get("body", b""))
+            await self._send({**message, "body": body})
         else:
             self._body += message.get("body", b"")
             if not message.get("more_body"):
@@ -359,26 +336,17 @@ class _Answer:
         start, body = self._start, bytes(self._body)
         if start is None:
             raise RuntimeError("the body of an answer came before its beginning")
-        is_json = self._media_type(start).startswith(b"application/json")
-        if start["status"] >= 400 and not is_json:
-            self._complete = True
+        self._complete = True
+        if start["status"] >= 400 and not self._json:
             status = int(start["status"])
             told = _HINTS.get(status, HTTPStatus(status).phrase)
             await invalid(told, self._id, status=status)(*self._parts)
             return
-        if is_json:
+        if self._json:
             body = cleaned_message(body, note=self._note)
         MutableHeaders(scope=start)["content-length"] = str(len(body))
-        self._complete = True
         await self._send(start)
         await self._send({"type": "http.response.body", "body": body})
-
-    def _cleaned(self, event: re.Match[bytes]) -> bytes:
-        return cleaned_message(event[0], note=self._note)
-
-    @staticmethod
-    def _media_type(start: Message) -> bytes:
-        return bytes(dict(start["headers"]).get(b"content-type", b""))
 
 
 @dataclass(slots=True)

@@ -149,12 +149,9 @@ def cleaned_message(body: bytes, *, note: bool) -> bytes:
     if isinstance(said.get(meta, {}), dict):
         said[meta] = said.get(meta, {}) | {REMOVED: count}
     if note:
-        _add_note(said, f"{count} invisible characters were removed from this answer.")
+        told = f"{count} invisible characters were removed from this answer."
+        for block in [one for one in said.get("content", ()) if one.get("type") == "text"][:1]:
+            block["text"] += f"\n\nNote: {told}"
+        if isinstance(data := said.get("structuredContent"), dict):
+            data["notes"] = [*data.get("notes", ()), told]
     return compact(message | {part: said}).encode()
-
-
-def _add_note(said: dict[str, Any], note: str) -> None:
-    if (first := next((one for one in said.get("content", ()) if one.get("type") == "text"), None)) is not None:
-        first["text"] += f"\n\nNote: {note}"
-    if isinstance(data := said.get("structuredContent"), dict):
-        data["notes"] = [*data.get("notes", ()), note]

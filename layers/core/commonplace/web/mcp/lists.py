@@ -21,13 +21,13 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 from mcp_types.methods import validate_client_request
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel
 
 from commonplace.kernel.errors import CommonplaceError
 from commonplace.web.mcp.access import caller_of, shown, tools_for, view_of
 from commonplace.web.mcp.budgets import MAX_CHARACTERS
 from commonplace.web.mcp.declaration import Caller, Listed, Prompt, Resource, Template, Tool
+from commonplace.web.mcp.edge import VERSIONS
 from commonplace.web.mcp.offer import Offer, Offered
 from commonplace.web.mcp.rendering import CACHED
 from commonplace.web.mcp.replies import protocol_error
@@ -161,7 +161,7 @@ def discovery(server: Server[Any]) -> Any:
 
     async def discover(ctx: Context, params: types.RequestParams) -> types.DiscoverResult:  # noqa: ARG001
         return types.DiscoverResult(
-            supported_versions=[*MODERN_PROTOCOL_VERSIONS, *reversed(HANDSHAKE_PROTOCOL_VERSIONS)],
+            supported_versions=VERSIONS,
             capabilities=server.get_capabilities(protocol_version=ctx.protocol_version),
             instructions=server.instructions,
             ttl_ms=CACHED["ttlMs"],
