@@ -50,3 +50,10 @@ def test_many_unknown_names_are_told_as_far_as_a_message_reaches(client: TestCli
 
 def test_head_is_refused_alike(client: TestClient) -> None:
     assert client.head("/api/v1/entries?type=pattern").status_code == 422
+
+
+@pytest.mark.parametrize("sent", ["%00", "%0A", "%0C", "%1C", "%1F%20", "%C2%85", "%C2%A0", "%EF%BB%BF", ",", "%20%2C"])
+def test_a_filter_of_nothing_visible_is_refused_and_never_ignored(client: TestClient, sent: str) -> None:
+    for name in ("release", "group", "tags"):
+        answer = client.get(f"/api/v1/entries?{name}={sent}")
+        assert (answer.status_code, name in answer.text) == (422, True), name

@@ -20,6 +20,8 @@ from commonplace.search.filters import Filters
 
 CONTENT_TYPES = list(ONTOLOGY.types)
 
+_WORD = r"[^\s,\u0000-\u001f\u0085\ufeff]"
+"""A character that says something: what ECMA-262 or Python takes for white space is left out in both."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:\d{2})?")
 MAX_LINK_CHARACTERS = 2_000
@@ -71,7 +73,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _filled(value: str) -> str:
-    if not value.strip(", \t\r\n"):
+    if not re.search(_WORD, value):
         raise ValueError("must say something")
     return value
 
@@ -108,7 +110,7 @@ def _moment(value: Any) -> datetime:
 TypeName = Annotated[str, AfterValidator(_known_type), WithJsonSchema({"type": "string", "enum": CONTENT_TYPES})]
 Types = Annotated[list[TypeName], BeforeValidator(_listed)]
 Word = Annotated[
-    str, AfterValidator(_filled), WithJsonSchema({"type": "string", "maxLength": 200, "pattern": r"[^\s,]"})
+    str, AfterValidator(_filled), WithJsonSchema({"type": "string", "maxLength": 200, "pattern": _WORD})
 ]
 Words = Annotated[list[Annotated[Word, Field(max_length=200)]], Field(max_length=MAX_VALUES)]
 Member = Annotated[str, AfterValidator(_known_member), WithJsonSchema({"type": "string", "enum": list(MEMBERS)})]
