@@ -41,6 +41,7 @@ _CLOSES_MATH = re.compile(r"\$\$[ \t]*$", re.MULTILINE)
 _FOOTNOTE = re.compile(r"\[\^[^\s\[\]]{1,500}\]")
 _PROTOCOL = re.compile(r"(?:https?|mailto|xmpp)\Z")
 _END_OF_ADDRESS = re.compile(r"[ \t\r\n\0\v\f]")
+_END_OF_DOMAIN = re.compile(r"[^\w@.-]", re.ASCII)
 _MAX_TARGET_LENGTH = 1000
 _MAX_ADDRESS_LENGTH = 2048
 """Characters of an address that becomes a link without brackets: the rules look at all of them at every mark."""
@@ -66,9 +67,9 @@ class Dialect(MarkdownIt):
         self.inline.ruler.at("image", _with_position(image))
         self.inline.ruler.at("html_inline", _html)
         self.inline.ruler.at("footnote_ref", _footnote_reference)
-        self.inline.ruler.at("gfm_autolink_www", _within_an_address("w", _www_inline_rule))
+        self.inline.ruler.at("gfm_autolink_www", _within_an_address("www.", _www_inline_rule))
         self.inline.ruler.at("gfm_autolink_protocol", _within_an_address(":", _protocol_rule))
-        self.inline.ruler.at("gfm_autolink_email", _within_an_address("@", _email_rule))
+        self.inline.ruler.at("gfm_autolink_email", _within_an_address("@", _email_rule, _END_OF_DOMAIN))
         self.inline.ruler.before("link", "wiki", _wiki)
         self.inline.ruler.after("image", "spaced", _spaced)
         self.inline.ruler.before("emphasis", "highlight", _highlight)
@@ -151,20 +152,24 @@ def _footnote_reference(state: StateInline, silent: bool) -> bool:
     return bool(_FOOTNOTE.match(state.src, state.pos, state.posMax)) and footnote_ref(state, silent)
 
 
-def _within_an_address(mark: str, rule: InlineRule) -> InlineRule:
+def _within_an_address(mark: str, rule: InlineRule, ends: re.Pattern[str] = _END_OF_ADDRESS) -> InlineRule:
     """Return a rule of the plugin that looks at one address, where it looked at all that follows and precedes."""
+
+    key = -1 - (ends is _END_OF_DOMAIN)  # no position is negative
 
     def within(state: StateInline, silent: bool) -> bool:
         # These rules always decline what is only looked at.
-        if silent or state.src[state.pos] != mark:
+        if silent or not state.src.startswith(mark, state.pos):
             return False
         if mark == ":" and not _PROTOCOL.search(state.src, max(0, state.pos - 6), state.pos):
             return False
-        maximum, furthest = state.posMax, min(state.posMax, state.pos + _MAX_ADDRESS_LENGTH)
-        found = _END_OF_ADDRESS.search(state.src, state.pos, furthest)
-        if found is None and furthest < maximum:
+        # Positions only grow, so one search serves all marks before the end that it finds.
+        if state.cache.get(key, 0) <= state.pos:
+            found = ends.search(state.src, state.pos)
+            state.cache[key] = found.start() if found else len(state.src)
+        maximum, end = state.posMax, min(state.cache[key], state.posMax)
+        if end - state.pos > _MAX_ADDRESS_LENGTH:
             return False
-        end = found.start() if found else maximum
         spend(state, (end - state.pos) >> 3)
         if mark == ":" and len(state.pending) > 6:
             near, state.pending = state.pending[-6:], state.pending[:-6]
