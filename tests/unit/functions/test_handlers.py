@@ -18,7 +18,7 @@ from commonplace.documents.sync.steps import Steps
 from commonplace.kernel import aws
 from commonplace.kernel.errors import BadRequest
 from commonplace.reference.sync.steps import CatalogueSteps
-from commonplace.repository.ports import RunState
+from commonplace.repository.ports import LeaseHeld, RunState
 from commonplace.repository.run_state import DynamoSyncState
 from tests.aws_fixture import BUCKET, TABLE
 from tests.fakes.lambda_context import CONTEXT
@@ -192,6 +192,44 @@ def test_what_passes_by_itself_has_the_name_that_the_machine_retries(
         sync.run({"step": "plan", "run": "run-1"}, CONTEXT)
 
     assert type(caught.value).__name__ == name
+
+
+@pytest.mark.parametrize(
+    ("error", "name"), [(RuntimeError(), "RuntimeError"), (aws_error("SlowDown", 503), "StoreUnavailable")]
+)
+def test_a_step_that_fails_is_in_the_status_before_it_is_tried_again(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, s3: "S3Client", error: Exception, name: str
+) -> None:
+    sync = load("functions.sync.handler")
+
+    def fail(*_: object) -> None:
+        error.add_note("notes/private.md")
+        raise error
+
+    monkeypatch.setattr(Steps, "plan", fail)
+    with pytest.raises(Exception, match=r"|ClientError"):
+        sync.run({"step": "plan", "run": "run-1"}, CONTEXT)
+
+    status = s3.get_object(Bucket=BUCKET, Key="metadata/sync.json")["Body"].read()
+    assert (json.loads(status)["status"], json.loads(status)["error"]) == ("failed", name)
+    assert b"private" not in status
+    history = json.loads(s3.get_object(Bucket=BUCKET, Key="operations/history.json")["Body"].read())
+    assert [(one["run"], one["file"]) for one in history["runs"]] == [("run-1", "notes/private.md")]
+
+
+def test_a_run_that_waits_for_another_one_has_not_failed(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, s3: "S3Client"
+) -> None:
+    sync = load("functions.sync.handler")
+
+    def wait(*_: object) -> None:
+        raise LeaseHeld
+
+    monkeypatch.setattr(Steps, "publish", wait)
+    with pytest.raises(LeaseHeld):
+        sync.run({"step": "publish", "run": "run-1"}, CONTEXT)
+
+    assert s3.list_objects_v2(Bucket=BUCKET)["KeyCount"] == 0
 
 
 def test_finishing_a_run_gives_its_claim_up(environment: dict[str, str]) -> None:

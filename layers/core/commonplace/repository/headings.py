@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 from urllib.parse import quote
 
 from commonplace.repository.comments import visible
+from commonplace.repository.problems import Problem
 
 _ATX = re.compile(r" {0,3}#[ \t]+(.*)")
 _CLOSING_HASHES = re.compile(r"(?:\A|(?<![ \t])[ \t]+)#+\Z")
@@ -87,3 +88,10 @@ def leads(fragment: str, anchors: Collection[str]) -> bool:
     """Whether a fragment, as written, leads to one of the anchors of a page."""
     inner = fragment.rpartition("#")[2].strip()
     return inner in anchors or anchor(inner) in anchors or _ALWAYS_THERE.fullmatch(inner) is not None
+
+
+def no_such_place(fragment: str, line: int) -> Problem:
+    """Return the problem of a link whose page exists, and whose heading or block does not."""
+    shown = "".join(char if char.isprintable() else "?" for char in fragment[:200])
+    what = "block" if shown.rpartition("#")[2].startswith("^") else "heading"
+    return Problem("broken-content", f"there is no {what} `{shown}` on the page", "correct the part after `#`", line)

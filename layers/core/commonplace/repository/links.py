@@ -20,7 +20,7 @@ from markdown_it.token import Token
 from commonplace.kernel.markdown_budget import MAX_BLOCK_LENGTH, OutOfTime, Work
 from commonplace.repository.comments import visible
 from commonplace.repository.dialect import WIKI, dialect, plain
-from commonplace.repository.headings import BLOCK, anchor, leads
+from commonplace.repository.headings import BLOCK, anchor, leads, no_such_place
 from commonplace.repository.link import Link, LinkKind
 from commonplace.repository.problems import Problem
 
@@ -216,13 +216,6 @@ def _own_fragments(file: "ParsedFile", tokens: Sequence[Token], anchors: Sequenc
             if href.startswith("#") and not leads(unquote(href[1:]), known):
                 line = file.body_line + (block.map[0] if block.map else 0)
                 yield no_such_place(href[1:], line + bisect_left(breaks, token.meta.get("position", 0)))
-
-
-def no_such_place(fragment: str, line: int) -> Problem:
-    """Return the problem of a link whose page exists, and whose heading or block does not."""
-    shown = "".join(char if char.isprintable() else "?" for char in fragment[:200])
-    what = "block" if shown.rpartition("#")[2].startswith("^") else "heading"
-    return Problem("broken-content", f"there is no {what} `{shown}` on the page", "correct the part after `#`", line)
 
 
 def _inline_links(block: Token, line: int) -> Iterator[Link]:

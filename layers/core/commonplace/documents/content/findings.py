@@ -13,9 +13,8 @@ from typing import Any
 from commonplace.documents.content.document import DocumentRef
 from commonplace.documents.content.graph import Broken, LinkResolver, ToDocument, ToFile, names_of
 from commonplace.documents.content.paths import Exclusions, is_markdown_by_another_suffix, is_servable
-from commonplace.repository.headings import leads
+from commonplace.repository.headings import leads, no_such_place
 from commonplace.repository.link import Link
-from commonplace.repository.links import no_such_place
 from commonplace.repository.problems import KINDS, LFS_POINTER, SEVERITIES, Problem, Severity, Tally
 from commonplace.repository.slugs import FRONT_PAGES, is_markdown, slug, stem
 

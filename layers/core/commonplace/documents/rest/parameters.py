@@ -109,9 +109,7 @@ def _moment(value: Any) -> datetime:
 
 TypeName = Annotated[str, AfterValidator(_known_type), WithJsonSchema({"type": "string", "enum": CONTENT_TYPES})]
 Types = Annotated[list[TypeName], BeforeValidator(_listed)]
-Word = Annotated[
-    str, AfterValidator(_filled), WithJsonSchema({"type": "string", "maxLength": 200, "pattern": _WORD})
-]
+Word = Annotated[str, AfterValidator(_filled), WithJsonSchema({"type": "string", "maxLength": 200, "pattern": _WORD})]
 Words = Annotated[list[Annotated[Word, Field(max_length=200)]], Field(max_length=MAX_VALUES)]
 Member = Annotated[str, AfterValidator(_known_member), WithJsonSchema({"type": "string", "enum": list(MEMBERS)})]
 Day = Annotated[str, BeforeValidator(_day), WithJsonSchema({"type": "string", "format": "date"})]
