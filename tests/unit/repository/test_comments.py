@@ -30,6 +30,7 @@ HIDDEN = {
     "HTML": "A <!-- SECRET --> kept",
     "HTML, over paragraphs": "kept\n\n<!--\nSECRET\n\nSECRET\n-->\n\nkept",
     "HTML that is never closed": "kept\n\n<!-- SECRET\n\nSECRET",
+    "a note over lines": 'kept\n\n[//]: # (SECRET\nSECRET)\n[//]: # "SECRET \\" SECRET\nSECRET"\n\nkept',
     "a definition that is a note": 'kept\n\n[//]: # (SECRET)\n[comment]: <> (SECRET)\n[_note]: # "SECRET"\n\nkept',
 }
 SHOWN = {

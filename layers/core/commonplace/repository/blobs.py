@@ -1,6 +1,7 @@
 """Ids of Git blobs."""
 
 import hashlib
+import re
 from typing import NewType
 
 BlobSha = NewType("BlobSha", str)
@@ -16,6 +17,9 @@ MAX_POINTER_BYTES = 1024
 """Pointers of Git LFS are smaller (git-lfs/docs/spec.md)."""
 
 
+_POINTER = re.compile(rb"version https://git-lfs\.github\.com/spec/v1\r?\n(?:ext-.*\n)*oid ")
+
+
 def is_lfs_pointer(raw: bytes) -> bool:
     """Whether the bytes stand for a file that Git LFS holds elsewhere."""
-    return len(raw) < MAX_POINTER_BYTES and raw.startswith(b"version https://git-lfs.github.com/spec/v1")
+    return len(raw) < MAX_POINTER_BYTES and _POINTER.match(raw) is not None

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 
 _SAME = r"\n(?![ \t>]*(?:\n|\Z|[-*+|][ \t]|\#{1,6}[ \t]|\d{1,9}[.)][ \t]|```|~~~))"
 """A line end inside of a paragraph: neither a blank line nor the beginning of another block follows."""
+_NOTE = rf"(?:\\.|(?!\n[ \t>]*\[){_SAME}|[^\n\\"
+"""What a note may hold, before its own closing mark: line ends too, but not the beginning of another definition."""
 _MARK = re.compile(
     rf"""
     \A(?P<first>(?:[ ]{{4}}|[ ]{{0,3}}\t)[^\n]*)
@@ -18,7 +20,7 @@ _MARK = re.compile(
         (?:\n(?(quote)(?=[ \t]*>))(?![ \t>]*(?P=fence)[`~]*[ \t]*$)[^\n]*)*+(?:\n(?(quote)(?=[ \t]*>))[^\n]*)?
         |(?P<formula>\$\$(?:[^$\\]|\\.?|\$(?!\$))*+\$\$)
         |(?P<block>%%|<!--)
-        |(?P<definition>\[[^\]\n]+\]:[ \t]*(?:<?\#>?|<>)[ \t]+(?:\([^)\n]*\)|"[^"\n]*"|'[^'\n]*'))[ \t]*$
+        |(?P<definition>\[[^\]\n]+\]:[ \t]*(?:<?\#>?|<>)[ \t]+(?:\({_NOTE})])*+\)|"{_NOTE}"])*+"|'{_NOTE}'])*+'))[ \t]*$
     )
     |^[ \t]*\n(?P<indented>(?:[ ]{{4}}|[ ]{{0,3}}\t)[^\n]*)
     |\\[\\`$%<]

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape, unescape
-from itertools import chain, islice, takewhile
+from itertools import chain, islice, pairwise, takewhile
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -60,6 +60,8 @@ class Contents:
     anchors: tuple[str, ...] | None = None
     """Fragments that lead to a place in it: anchors of headings, `^names` of blocks, ids in HTML. None: not known."""
     problems: tuple[Problem, ...] = ()
+    heading: str | None = None
+    """Text of the first level-one heading outside of quotes and lists, as readers see it."""
 
 
 def read_contents(file: "ParsedFile", is_embed: Callable[[str], bool] = lambda _field: False) -> Contents:
@@ -88,7 +90,7 @@ def read_contents(file: "ParsedFile", is_embed: Callable[[str], bool] = lambda _
             _own_fragments(file, tokens, anchors),
             _bare_pipes(file, tokens),
         )
-        return Contents(tuple(links), tags, anchors, tuple(islice(problems, MAX_PROBLEMS)))
+        return Contents(tuple(links), tags, anchors, tuple(islice(problems, MAX_PROBLEMS)), _heading(tokens))
     except OutOfTime:
         raise
     except Exception as error:  # noqa: BLE001 - a parser's bug in one body must not end a run over all of them
@@ -187,6 +189,15 @@ def _conflicts(file: "ParsedFile", tokens: Sequence[Token]) -> Iterator[Problem]
             message, hint = "a merge has left its markers here", "keep one of the versions, and take the markers out"
             yield Problem("broken-content", message, hint, file.body_line + at)
         opened, divided = begins or (divides and opened), divides
+
+
+def _heading(tokens: Sequence[Token]) -> str | None:
+    texts = (
+        " ".join(BLOCK.sub("", plain(inside.children)).split())
+        for token, inside in pairwise(tokens)
+        if token.type == "heading_open" and token.tag == "h1" and token.level == 0
+    )
+    return next(filter(None, texts), None)
 
 
 def _anchors(tokens: Sequence[Token]) -> Iterator[str]:

@@ -30,6 +30,20 @@ def found(files: Mapping[str, bytes], code: str) -> list[tuple[str, Problem]]:
     return [(finding.path, finding.problem) for finding in validated(files).findings if finding.problem.code == code]
 
 
+@pytest.mark.parametrize(
+    ("raw", "codes"),
+    [
+        (POINTER.replace(b"\n", b"\r\n"), ["broken-content"]),
+        (POINTER.replace(b"oid", b"ext-0-case sha256:4d7b\noid"), ["broken-content"]),
+        (b"version https://git-lfs.github.com/spec/v1 is how a pointer begins\n", []),
+        (b"version https://git-lfs.github.com/spec/v1\nis how a pointer begins\n", []),
+    ],
+)
+def test_a_file_is_a_pointer_only_with_an_object_id(raw: bytes, codes: list[str]) -> None:
+    files = {"notes/a.md": markdown("![](../files/a.png)\n", title="A", **COMPLETE), "files/a.png": raw}
+    assert [finding.problem.code for finding in validated(files).findings] == codes
+
+
 def test_a_tree_without_problems_has_no_findings() -> None:
     files = {
         "tags/care.md": markdown("Text.\n", title="Care", tags=["care"], **COMPLETE),

@@ -16,8 +16,10 @@ Coerced = tuple[Any, Problem | None]
 
 _DATE = re.compile(
     r"(\d{4})(?:([-/.])(\d{1,2})\2(\d{1,2})|(\d\d)(\d\d))"
-    r"(?:(?:T|,?[ \t]+|(?<=\d{8}))(?:[01]?\d|2[0-4]):?[0-5]\d(?::?(?:[0-5]\d|60)(?:[.,]\d+)?)?(?:[ \t]*[AP]\.?M\.?)?"
-    r"(?:[ \t]*(?:Z|UTC|MSK|[A-Z]{1,3}T))?(?:[ \t]*[+-]\d{1,2}(?::?\d{2})?)?(?:\[[\w/+-]+\])?)?\Z",
+    r"(?:Z|[+-]\d\d:\d\d|(?:T|,?[ \t]+|(?<=\d{8}))"
+    r"(?:[01]?\d|2[0-4]):?[0-5]\d(?::?(?:[0-5]\d|60)(?:[.,]\d+)?)?(?:[ \t]*[AP]\.?M\.?)?"
+    r"(?:[ \t]*(?:Z|\(?UTC\)?|MSK|\(?[A-Z]{1,3}T\)?|[A-Z]\w+/[\w/+-]+))?"
+    r"(?:[ \t]*[+-]\d{1,2}(?::?\d{2})?(?:[ \t]+\(?[A-Z]{1,5}\)?)?)?(?:\[[\w/+-]+\])?)?\Z",
     re.ASCII | re.IGNORECASE,
 )
 """Year, month and day in this order, and the time of day with its zone, as ISO 8601, Jekyll, JavaScript and editors

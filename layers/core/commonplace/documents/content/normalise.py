@@ -9,7 +9,7 @@ from commonplace.documents.content.fields import coerce, embedded, plain_text, t
 from commonplace.documents.content.ontology import ONTOLOGY, FieldSpec, Ontology
 from commonplace.documents.content.reader import contents_of
 from commonplace.repository.comments import visible
-from commonplace.repository.headings import first_heading, unlinked
+from commonplace.repository.headings import unlinked
 from commonplace.repository.link import Link
 from commonplace.repository.markdown import ParsedFile
 from commonplace.repository.problems import Problem
@@ -75,7 +75,7 @@ class _Normalisation:
         for written, line in contents.tags.items():
             if tag := tag_of(written):
                 tag_lines.setdefault(tag, line)
-        metadata["title"] = metadata.get("title") or self._fallback_title()
+        metadata["title"] = metadata.get("title") or contents.heading or self._fallback_title()
         self._report_missing(content_type, metadata)
         return Normalised(
             content_type=content_type,
@@ -136,9 +136,7 @@ class _Normalisation:
         return usable
 
     def _fallback_title(self) -> str:
-        """The first heading, else the file's name; the front page of a folder takes the folder's."""
-        if heading := first_heading(self._file.body):
-            return heading
+        """Return the file's name; the front page of a folder takes the folder's."""
         hint = "write `title:` into the frontmatter, or begin the text with a heading `# …`"
         self._report(Problem("missing-title", "the document has no title", hint, field="title"), "title")
         folder = self._path.rpartition("/")[0].rpartition("/")[2]
