@@ -30,7 +30,7 @@ LARGEST_RATIO = 2.5
 DOUBLINGS = 3
 """Judged at once: a busy neighbour on the same core makes any measurement up to twice as long."""
 LENGTH = 2_500
-ATTEMPTS = 8
+ATTEMPTS = 20
 
 HEX_DUMP = "aa:bb:"
 UNITS = {

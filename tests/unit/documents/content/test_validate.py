@@ -276,6 +276,8 @@ def test_what_readers_see_broken_is_a_finding_of_one_kind_with_its_line(body: st
         "[x](prices.md#twice)",
         "[x](prices.md#twice-1)",
         "[x](prices.md#raw)",
+        "[x](prices.md#user-content-twice)",
+        "[x](prices.md?plain=1#L10-L12)",
         "[x](prices.md#fn1)",
         "[x](prices.md#)",
         "[x](prices.md#top)",
