@@ -1,4 +1,7 @@
-"""What agents are given of the documents over MCP: every byte by paging, but for comments, and how much at once."""
+"""What agents are given of the documents over MCP: what readers see of each, by paging, and how much at once.
+
+Comments and invisible characters are left out, and nothing else.
+"""
 
 import json
 import re
@@ -9,6 +12,7 @@ from bench.acceptance.truth import Statement, all_of, fact
 from bench.mcp_servers import Caller
 from commonplace.repository.comments import visible
 from commonplace.web.mcp.budgets import DOCUMENT_TOKENS, MAX_TOKENS, estimate_tokens
+from commonplace.web.mcp.invisible import cleaned
 
 QUERIES = (
     "What is a DAO?",
@@ -33,7 +37,7 @@ Answer = Mapping[str, Any]
 
 def examine(url: str, bodies: Mapping[str, str]) -> Iterator[Statement]:
     """`bodies`: `contentType/id` -> the body as published. Agents may read whole documents there."""
-    bodies = {ref: visible(body) for ref, body in bodies.items()}
+    bodies = {ref: cleaned(visible(body))[0] for ref, body in bodies.items()}
     caller = Caller(url)
 
     def call(name: str, **arguments: Any) -> Answer:
@@ -41,11 +45,11 @@ def examine(url: str, bodies: Mapping[str, str]) -> Iterator[Statement]:
 
     try:
         wrong = [ref for ref, body in bodies.items() if _fetched(call, ref) != body]
-        yield all_of("documents that fetch gives page by page, every byte", len(bodies), wrong)
+        yield all_of("all that readers see, by fetch page by page", len(bodies), wrong)
         for tokens in (DOCUMENT_TOKENS, MAX_TOKENS):
             pages = {ref: _read(call, ref, tokens) for ref in bodies}
             wrong = [ref for ref, told in pages.items() if "".join(text for text, _ in told) != bodies[ref]]
-            yield all_of(f"documents that get_document gives with {tokens:,} tokens, every byte", len(bodies), wrong)
+            yield all_of(f"all that readers see, by get_document with {tokens:,} tokens", len(bodies), wrong)
             spent = [
                 (ref, cost, page < len(told)) for ref, told in pages.items() for page, (_, cost) in enumerate(told, 1)
             ]
