@@ -291,7 +291,9 @@ def test_whatever_is_not_said_to_be_public_is_never_kept(edge: Template) -> None
 
 
 def test_every_page_of_the_site_is_kept_at_the_edge() -> None:
-    paths = [re.sub(r"{[^}]*}", "x", route.path) for route in site_app().routes if isinstance(route, Route)]
+    routes = [route.path for route in site_app().routes if isinstance(route, Route)]
+    # One route only leads from addresses that no page has to those that have one.
+    paths = [re.sub(r"{[^}]*}", "x", path) for path in routes if path != "/{path:path}"]
     assert len(paths) > 20
     assert [path for path in paths if not any(fnmatchcase(path, public) for public in PUBLIC_PATHS)] == []
 

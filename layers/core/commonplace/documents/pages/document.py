@@ -23,7 +23,7 @@ from commonplace.kernel.errors import InvalidInput, NotFound, Unavailable
 from commonplace.repository.slugs import slug, without_suffix
 from commonplace.search.filters import Filters
 from commonplace.web.pages.declaration import Link
-from commonplace.web.pages.frame import ASSETS_PATH
+from commonplace.web.private import admitted
 from commonplace.web.representations import Page
 
 CONFINED = {"content-security-policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'"}
@@ -72,9 +72,8 @@ class Moved(Route):
 
     async def _redirect(self, request: Request) -> Response:
         """Redirect to a page of this site, whatever the path looks like. Raises NotFound."""
-        path, bare = request.scope["path"], request.scope["path"].strip("/")
-        # A private deployment guards no asset: a redirect there would tell strangers what is published.
-        if bare and not path.startswith(f"{ASSETS_PATH}/"):
+        bare = request.scope["path"].strip("/")
+        if bare and admitted(request.scope):
             kind, _, rest = bare.partition("/")
             try:
                 catalogue = self._services.library.edition().catalogue
