@@ -79,7 +79,7 @@ def test_declining_leads_back_without_one(visit: Visit, client: OAuthClient, sig
 def test_who_is_led_to_an_app_of_the_device_is_told_how_it_went(
     browser: Browser, client: OAuthClient, wallet: Wallet, server: AuthorizationServer
 ) -> None:
-    link = "editor.example:/callback"
+    link = "com.example.editor:/callback"
     server.client_store.add_client(Client(id="editor", name="Editor", source="registered", redirect_uris=(link,)))
     with visiting(browser, wallet, at=[client.issuer, link]) as visit:
         visit.go(client.url(client_id="editor", redirect_uri=link))
