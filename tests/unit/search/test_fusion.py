@@ -9,13 +9,11 @@ from hypothesis import strategies as st
 from commonplace.search.fusion import (
     FLOOR,
     RELEVANCE_SHARE,
-    VECTOR_CEILING,
     Fusion,
     fuse,
-    min_max,
     reciprocal_rank,
 )
-from commonplace.search.model import VECTOR_FLOOR, Candidates, LegHit, RecordId
+from commonplace.search.model import Candidates, LegHit, RecordId
 from commonplace.search.names import GRADES as NAME_GRADES
 from commonplace.search.names import SUBJECT_SHARE
 
@@ -81,14 +79,14 @@ def test_shares_of_words_do_not_depend_on_the_scale_of_an_engine(leg: tuple[LegH
     assert Fusion().lexical_shares(scaled) == pytest.approx(Fusion().lexical_shares(leg))
 
 
-@given(legs(SCORES), st.floats(-1, 1), st.floats(0, 1))
-def test_min_max_keeps_the_order_and_gives_nothing_below_the_floor(
-    leg: tuple[LegHit, ...], low: float, width: float
-) -> None:
-    shares = min_max(leg, low, low + width)
+@given(legs(SCORES))
+def test_shares_of_meaning_lie_between_the_worst_and_the_best_of_the_leg(leg: tuple[LegHit, ...]) -> None:
+    shares = Fusion().vector_shares(leg)
 
     assert all(FLOOR <= share <= 1 for share in shares.values())
     assert all(shares[better.id] >= shares[worse.id] for better, worse in pairwise(leg))
+    if leg and leg[0].score > leg[-1].score:
+        assert (shares[leg[0].id], shares[leg[-1].id]) == (1, FLOOR)
 
 
 def test_a_word_score_is_measured_from_zero() -> None:
@@ -97,12 +95,10 @@ def test_a_word_score_is_measured_from_zero() -> None:
     assert Fusion().lexical_shares(leg) == pytest.approx({"best": 1.0, "last": 0.9205}, abs=1e-4)
 
 
-def test_the_best_of_a_poor_lot_is_not_stretched_to_the_best_there_can_be() -> None:
-    poor = Fusion().vector_shares([LegHit(RecordId("poor"), VECTOR_FLOOR + 0.05)])
-    good = Fusion().vector_shares([LegHit(RecordId("good"), VECTOR_CEILING + 0.1)])
+def test_cosines_that_lie_close_together_are_told_apart() -> None:
+    leg = [LegHit(RecordId(name), score) for name, score in (("near", 0.34), ("middle", 0.32), ("far", 0.30))]
 
-    assert poor[RecordId("poor")] == pytest.approx(0.05 / (VECTOR_CEILING - VECTOR_FLOOR))
-    assert good[RecordId("good")] == 1
+    assert Fusion().vector_shares(leg) == pytest.approx({"near": 1.0, "middle": 0.5, "far": FLOOR})
 
 
 def test_reciprocal_ranks_fall_by_rank_alone() -> None:

@@ -5,13 +5,10 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Literal
 
-from commonplace.search.model import VECTOR_FLOOR, Candidates, LegHit, RecordId
+from commonplace.search.model import Candidates, LegHit, RecordId
 
 FLOOR = 0.001
 """What the last of a leg gets: being found at all counts for more than not being found."""
-
-VECTOR_CEILING = 0.7
-"""The cosine of a chunk that could hardly be nearer to a question."""
 
 RELEVANCE_SHARE = 0.8
 """Scores up to here are relevance; above it are records that the query names."""
@@ -19,7 +16,7 @@ RELEVANCE_SHARE = 0.8
 
 METHODS: Mapping[str, Literal["min-max", "rrf"]] = {"min-max": "min-max", "rrf": "rrf"}
 
-EXAMPLE = "min-max:0.6,0.4"
+EXAMPLE = "min-max:0.5,0.5"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +24,8 @@ class Fusion:
     """Method and weights of fusion. The defaults come from judged queries (`docs/retrieval.md`)."""
 
     method: Literal["min-max", "rrf"] = "min-max"
-    lexical_weight: float = 0.6
-    vector_weight: float = 0.4
+    lexical_weight: float = 0.5
+    vector_weight: float = 0.5
     rank_constant: int = 60
 
     def __post_init__(self) -> None:
@@ -60,25 +57,24 @@ class Fusion:
         return f"{method}; words {self.lexical_weight:g}, meaning {self.vector_weight:g}"
 
     def lexical_shares(self, leg: Sequence[LegHit]) -> dict[RecordId, float]:
-        """What words give each of their records, from 0 to 1, before weighing: of the best score, from 0."""
-        return reciprocal_rank(leg, self.rank_constant) if self.method == "rrf" else min_max(leg, 0.0, 0.0)
-
-    def vector_shares(self, leg: Sequence[LegHit]) -> dict[RecordId, float]:
-        """What meaning gives each of its records: the cosine between two that are absolute."""
+        """Return what words give each of their records, in [0, 1], before weighing: the part of the best score."""
         if self.method == "rrf":
             return reciprocal_rank(leg, self.rank_constant)
-        return min_max(leg, VECTOR_FLOOR, VECTOR_CEILING)
+        best = max((hit.score for hit in leg), default=0.0)
+        return {hit.id: max(FLOOR, hit.score / best) if best > 0 else FLOOR for hit in leg}
+
+    def vector_shares(self, leg: Sequence[LegHit]) -> dict[RecordId, float]:
+        """Return what meaning gives each of its records, in [0, 1]: where it lies between the worst and the best."""
+        if self.method == "rrf":
+            return reciprocal_rank(leg, self.rank_constant)
+        return {record: max(FLOOR, share) for record, share in stretched({hit.id: hit.score for hit in leg}).items()}
 
 
-def min_max(leg: Sequence[LegHit], low: float, high: float) -> dict[RecordId, float]:
-    """Scores of a leg in [FLOOR, 1], where 0 would be `low`, and 1 is `high` or the best score above it.
-
-    Both ends are fixed: the best of a poor leg is not stretched to 1, nor the last of a good one to 0.
-    """
-    width = max(high, *(hit.score for hit in leg)) - low if leg else 0.0
-    if not width > 0:
-        return {hit.id: FLOOR for hit in leg}
-    return {hit.id: max(FLOOR, min(1.0, (hit.score - low) / width)) for hit in leg}
+def stretched(scores: Mapping[RecordId, float]) -> dict[RecordId, float]:
+    """Return the scores between their worst, which gets 0, and their best, which gets 1; equal ones get 0."""
+    low = min(scores.values(), default=0.0)
+    width = max(scores.values(), default=0.0) - low or 1.0
+    return {record: (score - low) / width for record, score in scores.items()}
 
 
 def reciprocal_rank(leg: Sequence[LegHit], constant: int = 60) -> dict[RecordId, float]:

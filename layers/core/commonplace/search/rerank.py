@@ -11,7 +11,7 @@ from threading import Lock
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.telemetry import count
 from commonplace.search.analysis import terms_of
-from commonplace.search.fusion import RELEVANCE_SHARE
+from commonplace.search.fusion import RELEVANCE_SHARE, stretched
 from commonplace.search.model import Found, RecordId, RerankCache, Reranked, Reranker
 from commonplace.search.models.tokens import Likeness
 from commonplace.search.query import Query
@@ -72,9 +72,9 @@ def rerank(
 
 
 TOKENS_WEIGHT = 1.0
-COVERAGE_WEIGHT = 0.4
-TITLE_WEIGHT = 0.1
-KIND_WEIGHT = 0.15
+COVERAGE_WEIGHT = 0.6
+TITLE_WEIGHT = 0.3
+KIND_WEIGHT = 0.6
 """Beside relevance, which counts as much as the tokens. From judged queries (`docs/retrieval.md`)."""
 
 
@@ -85,21 +85,27 @@ def blend(
     *,
     by_kind: bool = True,
 ) -> list[tuple[RecordId, float]]:
-    """The ranking by the mean of its scores, the likeness of tokens, and what of the query is covered, each weighed.
+    """Return the ranking by the weighted mean of relevance and tokens, each between the worst and the best of these
+    records, and of what of the query is covered.
 
-    `by_kind` is for records whose ids begin with their kind.
-    Records that the query names keep their scores, and so do those of which no likeness is known.
+    `by_kind` is for records whose ids begin with their kind. Records that the query names stand first with the scores
+    that they have; those of which no likeness is known stand last, in their order.
     """
+    relevance = {record: score for record, score in ranking if score <= RELEVANCE_SHARE and record in likeness}
+    if not relevance:
+        return list(ranking)
     whole = 1.0 + TOKENS_WEIGHT + COVERAGE_WEIGHT + TITLE_WEIGHT + KIND_WEIGHT
-    blended = []
-    for record, score in ranking:
-        near = likeness.get(record)
-        if near and score <= RELEVANCE_SHARE:
-            told = TOKENS_WEIGHT * near.tokens + COVERAGE_WEIGHT * near.coverage + TITLE_WEIGHT * near.titled
-            told += KIND_WEIGHT * (by_kind and _kind(record) in query.terms)
-            score = (score + RELEVANCE_SHARE * told) / whole  # noqa: PLW2901 - the same score, blended
-        blended.append((record, score))
-    return sorted(blended, key=lambda item: (-item[1], item[0]))
+    tokens = stretched({record: likeness[record].tokens for record in relevance})
+    blended = {}
+    for record, share in stretched(relevance).items():
+        near = likeness[record]
+        share += TOKENS_WEIGHT * tokens[record] + COVERAGE_WEIGHT * near.coverage + TITLE_WEIGHT * near.titled  # noqa: PLW2901
+        blended[record] = RELEVANCE_SHARE * (share + KIND_WEIGHT * (by_kind and _kind(record) in query.terms)) / whole
+    least = min(blended.values())
+    scores = [
+        (record, blended.get(record, score if score > RELEVANCE_SHARE else score * least)) for record, score in ranking
+    ]
+    return sorted(scores, key=lambda item: (-item[1], item[0]))
 
 
 def _kind(record: RecordId) -> str:

@@ -1,9 +1,10 @@
 """Snippets: the part of a chunk that shows why it was found, and where the query's words stand in it."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from commonplace.search.analysis import WORD, terms_of
 from commonplace.search.query import Query
@@ -35,8 +36,8 @@ class _Occurrence:
 
 def snippet(markdown: str, query: Query, size: int = SNIPPET_CHARACTERS) -> Snippet:
     """About `size` characters around the query's words, cut between words, with `…` where text was left out."""
-    text = plain(markdown).replace("\n", " ")
-    found = list(_occurrences(text, query.terms))
+    text, folded, words = _prepared(markdown)
+    found = list(_occurrences(folded, words, query.terms))
     start, end = (0, len(text)) if len(text) <= size else _span(text, found, size)
     shown = text[start:end].lstrip()
     before = "… " if start else ""
@@ -70,16 +71,24 @@ def _best_start(text: str, found: Sequence[_Occurrence], size: int) -> int:
     return _word_start(text, best - size // 5) if best_value else 0
 
 
-def _occurrences(text: str, terms: Sequence[str]) -> Iterator[_Occurrence]:
-    """Where a word of the text, or a part of it that is joined to others, has one of the terms."""
-    wanted = {term: place for place, term in enumerate(terms)}
-    known: dict[str, Sequence[_Occurrence]] = {}
-    for match in WORD.finditer(fold_in_place(text)) if wanted else ():
-        word = match.group()
-        if (found := known.get(word)) is None:
-            # Most words of a text stand in it several times.
-            found = known[word] = _inside(word, wanted)
-        for at in found:
+@lru_cache(maxsize=500)
+def _prepared(markdown: str) -> tuple[str, str, Mapping[str, Sequence[str]]]:
+    """Return the text as it is shown, the same folded, and which words of it have a term. Cached, since searches for
+    different things show the same passages."""
+    text = plain(markdown).replace("\n", " ")
+    folded, words = fold_in_place(text), defaultdict[str, list[str]](list)
+    for word in {*WORD.findall(folded)}:
+        for term in terms_of(word):
+            words[term].append(word)
+    return text, folded, words
+
+
+def _occurrences(folded: str, words: Mapping[str, Sequence[str]], terms: Sequence[str]) -> Iterator[_Occurrence]:
+    """Yield where a word of the text, or a part of it that is joined to others, has one of the terms."""
+    wanted = {term: place for place, term in enumerate(terms) if term in words}
+    known = {word: _inside(word, wanted) for term in wanted for word in words[term]}
+    for match in WORD.finditer(folded) if known else ():
+        for at in known.get(match.group(), ()):
             yield _Occurrence(match.start() + at.start, match.start() + at.end, at.term)
 
 

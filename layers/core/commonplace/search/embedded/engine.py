@@ -188,7 +188,12 @@ class EmbeddedEngine:
             if database is None:
                 return {}
             snapshot = self._read(database)
-            return queries.tokens(database, {record: snapshot.rows_of_chunks(record) for record in wanted})
+            found = {record: snapshot.tokens.get(record) for record in wanted}
+            missing = {record: snapshot.rows_of_chunks(record) for record, parts in found.items() if parts is None}
+            for record, parts in queries.tokens(database, missing).items() if missing else ():
+                found[record] = parts
+                snapshot.tokens.put(record, parts)
+            return {record: parts for record, parts in found.items() if parts is not None}
 
     def ranks(self, record: RecordId, query: Query, vector: QueryVector | None, filters: Filters) -> Standing:
         """Where the record stands in each leg. Raises Unavailable."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from commonplace.kernel.byte_cache import ByteCache
 from commonplace.search.embedded.tables import CHUNK_BITS, MOST_CHUNKS, State, chunk_rows
 from commonplace.search.filters import Filters
 from commonplace.search.model import LegHit, Position, RecordId, Vector
@@ -31,6 +32,9 @@ SCORES_PER_CHUNK = 64
 sum of those of its terms, and few terms of a query are new, least of all those that many chunks have."""
 
 MOST_MASKS = 64
+
+TOKEN_BYTES = 32_000_000
+"""The tokens that are kept in memory: those of some 4,000 documents of ten passages."""
 
 _SCORES = {
     "labels": f"SELECT rowid, -bm25(labels, {LABEL_WEIGHTS}) FROM labels WHERE labels MATCH ?",  # noqa: S608 - constants
@@ -90,11 +94,13 @@ class Snapshot:
         spans = numpy.zeros((len(found), 2), dtype=numpy.int64)
         spans[self._owners, 0] = self._starts
         spans[self._owners, 1] = numpy.append(self._starts[1:], len(records))[: len(self._starts)]
-        self._spans: list[list[int]] = spans.tolist()
+        self._spans: Array = spans
         self._masks = {Filters(): numpy.ones(len(found), dtype=bool)}
         self._terms: OrderedDict[tuple[str, str], tuple[Array, Array]] = OrderedDict()
         self._kept_scores = 0
         self._words: dict[str, list[tuple[str, int]]] = {}
+        self.tokens: ByteCache[RecordId, tuple[bytes, ...]] = ByteCache(TOKEN_BYTES, lambda parts: sum(map(len, parts)))
+        """The tokens of records that searches compared."""
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -136,10 +142,11 @@ class Snapshot:
         places = numpy.flatnonzero(kept)
         if len(places) > size:
             places = places[values[places] >= numpy.partition(values[places], -size)[-size]]
-        ranked = places[numpy.argsort(-values[places], kind="stable")][:size].tolist()
+        ranked = places[numpy.argsort(-values[places], kind="stable")][:size]
+        chunks = self._best_chunks(scores, ranked)
         return [
-            LegHit(self._ids[place], float(values[place]), self._best_chunk(scores, place), self._fingerprints[place])
-            for place in ranked
+            LegHit(self._ids[place], score, chunk if chunk >= 0 else None, self._fingerprints[place])
+            for place, score, chunk in zip(ranked.tolist(), values[ranked].tolist(), chunks, strict=True)
         ]
 
     def rank(self, scores: Scores, kept: "Array", place: int) -> tuple[int | None, float]:
@@ -162,10 +169,12 @@ class Snapshot:
 
     def shown(self, record: RecordId, ordinal: int | None, legs: Iterable[Scores]) -> int | None:
         """The row of the wanted chunk, else of the best in the first leg that has one, else of the first chunk."""
+        import numpy
+
         rows = self.rows_of_chunks(record)
         if ordinal is None and (place := self.place(record)) is not None:
-            ordinals = (self._best_chunk(leg, place) for leg in legs)
-            ordinal = next((found for found in ordinals if found is not None), None)
+            ordinals = (self._best_chunks(leg, numpy.array([place]))[0] for leg in legs)
+            ordinal = next((found for found in ordinals if found >= 0), None)
         return next((row for row in rows if row & (MOST_CHUNKS - 1) == ordinal), rows[0] if rows else None)
 
     def mask(self, filters: Filters, allowed: Callable[[], Iterable[int]]) -> "Array":
@@ -242,13 +251,25 @@ class Snapshot:
             best[self._owners] = numpy.maximum.reduceat(chunks, self._starts)
         return best
 
-    def _best_chunk(self, scores: Scores, place: int) -> int | None:
-        """The ordinal of a record's best chunk in a leg."""
-        start, end = self._spans[place]
-        if start == end:
-            return None
-        best = start + int(scores.chunks[start:end].argmax())
-        return int(self._chunks.rows[best]) & (MOST_CHUNKS - 1) if scores.chunks[best] > scores.least else None
+    def _best_chunks(self, scores: Scores, places: "Array") -> list[int]:
+        """Return the ordinals of the best chunks in a leg of the records at these places, -1 where there is none."""
+        import numpy
+
+        found = numpy.full(len(places), -1)
+        spans = self._spans[places]
+        lengths = spans[:, 1] - spans[:, 0]
+        having = numpy.flatnonzero(lengths)
+        if len(having):
+            lengths = lengths[having]
+            starts = numpy.cumsum(lengths) - lengths
+            rows = numpy.arange(lengths.sum()) + numpy.repeat(spans[having, 0] - starts, lengths)
+            values = scores.chunks[rows]
+            best = numpy.maximum.reduceat(values, starts)
+            first = numpy.flatnonzero(values == numpy.repeat(best, lengths))
+            first = first[numpy.searchsorted(first, starts)]
+            found[having] = numpy.where(best > scores.least, self._chunks.rows[rows[first]] & (MOST_CHUNKS - 1), -1)
+        ordinals: list[int] = found.tolist()
+        return ordinals
 
 
 def _loaded(found: Iterator[tuple[int, bytes | None]], count: int) -> Chunks:
