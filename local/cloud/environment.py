@@ -46,7 +46,7 @@ def aws_variables(port: int, key: str) -> dict[str, str]:
 def worker_variables(port: int, key: str) -> dict[str, str]:
     """What every worker starts from."""
     kept = {name: value for name, value in os.environ.items() if name in INHERITED or name.startswith("LC_")}
-    # A function has one vCPU. Threads that numpy starts for each core of this machine would wait for one another, busily.
+    # A function has one vCPU. Threads that numpy starts for each core would wait for one another, busily.
     return kept | {"OPENBLAS_NUM_THREADS": "1"} | aws_variables(port, key)
 
 
