@@ -1,0 +1,103 @@
+"""What a query asks for beside a subject: a list of documents, or a newcomer's way in (`intents.toml`)."""
+
+import tomllib
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from commonplace.documents.content.document import Entry
+from commonplace.documents.content.document_index import Catalogue, Selection, Sort
+from commonplace.documents.content.facets import tag_branches
+from commonplace.documents.content.ontology import ONTOLOGY, ROOT_TYPE
+from commonplace.kernel.terms import forms
+from commonplace.repository.slugs import stem
+from commonplace.search.filters import Filters
+from commonplace.search.list_questions import Names, read
+from commonplace.search.text import name_key, words
+
+SORTS: Mapping[str, Sort] = {"newest": "-date", "oldest": "date", "changed": "-updated"}
+
+OTHERWISE = " To search for these words instead, put them in quotes."
+
+
+class Listing(NamedTuple):
+    """Documents in the order in which they are listed, and a sentence that says so."""
+
+    entries: Sequence[Entry]
+    sentence: str
+
+
+def listing(catalogue: Catalogue, text: str, wanted: Filters) -> Listing | None:
+    """The documents of the filters, for a query that asks for a list or has no words; None for any other query.
+
+    A query that is a title or an alias of a document, in the singular or the plural, is a name and no list.
+    """
+    asked = read(text, catalogue.once(_names)) if text.strip() else (Filters(), "newest")
+    if asked is None or not catalogue.once(_named).keys().isdisjoint(forms(name_key(text))):
+        return None
+    own, order = asked
+    within = {entry.ref for entry in catalogue.select(Selection(wanted))}
+    types = tuple(leaf for name in own.content_types for leaf in ONTOLOGY.expand(name))
+    entries = catalogue.select(Selection(replace(own, content_types=types)), SORTS[order])
+    found = [entry for entry in entries if entry.ref in within]
+    told = {"type": own.content_types, "author": own.authors, "tag": own.tags_all}
+    told |= {"from": (own.date_from or "",), "to": (own.date_to or "",)}
+    said = "; ".join([f"{name} {', '.join(values)}" for name, values in told.items() if any(values)])
+    listed = f"Listed: documents{f' ({said})' if said else ''}, {order} first; {len(found)} in all."
+    return Listing(found, listed + OTHERWISE if text.strip() else listed)
+
+
+def way_in(catalogue: Catalogue, text: str) -> Entry | None:
+    """The document that a newcomer's question means; None for any other question.
+
+    It goes by the question itself or by a name of what is looked for; else it is the home page of the repository, or
+    the front page that lies highest, where there is only one.
+    """
+    if (names := _ways_in().get(key := name_key(text))) is None:
+        return None
+    known, fronts = catalogue.once(_named), catalogue.fronts.values()
+    highest = [path for path in fronts if path.count("/") == min(path.count("/") for path in fronts)]
+    home = catalogue.manifest.by_path[highest[0]] if len(highest) == 1 else None
+    return next((known[name] for name in (key, *names) if name in known), home)
+
+
+def _named(catalogue: Catalogue) -> Mapping[str, Entry]:
+    """Documents by title, alias, or their file's name at the top of the repository; the highest of several."""
+    ranked = sorted(catalogue.entries, key=lambda entry: (entry.path.count("/"), entry.path), reverse=True)
+    files = {name_key(stem(entry.path)): entry for entry in ranked if "/" not in entry.path}
+    aliases = {name_key(alias): entry for entry in ranked for alias in entry.aliases}
+    return files | aliases | {name_key(entry.title): entry for entry in ranked}
+
+
+def _names(catalogue: Catalogue) -> Names:
+    """Types, tags and authors by the phrases that name them; an author also by a part that nobody shares."""
+    borne, called = {entry.content_type for entry in catalogue.entries}, defaultdict(set)
+    found = {key: (part, (name,)) for part, key, name in _types() if not borne.isdisjoint(ONTOLOGY.expand(name))}
+    found |= {f"#{' '.join(words(facet.name))}": ("G", (facet.name,)) for facet in tag_branches(catalogue)}
+    for author in {name for entry in catalogue.entries for name in entry.author}:
+        for phrase in (" ".join(words(author)), *words(author)):
+            called[f"@{phrase}"].add(author)
+    return found | {key: ("A", tuple(sorted(who))) for key, who in called.items() if len({*map(name_key, who)}) == 1}
+
+
+@cache
+def _types() -> Sequence[tuple[str, str, str]]:
+    """`T` for several or `S` for one, a folded phrase, and the type that it names."""
+    spelt = [*((name, name) for name in ONTOLOGY.types if name != ROOT_TYPE), *ONTOLOGY.aliases.items()]
+    told = [("T", plural, name) for word, name in spelt for plural in forms(word)[1:]]
+    told += [("S", word, name) for word, name in spelt]
+    told += [(part, word, name) for part, types in _data()["type"].items() for name in types for word in types[name]]
+    return [(part, " ".join(words(word)), name) for part, word, name in told]
+
+
+@cache
+def _ways_in() -> Mapping[str, Sequence[str]]:
+    kinds = _data()["way_in"].values()
+    return {name_key(text): [*map(name_key, kind["names"])] for kind in kinds for text in kind["questions"]}
+
+
+def _data() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
