@@ -20,6 +20,8 @@ CERTAIN = 1.0
 """The score of what is listed, and of a newcomer's way in: nothing was compared."""
 
 Relation = Literal["exact", "candidates"]
+Search = Callable[[SearchRequest], SearchResults]
+Intent = Listing | Entry | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,29 +40,21 @@ class Findings:
     """Where the ranking goes on after these hits; None where it ends."""
 
 
-def intent(catalogue: Catalogue, request: SearchRequest) -> Listing | Entry | None:
+def intent(catalogue: Catalogue, request: SearchRequest) -> Intent:
     """What a request asks for beside a subject. Pages of a ranking, and explanations, are of searches."""
     if request.query.strip() and (request.mode == "lexical" or request.explain):
         return None
     return listing(catalogue, request.query, request.filters) or way_in(catalogue, request.query)
 
 
-def find(
-    search: Callable[[SearchRequest], SearchResults],
-    library: Library,
-    request: SearchRequest,
-    wanted: Listing | Entry | None,
-    *,
-    limit: int,
-    start: int = 0,
-) -> SearchResults:
-    """What a request finds, the way in first; or `limit` documents of its list, from `start` on."""
+def find(search: Search, library: Library, request: SearchRequest, wanted: Intent, page: slice) -> SearchResults:
+    """What a request finds, the way in first; or a page of its list."""
     if isinstance(wanted, Listing):
-        end, total = start + limit, len(wanted.entries)
-        hits = _hits(library, request, wanted.entries[start:end])
-        onward = Position(end, RecordId("")) if end < total else None
+        total = len(wanted.entries)
+        hits = _hits(library, request, wanted.entries[page])
+        onward = Position(page.stop, RecordId("")) if page.stop < total else None
         found = SearchResults(request.query, hits, total, fallback=False, reranked=False, took_ms=0)
-        return replace(found, hint=wanted.sentence, after=onward, passed=start)
+        return replace(found, hint=wanted.sentence, after=onward, passed=page.start)
     found = search(request)
     if wanted is None or wanted not in library.edition().catalogue.select(Selection(request.filters)):
         return found

@@ -19,8 +19,6 @@ Names = Mapping[str, tuple[str, tuple[str, ...]]]
 
 MOST_WORDS, LONGEST_PHRASE = 16, 6
 
-_ORDERS = {"c": "changed", "o": "oldest"}
-
 
 def read(text: str, names: Names) -> tuple[Filters, str] | None:
     """The conditions of the list that a question asks for, dates as it has them, and what comes first: `newest`,
@@ -51,7 +49,7 @@ def read(text: str, names: Names) -> tuple[Filters, str] | None:
         return None
     types, authors, tags = (tuple(dict.fromkeys(values)) for values in found.values())
     wanted = Filters(content_types=types, authors=authors, tags_all=tags, date_from=start, date_to=end)
-    return wanted, next((name for part, name in _ORDERS.items() if part in parts), "newest")
+    return wanted, "changed" if "c" in parts else "oldest" if "o" in parts else "newest"
 
 
 @cache

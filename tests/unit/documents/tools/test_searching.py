@@ -255,7 +255,7 @@ def test_a_newcomer_gets_the_way_in_first_and_what_was_found_after_it() -> None:
     assert data(search_knowledge(at, "where do I start?"))["total"] == 2
     at.search.hits = ()
     assert shown(search_knowledge(at, "how do I join")) == ["index/garden"]
-    assert shown(search_knowledge(at, "how do I join", filters={"contentType": "tag"})) == []
+    assert shown(search_knowledge(at, "how do I join", filters={"contentType": ["tag"]})) == []
 
 
 def test_text_that_cannot_be_said_in_utf_8_is_answered_all_the_same() -> None:

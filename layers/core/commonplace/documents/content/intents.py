@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from commonplace.documents.content.document import Entry
-from commonplace.documents.content.document_index import Catalogue, Selection, Sort
+from commonplace.documents.content.document_index import Catalogue, Selection, Sort, per_catalogue
 from commonplace.documents.content.facets import tag_branches
 from commonplace.documents.content.ontology import ONTOLOGY, ROOT_TYPE
 from commonplace.kernel.terms import forms
@@ -19,8 +19,6 @@ from commonplace.search.list_questions import Names, read
 from commonplace.search.text import name_key, words
 
 SORTS: Mapping[str, Sort] = {"newest": "-date", "oldest": "date", "changed": "-updated"}
-
-OTHERWISE = " To search for these words instead, put them in quotes."
 
 
 class Listing(NamedTuple):
@@ -35,8 +33,8 @@ def listing(catalogue: Catalogue, text: str, wanted: Filters) -> Listing | None:
 
     A query that is a title or an alias of a document, in the singular or the plural, is a name and no list.
     """
-    asked = read(text, catalogue.once(_names)) if text.strip() else (Filters(), "newest")
-    if asked is None or not catalogue.once(_named).keys().isdisjoint(forms(name_key(text))):
+    asked = read(text, _names(catalogue)) if text.strip() else (Filters(), "newest")
+    if asked is None or not _named(catalogue).keys().isdisjoint(forms(name_key(text))):
         return None
     own, order = asked
     within = {entry.ref for entry in catalogue.select(Selection(wanted))}
@@ -47,7 +45,9 @@ def listing(catalogue: Catalogue, text: str, wanted: Filters) -> Listing | None:
     told |= {"from": (own.date_from or "",), "to": (own.date_to or "",)}
     said = "; ".join([f"{name} {', '.join(values)}" for name, values in told.items() if any(values)])
     listed = f"Listed: documents{f' ({said})' if said else ''}, {order} first; {len(found)} in all."
-    return Listing(found, listed + OTHERWISE if text.strip() else listed)
+    return Listing(
+        found, f"{listed} To search for these words instead, put them in quotes." if text.strip() else listed
+    )
 
 
 def way_in(catalogue: Catalogue, text: str) -> Entry | None:
@@ -56,14 +56,15 @@ def way_in(catalogue: Catalogue, text: str) -> Entry | None:
     It goes by the question itself or by a name of what is looked for; else it is the home page of the repository, or
     the front page that lies highest, where there is only one.
     """
-    if (names := _ways_in().get(key := name_key(text))) is None:
+    if (names := _data()["way_in"].get(name_key(text))) is None:
         return None
-    known, fronts = catalogue.once(_named), catalogue.fronts.values()
+    known, fronts = _named(catalogue), catalogue.fronts.values()
     highest = [path for path in fronts if path.count("/") == min(path.count("/") for path in fronts)]
     home = catalogue.manifest.by_path[highest[0]] if len(highest) == 1 else None
-    return next((known[name] for name in (key, *names) if name in known), home)
+    return next((known[name] for name in map(name_key, (text, *names)) if name in known), home)
 
 
+@per_catalogue
 def _named(catalogue: Catalogue) -> Mapping[str, Entry]:
     """Documents by title, alias, or their file's name at the top of the repository; the highest of several."""
     ranked = sorted(catalogue.entries, key=lambda entry: (entry.path.count("/"), entry.path), reverse=True)
@@ -72,10 +73,15 @@ def _named(catalogue: Catalogue) -> Mapping[str, Entry]:
     return files | aliases | {name_key(entry.title): entry for entry in ranked}
 
 
+@per_catalogue
 def _names(catalogue: Catalogue) -> Names:
     """Types, tags and authors by the phrases that name them; an author also by a part that nobody shares."""
     borne, called = {entry.content_type for entry in catalogue.entries}, defaultdict(set)
-    found = {key: (part, (name,)) for part, key, name in _types() if not borne.isdisjoint(ONTOLOGY.expand(name))}
+    spelt = [*((name, name) for name in ONTOLOGY.types if name != ROOT_TYPE), *ONTOLOGY.aliases.items()]
+    told = [("T" if at else "S", form, name) for word, name in spelt for at, form in enumerate(forms(word))]
+    told += [(part, word, name) for part, types in _data()["type"].items() for name in types for word in types[name]]
+    told = [one for one in told if not borne.isdisjoint(ONTOLOGY.expand(one[2]))]
+    found = {" ".join(words(word)): (part, (name,)) for part, word, name in told}
     found |= {f"#{' '.join(words(facet.name))}": ("G", (facet.name,)) for facet in tag_branches(catalogue)}
     for author in {name for entry in catalogue.entries for name in entry.author}:
         for phrase in (" ".join(words(author)), *words(author)):
@@ -84,20 +90,7 @@ def _names(catalogue: Catalogue) -> Names:
 
 
 @cache
-def _types() -> Sequence[tuple[str, str, str]]:
-    """`T` for several or `S` for one, a folded phrase, and the type that it names."""
-    spelt = [*((name, name) for name in ONTOLOGY.types if name != ROOT_TYPE), *ONTOLOGY.aliases.items()]
-    told = [("T", plural, name) for word, name in spelt for plural in forms(word)[1:]]
-    told += [("S", word, name) for word, name in spelt]
-    told += [(part, word, name) for part, types in _data()["type"].items() for name in types for word in types[name]]
-    return [(part, " ".join(words(word)), name) for part, word, name in told]
-
-
-@cache
-def _ways_in() -> Mapping[str, Sequence[str]]:
-    kinds = _data()["way_in"].values()
-    return {name_key(text): [*map(name_key, kind["names"])] for kind in kinds for text in kind["questions"]}
-
-
 def _data() -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    data = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    ways = {name_key(text): kind["names"] for kind in data["way_in"].values() for text in kind["questions"]}
+    return data | {"way_in": ways}

@@ -19,7 +19,7 @@ from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.filter_values import resolved, unknown
 from commonplace.documents.content.intents import Listing
 from commonplace.documents.content.ontology import ONTOLOGY
-from commonplace.documents.findings import MAX_HITS, Findings, find, intent, published, settle, with_spares
+from commonplace.documents.findings import MAX_HITS, Findings, Intent, find, intent, published, settle, with_spares
 from commonplace.documents.pages.services import Services, Window, page_number
 from commonplace.documents.views import highlighted
 from commonplace.kernel.errors import InvalidInput, Unavailable
@@ -28,7 +28,7 @@ from commonplace.search.filters import Filters
 from commonplace.search.model import Hit, SearchRequest
 from commonplace.search.service import MAX_QUERY_CHARACTERS
 from commonplace.web.middleware import error_headers
-from commonplace.web.representations import HTML, NO_STORE, PROTECTED
+from commonplace.web.representations import HTML, NO_STORE, PROTECTED, Page
 
 PER_PAGE = 10
 MAX_VALUE_CHARACTERS = 200
@@ -40,6 +40,7 @@ FIELDS = {"type": "content_type"}
 OPTIONS = 8
 """Values of a facet that are offered."""
 POPULAR = 12
+Facts = dict[str, Any]
 BRIEFLY = {"cache-control": "public, max-age=30"}
 """Results follow the index, which follows the documents."""
 
@@ -119,10 +120,8 @@ def routes(services: Services) -> list[Route]:
         meant = intent(catalogue, wanted)
         if isinstance(meant, Listing):
             key = ("search", services.urls.search(**asked.parameters()))
-            listed = partial(_browsing, services, catalogue, asked, meant)
-            return services.pages.page(
-                edition.etag, key, lambda: services.page(request, "search.html", **listed())
-            ).answer(request)
+            listed = partial(_browsing, services, request, asked, catalogue, meant)
+            return services.pages.page(edition.etag, key, listed).answer(request)
         try:
             values = _found(services, catalogue, asked, wanted, meant)
         except Unavailable as error:
@@ -134,12 +133,10 @@ def routes(services: Services) -> list[Route]:
     return [Route("/search", get_search)]
 
 
-def _found(
-    services: Services, catalogue: Catalogue, asked: Question, wanted: SearchRequest, meant: Entry | None
-) -> dict[str, Any]:
+def _found(services: Services, catalogue: Catalogue, asked: Question, wanted: SearchRequest, meant: Intent) -> Facts:
     window = Window(asked.page, MAX_HITS, PER_PAGE)
     window.check()
-    results = find(services.search.search, services.library, wanted, meant, limit=MAX_HITS)
+    results = find(services.search.search, services.library, wanted, meant, slice(MAX_HITS))
     known = published(services.library, results)
     settled = settle(results, wanted, known, limit=MAX_HITS)
     hits = [_result(hit, known) for hit in settled.hits]
@@ -154,17 +151,17 @@ def _found(
     }
 
 
-def _browsing(services: Services, catalogue: Catalogue, asked: Question, listing: Listing) -> dict[str, Any]:
+def _browsing(services: Services, request: Request, asked: Question, catalogue: Catalogue, listing: Listing) -> Page:
     """The documents of the filters, or those of them that the query asks for in words."""
     window = Window(asked.page, len(listing.entries), PER_PAGE)
     window.check()
-    values = _values(services, asked, catalogue)
-    return values | {
+    values = _values(services, asked, catalogue) | {
         "results": [_listed(entry) for entry in listing.entries[window.start : window.end]],
-        "hints": [*([listing.sentence] if asked.q else ()), *values["hints"]],
+        "listed": listing.sentence if asked.q else None,
         "window": window,
         "facets": _facets(services, asked, listing.entries),
     }
+    return services.page(request, "search.html", **values)
 
 
 def _values(services: Services, asked: Question, catalogue: Catalogue) -> dict[str, Any]:
@@ -175,6 +172,7 @@ def _values(services: Services, asked: Question, catalogue: Catalogue) -> dict[s
         "near": [],
         "hints": unknown(catalogue, asked.filters(catalogue)),
         "reduced": False,
+        "listed": None,
         "error": None,
         "popular": catalogue.once(facets.tags)[:POPULAR],
         "wider": services.urls.search(q=asked.q),

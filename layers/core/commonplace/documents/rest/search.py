@@ -65,7 +65,8 @@ def _search(request: Request, asked: Question) -> Response:
     if asked.cursor is not None:
         wanted = replace(wanted, after=cursors.position(asked.cursor, asked.question))
     start = max(0, int(wanted.after.score)) if wanted.after else 0
-    results = findings.find(using.search.search, using.library, wanted, intent, limit=asked.limit, start=start)
+    page = slice(start, start + asked.limit)
+    results = findings.find(using.search.search, using.library, wanted, intent, page)
     onward = cursors.cursor(results.after, asked.question) if results.after else None
     published = findings.published(using.library, results)
     body = hits.answer(

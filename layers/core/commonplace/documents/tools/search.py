@@ -90,18 +90,13 @@ def _day(field: str, text: str | None, *, last: bool) -> str | None:
     if text is None or not text.strip():
         return None
     found = _DAY.fullmatch(text.strip())
-    if found is None:
-        raise _no_day(field)
-    year, month, day = (int(part) if part else None for part in found.groups())
+    year, month, day = (int(part) if part else 0 for part in (found.groups() if found else (0, 0, 0)))
     month = month or (12 if last else 1)
     try:
-        return date(year or 0, month, day or (monthrange(year or 0, month)[1] if last else 1)).isoformat()
+        return date(year, month, day or (monthrange(year, month)[1] if last else 1)).isoformat()
     except ValueError:
-        raise _no_day(field) from None
-
-
-def _no_day(field: str) -> InvalidInput:
-    return InvalidInput(f"{field} is not a day.", hint="Write it as YYYY-MM-DD, for example 2025-03-21.")
+        hint = "Write it as YYYY-MM-DD, for example 2025-03-21."
+        raise InvalidInput(f"{field} is not a day.", hint=hint) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +141,7 @@ def ask(
     start = _start(cursor, tool, question)
     request = SearchRequest(query, wanted, with_spares(narrowing.limit, start), documents=documents)
     meant = intent(catalogue, request)
-    found = find(using.search.search, using.library, request, meant, limit=narrowing.limit, start=start)
+    found = find(using.search.search, using.library, request, meant, slice(start, start + narrowing.limit))
     known = published(using.library, found)
     settled = settle(found, request, known, limit=narrowing.limit, start=start)
     onward = None

@@ -36,13 +36,14 @@ NOTHING = (
 )
 LIST = "This asks for a list, and these are only the best of a search: `kb_list` with {} gives all."
 
-_TYPES = {"fact": "fact", "lesson": "fact", "learning": "fact", "summarie": "summary", "template": "template"}
 LISTED: Names = {
-    **{f"{word}s": ("T", (name,)) for word, name in _TYPES.items()},
-    **{word: ("S", (name,)) for word, name in _TYPES.items()},
-    **{f"@{role}{more}": ("A", (role,)) for role in ROLES for more in ("", " role", " team")},
-    **dict.fromkeys(("learned", "learnt", "noted", "found out"), ("w", ())),
+    **dict.fromkeys(("facts", "lessons", "learnings"), ("T", ("fact",))),
+    **dict.fromkeys(("fact", "lesson", "learning"), ("S", ("fact",))),
+    "summaries": ("T", ("summary",)),
+    "templates": ("T", ("template",)),
     "for": ("b", ()),
+    **{f"@{role}{more}": ("A", (role,)) for role in ROLES for more in ("", " role")},
+    **dict.fromkeys(("learned", "learnt", "noted"), ("w", ())),
 }
 """Words of questions for lists of entries, beside those of `search.list_questions`."""
 
@@ -107,13 +108,10 @@ def _list_of(query: str) -> list[str]:
     wanted, order = read(query, LISTED) or (None, "")
     if wanted is None or wanted.date_to or len(wanted.content_types) > 1 or len(wanted.authors) > 1:
         return []
-    told = {
-        "role": "".join(wanted.authors),
-        "entry_type": "".join(wanted.content_types),
-        "since": f"{wanted.date_from}-01-01"[:10] if wanted.date_from else "",
-        "order_by": "updated_at" if order == "changed" else "created_at",
-        "order": "asc" if order == "oldest" else "desc",
-    }
+    told = {"role": "".join(wanted.authors), "entry_type": "".join(wanted.content_types)}
+    told["since"] = f"{wanted.date_from}-01-01"[:10] if wanted.date_from else ""
+    told["order_by"] = "updated_at" if order == "changed" else "created_at"
+    told["order"] = "asc" if order == "oldest" else "desc"
     return [LIST.format(", ".join(f'{name}="{value}"' for name, value in told.items() if value))]
 
 
