@@ -58,9 +58,9 @@ def way_in(catalogue: Catalogue, text: str) -> Entry | None:
     """
     if (names := _data()["way_in"].get(name_key(text))) is None:
         return None
-    known, fronts = _named(catalogue), catalogue.fronts.values()
-    highest = [path for path in fronts if path.count("/") == min(path.count("/") for path in fronts)]
-    home = catalogue.manifest.by_path[highest[0]] if len(highest) == 1 else None
+    known, fronts = _named(catalogue), sorted(catalogue.fronts.values(), key=lambda path: path.count("/"))
+    alone = len({path.count("/") for path in fronts[:2]}) == len(fronts[:2])
+    home = catalogue.manifest.by_path[fronts[0]] if fronts and alone else None
     return next((known[name] for name in map(name_key, (text, *names)) if name in known), home)
 
 
