@@ -1,12 +1,14 @@
-"""Search results reduced to what is published and counted, the same way for every interface."""
+"""Searches and lists of documents, reduced to what is published and counted, the same way for every interface."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
 
-from commonplace.documents.content.document import DocumentRef, Entry, reference
+from commonplace.documents.content.document import DocumentRef, Entry, Summary, reference
+from commonplace.documents.content.document_index import Catalogue, Selection
+from commonplace.documents.content.intents import Listing, listing, way_in
 from commonplace.documents.content.library import Library
-from commonplace.search.model import Hit, SearchRequest, SearchResults
+from commonplace.search.model import Hit, Position, RecordId, SearchRequest, SearchResults
 
 MAX_HITS = 20
 """Results of one search. More are no candidates of the reranker, and more whole documents no answer."""
@@ -14,7 +16,12 @@ MAX_HITS = 20
 SPARE = 5
 """Hits requested beyond the limit, to replace those that are no longer published."""
 
+CERTAIN = 1.0
+"""The score of what is listed, and of a newcomer's way in: nothing was compared."""
+
 Relation = Literal["exact", "candidates"]
+Search = Callable[[SearchRequest], SearchResults]
+Intent = Listing | Entry | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +38,39 @@ class Findings:
     suggestion: str | None
     resume: int | None
     """Where the ranking goes on after these hits; None where it ends."""
+
+
+def intent(catalogue: Catalogue, request: SearchRequest) -> Intent:
+    """What a request asks for beside a subject. Pages of a ranking, and explanations, are of searches."""
+    if request.query.strip() and (request.mode == "lexical" or request.explain):
+        return None
+    return listing(catalogue, request.query, request.filters) or way_in(catalogue, request.query)
+
+
+def find(search: Search, library: Library, request: SearchRequest, wanted: Intent, page: slice) -> SearchResults:
+    """What a request finds, the way in first; or a page of its list."""
+    if isinstance(wanted, Listing):
+        total = len(wanted.entries)
+        hits = _hits(library, request, wanted.entries[page])
+        onward = Position(page.stop, RecordId("")) if page.stop < total else None
+        found = SearchResults(request.query, hits, total, fallback=False, reranked=False, took_ms=0)
+        return replace(found, hint=wanted.sentence, after=onward, passed=page.start)
+    found = search(request)
+    if wanted is None or wanted not in library.edition().catalogue.select(Selection(request.filters)):
+        return found
+    hits = (*_hits(library, request, [wanted]), *(hit for hit in found.results if _ref(hit) != wanted.ref))
+    total = found.total + len(hits) - len(found.results)
+    return replace(found, results=hits[: request.limit], total=total, hint=None)
+
+
+def _hits(library: Library, request: SearchRequest, entries: Sequence[Entry]) -> tuple[Hit, ...]:
+    """Documents with their descriptions, as they are shown where nothing was compared."""
+    bodies = library.read([entry.ref for entry in entries]) if request.documents else [None] * len(entries)
+    told: dict[str, Any] = {"heading": None, "score": CERTAIN, "rerank_score": None}
+    alike = {field.name for field in fields(Hit)} & Summary.model_fields.keys()
+    facts = [told | {name: getattr(entry, name) for name in alike} | {"tags": (*entry.tags,)} for entry in entries]
+    pairs = zip(facts, bodies, strict=True)
+    return tuple(Hit(**one, snippet=one["description"] or "", document=body) for one, body in pairs)
 
 
 def with_spares(limit: int, start: int = 0) -> int:
@@ -55,6 +95,9 @@ def settle(
     start: int = 0,
 ) -> Findings:
     """Leaves out what is not published any more, whatever the index says; `known` None lets everything pass."""
+    if (passed := found.passed) is not None:
+        onward = int(found.after.score) if found.after else None
+        return Findings(found.results, passed, found.total, "exact", None, onward)
     live = [(rank, hit) for rank, hit in enumerate(found.results) if known is None or _ref(hit) in known]
     gone = len(found.results) - len(live)
     ahead = [(rank, hit) for rank, hit in live if rank >= start]

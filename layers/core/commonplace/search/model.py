@@ -345,7 +345,10 @@ class SearchResults:
     suggestion: str | None = None
     """Did you mean: a corrected query that finds something under the same filters."""
     hint: str | None = None
-    """Where nothing fits: why there are no results although records have some of the words, and what to do."""
+    """Where nothing fits: why there are no results although records have some of the words, and what to do. Of a list:
+    what it holds."""
+    passed: int | None = None
+    """Of a list: how many records are before these ones. None for a ranking."""
     after: Position | None = None
     """In mode `lexical`: where the next page begins."""
     explanation: "Explanation | None" = None

@@ -113,6 +113,22 @@ def test_without_a_question_documents_are_browsed_and_counted(client: TestClient
     assert world.search.asked == []
 
 
+def test_without_anything_the_newest_documents_and_their_facets_are_shown(client: TestClient, world: World) -> None:
+    page = client.get("/search").text
+    assert "documents, newest first" in page
+    assert 'href="/search?type=pattern"' in page
+    assert page.index('href="/d/practice/seed-swap"') < page.index('href="/d/tag/governance"'), "2025 before 2024"
+    assert world.search.asked == []
+
+
+def test_a_question_for_a_list_is_answered_with_one_that_says_so(client: TestClient, world: World) -> None:
+    page = client.get("/search?q=all+patterns").text
+    assert "type pattern" in page
+    assert 'href="/d/pattern/rotating-stewardship"' in page
+    assert 'href="/d/practice/seed-swap"' not in page
+    assert world.search.asked == []
+
+
 def test_an_index_that_is_away_is_said_and_lists_go_on(world: World) -> None:
     world.search.unreachable = True
     client = world.client()

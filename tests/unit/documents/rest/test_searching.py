@@ -241,3 +241,45 @@ def test_a_text_that_utf_8_cannot_carry_is_answered_all_the_same() -> None:
     world.search.hits = (hit("tag", "governance", snippet="\udc80 <", marks=((0, 1),)),)
     answer = world.client().get(SEARCH, params={"q": "x", "highlight": "true"})
     assert json.loads(answer.content)["results"][0]["highlight"] == "<mark>\udc80</mark> &lt;"
+
+
+def test_without_a_query_the_documents_of_the_filters_are_listed_newest_first() -> None:
+    world = told("pattern/rotating-stewardship")
+    answer = world.client().get(SEARCH, params={"limit": 100}).json()
+    assert len(answer["results"]) == answer["total"] == len(REFS)
+    dates = [one["date"] or "" for one in answer["results"]]
+    assert dates == sorted(dates, reverse=True)
+    assert (answer["totalRelation"], answer["nextCursor"], {one["score"] for one in answer["results"]}) == (
+        "exact",
+        None,
+        {1},
+    )
+    only = world.client().get(SEARCH, params={"contentType": "pattern,tag"}).json()
+    assert {one["contentType"] for one in only["results"]} == {"pattern", "tag"}
+    assert world.search.asked == []
+
+
+@pytest.mark.parametrize("q", ["", "all documents"])
+def test_a_list_is_paged_by_a_cursor_and_a_link(q: str) -> None:
+    client, found, link = told("pattern/rotating-stewardship").client(), [], f"{SEARCH}?limit=3&q={q}"
+    while link:
+        answer = client.get(link)
+        found += shown(answer.json())
+        link = answer.links.get("next", {}).get("url", "")
+    assert sorted(found) == sorted(REFS)
+
+
+def test_a_question_for_a_list_is_a_list_and_says_so_but_pages_of_words_are_a_search() -> None:
+    world = told("pattern/rotating-stewardship")
+    answer = world.client().get(SEARCH, params={"q": "all patterns"}).json()
+    assert {one["contentType"] for one in answer["results"]} == {"pattern"}
+    assert "type pattern" in answer["hints"][0]
+    assert world.search.asked == []
+    world.client().get(SEARCH, params={"q": "all patterns", "mode": "lexical"})
+    assert len(world.search.asked) == 1
+
+
+def test_the_texts_of_a_list_are_given_where_they_are_asked_for() -> None:
+    answer = told().client().get(SEARCH, params={"q": "all patterns", "include": "documents"}).json()
+    assert answer["results"]
+    assert all(one["document"]["content"] for one in answer["results"])

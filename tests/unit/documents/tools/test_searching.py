@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from commonplace.documents.addresses import DocumentAddresses
+from commonplace.documents.content.document import DocumentRef
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.tools import search
 from commonplace.documents.tools.toolset import knowledge_toolset
@@ -210,9 +211,51 @@ def test_a_condition_that_cannot_be_met_says_what_can(asked: dict[str, Any], nam
     assert at.search.asked == []
 
 
-def test_an_empty_query_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="empty"):
-        search_knowledge(finding(), " \n")
+@pytest.mark.parametrize("asked", [{}, {"query": ""}, {"query": " \n"}, {"query": None}, {"query": "newest documents"}])
+def test_without_a_subject_the_newest_are_listed(asked: dict[str, Any]) -> None:
+    at = finding(STEWARDSHIP)
+    answer = called(search.tools(at.services()), "search_knowledge", **asked)
+    dates = [one["date"] for one in data(answer)["results"] if "date" in one]
+    assert dates == sorted(dates, reverse=True)
+    assert data(answer)["total"] == len(REFS)
+    assert data(answer)["totalRelation"] == "exact"
+    assert "newest first" in data(answer)["hints"][0]
+    assert f"Results 1 to 5 of {len(REFS)}" in answer.text
+    assert at.search.asked == []
+
+
+def test_a_list_goes_on_to_its_end_and_beyond_what_a_search_compares() -> None:
+    at, told, cursor = world([make("file", f"n{number:02}", f"n{number:02}.md") for number in range(30)]), [], None
+    for _ in range(30):
+        answer = data(called(search.tools(at.services()), "search_knowledge", query="all documents", cursor=cursor))
+        told += [one["id"] for one in answer["results"]]
+        if (cursor := answer.get("nextCursor")) is None:
+            break
+    assert told == [f"n{number:02}" for number in range(30)]
+
+
+def test_several_types_and_other_filters_narrow_a_list() -> None:
+    answer = called(search.tools(world().services()), "search_knowledge", filters={"contentType": ["pattern", "tag"]})
+    assert set(shown(answer)) == {ref for ref in REFS if ref.startswith(("pattern/", "tag/"))}
+    answer = called(search.tools(world().services()), "search_knowledge", filters={"author": "nobody"})
+    assert data(answer)["results"] == []
+    assert any("No author is called `nobody`" in hint for hint in data(answer)["hints"])
+
+
+def test_a_list_in_words_has_its_texts_where_those_are_asked_for() -> None:
+    answer = whole(world(), "all patterns")
+    assert [one["content"].strip() for one in data(answer)["results"]] == [
+        GARDEN[DocumentRef(STEWARDSHIP)].content.strip()
+    ]
+
+
+def test_a_newcomer_gets_the_way_in_first_and_what_was_found_after_it() -> None:
+    at = finding(STEWARDSHIP, "index/garden", total=2)
+    assert shown(search_knowledge(at, "where do I start?")) == ["index/garden", STEWARDSHIP]
+    assert data(search_knowledge(at, "where do I start?"))["total"] == 2
+    at.search.hits = ()
+    assert shown(search_knowledge(at, "how do I join")) == ["index/garden"]
+    assert shown(search_knowledge(at, "how do I join", filters={"contentType": ["tag"]})) == []
 
 
 def test_text_that_cannot_be_said_in_utf_8_is_answered_all_the_same() -> None:

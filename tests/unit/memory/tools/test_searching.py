@@ -9,7 +9,7 @@ import pytest
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.memory.tools.answers import LIST_TOKENS
-from commonplace.memory.tools.search import FALLBACK
+from commonplace.memory.tools.search import FALLBACK, LIST
 from commonplace.web.mcp.budgets import MAX_TOKENS, estimate_tokens
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.memories import remembering
@@ -123,3 +123,32 @@ def test_an_account_of_no_organisation_is_told_so(here: Team) -> None:
         code, text = here.error(name, **arguments)
         assert code == "FORBIDDEN"
         assert "belongs to no organisation" in text
+
+
+@pytest.mark.parametrize(
+    ("query", "arguments"),
+    [
+        ("list all lessons", 'entry_type="fact", order_by="created_at", order="desc"'),
+        ("newest entries", 'order_by="created_at", order="desc"'),
+        ("everything the dev role learned", 'role="dev", order_by="created_at", order="desc"'),
+        (
+            "facts for qa since 2025-03",
+            'role="qa", entry_type="fact", since="2025-03-01", order_by="created_at", order="desc"',
+        ),
+        ("oldest templates", 'entry_type="template", order_by="created_at", order="asc"'),
+        ("recently updated entries", 'order_by="updated_at", order="desc"'),
+        ("alle Einträge", 'order_by="created_at", order="desc"'),
+    ],
+)
+def test_a_question_for_a_list_points_to_the_tool_that_lists(here: Team, query: str, arguments: str) -> None:
+    hints = here.call("kb_search", query=query).structured_content["hints"]
+    assert LIST.format(arguments) in hints
+    told = dict(one.split("=") for one in arguments.replace('"', "").split(", "))
+    assert not here.call("kb_list", **told).is_error
+
+
+@pytest.mark.parametrize(
+    "query", ["route ordering", "lessons about routes", "dev", "what did the dev role break", "facts of life"]
+)
+def test_a_question_with_a_subject_points_nowhere(here: Team, query: str) -> None:
+    assert not any("kb_list" in hint for hint in here.call("kb_search", query=query).structured_content["hints"])

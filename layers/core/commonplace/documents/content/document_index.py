@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
-from functools import cached_property, reduce
+from functools import cached_property, reduce, wraps
 from typing import Any, Literal, TypeVar, cast
 
 from commonplace.documents.content.document import Attachment, DocumentRef, Entry, Manifest, Summary, reference
@@ -239,3 +239,8 @@ class Catalogue:
     @cached_property
     def _attachments_by_path(self) -> dict[str, Attachment]:
         return {attachment.path: attachment for attachment in self.manifest.attachments}
+
+
+def per_catalogue(make: Callable[[Catalogue], Made]) -> Callable[[Catalogue], Made]:
+    """What `make` makes of a catalogue, made once for each."""
+    return wraps(make)(lambda catalogue: catalogue.once(make))

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from commonplace.documents.content.document import Entry
-from commonplace.documents.content.document_index import Catalogue
+from commonplace.documents.content.document_index import Catalogue, per_catalogue
 from commonplace.documents.content.lexicon import TERM, lexicon_of
 from commonplace.kernel.terms import key
 
@@ -28,12 +28,9 @@ class Facet:
     page: Entry | None = None
 
 
+@per_catalogue
 def groups(catalogue: Catalogue) -> tuple[Facet, ...]:
     """Values of `group`, group pages and the folders of groups, by name."""
-    return catalogue.once(_groups)
-
-
-def _groups(catalogue: Catalogue) -> tuple[Facet, ...]:
     counts = Counter(entry.group for entry in catalogue.entries if entry.group)
     pages = _named(entry for entry in catalogue.entries if entry.content_type == "group")
     folders = {name: entry for entry in catalogue.entries if (name := _folder_of(entry.path))}
@@ -45,15 +42,12 @@ def _groups(catalogue: Catalogue) -> tuple[Facet, ...]:
     return tuple(sorted(found, key=lambda facet: facet.name.casefold()))
 
 
+@per_catalogue
 def releases(catalogue: Catalogue) -> tuple[Facet, ...]:
     """Values of `release`, each with the document named after it, and release documents that none bears; by name.
 
     The ontology that ships has no type for releases; an operator's may have.
     """
-    return catalogue.once(_releases)
-
-
-def _releases(catalogue: Catalogue) -> tuple[Facet, ...]:
     counts = Counter(entry.release for entry in catalogue.entries if entry.release)
     values = {key(value) for value in counts}
     pages = _release_pages(catalogue, values)
@@ -66,12 +60,9 @@ def _releases(catalogue: Catalogue) -> tuple[Facet, ...]:
     return tuple(sorted(found, key=lambda facet: facet.name.casefold()))
 
 
+@per_catalogue
 def tags(catalogue: Catalogue) -> tuple[Facet, ...]:
     """Tags, most used first, each with its lexicon document."""
-    return catalogue.once(_tags)
-
-
-def _tags(catalogue: Catalogue) -> tuple[Facet, ...]:
     counts = Counter(tag for entry in catalogue.entries for tag in dict.fromkeys(entry.tags))
     page = lexicon_of(catalogue).page
     return tuple(Facet(name, counts[name], page(name)) for name in sorted(counts, key=lambda t: (-counts[t], t)))

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from commonplace.documents.content import facets
-from commonplace.documents.content.document_index import Catalogue
+from commonplace.documents.content.document_index import Catalogue, per_catalogue
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.kernel.errors import InvalidInput
 from commonplace.kernel.terms import key
@@ -63,54 +63,36 @@ def nearest(value: str, spellings: Spellings) -> str | None:
     return spellings[found[0]] if found else None
 
 
+@per_catalogue
 def groups(catalogue: Catalogue) -> Spellings:
-    return catalogue.once(_groups)
-
-
-def _groups(catalogue: Catalogue) -> Spellings:
     found = [facet for facet in facets.groups(catalogue) if facet.count]
     titles = [(facet.page.title, facet.name) for facet in found if facet.page]
     return _spellings([*((facet.name, facet.name) for facet in found), *titles])
 
 
+@per_catalogue
 def releases(catalogue: Catalogue) -> Spellings:
-    return catalogue.once(_releases)
-
-
-def _releases(catalogue: Catalogue) -> Spellings:
     return _spellings((facet.name, facet.name) for facet in facets.releases(catalogue) if facet.count)
 
 
+@per_catalogue
 def statuses(catalogue: Catalogue) -> Spellings:
-    return catalogue.once(_statuses)
-
-
-def _statuses(catalogue: Catalogue) -> Spellings:
     return _by_use(entry.status for entry in catalogue.entries)
 
 
+@per_catalogue
 def authors(catalogue: Catalogue) -> Spellings:
-    return catalogue.once(_authors)
-
-
-def _authors(catalogue: Catalogue) -> Spellings:
     return _by_use(name for entry in catalogue.entries for name in entry.author)
 
 
+@per_catalogue
 def aliases(catalogue: Catalogue) -> Spellings:
-    return catalogue.once(_aliases)
-
-
-def _aliases(catalogue: Catalogue) -> Spellings:
     return _by_use(name for entry in catalogue.entries for name in entry.aliases)
 
 
+@per_catalogue
 def tags(catalogue: Catalogue) -> Spellings:
     """The most used first, then those that others lie in."""
-    return catalogue.once(_tags)
-
-
-def _tags(catalogue: Catalogue) -> Spellings:
     return _spellings((facet.name, facet.name) for facet in facets.tag_branches(catalogue))
 
 

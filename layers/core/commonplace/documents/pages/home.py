@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from commonplace.documents.content import facets
 from commonplace.documents.content.document import Entry
-from commonplace.documents.content.document_index import Catalogue, Selection
+from commonplace.documents.content.document_index import Catalogue, Selection, per_catalogue
 from commonplace.documents.content.facets import Facet
 from commonplace.documents.content.library import Edition
 from commonplace.documents.content.ontology import ONTOLOGY
@@ -65,12 +65,9 @@ KINDS = (
 )
 
 
+@per_catalogue
 def types(catalogue: Catalogue) -> Sequence[Facet]:
     """Content types in use, in the order of the ontology, each with its count."""
-    return catalogue.once(_types)
-
-
-def _types(catalogue: Catalogue) -> Sequence[Facet]:
     counts = Counter(entry.content_type for entry in catalogue.entries)
     order = list(ONTOLOGY.types)
     named = sorted(counts, key=lambda name: (order.index(name) if name in order else len(order), name))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from starlette.datastructures import QueryParams
@@ -14,10 +15,11 @@ from starlette.routing import Route
 
 from commonplace.documents.content import facets
 from commonplace.documents.content.document import DocumentRef, Entry
-from commonplace.documents.content.document_index import Catalogue, Selection
+from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.filter_values import resolved, unknown
+from commonplace.documents.content.intents import Listing
 from commonplace.documents.content.ontology import ONTOLOGY
-from commonplace.documents.findings import MAX_HITS, Findings, published, settle, with_spares
+from commonplace.documents.findings import MAX_HITS, Findings, Intent, find, intent, published, settle, with_spares
 from commonplace.documents.pages.services import Services, Window, page_number
 from commonplace.documents.views import highlighted
 from commonplace.kernel.errors import InvalidInput, Unavailable
@@ -26,16 +28,19 @@ from commonplace.search.filters import Filters
 from commonplace.search.model import Hit, SearchRequest
 from commonplace.search.service import MAX_QUERY_CHARACTERS
 from commonplace.web.middleware import error_headers
-from commonplace.web.representations import HTML, NO_STORE, PROTECTED
+from commonplace.web.representations import HTML, NO_STORE, PROTECTED, Page
 
 PER_PAGE = 10
 MAX_VALUE_CHARACTERS = 200
 MAX_TAGS = 20
 ONE_OF = ("type", "group", "release", "status", "author")
 """Filters of one value."""
+FIELDS = {"type": "content_type"}
+"""What a document calls them, where it is another name."""
 OPTIONS = 8
 """Values of a facet that are offered."""
 POPULAR = 12
+Facts = dict[str, Any]
 BRIEFLY = {"cache-control": "public, max-age=30"}
 """Results follow the index, which follows the documents."""
 
@@ -109,13 +114,16 @@ class Result:
 def routes(services: Services) -> list[Route]:
     async def get_search(request: Request) -> Response:
         asked = Question.of(request.query_params)
-        if not asked.q:
+        edition = services.library.edition()
+        catalogue = edition.catalogue
+        wanted = SearchRequest(asked.q, asked.filters(catalogue), with_spares(MAX_HITS))
+        meant = intent(catalogue, wanted)
+        if isinstance(meant, Listing):
             key = ("search", services.urls.search(**asked.parameters()))
-            return services.answer(
-                request, "search.html", key, lambda edition: _browsing(services, edition.catalogue, asked)
-            )
+            listed = partial(_browsing, services, request, asked, catalogue, meant)
+            return services.pages.page(edition.etag, key, listed).answer(request)
         try:
-            values = _found(services, asked)
+            values = _found(services, catalogue, asked, wanted, meant)
         except Unavailable as error:
             return _without_index(services, request, asked, error)
         answer = services.page(request, "search.html", **values).answer(request)
@@ -125,12 +133,10 @@ def routes(services: Services) -> list[Route]:
     return [Route("/search", get_search)]
 
 
-def _found(services: Services, asked: Question) -> dict[str, Any]:
+def _found(services: Services, catalogue: Catalogue, asked: Question, wanted: SearchRequest, meant: Intent) -> Facts:
     window = Window(asked.page, MAX_HITS, PER_PAGE)
     window.check()
-    catalogue = services.library.edition().catalogue
-    wanted = SearchRequest(asked.q, asked.filters(catalogue), with_spares(MAX_HITS))
-    results = services.search.search(wanted)
+    results = find(services.search.search, services.library, wanted, meant, slice(MAX_HITS))
     known = published(services.library, results)
     settled = settle(results, wanted, known, limit=MAX_HITS)
     hits = [_result(hit, known) for hit in settled.hits]
@@ -145,16 +151,17 @@ def _found(services: Services, asked: Question) -> dict[str, Any]:
     }
 
 
-def _browsing(services: Services, catalogue: Catalogue, asked: Question) -> dict[str, Any]:
-    """Without a query: every document, or those of the filters."""
-    entries = catalogue.select(Selection(asked.filters(catalogue))) if asked.narrowed else ()
-    window = Window(asked.page, len(entries), PER_PAGE)
+def _browsing(services: Services, request: Request, asked: Question, catalogue: Catalogue, listing: Listing) -> Page:
+    """The documents of the filters, or those of them that the query asks for in words."""
+    window = Window(asked.page, len(listing.entries), PER_PAGE)
     window.check()
-    return _values(services, asked, catalogue) | {
-        "results": [_listed(entry) for entry in entries[window.start : window.end]],
+    values = _values(services, asked, catalogue) | {
+        "results": [_listed(entry) for entry in listing.entries[window.start : window.end]],
+        "listed": listing.sentence if asked.q else None,
         "window": window,
-        "facets": _facets(services, asked, entries or catalogue.entries),
+        "facets": _facets(services, asked, listing.entries),
     }
+    return services.page(request, "search.html", **values)
 
 
 def _values(services: Services, asked: Question, catalogue: Catalogue) -> dict[str, Any]:
@@ -165,6 +172,7 @@ def _values(services: Services, asked: Question, catalogue: Catalogue) -> dict[s
         "near": [],
         "hints": unknown(catalogue, asked.filters(catalogue)),
         "reduced": False,
+        "listed": None,
         "error": None,
         "popular": catalogue.once(facets.tags)[:POPULAR],
         "wider": services.urls.search(q=asked.q),
@@ -213,11 +221,16 @@ def _facets(services: Services, asked: Question, entries: Sequence[Entry]) -> li
     def option(name: str, count: int, active: bool, turned: Question) -> Option:
         return Option(name, count, services.urls.search(**replace(turned, page=1).parameters()), active)
 
-    def one_of(present: str, values: Iterable[str | None], turn: Callable[[str], Question]) -> list[Option]:
-        counted = Counter(value for value in values if value)
-        if present:
-            return [option(present, len(entries), True, turn(""))]
-        return [option(name, count, False, turn(name)) for name, count in _most(counted)]
+    def one_of(name: str) -> list[Option]:
+        def turned(value: str) -> Question:
+            told: dict[str, Any] = {name: value}
+            return replace(asked, **told)
+
+        if present := getattr(asked, name):
+            return [option(present, len(entries), True, turned(""))]
+        told = (getattr(each, FIELDS.get(name, name)) for each in entries)
+        counted = Counter(value for one in told for value in ([one] if isinstance(one, str) else one or ()))
+        return [option(value, count, False, turned(value)) for value, count in _most(counted)]
 
     counted = Counter(tag for entry in entries for tag in dict.fromkeys(entry.tags))
     active = [
@@ -229,24 +242,7 @@ def _facets(services: Services, asked: Question, entries: Sequence[Entry]) -> li
         for tag, count in _most(counted)
         if tag not in asked.tags and count < len(entries)
     ]
-    found = [
-        ("Type", one_of(asked.type, (each.content_type for each in entries), lambda name: replace(asked, type=name))),
-        ("Group", one_of(asked.group, (each.group for each in entries), lambda name: replace(asked, group=name))),
-        (
-            "Release",
-            one_of(asked.release, (each.release for each in entries), lambda name: replace(asked, release=name)),
-        ),
-        ("Status", one_of(asked.status, (each.status for each in entries), lambda name: replace(asked, status=name))),
-        (
-            "Author",
-            one_of(
-                asked.author,
-                (name for each in entries for name in each.author),
-                lambda name: replace(asked, author=name),
-            ),
-        ),
-        ("Tag", [*active, *more][:OPTIONS]),
-    ]
+    found = [*((name.capitalize(), one_of(name)) for name in ONE_OF), ("Tag", [*active, *more][:OPTIONS])]
     return [(name, options) for name, options in found if options]
 
 

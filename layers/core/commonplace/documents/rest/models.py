@@ -395,7 +395,7 @@ class SearchHit(Addressed):
     description: str | None
     snippet: str = Field(description="The passage that matched, as plain text.")
     heading: str | None = Field(description="Where in the document the passage is.")
-    score: float
+    score: float = Field(description="From 0 to 1. In a list, where nothing is compared, 1 for each.")
     rerank_score: float | None
     url: str | None
     source_url: str | None = Field(description=SOURCE_URL)
@@ -488,12 +488,14 @@ class SearchAnswer(Answer):
         description="`exact`: `total` counts every document that matches. `candidates`: it counts those that were "
         "compared in words and in meaning; the ranking ends there."
     )
-    next_cursor: str | None = Field(description="With `mode=lexical`: where the next page begins; null on the last.")
+    next_cursor: str | None = Field(
+        description="With `mode=lexical` or in a list: where the next page begins; null on the last."
+    )
     suggestion: str | None = Field(description="Did you mean: `q` with misspelt words put right; it finds something.")
     fallback: bool = Field(description="True when meaning could not be compared and only words were.")
     reranked: bool
     took_ms: int
-    hints: list[str] | None = Field(None, description=HINTS)
+    hints: list[str] | None = Field(None, description=f"{HINTS} Also what was listed, or that nothing fits.")
     explanation: Explanation | None = Field(None, description="With `explain`.")
     documents_left_out: list[str] | None = Field(
         None, description="With `include=documents`: `contentType/id` of those that did not fit into the answer."

@@ -237,16 +237,18 @@ class Question(Narrowing):
     """A search."""
 
     q: str = Field(
-        min_length=1,
+        "",
         max_length=1000,
-        description="What to look for, in your own words or with the exact title. Nothing in it is syntax.",
+        description="What to look for, in your own words or with the exact title. Nothing in it is syntax. Without it "
+        "the documents of the filters are listed, newest first; so they are where it asks for a list in words.",
         examples=["how do circles pass on responsibility"],
     )
     limit: int = Field(
         5,
         ge=1,
         le=MAX_PAGE,
-        description=f"Results, best first; more than {MAX_HITS} with `mode=lexical` and without documents only.",
+        description=f"Results, best first; more than {MAX_HITS} with `mode=lexical` or in a list, and without "
+        "documents only.",
     )
     mode: Literal["hybrid", "lexical"] = Field(
         "hybrid",
@@ -254,7 +256,9 @@ class Question(Narrowing):
         "alone, counts exactly, and can be paged through.",
     )
     cursor: Annotated[str, Field(min_length=1, max_length=MAX_CURSOR_CHARACTERS)] | None = Field(
-        None, description="`nextCursor` of the page before, with the same `q` and filters. Only with `mode=lexical`."
+        None,
+        description="`nextCursor` of the page before, with the same `q` and filters. Only with `mode=lexical` or in a "
+        "list.",
     )
     rerank: bool = Field(True, description="`false` keeps the order in which words and meaning found the documents.")
     collapse: bool = Field(True, description="`false` shows documents with nearly the same text one by one.")
@@ -282,12 +286,13 @@ class Question(Narrowing):
         """What a ranking by words depends on: `q` and the filters, in canonical form."""
         return self.query(of={"q", *Narrowing.model_fields})
 
-    def check(self) -> None:
+    def check(self, *, listed: bool) -> None:
         """Raises InvalidInput where two parameters do not go together."""
-        most = MAX_PAGE if self.mode == "lexical" and not self.documents else MAX_HITS
+        paged = listed or self.mode == "lexical"
+        most = MAX_PAGE if paged and not self.documents else MAX_HITS
         if self.limit > most:
             raise _unfit("limit", f"must be at most {MAX_HITS}, or {MAX_PAGE} with mode=lexical and without documents")
-        if self.cursor is not None and self.mode != "lexical":
+        if self.cursor is not None and not paged:
             raise _unfit("cursor", "goes with mode=lexical: a hybrid search ends at its candidates")
         if self.expect is not None and not self.explain:
             raise _unfit("expect", "goes with explain=true")

@@ -1,5 +1,6 @@
 """The endpoint that searches published documents."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -9,6 +10,7 @@ from starlette.responses import Response
 from commonplace.documents import findings
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.filter_values import unknown
+from commonplace.documents.content.intents import Listing
 from commonplace.documents.rest import cursors, examples, hits, models
 from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Question, next_link
@@ -41,7 +43,8 @@ BRIEFLY = {"cache-control": "public, max-age=30"}
     openapi_extra=KEY_MAY_COME,
 )
 async def search(request: Request, asked: Annotated[Question, Query()]) -> Response:
-    """By words and by meaning at once, best first. Snippets are plain text."""
+    """By words and by meaning at once, best first. Snippets are plain text. Without `q`, or where it asks for a list,
+    such as `all patterns`, documents are listed and `hints` says so."""
     if not asked.explain:
         return _search(request, asked)
     try:
@@ -54,11 +57,16 @@ async def search(request: Request, asked: Annotated[Question, Query()]) -> Respo
 
 
 def _search(request: Request, asked: Question) -> Response:
-    asked.check()
     using = services(request)
     catalogue = using.library.edition().catalogue
     wanted = _request(asked, catalogue)
-    results = using.search.search(wanted)
+    intent = findings.intent(catalogue, wanted)
+    asked.check(listed=isinstance(intent, Listing))
+    if asked.cursor is not None:
+        wanted = replace(wanted, after=cursors.position(asked.cursor, asked.question))
+    start = max(0, int(wanted.after.score)) if wanted.after else 0
+    page = slice(start, start + asked.limit)
+    results = findings.find(using.search.search, using.library, wanted, intent, page)
     onward = cursors.cursor(results.after, asked.question) if results.after else None
     published = findings.published(using.library, results)
     body = hits.answer(
@@ -85,7 +93,6 @@ def _request(asked: Question, catalogue: Catalogue) -> SearchRequest:
         asked.filters(catalogue),
         limit,
         mode=asked.mode,
-        after=cursors.position(asked.cursor, asked.question) if asked.cursor is not None else None,
         rerank=asked.rerank,
         collapse=asked.collapse,
         documents=asked.documents,

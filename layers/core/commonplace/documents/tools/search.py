@@ -18,7 +18,7 @@ from commonplace.documents.content.document import DocumentRef, Entry, reference
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.filter_values import resolved, shown, sound, unknown
 from commonplace.documents.content.lexicon import lexicon_of
-from commonplace.documents.findings import MAX_HITS, Findings, published, settle, with_spares
+from commonplace.documents.findings import MAX_HITS, Findings, find, intent, published, settle, with_spares
 from commonplace.documents.tools import pagination
 from commonplace.documents.tools.extracts import Extract, Extracts
 from commonplace.documents.tools.services import KnowledgeServices, link, title
@@ -90,18 +90,13 @@ def _day(field: str, text: str | None, *, last: bool) -> str | None:
     if text is None or not text.strip():
         return None
     found = _DAY.fullmatch(text.strip())
-    if found is None:
-        raise _no_day(field)
-    year, month, day = (int(part) if part else None for part in found.groups())
+    year, month, day = (int(part) if part else 0 for part in (found.groups() if found else (0, 0, 0)))
     month = month or (12 if last else 1)
     try:
-        return date(year or 0, month, day or (monthrange(year or 0, month)[1] if last else 1)).isoformat()
+        return date(year, month, day or (monthrange(year, month)[1] if last else 1)).isoformat()
     except ValueError:
-        raise _no_day(field) from None
-
-
-def _no_day(field: str) -> InvalidInput:
-    return InvalidInput(f"{field} is not a day.", hint="Write it as YYYY-MM-DD, for example 2025-03-21.")
+        hint = "Write it as YYYY-MM-DD, for example 2025-03-21."
+        raise InvalidInput(f"{field} is not a day.", hint=hint) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +111,7 @@ class SearchOutcome:
     """Continues the ranking."""
     hints: tuple[str, ...]
     """What a reader should know of it, in sentences."""
+    listed: bool = False
 
     def pairs(self) -> Iterator[tuple[Hit, Entry]]:
         """What was found, and what is published of it now."""
@@ -135,26 +131,27 @@ def ask(
     cursor: str | None = None,
     documents: bool = False,
 ) -> SearchOutcome:
-    """Raises InvalidInput for what cannot be searched for, and Unavailable when the index does not answer."""
+    """What the query finds, or the list that it asks for. Raises InvalidInput for what cannot be searched for, and
+    Unavailable when the index does not answer."""
     query = sound(query)
-    if not query.strip():
-        raise InvalidInput("The query is empty.", hint="Say what to look for: a question or a few words.")
     narrowing = narrowing or FilterArguments()
     catalogue = using.catalogue()
     wanted = filters(catalogue, narrowing)
     question = repr((query, wanted))
     start = _start(cursor, tool, question)
     request = SearchRequest(query, wanted, with_spares(narrowing.limit, start), documents=documents)
-    found = using.search.search(request)
+    meant = intent(catalogue, request)
+    found = find(using.search.search, using.library, request, meant, slice(start, start + narrowing.limit))
     known = published(using.library, found)
     settled = settle(found, request, known, limit=narrowing.limit, start=start)
     onward = None
     if settled.resume is not None:
         onward = budgets.handle(settled.resume, tool=tool, question=question, version="")
-    asked = SearchOutcome(query, settled, known, onward, ())
-    hints = (BY_WORDS,) if found.fallback else ()
-    if not settled.hits:
-        hints = (*hints, *([found.hint] if found.hint else ()), *_advice(catalogue, query, wanted))
+    asked = SearchOutcome(query, settled, known, onward, (), listed=found.passed is not None)
+    hints: tuple[str, ...] = (BY_WORDS,) if found.fallback else ()
+    if asked.listed or not settled.hits:
+        advice = unknown(catalogue, wanted) if asked.listed else _advice(catalogue, query, wanted)
+        hints = (*hints, *([found.hint] if found.hint else ()), *advice)
     elif asked.truncated and onward is None:
         hints = (*hints, ENDS)
     return replace(asked, hints=hints)
@@ -232,7 +229,8 @@ def whole(found: SearchOutcome) -> dict[str, Any]:
 
 def head(found: SearchOutcome) -> str:
     """First things first: how many there are, what was perhaps meant, what to know, how to go on."""
-    told = [f'{_place(found)} for "{shown(found.query)}"{"; more were not shown" if found.truncated else ""}.']
+    asked = f' for "{shown(found.query)}"' if found.query.strip() else ""
+    told = [f"{_place(found)}{asked}{'; more were not shown' if found.truncated else ''}."]
     told += [f'Did you mean "{found.findings.suggestion}"?'] if found.findings.suggestion else []
     told += found.hints
     return "\n".join([*told, f"More: cursor `{found.cursor}`."] if found.cursor else told)
@@ -244,6 +242,8 @@ def _place(found: SearchOutcome) -> str:
     if not here:
         return "No results"
     place = f"Result {first}" if here == 1 else f"Results {first} to {first + here - 1}"
+    if found.listed:
+        return f"{place} of {total}"
     if found.findings.relation == "exact":
         return f"{place} of the {total} documents that have its words" if total > 1 else "The one document with words"
     return f"{place} of the {total} best candidates" if total > 1 else "The only candidate"
@@ -314,7 +314,7 @@ def _facts(addresses: DocumentAddresses, hit: Hit, entry: Entry) -> dict[str, An
 
 
 class SearchArguments(Arguments):
-    query: str = Field(description="A question, words or a title")
+    query: str | None = Field(None, description="A question, words or a title; none lists the newest")
     filters: FilterArguments | None = None
     cursor: str | None = Field(None, description="nextCursor of the page before")
 
@@ -331,7 +331,7 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
             name=KNOWLEDGE,
             title="Search the knowledge base",
             description=f'Searches "{title(using)}"{_about(using)} by words and meaning. Returns the best passages '
-            "with ids and citation URLs, not whole documents.",
+            "with ids and citation URLs, not whole documents. Lists too: filters alone, or `all patterns`.",
             arguments=SearchArguments,
             output=Passages,
             run=partial(search_knowledge, using),
@@ -357,7 +357,7 @@ def _about(using: KnowledgeServices) -> str:
 
 
 def search_knowledge(using: KnowledgeServices, _: Call, asked: SearchArguments) -> Answer:
-    came = ask(using, asked.query, asked.filters, tool=KNOWLEDGE, cursor=asked.cursor)
+    came = ask(using, asked.query or "", asked.filters, tool=KNOWLEDGE, cursor=asked.cursor)
     passages = [passage(using.addresses, hit, entry) for hit, entry in came.pairs()]
     told = [passage_text(came.findings.passed + at, one) for at, one in enumerate(passages, 1)]
     data = Passages(**whole(came), next_cursor=came.cursor, results=passages)

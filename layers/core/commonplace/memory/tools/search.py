@@ -12,6 +12,7 @@ from commonplace.memory.model import (
     DEFAULT_LIMIT,
     DEFAULT_MIN_CONFIDENCE,
     MAX_LIMIT,
+    ROLES,
     Asked,
     EntryType,
     Found,
@@ -20,6 +21,7 @@ from commonplace.memory.model import (
 )
 from commonplace.memory.tools.answers import FoundEntry, facts, fitted, told
 from commonplace.memory.tools.services import MemoryServices
+from commonplace.search.list_questions import Names, read
 from commonplace.web.mcp.budgets import estimate_tokens
 from commonplace.web.mcp.declaration import Answer, Call, SnakeCaseArguments, SnakeCaseOutput, Tool
 
@@ -32,6 +34,18 @@ FALLBACK = "The model that compares meaning does not answer just now: only words
 NOTHING = (
     "Try other words, fewer conditions (role, tags, entry_type) or a lower min_confidence. Or nobody noted it yet."
 )
+LIST = "This asks for a list, and these are only the best of a search: `kb_list` with {} gives all."
+
+LISTED: Names = {
+    **dict.fromkeys(("facts", "lessons", "learnings"), ("T", ("fact",))),
+    **dict.fromkeys(("fact", "lesson", "learning"), ("S", ("fact",))),
+    "summaries": ("T", ("summary",)),
+    "templates": ("T", ("template",)),
+    "for": ("b", ()),
+    **{f"@{role}{more}": ("A", (role,)) for role in ROLES for more in ("", " role")},
+    **dict.fromkeys(("learned", "learnt", "noted"), ("w", ())),
+}
+"""Words of questions for lists of entries, beside those of `search.list_questions`."""
 
 
 class SearchArguments(SnakeCaseArguments):
@@ -79,6 +93,7 @@ def kb_search(using: MemoryServices, call: Call, asked: SearchArguments) -> Answ
     shown = fitted(answer.found, _contents, _row, _line, usual=DEFAULT_LIMIT)
     hints = [FALLBACK] if answer.fallback else []
     hints += [] if answer.found else [NOTHING]
+    hints += _list_of(asked.query)
     if left := len(answer.found) - len(shown.rows):
         hints.append(f"{left} more were found and left out for their size: ask for fewer, or more narrowly.")
     count = len(shown.rows)
@@ -86,6 +101,18 @@ def kb_search(using: MemoryServices, call: Call, asked: SearchArguments) -> Answ
     text = "\n\n".join([" ".join([head, *hints]), *shown.text])
     using.memory.served(call.author, question.story, estimate_tokens(text))
     return Answer(text, Searched(entries=shown.rows, fallback=answer.fallback, hints=hints or None))
+
+
+def _list_of(query: str) -> list[str]:
+    """The call of `kb_list` that a question for a list means."""
+    wanted, order = read(query, LISTED) or (None, "")
+    if wanted is None or wanted.date_to or len(wanted.content_types) > 1 or len(wanted.authors) > 1:
+        return []
+    told = {"role": "".join(wanted.authors), "entry_type": "".join(wanted.content_types)}
+    told["since"] = f"{wanted.date_from}-01-01"[:10] if wanted.date_from else ""
+    told["order_by"] = "updated_at" if order == "changed" else "created_at"
+    told["order"] = "asc" if order == "oldest" else "desc"
+    return [LIST.format(", ".join(f'{name}="{value}"' for name, value in told.items() if value))]
 
 
 def note_query(question: Asked, *, fallback: bool) -> None:
