@@ -30,6 +30,14 @@ def arguments(given: Sequence[str]) -> argparse.Namespace:
         type=Path,
         help="a clone whose titles, and typos in them, are the queries",
     )
+    parser.add_argument(
+        "--names",
+        action="append",
+        default=[],
+        type=Path,
+        help="a clone whose authors, paths, ids, tags are the queries",
+    )
+    parser.add_argument("--twins", action="store_true", help="also ask in upper case, and say what comes out otherwise")
     parser.add_argument("--sample", action="store_true", help="our own sets as well, when others are named")
     parser.add_argument(
         "--brief", action="store_true", help="only what is built, beside words alone: a third of the time"
@@ -58,6 +66,7 @@ def main(given: Sequence[str]) -> int:
         chunks=options.chunk or [None],
         sweep=options.sweep,
         brief=options.brief,
+        twins=options.twins,
         embedded=not options.only_opensearch,
         before=_before(options.before),
     )
@@ -83,12 +92,12 @@ def _groups(options: argparse.Namespace) -> Iterator[Sequence[JudgedSet]]:
 
 
 def _sets(options: argparse.Namespace) -> Iterator[Sequence[JudgedSet]]:
-    if options.sample or not (options.set or options.fetch or options.links or options.titles):
+    if options.sample or not (options.set or options.fetch or options.links or options.titles or options.names):
         yield sample_sets(final=options.final)
     for folder in options.set:
         yield [load_folder(folder, renumber=options.renumber)]
-    for clone in dict.fromkeys([*options.links, *options.titles]):
-        wanted = {"links": clone in options.links, "titles": clone in options.titles}
+    for clone in dict.fromkeys([*options.links, *options.titles, *options.names]):
+        wanted = {kind: clone in getattr(options, kind) for kind in ("links", "titles", "names")}
         yield clone_sets(clone, **wanted, final=options.final)
     for name in options.fetch:
         try:

@@ -3,14 +3,14 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import starmap
 from pathlib import Path
 
 from bench import table
 from bench.retrieval import engines
 from bench.retrieval.engines import Missing, embedding_model, rerank_model
-from bench.retrieval.judged import JudgedSet, Topic, is_locked
+from bench.retrieval.judged import JudgedSet, Topic, drawn, is_locked
 from bench.retrieval.metrics import METRICS, UNANSWERABLE, Evaluated, by_kind
 from bench.retrieval.systems import BUILT, LEXICAL, Asked, Ranking, System, swept, systems_of
 from bench.table import Row, Value
@@ -87,6 +87,7 @@ class Plan:
     chunks: Sequence[int | None] = (None,)
     sweep: bool = False
     brief: bool = False
+    twins: bool = False
     embedded: bool = True
     fusion: Fusion = field(default_factory=Fusion)
     before: Mapping[str, Rankings] = field(default_factory=dict)
@@ -155,6 +156,22 @@ def agreement(kept: Mapping[str, Rankings]) -> list[Row]:
 def _shared(first: Sequence[str], second: Sequence[str], depth: int = 10) -> float:
     both = {*first[:depth], *second[:depth]}
     return len({*first[:depth]} & {*second[:depth]}) / len(both) if both else 1.0
+
+
+TWINS = 60
+
+
+def twins(judged: JudgedSet, system: System) -> Row:
+    """Return how often a query in upper case finds another first, another ten, or nothing where it found some."""
+    by_id = {topic.id: topic for topic in judged.topics if topic.text != topic.text.upper()}
+    chosen = [by_id[id] for id in drawn(by_id)[:TWINS]]
+    pairs = [(system(topic), system(replace(topic, text=topic.text.upper()))) for topic in chosen]
+    return {
+        "twins in upper case": len(pairs),
+        "another first": sum(plain[:1] != upper[:1] for plain, upper in pairs),
+        "another ten": sum(plain[:10] != upper[:10] for plain, upper in pairs),
+        "now empty": sum(bool(plain) and not upper for plain, upper in pairs),
+    }
 
 
 def keep_rankings(kept: Mapping[str, Rankings], name: str = "") -> Path:
@@ -239,6 +256,8 @@ def _report(judged: JudgedSet, corpus: Corpus, plan: Plan, systems: Mapping[str,
     of = {"set": judged.name, "engine": engine, "model": corpus.model, "chunk": corpus.chunk}
     print(f"\n{judged.name} on {engine}, {corpus.model}, {corpus.chunk}")
     yield from _shown(evaluated, of | {"queries of": "all" if any(map(_locked, topics)) else "tuning"})
+    if plan.twins and BUILT in systems:
+        print("\n" + "\n".join(table.lines([twins(judged, systems[BUILT])])))
     if any(map(_locked, topics)):
         print("\nThe locked third alone")
         yield from _shown(evaluated.only([*map(_locked, topics)]), of | {"queries of": "locked"})

@@ -12,9 +12,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 
-from bench.retrieval.judged import JudgedSet, Topic, judged_set, read_qrels, read_topics
+from bench.retrieval.judged import JudgedSet, Topic, drawn, judged_set, read_qrels, read_topics
+from commonplace.documents.addresses import SITE_PAGE
 from commonplace.documents.content.document import Document, reference
 from commonplace.documents.content.graph import LinkResolver, ToDocument, names_of
 from commonplace.documents.content.paths import Exclusions, assign_ids
@@ -82,6 +84,32 @@ def title_set(base: str, records: Sequence[Record]) -> JudgedSet:
     )
 
 
+AUTHORS, OTHER_NAMES = 60, 50
+
+
+def named_set(base: str, records: Sequence[Record]) -> JudgedSet:
+    """Return the set of names that are no plain title: authors first, the other kinds by turns; the same every time."""
+    kinds = ("author", "stem", "path", "address", "type/id", "tag", "parenthesis")
+    found: dict[str, dict[str, dict[str, int]]] = {kind: defaultdict(dict) for kind in kinds}
+    for record in records:
+        names = [("author", author) for author in record.authors] + [("tag", f"tag:{tag}") for tag in record.tags]
+        address = SITE_PAGE.format(type=record.content_type, id=record.document_id)
+        names += [("stem", Path(record.path).stem), ("path", record.path), ("address", address), ("type/id", record.id)]
+        names += [("tag", f"tag:{record.document_id}")] if record.content_type == "tag" else []
+        names += [("parenthesis", record.title)] if "(" in record.title else []
+        for kind, name in names:
+            found[kind][name][record.id] = WANTED
+    for record in records:
+        if record.title in found["author"]:  # the page about somebody is as right as what they wrote
+            found["author"][record.title][record.id] = WANTED
+    chosen = {kind: [Topic(f"{kind}: {name}", name, kind) for name in drawn(names)] for kind, names in found.items()}
+    others = filter(None, chain(*zip_longest(*(chosen[kind] for kind in kinds[1:]))))
+    topics = [*chosen["author"][:AUTHORS], *islice(others, OTHER_NAMES)]
+    return JudgedSet(
+        f"names of {base}", records, topics, {topic.id: found[topic.category][topic.text] for topic in topics}
+    )
+
+
 _LETTERS = re.compile(r"[^\W\d_]{4,}")
 
 
@@ -124,14 +152,16 @@ MIN_WORDS = 2
 """Below that a link's text says nothing that could be searched for (`here`)."""
 
 
-def clone_sets(clone: Path, *, links: bool, titles: bool, final: bool = False) -> list[JudgedSet]:
+def clone_sets(
+    clone: Path, *, links: bool = False, titles: bool = False, names: bool = False, final: bool = False
+) -> list[JudgedSet]:
     """What a clone yields without a judge. Raises ValueError when it was to have links and has none."""
     published = documents(clone)
     records = [record_from_document(document) for document in published]
     found = [anchored_set(clone, published, records)] if links else []
     if titles:
         found += [title_set(clone.name, records), unanswerable_set(clone.name, records, final=final)]
-    return found
+    return [*found, named_set(clone.name, records)] if names else found
 
 
 def anchored_set(clone: Path, published: Sequence[Document], records: Sequence[Record]) -> JudgedSet:

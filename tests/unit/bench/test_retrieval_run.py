@@ -11,7 +11,7 @@ from bench.retrieval import engines
 from bench.retrieval.engines import Missing, embedding_model, rerank_model
 from bench.retrieval.judged import JudgedSet, Topic, TrecDocument, judged_set, record_of
 from bench.retrieval.metrics import EVERY, by_kind
-from bench.retrieval.run import BEFORE, agreement, evaluate, every_figure, overall, scored
+from bench.retrieval.run import BEFORE, agreement, evaluate, every_figure, overall, scored, twins
 from bench.retrieval.sets import EXACT, clone_sets
 from bench.retrieval.systems import BUILT, LEXICAL, PERFECT, Asked, Services, swept, systems_of
 from commonplace.search.fusion import Fusion
@@ -179,3 +179,21 @@ def test_a_run_measures_a_set_prints_its_table_and_keeps_the_figures(
     earlier = tmp_path / "results" / "rankings-farm.json"
     assert program.main(["--set", str(tmp_path), "--embeddings", "none", "--before", str(earlier)]) == 0
     assert "nDCG@10 over before" in capsys.readouterr().out
+
+
+def test_names_of_a_clone_become_queries_for_what_has_them(tmp_path: Path) -> None:
+    (tmp_path / "hay-barn.md").write_text("---\ntitle: Barn (new)\npublish: true\nauthor: Ada Byre\n---\nHay.")
+    (tmp_path / "ada.md").write_text("---\ntitle: Ada Byre\npublish: true\ntags: [people]\n---\nShe farms.")
+    (names,) = clone_sets(tmp_path, names=True)
+    found = {topic.text: names.grades[topic.id].keys() for topic in names.topics}
+    assert found["Ada Byre"] == {"file/hay-barn", "file/ada"}
+    assert found["tag:people"] == {"file/ada"}
+    for name in ("hay-barn", "hay-barn.md", "file/hay-barn", "/d/file/hay-barn", "Barn (new)"):
+        assert found[name] == {"file/hay-barn"}
+    assert names.topics == clone_sets(tmp_path, names=True)[0].topics
+
+
+def test_twins_in_upper_case_are_compared_by_first_ten_and_emptiness(judged: JudgedSet) -> None:
+    lower, upper = [RecordId("document/bees")], [RecordId("document/goats")]
+    told = twins(judged, lambda topic: [] if topic.text == "BEES" else upper if topic.text.isupper() else lower)
+    assert list(told.values()) == [3, 3, 3, 1]
