@@ -16,6 +16,9 @@ def arguments(given: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--opensearch", metavar="URL", help="a node to measure on as well; `start` starts one")
     parser.add_argument("--embeddings", default="local", help="models, with commas: local, openai, onnx:/FOLDER, none")
     parser.add_argument("--pictures", metavar="FOLDER", type=Path, help="draw the figures as SVG")
+    parser.add_argument(
+        "--final", action="store_true", help="with the questions that are locked away"
+    )
     return parser.parse_args(given)
 
 
@@ -24,7 +27,7 @@ def main(given: Sequence[str]) -> int:
     options = arguments(given)
     with run.node(options.opensearch) as url:
         plan = Plan([name for name in options.embeddings.split(",") if name], url, options.pictures)
-        figures = list(measure(judged_memory(), plan))
+        figures = list(measure(judged_memory(final=options.final), plan))
     if not figures:
         print("\nNothing was measured.")
         return 1

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid5
 
+from bench.retrieval.judged import is_locked, read_topics
 from commonplace.memory import entry_files, validation
 from commonplace.memory.model import Asked, Entry, EntryId, Import, content_hash
 
@@ -53,14 +54,19 @@ class JudgedMemory:
 
 
 @cache
-def judged_memory() -> JudgedMemory:
-    """The set of this folder. Raises ValueError when an entry would not be taken, or a query not be answered."""
+def judged_memory(*, final: bool = False) -> JudgedMemory:
+    """The set of this folder; what nothing answers and is locked away only when `final`.
+
+    Raises ValueError when an entry would not be taken, or a query not be answered.
+    """
     told = entry_files.document((FOLDER / "queries.yaml").read_text(encoding="utf-8"))["queries"]
     queries = [Query(one["id"], one["kind"], _asked(one)) for one in told]
+    nothing = [topic for topic in read_topics(FOLDER / "unanswerable.tsv") if final or not is_locked(topic.id)]
     return JudgedMemory(
-        entries={one.ref or "": _entry(one) for one in imports()},
+        entries={one.ref or "": entry_of(one) for one in imports()},
         queries=[query for query in queries if query.kind != NOTHING],
-        unanswerable=[query for query in queries if query.kind == NOTHING],
+        unanswerable=[query for query in queries if query.kind == NOTHING]
+        + [Query(topic.id, topic.category, validation.asked(query=topic.text)) for topic in nothing],
         grades={one["id"]: one.get("relevant") or {} for one in told},
     )
 
@@ -79,7 +85,8 @@ def id_of(ref: str) -> EntryId:
     return EntryId(str(uuid5(_NAMESPACE, ref)))
 
 
-def _entry(item: Import) -> Entry:
+def entry_of(item: Import) -> Entry:
+    """Return the entry that an import makes, with the same id for the same name."""
     new = item.entry
     return Entry(
         organisation=ORGANISATION,
@@ -95,6 +102,7 @@ def _entry(item: Import) -> Entry:
         parent_id=id_of(item.parent_ref) if item.parent_ref else None,
         source_file=new.source_file,
         source_story=new.source_story,
+        metadata=new.metadata,
     )
 
 
