@@ -9,7 +9,15 @@ from pathlib import Path
 from bench import table
 from bench.retrieval import run, sets
 from bench.retrieval.judged import JudgedSet, load_folder
-from bench.retrieval.sets import clone_sets, sample_sets
+from bench.retrieval.sets import clone_sets, paraphrased_set, sample_sets
+
+CLONES = {
+    "links": "a clone whose links are the queries",
+    "titles": "a clone whose titles, and typos in them, are the queries",
+    "names": "a clone whose authors, files, addresses, ids and tags are the queries",
+    "paraphrases": "a public clone in a folder named handbook or til, with our questions in other words",
+}
+"""Options that take a clone."""
 
 
 def arguments(given: Sequence[str]) -> argparse.Namespace:
@@ -22,22 +30,11 @@ def arguments(given: Sequence[str]) -> argparse.Namespace:
         "--fetch", action="append", default=[], choices=sorted(sets.SETS), help="a public set, downloaded at need"
     )
     parser.add_argument("--renumber", action="store_true", help="count the topics of --set from 1, as its qrels do")
-    parser.add_argument("--links", action="append", default=[], type=Path, help="a clone whose links are the queries")
+    for kind, text in CLONES.items():
+        parser.add_argument(f"--{kind}", action="append", default=[], type=Path, help=text)
     parser.add_argument(
-        "--titles",
-        action="append",
-        default=[],
-        type=Path,
-        help="a clone whose titles, and typos in them, are the queries",
+        "--twins", action="store_true", help="give each query in upper case too, and compare the answers"
     )
-    parser.add_argument(
-        "--names",
-        action="append",
-        default=[],
-        type=Path,
-        help="a clone whose authors, paths, ids, tags are the queries",
-    )
-    parser.add_argument("--twins", action="store_true", help="also ask in upper case, and say what comes out otherwise")
     parser.add_argument("--sample", action="store_true", help="our own sets as well, when others are named")
     parser.add_argument(
         "--brief", action="store_true", help="only what is built, beside words alone: a third of the time"
@@ -92,10 +89,12 @@ def _groups(options: argparse.Namespace) -> Iterator[Sequence[JudgedSet]]:
 
 
 def _sets(options: argparse.Namespace) -> Iterator[Sequence[JudgedSet]]:
-    if options.sample or not (options.set or options.fetch or options.links or options.titles or options.names):
+    if options.sample or not any(getattr(options, kind) for kind in ("set", "fetch", *CLONES)):
         yield sample_sets(final=options.final)
     for folder in options.set:
         yield [load_folder(folder, renumber=options.renumber)]
+    for clone in options.paraphrases:
+        yield [paraphrased_set(clone, final=options.final)]
     for clone in dict.fromkeys([*options.links, *options.titles, *options.names]):
         wanted = {kind: clone in getattr(options, kind) for kind in ("links", "titles", "names")}
         yield clone_sets(clone, **wanted, final=options.final)

@@ -10,7 +10,7 @@ from pathlib import Path
 from bench import table
 from bench.retrieval import engines
 from bench.retrieval.engines import Missing, embedding_model, rerank_model
-from bench.retrieval.judged import JudgedSet, Topic, drawn, is_locked
+from bench.retrieval.judged import JudgedSet, Topic, is_locked
 from bench.retrieval.metrics import METRICS, UNANSWERABLE, Evaluated, by_kind
 from bench.retrieval.systems import BUILT, LEXICAL, Asked, Ranking, System, swept, systems_of
 from bench.table import Row, Value
@@ -19,6 +19,8 @@ from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import EmbeddingProvider, Engine, IndexedRecord, RecordId, Reranker
 
+UPPER = "in upper case"
+"""What is built, given the query in upper case."""
 BEFORE = "before"
 """What was built when an earlier run kept its rankings."""
 
@@ -143,35 +145,19 @@ def agreement(kept: Mapping[str, Rankings]) -> list[Row]:
         if not key.startswith("embedded") or theirs is None:
             continue
         pairs = [(found, theirs[topic]) for topic, found in ours.items()]
-        rows.append(
-            {
-                "set, model, chunks": key.partition(" ")[2],
-                "same first": round(sum(first[:1] == second[:1] for first, second in pairs) / len(pairs), 3),
-                "first ten shared": round(sum(starmap(_shared, pairs)) / len(pairs), 3),
-            }
-        )
+        rows.append({"set, model, chunks": key.partition(" ")[2], **alike(pairs)})
     return rows
+
+
+def alike(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> Row:
+    """Return the share of pairs with the same first, and how much of their first ten they share."""
+    same = sum(first[:1] == second[:1] for first, second in pairs) / len(pairs)
+    return {"same first": round(same, 3), "first ten shared": round(sum(starmap(_shared, pairs)) / len(pairs), 3)}
 
 
 def _shared(first: Sequence[str], second: Sequence[str], depth: int = 10) -> float:
     both = {*first[:depth], *second[:depth]}
     return len({*first[:depth]} & {*second[:depth]}) / len(both) if both else 1.0
-
-
-TWINS = 60
-
-
-def twins(judged: JudgedSet, system: System) -> Row:
-    """Return how often a query in upper case finds another first, another ten, or nothing where it found some."""
-    by_id = {topic.id: topic for topic in judged.topics if topic.text != topic.text.upper()}
-    chosen = [by_id[id] for id in drawn(by_id)[:TWINS]]
-    pairs = [(system(topic), system(replace(topic, text=topic.text.upper()))) for topic in chosen]
-    return {
-        "twins in upper case": len(pairs),
-        "another first": sum(plain[:1] != upper[:1] for plain, upper in pairs),
-        "another ten": sum(plain[:10] != upper[:10] for plain, upper in pairs),
-        "now empty": sum(bool(plain) and not upper for plain, upper in pairs),
-    }
 
 
 def keep_rankings(kept: Mapping[str, Rankings], name: str = "") -> Path:
@@ -226,7 +212,9 @@ def _systems(
     if plan.sweep:
         return swept(asked)
     systems = systems_of(asked, judged.grades, reranker, plan.fusion)
-    return {name: systems[name] for name in (LEXICAL, BUILT)} if plan.brief else systems
+    systems = {name: systems[name] for name in (LEXICAL, BUILT)} if plan.brief else systems
+    upper = {UPPER: lambda topic: systems[BUILT](replace(topic, text=topic.text.upper()))}
+    return systems | upper if plan.twins else systems
 
 
 def _own_hybrid(served: engines.Served, corpus: Corpus, plan: Plan) -> dict[str, System]:
@@ -253,11 +241,12 @@ def _report(judged: JudgedSet, corpus: Corpus, plan: Plan, systems: Mapping[str,
     if earlier := plan.before.get(f"{engine} {judged.name}"):
         rankings[BEFORE] = [[RecordId(record) for record in earlier[topic.id]] for topic in topics]
     evaluated = scored(judged, rankings)
+    if UPPER in rankings:
+        row = {UPPER: len(topics), **alike([*zip(rankings[BUILT], rankings[UPPER], strict=True)])}
+        print("\n" + "\n".join(table.lines([row])))
     of = {"set": judged.name, "engine": engine, "model": corpus.model, "chunk": corpus.chunk}
     print(f"\n{judged.name} on {engine}, {corpus.model}, {corpus.chunk}")
     yield from _shown(evaluated, of | {"queries of": "all" if any(map(_locked, topics)) else "tuning"})
-    if plan.twins and BUILT in systems:
-        print("\n" + "\n".join(table.lines([twins(judged, systems[BUILT])])))
     if any(map(_locked, topics)):
         print("\nThe locked third alone")
         yield from _shown(evaluated.only([*map(_locked, topics)]), of | {"queries of": "locked"})

@@ -5,8 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from bench.memory_quality.facts import facts_by_title
-from bench.memory_quality.judged import FOLDER, NOTHING, JudgedMemory, Query, id_of, imports, judged_memory
+from bench.memory_quality.judged import (
+    FOLDER,
+    NOTHING,
+    JudgedMemory,
+    Query,
+    facts_by_title,
+    id_of,
+    imports,
+    judged_memory,
+)
 from bench.retrieval.judged import is_locked
 from commonplace.memory import entry_files, search, validation
 from commonplace.memory.model import ENTRY_TYPES, ROLES
@@ -152,11 +160,11 @@ def test_no_entry_has_every_word_of_what_nothing_answers(judged: JudgedMemory) -
 
 def test_a_fact_is_asked_for_by_its_title_and_its_label_or_section(tmp_path: Path) -> None:
     (tmp_path / "lessons.md").write_text(
-        "# Lessons\n\n## FARM-001: Barn door\n\n### Blockers Hit\n\n- Cost of ignoring: 90 minutes.\n- Rust on the hinge.\n"
+        "# Lessons\n\n## FARM-001: Barn door\n\n### Blockers Hit\n"
+        "\n- Cost of ignoring: 90 minutes.\n- Rust on the hinge.\n"
     )
-    entries, found = facts_by_title([tmp_path / "lessons.md"])
-    said = {entry.id: entry.content for entry in entries}
-    answers = {query: {said[id] for id in ids} for query, ids in found.items()}
+    judged = facts_by_title([tmp_path / "lessons.md"], final=True)
+    answers = {one.id: {judged.entries[ref].content for ref in judged.useful(one.id)} for one in judged.queries}
     assert answers == {
         "barn door cost of ignoring": {"Cost of ignoring: 90 minutes."},
         "barn door blockers hit": {"Rust on the hinge."},
