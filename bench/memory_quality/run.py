@@ -222,7 +222,7 @@ def _measured(
 
 def _of_nothing(judged: JudgedMemory, systems: dict[str, System]) -> Iterator[Row]:
     """Yield how much is found for what nobody wrote about, a row for each kind."""
-    if BUILT not in systems:
+    if BUILT not in systems or not judged.unanswerable:
         return
     counts = [(query.kind, len(systems[BUILT](query))) for query in judged.unanswerable]
     rows: list[Row] = []
