@@ -1,15 +1,18 @@
 """A team's memory with our own judgements: entries, the files they come from, queries, and how useful each entry is."""
 
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid5
 
+from bench.retrieval.judged import drawn, is_locked, read_topics
 from commonplace.memory import entry_files, validation
 from commonplace.memory.model import Asked, Entry, EntryId, Import, content_hash
+from local.memory import lessons
 
 FOLDER = Path(__file__).parent
 ORGANISATION = "bench"
@@ -53,14 +56,19 @@ class JudgedMemory:
 
 
 @cache
-def judged_memory() -> JudgedMemory:
-    """The set of this folder. Raises ValueError when an entry would not be taken, or a query not be answered."""
+def judged_memory(*, final: bool = False) -> JudgedMemory:
+    """The set of this folder; what nothing answers and is locked away only when `final`.
+
+    Raises ValueError when an entry would not be taken, or a query not be answered.
+    """
     told = entry_files.document((FOLDER / "queries.yaml").read_text(encoding="utf-8"))["queries"]
     queries = [Query(one["id"], one["kind"], _asked(one)) for one in told]
+    nothing = [topic for topic in read_topics(FOLDER / "unanswerable.tsv") if final or not is_locked(topic.id)]
     return JudgedMemory(
-        entries={one.ref or "": _entry(one) for one in imports()},
+        entries={one.ref or "": entry_of(one) for one in imports()},
         queries=[query for query in queries if query.kind != NOTHING],
-        unanswerable=[query for query in queries if query.kind == NOTHING],
+        unanswerable=[query for query in queries if query.kind == NOTHING]
+        + [Query(topic.id, topic.category, validation.asked(query=topic.text)) for topic in nothing],
         grades={one["id"]: one.get("relevant") or {} for one in told},
     )
 
@@ -74,12 +82,37 @@ def imports() -> Iterator[Import]:
             yield item
 
 
+_LABEL = re.compile(r"\W*([^\W\d_][^:\n`]{2,40}):\s")
+FACTS = 60
+
+
+def facts_by_title(files: Iterable[Path], *, final: bool = False) -> JudgedMemory:
+    """Return the entries of lessons files; queries are a story's title with a fact's label, or its section."""
+    entries: dict[str, Entry] = {}
+    found: dict[str, dict[str, int]] = defaultdict(dict)
+    for file in files:
+        seeds = lessons.parse(file.read_text(encoding="utf-8"), file.name).seeds
+        titles = {seed.ref: seed.metadata.get("title") for seed in seeds if seed.ref}
+        for number, seed in enumerate(seeds):
+            ref, label = f"{file.name}#{number}", _LABEL.match(seed.content)
+            title, about = titles.get(seed.parent_ref or ""), label[1] if label else seed.metadata.get("section")
+            if seed.entry_type == "fact" and title and about:
+                found[f"{title} {about}".casefold()][ref] = 3
+            (item,) = validation.imports([replace(seed, ref=ref, parent_ref=None).as_import()])
+            if isinstance(item, Import):
+                entries[ref] = entry_of(item)
+    chosen = [query for query in drawn(found)[:FACTS] if final or not is_locked(query)]
+    queries = [Query(query, "fact", validation.asked(query=query, entry_type="fact")) for query in chosen]
+    return JudgedMemory(entries, queries, [], found)
+
+
 def id_of(ref: str) -> EntryId:
     """The same for a name every time, so that ties fall the same way."""
     return EntryId(str(uuid5(_NAMESPACE, ref)))
 
 
-def _entry(item: Import) -> Entry:
+def entry_of(item: Import) -> Entry:
+    """Return the entry that an import makes, with the same id for the same name."""
     new = item.entry
     return Entry(
         organisation=ORGANISATION,
@@ -95,6 +128,7 @@ def _entry(item: Import) -> Entry:
         parent_id=id_of(item.parent_ref) if item.parent_ref else None,
         source_file=new.source_file,
         source_story=new.source_story,
+        metadata=new.metadata,
     )
 
 

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 from bench import table
-from bench.memory_quality.judged import JudgedMemory, Query
+from bench.memory_quality.judged import JudgedMemory
 from bench.memory_quality.systems import BUILT, LEXICAL, System, indexed, systems_of
 from bench.memory_quality.tokens import compared, figures_of_files, ways
 from bench.retrieval.engines import Missing, embedding_model
@@ -221,13 +221,14 @@ def _measured(
 
 
 def _of_nothing(judged: JudgedMemory, systems: dict[str, System]) -> Iterator[Row]:
-    """How many entries are found for what nobody wrote about."""
-
-    def found(system: System, query: Query) -> int:
-        return len(system(query))
-
-    for name in (BUILT,):
-        if name in systems and judged.unanswerable:
-            counts = [found(systems[name], query) for query in judged.unanswerable]
-            print(f"\nFor what nobody wrote about, {name}: {sum(counts) / len(counts):.1f} entries a query")
-            yield {"system": name, "kind": "nothing", "entries": round(sum(counts) / len(counts), 2)}
+    """Yield how much is found for what nobody wrote about, a row for each kind."""
+    if BUILT not in systems or not judged.unanswerable:
+        return
+    counts = [(query.kind, len(systems[BUILT](query))) for query in judged.unanswerable]
+    rows: list[Row] = []
+    for kind in dict.fromkeys(kind for kind, _ in counts):
+        found = [count for each, count in counts if each == kind]
+        none, mean = sum(not count for count in found), round(sum(found) / len(found), 2)
+        rows.append({"system": BUILT, "kind": kind, "queries": len(found), "finds nothing": none, "entries": mean})
+    print("\nFor what nobody wrote about\n" + "\n".join(table.lines(rows)))
+    yield from rows

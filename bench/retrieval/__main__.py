@@ -9,7 +9,15 @@ from pathlib import Path
 from bench import table
 from bench.retrieval import run, sets
 from bench.retrieval.judged import JudgedSet, load_folder
-from bench.retrieval.sets import clone_sets, sample_sets
+from bench.retrieval.sets import clone_sets, paraphrased_set, sample_sets
+
+CLONES = {
+    "links": "a clone whose links are the queries",
+    "titles": "a clone whose titles, and typos in them, are the queries",
+    "names": "a clone whose authors, files, addresses, ids and tags are the queries",
+    "paraphrases": "a public clone in a folder named handbook or til, with our questions in other words",
+}
+"""Options that take a clone."""
 
 
 def arguments(given: Sequence[str]) -> argparse.Namespace:
@@ -22,13 +30,10 @@ def arguments(given: Sequence[str]) -> argparse.Namespace:
         "--fetch", action="append", default=[], choices=sorted(sets.SETS), help="a public set, downloaded at need"
     )
     parser.add_argument("--renumber", action="store_true", help="count the topics of --set from 1, as its qrels do")
-    parser.add_argument("--links", action="append", default=[], type=Path, help="a clone whose links are the queries")
+    for kind, text in CLONES.items():
+        parser.add_argument(f"--{kind}", action="append", default=[], type=Path, help=text)
     parser.add_argument(
-        "--titles",
-        action="append",
-        default=[],
-        type=Path,
-        help="a clone whose titles, and typos in them, are the queries",
+        "--twins", action="store_true", help="give each query in upper case too, and compare the answers"
     )
     parser.add_argument("--sample", action="store_true", help="our own sets as well, when others are named")
     parser.add_argument(
@@ -58,6 +63,7 @@ def main(given: Sequence[str]) -> int:
         chunks=options.chunk or [None],
         sweep=options.sweep,
         brief=options.brief,
+        twins=options.twins,
         embedded=not options.only_opensearch,
         before=_before(options.before),
     )
@@ -83,12 +89,14 @@ def _groups(options: argparse.Namespace) -> Iterator[Sequence[JudgedSet]]:
 
 
 def _sets(options: argparse.Namespace) -> Iterator[Sequence[JudgedSet]]:
-    if options.sample or not (options.set or options.fetch or options.links or options.titles):
+    if options.sample or not any(getattr(options, kind) for kind in ("set", "fetch", *CLONES)):
         yield sample_sets(final=options.final)
     for folder in options.set:
         yield [load_folder(folder, renumber=options.renumber)]
-    for clone in dict.fromkeys([*options.links, *options.titles]):
-        wanted = {"links": clone in options.links, "titles": clone in options.titles}
+    for clone in options.paraphrases:
+        yield [paraphrased_set(clone, final=options.final)]
+    for clone in dict.fromkeys([*options.links, *options.titles, *options.names]):
+        wanted = {kind: clone in getattr(options, kind) for kind in ("links", "titles", "names")}
         yield clone_sets(clone, **wanted, final=options.final)
     for name in options.fetch:
         try:

@@ -68,6 +68,11 @@ def is_locked(topic_id: str) -> bool:
     return int(hashlib.sha256(topic_id.encode()).hexdigest(), 16) % 3 == 0
 
 
+def drawn(names: Iterable[str]) -> list[str]:
+    """Return the names in an order that is the same every time and follows nothing in them."""
+    return sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())
+
+
 def judged_set(
     name: str, records: Sequence[Record], topics: Sequence[Topic], grades: Mapping[str, Mapping[str, int]]
 ) -> JudgedSet:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import starmap
 from pathlib import Path
 
@@ -19,6 +19,8 @@ from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import EmbeddingProvider, Engine, IndexedRecord, RecordId, Reranker
 
+UPPER = "in upper case"
+"""What is built, given the query in upper case."""
 BEFORE = "before"
 """What was built when an earlier run kept its rankings."""
 
@@ -87,6 +89,7 @@ class Plan:
     chunks: Sequence[int | None] = (None,)
     sweep: bool = False
     brief: bool = False
+    twins: bool = False
     embedded: bool = True
     fusion: Fusion = field(default_factory=Fusion)
     before: Mapping[str, Rankings] = field(default_factory=dict)
@@ -142,14 +145,14 @@ def agreement(kept: Mapping[str, Rankings]) -> list[Row]:
         if not key.startswith("embedded") or theirs is None:
             continue
         pairs = [(found, theirs[topic]) for topic, found in ours.items()]
-        rows.append(
-            {
-                "set, model, chunks": key.partition(" ")[2],
-                "same first": round(sum(first[:1] == second[:1] for first, second in pairs) / len(pairs), 3),
-                "first ten shared": round(sum(starmap(_shared, pairs)) / len(pairs), 3),
-            }
-        )
+        rows.append({"set, model, chunks": key.partition(" ")[2], **alike(pairs)})
     return rows
+
+
+def alike(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> Row:
+    """Return the share of pairs with the same first, and how much of their first ten they share."""
+    same = sum(first[:1] == second[:1] for first, second in pairs) / len(pairs)
+    return {"same first": round(same, 3), "first ten shared": round(sum(starmap(_shared, pairs)) / len(pairs), 3)}
 
 
 def _shared(first: Sequence[str], second: Sequence[str], depth: int = 10) -> float:
@@ -209,7 +212,9 @@ def _systems(
     if plan.sweep:
         return swept(asked)
     systems = systems_of(asked, judged.grades, reranker, plan.fusion)
-    return {name: systems[name] for name in (LEXICAL, BUILT)} if plan.brief else systems
+    systems = {name: systems[name] for name in (LEXICAL, BUILT)} if plan.brief else systems
+    upper = {UPPER: lambda topic: systems[BUILT](replace(topic, text=topic.text.upper()))}
+    return systems | upper if plan.twins else systems
 
 
 def _own_hybrid(served: engines.Served, corpus: Corpus, plan: Plan) -> dict[str, System]:
@@ -236,6 +241,9 @@ def _report(judged: JudgedSet, corpus: Corpus, plan: Plan, systems: Mapping[str,
     if earlier := plan.before.get(f"{engine} {judged.name}"):
         rankings[BEFORE] = [[RecordId(record) for record in earlier[topic.id]] for topic in topics]
     evaluated = scored(judged, rankings)
+    if UPPER in rankings:
+        row = {UPPER: len(topics), **alike([*zip(rankings[BUILT], rankings[UPPER], strict=True)])}
+        print("\n" + "\n".join(table.lines([row])))
     of = {"set": judged.name, "engine": engine, "model": corpus.model, "chunk": corpus.chunk}
     print(f"\n{judged.name} on {engine}, {corpus.model}, {corpus.chunk}")
     yield from _shown(evaluated, of | {"queries of": "all" if any(map(_locked, topics)) else "tuning"})

@@ -12,9 +12,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 
-from bench.retrieval.judged import JudgedSet, Topic, judged_set, read_qrels, read_topics
+from bench.retrieval.judged import JudgedSet, Topic, drawn, judged_set, read_qrels, read_topics
+from commonplace.documents.addresses import SITE_PAGE
 from commonplace.documents.content.document import Document, reference
 from commonplace.documents.content.graph import LinkResolver, ToDocument, names_of
 from commonplace.documents.content.paths import Exclusions, assign_ids
@@ -35,8 +37,17 @@ _SOURCE = Source("sample/knowledge-base", None, "0" * 40, datetime(2026, 1, 1, t
 def sample_sets(*, final: bool = False) -> list[JudgedSet]:
     """All that is judged over the sample's published documents; with what is locked away only when `final`."""
     records = [record_from_document(document) for document in documents()]
-    asked = [JudgedSet(name, records, *our_topics(name, final=final)) for name in ("sample", "asked")]
+    asked = [JudgedSet(name, records, *our_topics(name, final=final)) for name in ("sample", "asked", "lists")]
     return [*asked, unanswerable_set("sample", records, final=final), title_set("sample", records)]
+
+
+def paraphrased_set(clone: Path, *, final: bool) -> JudgedSet:
+    """Return our questions in other words for a public clone, whose folder's name says which they are."""
+    published = documents(clone, plain=True)
+    topics, grades = our_topics(clone.name, final=final)
+    refs: dict[str, str] = {document.path.removesuffix(".md"): document.ref for document in published}
+    by_ref = {topic: {refs[path]: grade for path, grade in found.items()} for topic, found in grades.items()}
+    return judged_set(clone.name, [record_from_document(document) for document in published], topics, by_ref)
 
 
 def our_topics(name: str, *, final: bool) -> tuple[list[Topic], Mapping[str, Mapping[str, int]]]:
@@ -82,6 +93,30 @@ def title_set(base: str, records: Sequence[Record]) -> JudgedSet:
     )
 
 
+AUTHORS, OTHER_NAMES = 60, 50
+
+
+def named_set(base: str, records: Sequence[Record]) -> JudgedSet:
+    """Return the set of names that are no plain title: authors first, the other kinds by turns; the same every time."""
+    kinds = ("author", "stem", "path", "address", "type/id", "tag", "parenthesis")
+    found: dict[str, dict[str, dict[str, int]]] = {kind: defaultdict(dict) for kind in kinds}
+    for record in records:
+        tags = {*record.tags, *([record.document_id] if record.content_type == "tag" else [])}
+        address = SITE_PAGE.format(type=record.content_type, id=record.document_id)
+        names = [("stem", Path(record.path).stem), ("path", record.path), ("address", address), ("type/id", record.id)]
+        names += [("parenthesis", record.title)] if "(" in record.title else []
+        names += [("author", author) for author in record.authors] + [("tag", f"tag:{tag}") for tag in tags]
+        for kind, name in names:
+            found[kind][name][record.id] = WANTED
+    for record in records:
+        if record.title in found["author"]:  # the page about somebody is as right as what they wrote
+            found["author"][record.title][record.id] = WANTED
+    author, *others = ([Topic(f"{kind}: {name}", name, kind) for name in drawn(found[kind])] for kind in kinds)
+    topics = [*author[:AUTHORS], *islice(filter(None, chain(*zip_longest(*others))), OTHER_NAMES)]
+    grades = {topic.id: found[topic.category][topic.text] for topic in topics}
+    return JudgedSet(f"names of {base}", records, topics, grades)
+
+
 _LETTERS = re.compile(r"[^\W\d_]{4,}")
 
 
@@ -105,12 +140,14 @@ def misspelt(title: str) -> str:
             return made
 
 
-def documents(root: Path = ROOT) -> Sequence[Document]:
-    """What a folder of Markdown publishes, in the order of its paths."""
+def documents(root: Path = ROOT, *, plain: bool = False) -> Sequence[Document]:
+    """What a folder of Markdown publishes, in the order of its paths: all files when they are `plain`."""
     exclusions = Exclusions()
     readings = {}
     for file in sorted(root.rglob("*.md")):
         path, raw = file.relative_to(root).as_posix(), file.read_bytes()
+        if plain:
+            raw = b"---\npublish: true\n" + (raw[4:] if raw.startswith(b"---\n") else b"---\n" + raw)
         if exclusions.is_content(path) and (reading := read(path, git_blob_sha(raw), raw)):
             readings[path] = reading
     types = {path: reading.fields.content_type for path, reading in readings.items()}
@@ -124,14 +161,16 @@ MIN_WORDS = 2
 """Below that a link's text says nothing that could be searched for (`here`)."""
 
 
-def clone_sets(clone: Path, *, links: bool, titles: bool, final: bool = False) -> list[JudgedSet]:
+def clone_sets(
+    clone: Path, *, links: bool = False, titles: bool = False, names: bool = False, final: bool = False
+) -> list[JudgedSet]:
     """What a clone yields without a judge. Raises ValueError when it was to have links and has none."""
     published = documents(clone)
     records = [record_from_document(document) for document in published]
     found = [anchored_set(clone, published, records)] if links else []
     if titles:
         found += [title_set(clone.name, records), unanswerable_set(clone.name, records, final=final)]
-    return found
+    return [*found, named_set(clone.name, records)] if names else found
 
 
 def anchored_set(clone: Path, published: Sequence[Document], records: Sequence[Record]) -> JudgedSet:

@@ -135,7 +135,7 @@ def test_a_run_prints_its_tables_and_keeps_the_figures(
     judged: JudgedMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(table, "RESULTS", tmp_path)
-    monkeypatch.setattr(program, "judged_memory", lambda: judged)
+    monkeypatch.setattr(program, "judged_memory", lambda **_: judged)
     assert program.main(["--embeddings", "none"]) == 0
     assert LEXICAL in capsys.readouterr().out
     kept = json.loads((tmp_path / "memory_quality.json").read_text(encoding="utf-8"))

@@ -7,11 +7,11 @@ import pytest
 
 from bench import table
 from bench.retrieval import __main__ as program
-from bench.retrieval import engines
+from bench.retrieval import engines, sets
 from bench.retrieval.engines import Missing, embedding_model, rerank_model
 from bench.retrieval.judged import JudgedSet, Topic, TrecDocument, judged_set, record_of
 from bench.retrieval.metrics import EVERY, by_kind
-from bench.retrieval.run import BEFORE, agreement, evaluate, every_figure, overall, scored
+from bench.retrieval.run import BEFORE, agreement, alike, evaluate, every_figure, overall, scored
 from bench.retrieval.sets import EXACT, clone_sets
 from bench.retrieval.systems import BUILT, LEXICAL, PERFECT, Asked, Services, swept, systems_of
 from commonplace.search.fusion import Fusion
@@ -179,3 +179,43 @@ def test_a_run_measures_a_set_prints_its_table_and_keeps_the_figures(
     earlier = tmp_path / "results" / "rankings-farm.json"
     assert program.main(["--set", str(tmp_path), "--embeddings", "none", "--before", str(earlier)]) == 0
     assert "nDCG@10 over before" in capsys.readouterr().out
+
+
+def test_names_of_a_clone_become_queries_for_what_has_them(tmp_path: Path) -> None:
+    (tmp_path / "hay-barn.md").write_text("---\ntitle: Barn (new)\npublish: true\nauthor: Ada Byre\n---\nHay.")
+    (tmp_path / "ada.md").write_text("---\ntitle: Ada Byre\npublish: true\ntags: [people]\n---\nShe farms.")
+    (names,) = clone_sets(tmp_path, names=True)
+    found = {topic.text: names.grades[topic.id].keys() for topic in names.topics}
+    assert found["Ada Byre"] == {"file/hay-barn", "file/ada"}
+    assert found["tag:people"] == {"file/ada"}
+    for name in ("hay-barn", "hay-barn.md", "file/hay-barn", "/d/file/hay-barn", "Barn (new)"):
+        assert found[name] == {"file/hay-barn"}
+    assert names.topics == clone_sets(tmp_path, names=True)[0].topics
+
+
+def test_answers_are_alike_by_their_first_and_their_first_ten() -> None:
+    told = alike([(["bees"], ["bees"]), (["bees", "goats"], ["goats", "bees"]), (["bees"], [])])
+    assert told == {"same first": 0.333, "first ten shared": 0.667}
+
+
+def test_what_is_built_is_given_the_query_in_upper_case_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "barn.md").write_text("---\ntitle: Barn\npublish: true\n---\nHay.")
+    monkeypatch.setattr(table, "RESULTS", tmp_path / "results")
+    assert program.main(["--names", str(tmp_path), "--embeddings", "none", "--twins", "--brief", "--final"]) == 0
+    assert "in upper case  same first  first ten shared" in capsys.readouterr().out
+
+
+def test_questions_for_a_public_clone_are_known_by_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clone, ours = tmp_path / "farm", tmp_path / "ours" / "farm"
+    (clone / "stock").mkdir(parents=True)
+    ours.mkdir(parents=True)
+    (clone / "stock" / "bees.md").write_text("# Bees\n\nThey like clover.")
+    (clone / "goats.md").write_text("---\ntitle: Goats\n---\nThey like hats.")
+    (ours / "topics.tsv").write_text("f1\tparaphrase\tinsects and meadows\n")
+    (ours / "qrels.txt").write_text("f1 0 stock/bees 3\n")
+    monkeypatch.setattr(sets, "HERE", tmp_path / "ours")
+    judged = sets.paraphrased_set(clone, final=False)
+    assert {record.title for record in judged.records} == {"Bees", "Goats"}
+    assert [*judged.grades["f1"].values()] == [3]

@@ -6,7 +6,7 @@ import pytest
 
 from bench.retrieval import __main__ as program
 from bench.retrieval.judged import JudgedSet, Topic, is_locked, read_qrels, read_topics
-from bench.retrieval.sets import EXACT, HERE, LOCKED, TYPO, documents, misspelt, sample_sets
+from bench.retrieval.sets import EXACT, HERE, LOCKED, TYPO, documents, misspelt, our_topics, sample_sets
 from commonplace.documents.content.document import DocumentRef
 from commonplace.search.filters import Filters
 from commonplace.search.model import Record
@@ -18,6 +18,7 @@ AT_LEAST = {"name": 40, "paraphrase": 60, "question": 35, "misspelling": 30, "fi
 
 QUESTIONS_AT_LEAST = {"frame": 20, "language": 16, "spelling": 12, "joined": 10, "inflection": 10, "typo": 12}
 QUESTIONS_AT_LEAST |= {"author": 8, "type": 8, "tag": 4}
+LISTS = {"type": 11, "newest": 9, "author": 6, "date": 5, "tag": 3, "way in": 6}
 NOTHING_AT_LEAST = {"off-topic": 10, "near-topic": 8, "nonsense": 8, "foreign": 6, "unknown name": 6}
 
 
@@ -113,7 +114,7 @@ def test_titles_are_asked_for_as_they_are_and_with_a_typo(sets: dict[str, Judged
 
 
 def test_a_third_of_the_queries_is_locked_away_by_their_ids_alone() -> None:
-    for name in ("sample", "asked", "unanswerable"):
+    for name in ("sample", "asked", "lists", "handbook", "til", "unanswerable"):
         tuned, locked = read_topics(HERE / name / "topics.tsv"), read_topics(LOCKED / f"{name}-topics.tsv")
         assert [topic.id for topic in tuned if is_locked(topic.id)] == []
         assert [topic.id for topic in locked if not is_locked(topic.id)] == []
@@ -209,3 +210,23 @@ def _passes(record: Record, filters: Filters) -> bool:
         and (not filters.date_from or date >= filters.date_from)
         and (not filters.date_to or (bool(date) and date[: len(filters.date_to)] <= filters.date_to))
     )
+
+
+def test_forty_lists_are_asked_for_and_their_order_is_graded(sets: dict[str, JudgedSet]) -> None:
+    lists = sets["lists"]
+    assert Counter(topic.category for topic in lists.topics) == LISTS
+    assert {document for found in lists.grades.values() for document in found} <= {one.id for one in lists.records}
+    dated = {document.ref: document.date or "" for document in documents()}
+    for topic in lists.topics:
+        if topic.category != "way in" and "oldest" not in topic.text:
+            found = lists.grades[topic.id]
+            ordered = [dated[DocumentRef(ref)] for ref in sorted(found, key=lambda ref: -found[ref])]
+            assert ordered == sorted(ordered, reverse=True), topic.text
+
+
+@pytest.mark.parametrize(("name", "count"), [("handbook", 123), ("til", 101)])
+def test_questions_for_public_clones_have_judgements(name: str, count: int) -> None:
+    topics, grades = our_topics(name, final=True)
+    assert len(topics) == count
+    assert grades.keys() == {topic.id for topic in topics}
+    assert all(3 in found.values() for found in grades.values())
