@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 
 from commonplace.documents.tools.pagination import shares
+from commonplace.kernel.byte_cache import ByteCache
 from commonplace.search.analysis import terms
 from commonplace.search.query import Query
 from commonplace.web.mcp.budgets import escaped, estimate_tokens, piece
@@ -50,6 +51,22 @@ class Extract:
     @property
     def complete(self) -> bool:
         return self.given == self.whole
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A section before it is compared with a query."""
+
+    start: int
+    end: int
+    tokens: int
+    counts: Counter[str]
+    listing: bool
+
+
+_PARTS: ByteCache[str, tuple[_Part, ...]] = ByteCache(2_000_000, lambda parts: parts[-1].end if parts else 0)
+"""The parts of bodies that were found lately, by the body: to divide one costs more than to rank the sections of all.
+Characters of the bodies are counted, which come to some 30 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,32 +143,38 @@ def _joined(body: str, spans: Sequence[tuple[int, int]]) -> Iterator[str]:
 
 def _divided(query: str, bodies: Sequence[str | None], passages: Sequence[str]) -> list[list[_Section]]:
     """The sections of each body with their scores: rare words of the query count for more than common ones."""
-    spans = [list(_spans(body or "")) for body in bodies]
-    counts = [
-        [Counter(terms((body or "")[start:end])) for start, end in rows]
-        for body, rows in zip(bodies, spans, strict=True)
-    ]
-    every = [row for rows in counts for row in rows]
+    divided = [_parts(body or "") for body in bodies]
+    every = [part.counts for parts in divided for part in parts]
     weights = {
         term: math.log(1 + len(every) / (1 + sum(1 for row in every if term in row))) for term in Query.of(query).terms
     }
     return [
-        [
-            _section((body or "")[start:end], start, row, weights, passage)
-            for (start, end), row in zip(rows, found, strict=True)
-        ]
-        for body, rows, found, passage in zip(bodies, spans, counts, map(set, map(terms, passages)), strict=True)
+        [_section(part, weights, passage) for part in parts]
+        for parts, passage in zip(divided, map(set, map(terms, passages)), strict=True)
     ]
 
 
-def _section(text: str, start: int, counts: Counter[str], weights: Mapping[str, float], passage: set[str]) -> _Section:
+def _section(part: _Part, weights: Mapping[str, float], passage: set[str]) -> _Section:
+    counts = part.counts
     score = sum(weight * counts[term] / (counts[term] + 1) for term, weight in weights.items())
-    lines = [line for line in text.splitlines() if line.strip()]
-    if len(lines) > 2 and sum(1 for line in lines if _LINKED.search(line)) > 0.6 * len(lines):
+    if part.listing:
         score *= LISTING
-    if passage and sum(1 for term in passage if term in counts) >= SHOWN_THERE * len(passage):
+    if passage and len(passage & counts.keys()) >= SHOWN_THERE * len(passage):
         score = 2 * score + 1
-    return _Section(start, start + len(text), estimate_tokens(escaped(text)), score)
+    return _Section(part.start, part.end, part.tokens, score)
+
+
+def _parts(body: str) -> tuple[_Part, ...]:
+    if (known := _PARTS.get(body)) is None:
+        known = tuple(_part(body[start:end], start) for start, end in _spans(body))
+        _PARTS.put(body, known)
+    return known
+
+
+def _part(text: str, start: int) -> _Part:
+    lines = [line for line in text.splitlines() if line.strip()]
+    listing = len(lines) > 2 and sum(1 for line in lines if _LINKED.search(line)) > 0.6 * len(lines)
+    return _Part(start, start + len(text), estimate_tokens(escaped(text)), Counter(terms(text)), listing)
 
 
 def _spans(body: str) -> Iterator[tuple[int, int]]:
