@@ -4,6 +4,7 @@ A foreign name may lead a browser here (DNS rebinding), so each server answers u
 may send requests to this machine, so servers that no page needs refuse whatever a browser sends.
 """
 
+import io
 import json
 import logging
 import socket
@@ -13,7 +14,10 @@ from contextlib import suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, cast
 
+from werkzeug.exceptions import InternalServerError
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler
+from werkzeug.test import run_wsgi_app
+from werkzeug.wrappers import Request
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -33,6 +37,7 @@ class LoopbackHandler(WSGIRequestHandler):
     """Refuses before anything is routed or read: 421 under another name, 403 to a page."""
 
     protocol_version = "HTTP/1.1"
+    wbufsize = 1 << 16
     disable_nagle_algorithm = True
     pages = False
     """Whether pages of other sites may call, as they may call what is deployed."""
@@ -41,7 +46,7 @@ class LoopbackHandler(WSGIRequestHandler):
         """Nothing: functions and applications have logs of their own."""
 
     def handle_expect_100(self) -> bool:
-        return True  # werkzeug says it as well
+        return True  # `run_wsgi` says it
 
     def parse_request(self) -> bool:
         if not super().parse_request():
@@ -55,6 +60,34 @@ class LoopbackHandler(WSGIRequestHandler):
         else:
             return True
         return False
+
+    def run_wsgi(self) -> None:
+        """Answers the whole request at once, and leaves the connection open for another.
+
+        Werkzeug ends it with each answer: a new connection costs both sides as much as a small call.
+        """
+        if self.headers.get("Expect", "").lower() == "100-continue":
+            self.send_response_only(HTTPStatus.CONTINUE)
+            self.end_headers()
+            self.wfile.flush()
+        environ = self.make_environ()
+        body = Request(environ, populate_request=False).get_data()
+        environ |= {"wsgi.input": io.BytesIO(body), "CONTENT_LENGTH": str(len(body))}
+        try:
+            parts, status, headers = run_wsgi_app(cast(Loopback, self.server).app, environ, buffered=True)
+        except Exception:
+            logger.exception("A request ended with an error")
+            parts, status, headers = run_wsgi_app(InternalServerError(), environ, buffered=True)
+        content, code = b"".join(parts), int(status.partition(" ")[0])
+        self.send_response(code, status.partition(" ")[2])
+        for name, value in headers:
+            self.send_header(name, value)
+        if self.command == "HEAD" or code in (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED):
+            content = b""
+        elif "content-length" not in headers:
+            self.send_header("content-length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
 
     def refuse(self, status: HTTPStatus, message: str) -> None:
         """Answers without having read the body, and ends the connection."""
