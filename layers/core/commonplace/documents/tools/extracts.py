@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
 from commonplace.documents.tools.pagination import shares
@@ -54,27 +54,20 @@ class Extract:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """A section before it is compared with a query."""
-
-    start: int
-    end: int
-    tokens: int
-    counts: Counter[str]
-    listing: bool
-
-
-_PARTS: ByteCache[str, tuple[_Part, ...]] = ByteCache(2_000_000, lambda parts: parts[-1].end if parts else 0)
-"""The parts of bodies that were found lately, by the body: to divide one costs more than to rank the sections of all.
-Characters of the bodies are counted, which come to some 30 MB."""
-
-
-@dataclass(frozen=True, slots=True)
 class _Section:
     start: int
     end: int
     tokens: int
-    score: float
+    counts: Counter[str]
+    """Of its terms."""
+    listing: bool
+    score: float = 0.0
+    """Among those that a search found, for its query."""
+
+
+_PARTS: ByteCache[str, tuple[_Section, ...]] = ByteCache(2_000_000, lambda parts: parts[-1].end if parts else 0)
+"""The parts of bodies that were found lately, by the body: to divide one costs more than to rank the sections of all.
+Characters of the bodies are counted, which come to some 30 MB."""
 
 
 class Extracts:
@@ -149,32 +142,32 @@ def _divided(query: str, bodies: Sequence[str | None], passages: Sequence[str]) 
         term: math.log(1 + len(every) / (1 + sum(1 for row in every if term in row))) for term in Query.of(query).terms
     }
     return [
-        [_section(part, weights, passage) for part in parts]
+        [replace(part, score=_score(part, weights, passage)) for part in parts]
         for parts, passage in zip(divided, map(set, map(terms, passages)), strict=True)
     ]
 
 
-def _section(part: _Part, weights: Mapping[str, float], passage: set[str]) -> _Section:
-    counts = part.counts
+def _score(section: _Section, weights: Mapping[str, float], passage: set[str]) -> float:
+    counts = section.counts
     score = sum(weight * counts[term] / (counts[term] + 1) for term, weight in weights.items())
-    if part.listing:
+    if section.listing:
         score *= LISTING
     if passage and len(passage & counts.keys()) >= SHOWN_THERE * len(passage):
         score = 2 * score + 1
-    return _Section(part.start, part.end, part.tokens, score)
+    return score
 
 
-def _parts(body: str) -> tuple[_Part, ...]:
+def _parts(body: str) -> tuple[_Section, ...]:
     if (known := _PARTS.get(body)) is None:
         known = tuple(_part(body[start:end], start) for start, end in _spans(body))
         _PARTS.put(body, known)
     return known
 
 
-def _part(text: str, start: int) -> _Part:
+def _part(text: str, start: int) -> _Section:
     lines = [line for line in text.splitlines() if line.strip()]
     listing = len(lines) > 2 and sum(1 for line in lines if _LINKED.search(line)) > 0.6 * len(lines)
-    return _Part(start, start + len(text), estimate_tokens(escaped(text)), Counter(terms(text)), listing)
+    return _Section(start, start + len(text), estimate_tokens(escaped(text)), Counter(terms(text)), listing)
 
 
 def _spans(body: str) -> Iterator[tuple[int, int]]:
