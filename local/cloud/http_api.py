@@ -301,10 +301,7 @@ def _handler(api: HttpApi) -> type[LoopbackHandler]:
                 raise Unreadable(BAD_REQUEST)
             if int(announced) > MAX_BODY_BYTES:
                 raise Unreadable(TOO_LARGE)
-            if self.headers.get("Expect", "").lower() == "100-continue":
-                self.send_response_only(HTTPStatus.CONTINUE)
-                self.end_headers()
-                self.wfile.flush()
+            self.invite()
             if "chunked" not in self.headers.get("Transfer-Encoding", "").lower():
                 return self.rfile.read(int(announced))
             try:

@@ -14,7 +14,6 @@ from contextlib import suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, cast
 
-from werkzeug.exceptions import InternalServerError
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler
 from werkzeug.test import run_wsgi_app
 from werkzeug.wrappers import Request
@@ -46,7 +45,7 @@ class LoopbackHandler(WSGIRequestHandler):
         """Nothing: functions and applications have logs of their own."""
 
     def handle_expect_100(self) -> bool:
-        return True  # `run_wsgi` says it
+        return True  # `invite` says it
 
     def parse_request(self) -> bool:
         if not super().parse_request():
@@ -62,32 +61,29 @@ class LoopbackHandler(WSGIRequestHandler):
         return False
 
     def run_wsgi(self) -> None:
-        """Answers the whole request at once, and leaves the connection open for another.
-
-        Werkzeug ends it with each answer: a new connection costs both sides as much as a small call.
-        """
-        if self.headers.get("Expect", "").lower() == "100-continue":
-            self.send_response_only(HTTPStatus.CONTINUE)
-            self.end_headers()
-            self.wfile.flush()
+        """Answers, and leaves the connection open, which werkzeug ends: a new one costs as much as a small call."""
+        self.invite()
         environ = self.make_environ()
         body = Request(environ, populate_request=False).get_data()
         environ |= {"wsgi.input": io.BytesIO(body), "CONTENT_LENGTH": str(len(body))}
-        try:
-            parts, status, headers = run_wsgi_app(cast(Loopback, self.server).app, environ, buffered=True)
-        except Exception:
-            logger.exception("A request ended with an error")
-            parts, status, headers = run_wsgi_app(InternalServerError(), environ, buffered=True)
-        content, code = b"".join(parts), int(status.partition(" ")[0])
-        self.send_response(code, status.partition(" ")[2])
+        parts, status, headers = run_wsgi_app(cast(Loopback, self.server).app, environ, buffered=True)
+        content, (code, _, reason) = b"".join(parts), status.partition(" ")
+        self.send_response(int(code), reason)
         for name, value in headers:
             self.send_header(name, value)
-        if self.command == "HEAD" or code in (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED):
+        if self.command == "HEAD" or code in ("204", "304"):
             content = b""
         elif "content-length" not in headers:
             self.send_header("content-length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
+
+    def invite(self) -> None:
+        """Has the client send a body that it has announced."""
+        if self.headers.get("Expect", "").lower() == "100-continue":
+            self.send_response_only(HTTPStatus.CONTINUE)
+            self.end_headers()
+            self.wfile.flush()
 
     def refuse(self, status: HTTPStatus, message: str) -> None:
         """Answers without having read the body, and ends the connection."""

@@ -42,8 +42,7 @@ def config(
         read_timeout=read_timeout_seconds,
         retries={"mode": "standard", "total_max_attempts": attempts},
         max_pool_connections=connections,
-        # Botocore's own is put together anew for each request, which is an eighth of the work of one.
-        user_agent=f"commonplace Boto3/{boto3.__version__}",
+        user_agent=f"commonplace Boto3/{boto3.__version__}",  # botocore puts its own together anew for each request
     )
 
 

@@ -73,10 +73,8 @@ def instrument(handler: Callable[[Event, Any], Answer], environ: Mapping[str, st
 
 
 def count(metric: str, value: float = 1, unit: Literal["Count", "Milliseconds"] = "Count", **dimensions: str) -> None:
-    """Adds to a metric of this deployment. Each combination of dimensions is a metric of its own, which is paid for.
-
-    The line is in the embedded metric format, written here: Powertools takes a millisecond for three of them.
-    """
+    """Adds to a metric of this deployment. Each combination of dimensions is a metric of its own, which is paid for."""
+    # In the embedded metric format. Powertools writes the same, and takes a millisecond for three of them.
     for own in _namespaces:
         directive = {"Namespace": own, "Dimensions": [[*dimensions]], "Metrics": [{"Name": metric, "Unit": unit}]}
         aws = {"Timestamp": time.time_ns() // 1_000_000, "CloudWatchMetrics": [directive]}

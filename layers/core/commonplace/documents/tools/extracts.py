@@ -59,15 +59,13 @@ class _Section:
     end: int
     tokens: int
     counts: Counter[str]
-    """Of its terms."""
     listing: bool
     score: float = 0.0
     """Among those that a search found, for its query."""
 
 
 _PARTS: ByteCache[str, tuple[_Section, ...]] = ByteCache(2_000_000, lambda parts: parts[-1].end if parts else 0)
-"""The parts of bodies that were found lately, by the body: to divide one costs more than to rank the sections of all.
-Characters of the bodies are counted, which come to some 30 MB."""
+"""The sections of bodies that were found lately. Characters of the bodies are counted: in memory it is some 30 MB."""
 
 
 class Extracts:
