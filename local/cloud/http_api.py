@@ -268,11 +268,10 @@ class Unreadable(Exception):
 def _handler(api: HttpApi) -> type[LoopbackHandler]:
     class Front(LoopbackHandler):
         pages = True  # which of them may do what is for the functions to say, as it is where they are deployed
-        wbufsize = 1 << 16
         timeout = 75  # an idle connection, as long as the service keeps one
 
         def run_wsgi(self) -> None:
-            """Any method. No WSGI: werkzeug asks for bodies of any length, and ends the connection with each answer."""
+            """Any method. No WSGI: werkzeug asks for bodies of any length."""
             try:
                 response = api.answer(self.request_read())
             except Unreadable as refusal:
@@ -302,10 +301,7 @@ def _handler(api: HttpApi) -> type[LoopbackHandler]:
                 raise Unreadable(BAD_REQUEST)
             if int(announced) > MAX_BODY_BYTES:
                 raise Unreadable(TOO_LARGE)
-            if self.headers.get("Expect", "").lower() == "100-continue":
-                self.send_response_only(HTTPStatus.CONTINUE)
-                self.end_headers()
-                self.wfile.flush()
+            self.invite()
             if "chunked" not in self.headers.get("Transfer-Encoding", "").lower():
                 return self.rfile.read(int(announced))
             try:

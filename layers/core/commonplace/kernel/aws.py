@@ -42,6 +42,7 @@ def config(
         read_timeout=read_timeout_seconds,
         retries={"mode": "standard", "total_max_attempts": attempts},
         max_pool_connections=connections,
+        user_agent=f"commonplace Boto3/{boto3.__version__}",  # botocore puts its own together anew for each request
     )
 
 

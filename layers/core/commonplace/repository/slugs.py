@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 FRONT_PAGES = ("index", "readme")
 """Stems of the page that stands for its folder, in any letter case; the first wins where a folder has both."""
@@ -47,6 +48,7 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", "".join(map(_latin, folded))).strip("-")
 
 
+@lru_cache(maxsize=4_096)
 def _latin(char: str) -> str:
     bare = "".join(part for part in unicodedata.normalize("NFKD", char) if not unicodedata.combining(part))
     if bare.isascii():

@@ -7,6 +7,7 @@ the terms of its parts and of the whole, so that it meets `cooperative` and `co 
 import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
+from itertools import chain
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -48,7 +49,7 @@ SHORTEST_SPELLING = 5
 
 def terms(text: str) -> list[str]:
     """The terms of a text, in order."""
-    return [term for word in WORD.finditer(fold(text)) for term in terms_of(word.group())]
+    return list(chain.from_iterable(map(terms_of, WORD.findall(fold(text)))))
 
 
 @lru_cache(maxsize=50_000)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, cast
@@ -121,6 +121,21 @@ RIGHT = {"aws": 200, "runtime": 200, "github": 422, "front": 200}
 def right(server: str) -> dict[str, Any]:
     """A request of a program of this run."""
     return {"method": "POST" if server == "aws" else "GET", "path": PATHS[server], **CREDENTIALS[server]}
+
+
+@pytest.mark.parametrize("server", ["aws", "front", "github"])
+def test_a_connection_takes_one_request_after_the_other(ports: dict[str, int], server: str) -> None:
+    asked = right(server)
+    headers = {name.replace("_", "-"): value for name, value in CREDENTIALS[server].items()}
+    connection = HTTPConnection("127.0.0.1", ports[server], timeout=30)
+    with closing(connection):
+        connection.connect()
+        opened = connection.sock
+        for body in (b"{}", b"", b"[1]"):
+            connection.request(asked["method"], asked["path"], body, headers)
+            answer = connection.getresponse()
+            answer.read()
+            assert (answer.status, connection.sock) == (RIGHT[server], opened)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:{}", "localhost:{}", "LOCALHOST:{}"])

@@ -126,6 +126,12 @@ def test_escapes_in_a_text_of_json_hide_nothing_and_nothing_else_changes() -> No
     assert cleaned(r"In prose `\u200b` is six letters that one sees.")[1] == 0
 
 
+def test_the_control_that_json_does_not_escape_is_removed_where_all_else_is_ascii() -> None:
+    said = {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": "del\x7fete"}]}}
+    result = json.loads(cleaned_message(compact(said).encode(), note=False))["result"]
+    assert (result["content"][0]["text"], result["_meta"]) == ("delete", {REMOVED: 1})
+
+
 def test_a_message_without_anything_invisible_is_sent_as_it_is() -> None:
     for body in (b'{"result": {"a": "b"}}', '{"result": {"ä": "می\u200cخواهم"}, "id": 1 }'.encode()):
         assert cleaned_message(body, note=True) == body

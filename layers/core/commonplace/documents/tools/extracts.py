@@ -4,10 +4,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
 from commonplace.documents.tools.pagination import shares
+from commonplace.kernel.byte_cache import ByteCache
 from commonplace.search.analysis import terms
 from commonplace.search.query import Query
 from commonplace.web.mcp.budgets import escaped, estimate_tokens, piece
@@ -57,7 +58,14 @@ class _Section:
     start: int
     end: int
     tokens: int
-    score: float
+    counts: Counter[str]
+    listing: bool
+    score: float = 0.0
+    """Among those that a search found, for its query."""
+
+
+_PARTS: ByteCache[str, tuple[_Section, ...]] = ByteCache(2_000_000, lambda parts: parts[-1].end if parts else 0)
+"""The sections of bodies that were found lately. Characters of the bodies are counted: in memory it is some 30 MB."""
 
 
 class Extracts:
@@ -126,32 +134,38 @@ def _joined(body: str, spans: Sequence[tuple[int, int]]) -> Iterator[str]:
 
 def _divided(query: str, bodies: Sequence[str | None], passages: Sequence[str]) -> list[list[_Section]]:
     """The sections of each body with their scores: rare words of the query count for more than common ones."""
-    spans = [list(_spans(body or "")) for body in bodies]
-    counts = [
-        [Counter(terms((body or "")[start:end])) for start, end in rows]
-        for body, rows in zip(bodies, spans, strict=True)
-    ]
-    every = [row for rows in counts for row in rows]
+    divided = [_parts(body or "") for body in bodies]
+    every = [part.counts for parts in divided for part in parts]
     weights = {
         term: math.log(1 + len(every) / (1 + sum(1 for row in every if term in row))) for term in Query.of(query).terms
     }
     return [
-        [
-            _section((body or "")[start:end], start, row, weights, passage)
-            for (start, end), row in zip(rows, found, strict=True)
-        ]
-        for body, rows, found, passage in zip(bodies, spans, counts, map(set, map(terms, passages)), strict=True)
+        [replace(part, score=_score(part, weights, passage)) for part in parts]
+        for parts, passage in zip(divided, map(set, map(terms, passages)), strict=True)
     ]
 
 
-def _section(text: str, start: int, counts: Counter[str], weights: Mapping[str, float], passage: set[str]) -> _Section:
+def _score(section: _Section, weights: Mapping[str, float], passage: set[str]) -> float:
+    counts = section.counts
     score = sum(weight * counts[term] / (counts[term] + 1) for term, weight in weights.items())
-    lines = [line for line in text.splitlines() if line.strip()]
-    if len(lines) > 2 and sum(1 for line in lines if _LINKED.search(line)) > 0.6 * len(lines):
+    if section.listing:
         score *= LISTING
-    if passage and sum(1 for term in passage if term in counts) >= SHOWN_THERE * len(passage):
+    if passage and len(passage & counts.keys()) >= SHOWN_THERE * len(passage):
         score = 2 * score + 1
-    return _Section(start, start + len(text), estimate_tokens(escaped(text)), score)
+    return score
+
+
+def _parts(body: str) -> tuple[_Section, ...]:
+    if (known := _PARTS.get(body)) is None:
+        known = tuple(_part(body[start:end], start) for start, end in _spans(body))
+        _PARTS.put(body, known)
+    return known
+
+
+def _part(text: str, start: int) -> _Section:
+    lines = [line for line in text.splitlines() if line.strip()]
+    listing = len(lines) > 2 and sum(1 for line in lines if _LINKED.search(line)) > 0.6 * len(lines)
+    return _Section(start, start + len(text), estimate_tokens(escaped(text)), Counter(terms(text)), listing)
 
 
 def _spans(body: str) -> Iterator[tuple[int, int]]:
