@@ -91,7 +91,7 @@ def granted(place: Place, grant: Grant) -> Iterator[Access]:
         yield _told(Access(url=found.base_url, token=given, organisation=organisation, chosen_by=option))
         return
     organisation = place.organisation or found.outputs.get("Organisation", "default")
-    with _minted(found, organisation, grant) as token:
+    with minted(found, organisation, grant) as token:
         yield _told(Access(url=found.base_url, token=token, organisation=organisation, chosen_by=option))
 
 
@@ -143,7 +143,7 @@ def _claims(token: str) -> Any:
 
 
 @contextmanager
-def _minted(deployment: Deployment, organisation: str, grant: Grant) -> Iterator[str]:
+def minted(deployment: Deployment, organisation: str, grant: Grant) -> Iterator[str]:
     """A token of our own, by the operator's right to make one; its grant ends with the block."""
     from commonplace.identity.secrets import digest
     from local.identity import Identity

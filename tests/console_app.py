@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import cast
 
 from httpx2 import Response
 from starlette.applications import Starlette
@@ -17,12 +19,15 @@ from commonplace.kernel.audit import AuditLog
 from commonplace.kernel.limits import CounterStore, Limiter
 from commonplace.web.limits import Limits
 from commonplace.web.pages.console import ASSETS, Console, create_console
+from commonplace.web.pages.context import PageContext
 from commonplace.web.pages.declaration import ConsolePages
 from commonplace.web.pages.frame import Frame
 from tests.fakes.authority import ALICE, KEY, Accounts, Counters
 from tests.fakes.identity_stores import Clock, MemoryAudit, MemorySignIns
 
 ORIGIN = "https://garden.example.org"
+PUBLIC = cast(PageContext, SimpleNamespace(settings=SimpleNamespace(site_tier="public")))
+"""As far as the console's home reads it: a deployment that everybody may read."""
 FORM = {"origin": ORIGIN, "sec-fetch-site": "same-origin"}
 
 

@@ -16,7 +16,7 @@ from local.cloud import moto_patches, moto_view
 from local.cloud.edge import Edge, edge_server
 from local.cloud.environment import access_key, aws_variables, replaced, worker_variables
 from local.cloud.event_sources import Poller
-from local.cloud.http_api import HttpApi
+from local.cloud.http_api import HttpApi, Pages
 from local.cloud.lambda_host import LambdaHost
 from local.cloud.resources import Builders, Parts
 from local.cloud.runtime import Function, FunctionFailed, Outcome
@@ -74,11 +74,12 @@ class Cloud:
         on_log: Callable[[str, str], None] | None = None,
         prewarm: bool = False,
         later: Collection[str] = (),
+        pages: Pages | None = None,
     ) -> None:
         self._template, self._root, self._data, self._port = template, root.resolve(), data, port
         self._environment, self._secrets = dict(environment or {}), dict(secrets or {})
         self._retry_interval_seconds, self._on_log, self._prewarm = retry_interval_seconds, on_log, prewarm
-        self._later = later
+        self._later, self._pages = later, pages
         self._undo = contextlib.ExitStack()
         self._parts = Parts()
         self._state: SavedState | None = None
@@ -174,7 +175,7 @@ class Cloud:
         self._edge = Edge(self._lambdas, self.access_key)
         server.app = self._edge
         server.start()
-        self._http = HttpApi(self._lambdas.invoke_within, self._port)
+        self._http = HttpApi(self._lambdas.invoke_within, self._port, pages=self._pages)
         undo.callback(self._http.stop)
 
     def _make_resources(self) -> Builders:

@@ -32,6 +32,13 @@ MAX_HEADER_BYTES = 10_240
 INTEGRATION_SECONDS = 30.0
 
 Invoke = Callable[[str, bytes, float], Outcome | None]
+Pages = Callable[[str], str | None]
+"""The HTML of a path that the laptop alone has, and that no function answers."""
+PAGE = (
+    ("content-type", "text/html; charset=utf-8"),
+    *(("x-content-type-options", "nosniff"), ("referrer-policy", "no-referrer"), ("cache-control", "no-store")),
+    ("content-security-policy", "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,8 +230,8 @@ def _text(value: Any) -> str:
 class HttpApi:
     """Answers on one port. Routes may be added until `start`."""
 
-    def __init__(self, invoke: Invoke, port: int = 0, *, api_id: str = "laptop") -> None:
-        self._invoke, self._api_id = invoke, api_id
+    def __init__(self, invoke: Invoke, port: int = 0, *, api_id: str = "laptop", pages: Pages | None = None) -> None:
+        self._invoke, self._api_id, self._pages = invoke, api_id, pages
         self.routes: list[Route] = []
         self._server = Loopback(_handler(self), port)
 
@@ -244,6 +251,8 @@ class HttpApi:
 
     def answer(self, request: Request) -> Response:
         """Route, invoke within 30 seconds, and turn what comes back into HTTP."""
+        if self._pages and request.method in ("GET", "HEAD") and (page := self._pages(request.path)) is not None:
+            return Response(200, PAGE, page.encode())
         found = find(self.routes, request.method, request.path)
         if found is None:
             return NOT_FOUND

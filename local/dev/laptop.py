@@ -113,7 +113,9 @@ class Laptop:
             on_log=on_log,
             prewarm=True,
             later=[*READERS, STORE_FUNCTION, ROTATE_FUNCTION, REDACT_FUNCTION],
+            pages=self._proposal,
         )
+        self.api.proposals.front = lambda: self.url
         self._undo = ExitStack()
 
     def __enter__(self) -> Self:
@@ -151,6 +153,11 @@ class Laptop:
     def url(self) -> str:
         """Where the knowledge base is served, without a slash at its end."""
         return self.cloud.http_url
+
+    def _proposal(self, path: str) -> str | None:
+        """Return the page of a proposal as the stand-in of GitHub holds it."""
+        name, _, number = path.removeprefix("/").partition("/pull/")
+        return self.api.proposals.page(int(number)) if name == self.api.name and number.isdecimal() else None
 
     @property
     def mcp_url(self) -> str:
@@ -333,6 +340,7 @@ class Laptop:
             "EXPLAIN": "anyone",
             "CIMD_LOOPBACK": "true",
             "LOCAL_ACCOUNTS": LOCAL_ACCOUNTS,
+            "MCP_FULL_TEXT_TIER": "public",
             **dict.fromkeys(LIMITS, "0"),
             "PII_MODEL_FOLDER": str(RAMPART.folder),
             "MCP_RATE_LIMITS": "{}",

@@ -8,7 +8,7 @@ import signal
 import stat
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -168,8 +168,12 @@ def serve(
     once: bool,
     verbose: bool,
     engine: SearchEngine = EMBEDDED,
+    beside: Callable[[Laptop, Screen], None] | None = None,
 ) -> bool:
-    """Syncs and shows the outcome; unless `once`, serves until interrupted. False when the sync is not whole."""
+    """Syncs and shows the outcome; unless `once`, serves until interrupted. False when the sync is not whole.
+
+    `beside` runs in a thread of its own once everything is ready.
+    """
     with ExitStack() as undo:
         undo.callback(laptop.stop)
         undo.callback(ignore_signals)
@@ -187,6 +191,8 @@ def serve(
         laptop.welcome_readers()
         screen.addresses(laptop, outcome)
         screen.say(laptop.asked_of_chains)
+        if beside:
+            threading.Thread(target=beside, args=(laptop, screen), daemon=True).start()
         keep_up(laptop, screen)
     return True
 

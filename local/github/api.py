@@ -218,7 +218,7 @@ class GitHubApi:
         self.faults = Faults()
         self._credentials = Credentials(tokens, app)
         writer = GitWriter(repository.git_dir) if writable else None
-        self._endpoints = ProposalEndpoints(repository, name, tree_limit, writer)
+        self.proposals = ProposalEndpoints(repository, name, tree_limit, writer)
         self._hourly_limit = hourly_limit
         self._lock = threading.Lock()
         self._requests: list[Call] = []
@@ -233,11 +233,11 @@ class GitHubApi:
     @property
     def statuses(self) -> tuple[CommitStatus, ...]:
         """Commit statuses, newest last."""
-        return self._endpoints.given
+        return self.proposals.given
 
     @property
     def pull_requests(self) -> PullRequests:
-        return self._endpoints.pull_requests
+        return self.proposals.pull_requests
 
     def close(self) -> None:
         """Ends the `git` processes."""
@@ -280,7 +280,7 @@ class GitHubApi:
         named = {key: arguments[key] for key in ("owner", "name") if key in arguments}
         if named and "/".join(named.values()).lower() != self.name.lower():
             raise not_found()
-        handler: Callable[..., Response] = getattr(self._endpoints, endpoint)
+        handler: Callable[..., Response] = getattr(self.proposals, endpoint)
         return handler(request, **{key: value for key, value in arguments.items() if key not in named})
 
     def _within_limit(self) -> None:

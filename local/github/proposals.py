@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from werkzeug.wrappers import Request, Response
 
@@ -139,6 +140,8 @@ class ProposalEndpoints(Endpoints):
         super().__init__(repository, name, tree_limit)
         self._writer = writer
         self.pull_requests = PullRequests()
+        self.front: Callable[[], str] | None = None
+        """Returns the address of the server that shows `page`, without a slash at its end."""
 
     def ref(self, request: Request, branch: str) -> Response:
         sha = self.repository.branch_head(branch)
@@ -212,6 +215,21 @@ class ProposalEndpoints(Endpoints):
             raise not_found()
         return json_response(self._pull(request, found))
 
+    def page(self, number: int) -> str | None:
+        """Return a pull request, with the files of its commit, as HTML for a browser; None where there is none."""
+        from jinja2 import Environment, FileSystemLoader
+
+        one = self.pull_requests.get(number)
+        if one is None:
+            return None
+        changed = self.repository.changed_paths(f"{one.head_sha}^", one.head_sha)
+        tree = self.repository.tree(one.head_sha, recursive=True)
+        files = [entry for entry in tree if entry.path in changed["added"] + changed["modified"]]
+        pages = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
+        return pages.get_template("proposal.html").render(
+            pull=one, files=files, repository=self.repository, name=self.name
+        )
+
     def create_pull(self, request: Request) -> Response:
         self._writing()
         body = json_body(request)
@@ -247,7 +265,7 @@ class ProposalEndpoints(Endpoints):
         return facts | {"tree": {"sha": trees[0] if trees else ""}, "parents": parents}
 
     def _pull(self, request: Request, one: PullRequest) -> dict[str, Any]:
-        """`html_url` leads to this answer: there is no page to show."""
+        """`html_url` leads to the page of a front, or to this answer where there is none."""
         owner = self.name.partition("/")[0]
         here = {"full_name": self.name}
         address = self._url(request, f"pulls/{one.number}")
@@ -259,7 +277,7 @@ class ProposalEndpoints(Endpoints):
             "body": one.body,
             "draft": False,
             "url": address,
-            "html_url": address,
+            "html_url": f"{self.front()}/{quote(self.name)}/pull/{one.number}" if self.front else address,
             "created_at": f"{one.created_at:%Y-%m-%dT%H:%M:%SZ}",
             "merged_at": merged,
             "head": {"label": f"{owner}:{one.head}", "ref": one.head, "sha": one.head_sha, "repo": here},

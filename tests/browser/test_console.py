@@ -3,20 +3,19 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from commonplace.identity.authorization import Need
 from commonplace.site.console.pages import pages as home_pages
-from commonplace.web.pages.context import PageContext
 from commonplace.web.pages.declaration import Action, ConsolePage, ConsolePages, Done, View
 from commonplace.web.pages.declaration import Visit as Request
 from tests.browser.chromium import axe
 from tests.browser.hosting import hosted
 from tests.browser.visiting import SECONDS, Visit, visiting
 from tests.browser.wallet import Wallet, fresh_key
+from tests.console_app import PUBLIC
 from tests.fakes.authority import standing
 from tests.fakes.authorization_server import AuthorizationServer
 
@@ -66,7 +65,7 @@ def beds(tmp_path: Path) -> Beds:
 
 @pytest.fixture
 def server(beds: Beds) -> Iterator[AuthorizationServer]:
-    with hosted(console=lambda _: [home_pages(cast(PageContext, None)), beds.pages()]) as running:
+    with hosted(console=lambda _: [home_pages(PUBLIC), beds.pages()]) as running:
         yield running
 
 

@@ -66,6 +66,7 @@ def test_nobody_is_shut_out_of_the_page(browser: Browser, url: str, width: int, 
         visit.page.evaluate(axe())
         assert found(visit.page) == []
         assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert visit.page.locator("h1").evaluate("(one) => one.getBoundingClientRect().top + scrollY") < 300
 
 
 def test_an_operation_is_tried_with_what_is_published(browser: Browser, url: str) -> None:

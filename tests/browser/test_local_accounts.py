@@ -95,6 +95,25 @@ def test_a_guest_may_what_the_public_may(browser: Browser, dev: Dev, app: OAuthC
     assert denied["content"][0]["text"] == "Access denied. This tool requires member access."
 
 
+def test_no_page_of_the_console_overflows_a_phone(browser: Browser, dev: Dev) -> None:
+    with visiting(browser, None, at=[dev.url], viewport={"width": 390, "height": 844}) as visit:
+        signed_in(visit, f"{dev.url}/console", "Vi, vibecoder")
+        visit.heading("You are signed in")
+        links = visit.page.get_by_role("navigation", name="Console").get_by_role("link")
+        paths = [str(link.get_attribute("href")) for link in links.all()]
+        assert {"/console/sync", "/console/why", "/console/hive"} <= {*paths}
+        visit.go(f"{dev.url}/console/hive")
+        tabs = visit.page.locator(".tabs a")
+        paths += [str(link.get_attribute("href")) for link in tabs.all()]
+        for path in (*paths, "/console/why?q=docs/hidden.md"):
+            visit.go(f"{dev.url}{path}")
+            assert visit.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, path
+            for table in visit.page.locator("table").all():
+                table.evaluate("(one) => { one.style.width = '60rem'; }")
+            assert visit.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, f"{path} with a table"
+        visit.check()
+
+
 @pytest.mark.parametrize("account", ["Ada, member", "Vi, vibecoder"])
 def test_the_console_opens_to_a_local_account_and_closes_behind_it(browser: Browser, dev: Dev, account: str) -> None:
     with visiting(browser, None, at=[dev.url], java_script_enabled=False) as visit:

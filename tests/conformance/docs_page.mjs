@@ -20,7 +20,9 @@ class Element {
   get textContent() { return this.children.map((child) => child.textContent ?? child).join(""); }
 }
 
-const places = { endpoints: new Element("nav"), description: new Element("div"), loading: new Element("p") };
+const prose = (one) => one.tagName === "PRE" ? "" : one.children ? one.children.map(prose).join("") : one;
+
+const places = { title: new Element("h1"), endpoints: new Element("nav"), description: new Element("div"), loading: new Element("p") };
 const api = JSON.parse(fs.readFileSync(description, "utf8"));
 const page = {
   document: { createElement: (name) => new Element(name), getElementById: (id) => places[id] ?? null, title: "" },
@@ -31,6 +33,6 @@ const page = {
 };
 vm.runInNewContext(fs.readFileSync(script, "utf8"), page);
 setImmediate(() => setImmediate(() => {
-  const shown = { title: page.document.title, contents: places.endpoints.textContent, main: places.description.textContent };
+  const shown = { title: page.document.title, heading: places.title.textContent, prose: prose(places.description), contents: places.endpoints.textContent, main: places.description.textContent };
   console.log(JSON.stringify({ ...shown, failed: places.loading.textContent }));
 }));

@@ -27,5 +27,7 @@ def test_page_shows_every_operation_parameter_and_answer() -> None:
         assert f"GET {path}" in shown["main"]
         assert operation["summary"] in shown["contents"]
         assert [one["name"] for one in operation.get("parameters", ()) if one["name"] not in shown["main"]] == []
+    assert shown["heading"] == described["info"]["title"]
+    assert not {"`", "**"} & {shown["prose"][at : at + size] for at in range(len(shown["prose"])) for size in (1, 2)}
     assert "sanitise" in shown["main"]
     assert "undefined" not in shown["main"]

@@ -109,6 +109,10 @@ def test_a_guest_is_told_that_it_is_for_members(laptop: Laptop) -> None:
     assert page.status_code == 403
     assert "This knowledge base is for accounts of the tier member." in page.text
     assert "sideways" not in page.text
+    home = Browser(laptop.url).sign_in("guest", "/console").text
+    assert "This knowledge base is for accounts of the tier member." in home
+    assert "<li>Nothing yet</li>" in home
+    assert "Everybody may read" not in home
 
 
 def test_smoke_finds_a_deployment_for_members_sound(laptop: Laptop) -> None:

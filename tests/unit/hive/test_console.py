@@ -3,7 +3,7 @@
 import html
 import re
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -14,8 +14,7 @@ from commonplace.hive.model import AutoApproval, Contribution, Counts, ItemId, M
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Unavailable
 from commonplace.site.console.pages import pages as home_pages
-from commonplace.web.pages.context import PageContext
-from tests.console_app import Browser, Deployment
+from tests.console_app import PUBLIC, Browser, Deployment
 from tests.fakes.authority import ALICE, BOB, Accounts, standing
 from tests.fakes.hive_items import item
 from tests.fakes.hives import FakeHive
@@ -35,7 +34,7 @@ class Room:
     def __post_init__(self) -> None:
         desk = Desk(self.made.hive, self.made.reviews, self.made.names, self.made.clock)
         self.deployment = Deployment(
-            lambda _: [home_pages(cast(PageContext, None)), hive_pages(desk)],
+            lambda _: [home_pages(PUBLIC), hive_pages(desk)],
             standings=Accounts({ALICE: standing("vibecoder"), CAROL: standing("vibecoder"), BOB: standing("member")}),
             audit=self.audit,
         )

@@ -13,7 +13,7 @@ function make(name, attributes = {}, ...children) {
 function inline(text) {
   return text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).filter(Boolean).map((part) => {
     if (part.startsWith("`")) return make("code", {}, part.slice(1, -1));
-    if (part.startsWith("**")) return make("strong", {}, part.slice(2, -2));
+    if (part.startsWith("**")) return make("strong", {}, ...inline(part.slice(2, -2)));
     return part;
   });
 }
@@ -153,8 +153,8 @@ function render(api) {
   document.title = api.info.title + (main.dataset?.title ?? "");
   const operations = Object.entries(api.paths).map(([path, methods]) => [path, methods.get]).filter(([, get]) => get);
   const contents = document.getElementById("endpoints");
+  document.getElementById("title").textContent = api.info.title;
   main.replaceChildren(
-    make("h1", {}, api.info.title),
     make("p", { class: "faint" }, `Version ${api.info.version} · OpenAPI ${api.openapi} · `,
       make("a", { href: "/openapi.json" }, "openapi.json")),
     ...prose(api.info.description),

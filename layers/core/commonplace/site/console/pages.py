@@ -1,5 +1,6 @@
 """The console's home: who is signed in, what their roles are, and what they may do with them."""
 
+from functools import partial
 from pathlib import Path
 
 from commonplace.identity.accounts import short
@@ -12,23 +13,26 @@ MEMBER = Need("member", "knowledge:read")
 """What most pages of the console are for; who has less is told how to get there."""
 
 
-def pages(_: PageContext) -> ConsolePages:
+def pages(context: PageContext) -> ConsolePages:
     """As the capability declares them."""
     return ConsolePages(
-        pages=[ConsolePage(path="", title="You", show=show_home)],
+        pages=[ConsolePage(path="", title="You", show=partial(show_home, context))],
         templates=Path(__file__).parent / "templates",
     )
 
 
-async def show_home(visit: Visit) -> View:
-    principal = visit.principal
+async def show_home(context: PageContext, visit: Visit) -> View:
+    principal, readers = visit.principal, context.settings.site_tier
+    reads = principal.reaches(readers)
     return View(
         "home.html",
         {
             "subject": short(principal.subject or ""),
             "principal": principal,
             "roles": sorted(principal.roles),
-            "may": [WORDS[scope] for scope in CATALOGUE if principal.may(scope) and scope in WORDS],
+            "may": [WORDS[scope] for scope in CATALOGUE if reads and principal.may(scope) and scope in WORDS],
+            "reads": reads,
+            "readers": readers,
             "pages": visit.menu[1:],
             "ways": () if principal.uncertain or visit.may(MEMBER) else visit.ways(MEMBER),
             "newcomer": not principal.uncertain and not visit.may(MEMBER),
