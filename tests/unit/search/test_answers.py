@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -96,14 +98,37 @@ def test_organisations_share_no_answer(engine: Counting, provider: FakeEmbedding
     assert lighthouse.results == ()
 
 
-@pytest.mark.parametrize("request_", [replace(TIDE, documents=True), replace(TIDE, explain=True)], ids=repr)
-def test_whole_documents_and_explanations_are_made_each_time(
-    engine: Counting, provider: FakeEmbeddings, request_: SearchRequest
-) -> None:
+def test_an_explanation_is_made_each_time(engine: Counting, provider: FakeEmbeddings) -> None:
     service = SearchService(engine, provider, answers=Answers())
     for _ in range(2):
-        service.search(request_)
+        service.search(replace(TIDE, explain=True))
     assert engine.searched == 2
+
+
+def test_whole_documents_are_read_each_time_for_a_ranking_that_is_cached(
+    engine: Counting, provider: FakeEmbeddings
+) -> None:
+    texts = iter(("before", "after"))
+    documents: Any = SimpleNamespace(read=lambda ids: [next(texts) for _ in ids])
+    service = SearchService(engine, provider, answers=Answers(), documents=documents)
+
+    found = [service.search(replace(TIDE, limit=1, documents=True)) for _ in range(2)]
+
+    assert [str(hit.document) for each in found for hit in each.results] == ["before", "after"]
+    assert service.search(replace(TIDE, limit=1)).results[0].document is None
+    assert engine.searched == 1
+
+
+def test_only_what_is_shown_gets_a_snippet_and_a_document(engine: Counting, provider: FakeEmbeddings) -> None:
+    engine.write(indexed(provider, record("note/tides", "tides and the tide")), ())
+    documents: Any = SimpleNamespace(read=lambda ids: [f"text of {record}" for record in ids])
+    service = SearchService(engine, provider, documents=documents)
+
+    first, second = service.search(replace(TIDE, limit=2, shown=1, documents=True)).results
+
+    assert first.snippet
+    assert str(first.document) == f"text of note/{first.id}"
+    assert (second.snippet, second.document) == ("", None)
 
 
 def test_an_answer_is_kept_for_an_hour(engine: Counting, provider: FakeEmbeddings) -> None:

@@ -55,7 +55,9 @@ def find(search: Search, library: Library, request: SearchRequest, wanted: Inten
         onward = Position(page.stop, RecordId("")) if page.stop < total else None
         found = SearchResults(request.query, hits, total, fallback=False, reranked=False, took_ms=0)
         return replace(found, hint=wanted.sentence, after=onward, passed=page.start)
-    found = search(request)
+    found = search(replace(request, shown=page.stop))
+    if any(_ref(hit) not in library.manifest().by_ref for hit in found.results):
+        found = search(request)  # a spare may take its place
     if wanted is None or wanted not in library.edition().catalogue.select(Selection(request.filters)):
         return found
     hits = (*_hits(library, request, [wanted]), *(hit for hit in found.results if _ref(hit) != wanted.ref))

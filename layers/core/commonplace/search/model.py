@@ -281,6 +281,8 @@ class SearchRequest:
     query: str
     filters: Filters = field(default_factory=Filters)
     limit: int = 5
+    shown: int | None = None
+    """How many of the results get a snippet, the best first; None for all."""
     mode: Literal["hybrid", "lexical"] = "hybrid"
     """`lexical` ranks by words alone, counts exactly and can be paged through; `hybrid` ends at its candidates."""
     after: Position | None = None

@@ -31,7 +31,6 @@ from commonplace.search.model import (
     Reranker,
     SearchRequest,
     SearchResults,
-    WholeDocument,
 )
 from commonplace.search.near_duplicates import Collapsed
 from commonplace.search.query import Query
@@ -58,7 +57,7 @@ def to_hit(
     *,
     rerank_score: float | None = None,
     duplicates: Sequence[RecordId] = (),
-    document: WholeDocument | None = None,
+    shown: bool = True,
 ) -> Hit:
     """A result with the part of its chunk that shows why it was found; one that the query names, with its description.
 
@@ -66,15 +65,15 @@ def to_hit(
     """
     record, chunk = found.record, found.chunk
     if record.description and (score > RELEVANCE_SHARE or not chunk):
-        chunk, shown = None, snippet(record.description, query, DESCRIPTION_CHARACTERS)
+        chunk, excerpt = None, snippet(record.description, query, DESCRIPTION_CHARACTERS)
     else:
-        shown = snippet(chunk.text, query) if chunk else Snippet("")
+        excerpt = snippet(chunk.text, query) if chunk and shown else Snippet("")
     return Hit(
         id=record.document_id,
         content_type=record.content_type,
         title=record.title,
         description=record.description,
-        snippet=shown.text,
+        snippet=excerpt.text,
         heading=(" › ".join(chunk.heading_path) or None) if chunk else None,
         score=round(score, 6),
         rerank_score=rerank_score,
@@ -84,9 +83,8 @@ def to_hit(
         group=record.group,
         tags=record.tags,
         date=record.date,
-        marks=shown.marks,
+        marks=excerpt.marks,
         duplicates=tuple(duplicates),
-        document=document,
     )
 
 
@@ -139,23 +137,25 @@ class SearchService:
         if not query.text:
             found = SearchResults(request.query, (), 0, fallback=False, reranked=False, took_ms=0)
             return replace(found, took_ms=round(watch.whole()))
-        asked, state = replace(request, query=query.text), self._state(request)
+        asked, state = replace(request, query=query.text, documents=False), self._state(request)
         if self._answers and state and (held := self._answers.get(state, asked)) is not None:
-            return replace(held, query=request.query, took_ms=round(watch.whole()))
+            held = replace(held, query=request.query, results=self._with_documents(held.results, request, watch))
+            return replace(held, took_ms=round(watch.whole()))
         found, stages = (self._by_words if request.mode == "lexical" else self._ranked)(query, request, watch)
-        took = watch.whole()
-        found = replace(found, took_ms=round(took))
         # What was written meanwhile may be in the answer or not.
         if self._answers and state and self._is_whole(request, found, watch) and state == self._state(request):
             self._answers.put(state, asked, found)
+        results = self._with_documents(found.results, request, watch)
+        took = watch.whole()
+        found = replace(found, results=results, took_ms=round(took))
         if not request.explain:
             return found
         timings = {**watch.stages, "whole": took}
         return replace(found, explanation=self._explainer.explain(query, request, found, stages, timings))
 
     def _state(self, request: SearchRequest) -> State | None:
-        """Of what the answer is made of; None for an answer that is not kept."""
-        if self._answers is None or request.documents or request.explain:
+        """The state of what the answer is made of, but for whole documents; None for an answer that is not cached."""
+        if self._answers is None or request.explain:
             return None
         try:
             state = self._engine.state()
@@ -200,12 +200,13 @@ class SearchService:
                     score,
                     rerank_score=(scores or {}).get(record),
                     duplicates=ranked.best.duplicates.get(record, ()),
+                    shown=request.shown is None or at < request.shown,
                 )
-                for record, score in order[: request.limit]
+                for at, (record, score) in enumerate(order[: request.limit])
             ]
         results = SearchResults(
             query=request.query,
-            results=self._with_documents([record for record, _ in order], hits, request, watch),
+            results=tuple(hits),
             total=ranked.total,
             fallback=ranked.by_words,
             reranked=scores is not None,
@@ -240,7 +241,7 @@ class SearchService:
             hits = [to_hit(query, found[record], score) for record, score in scores if record in found]
         results = SearchResults(
             query=request.query,
-            results=self._with_documents(order, hits, request, watch),
+            results=tuple(hits),
             total=page.total,
             fallback=False,
             reranked=False,
@@ -263,19 +264,19 @@ class SearchService:
             best = [found[record] for record, _ in ranking if record in found]
             return rerank(query, best, self._reranker, self._rerank_cache)
 
-    def _with_documents(
-        self, order: Sequence[RecordId], hits: Sequence[Hit], request: SearchRequest, watch: Stopwatch
-    ) -> tuple[Hit, ...]:
-        """The hits with their whole documents, where those were requested and can be read."""
+    def _with_documents(self, hits: Sequence[Hit], request: SearchRequest, watch: Stopwatch) -> tuple[Hit, ...]:
+        """Return the hits, those that are shown with their whole documents where these are requested and readable."""
         if not request.documents or self._documents is None or not hits:
             return tuple(hits)
+        shown = hits[: request.shown]
         with watch.stage("documents"):
             try:
-                documents = self._documents.read(order[: len(hits)])
+                documents = self._documents.read([RecordId(f"{hit.content_type}/{hit.id}") for hit in shown])
             except Unavailable as error:
                 logger.warning("whole documents cannot be read", extra={"reason": error.message})
                 return tuple(hits)
-        return tuple(replace(hit, document=document) for hit, document in zip(hits, documents, strict=True))
+        read = (replace(hit, document=document) for hit, document in zip(shown, documents, strict=True))
+        return (*read, *hits[len(shown) :])
 
 
 def _as_list(embeddings: EmbeddingProvider | Sequence[EmbeddingProvider] | None) -> Sequence[EmbeddingProvider]:

@@ -442,5 +442,5 @@ def test_arguments_mean_the_same_however_a_model_sends_them(raw: dict[str, Any])
     result = call(build_server([knowledge_toolset(at.services())], Surface()), "search_knowledge", raw)
     assert not result.is_error
     assert at.search.asked == [
-        SearchRequest("seeds", Filters(content_types=("pattern",), tags_all=("roles",)), limit=8)
+        SearchRequest("seeds", Filters(content_types=("pattern",), tags_all=("roles",)), limit=8, shown=3)
     ]
