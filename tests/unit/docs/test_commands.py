@@ -78,7 +78,16 @@ def test_every_commonplace_command_parses(command: Command) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["serve", "--no-such-option", "dev --no-such-option", "dev --port", "sync", "sync twice", "validate one two", "search"],
+    [
+        "serve",
+        "--no-such-option",
+        "dev --no-such-option",
+        "dev --port",
+        "sync",
+        "sync twice",
+        "validate one two",
+        "search",
+    ],
 )
 def test_a_wrong_command_line_would_be_noticed(line: str) -> None:
     assert faults(line.split()) != []
