@@ -31,9 +31,9 @@ app = commands()
 
 @app.command()
 def dev(
+    path: Annotated[Path | None, typer.Argument(help="A clone, or any folder of Markdown; else the sample.")] = None,
     *,
-    repository: Annotated[Path | None, typer.Option(help="A local clone; without it, the sample.")] = None,
-    branch: Annotated[str | None, typer.Option(help="The branch to serve; default: the one checked out.")] = None,
+    branch: Annotated[str | None, typer.Option(help="A clone's branch; default: the one checked out.")] = None,
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help=f"Port to serve on, 0 for any; default: {DEFAULT_PORT}.")
     ] = None,
@@ -61,8 +61,10 @@ def dev(
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Name skipped files; show the logs.")] = False,
 ) -> None:
     """Serve a knowledge base on this machine, and keep up with every saved file."""
-    source = _source(repository, branch)
-    catalogues = catalogues_of(source, catalogue or (), sample=repository is None)
+    source = _source(path, branch)
+    if data and source.git_dir is None and data.resolve().is_relative_to(source.folder):
+        raise CommandError("The data folder lies inside the folder that is served.", "Name one elsewhere with --data.")
+    catalogues = catalogues_of(source, catalogue or (), sample=path is None)
     from local.dev.laptop import Laptop
     from local.dev.screen import Screen
     from local.dev.session import data_folder, ended_by_signals, search_engine, serve
@@ -70,7 +72,7 @@ def dev(
 
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     screen = Screen()
-    site = (SAMPLE_SITE if repository is None else {}) | site_environment(os.environ)
+    site = (SAMPLE_SITE if path is None else {}) | site_environment(os.environ)
     told = site | model_environment(os.environ)
     if not once:
         fetch_detector()
@@ -99,11 +101,11 @@ def dev(
         raise typer.Exit(1)
 
 
-def _source(repository: Path | None, branch: str | None) -> Source:
-    if repository is not None:
-        return clone(repository, branch)
+def _source(path: Path | None, branch: str | None) -> Source:
+    if path is not None:
+        return clone(path, branch)
     if branch is not None:
-        raise CommandError("--branch goes with --repository.", "The sample has no branches.")
+        raise CommandError("The sample has no branches.", "Name a clone: commonplace dev PATH --branch NAME")
     return plain_folder(SAMPLE, SAMPLE_NAME)
 
 

@@ -18,9 +18,9 @@ PLAIN = re.compile(r"MIT|BSD|ISC|Apache|Python Software Foundation|PSF|Public Do
 
 
 def licence(package: str) -> str:
-    facts = importlib.metadata.metadata(package)
-    classifiers = " ".join(one for one in facts.get_all("Classifier", []) if one.startswith("License"))
-    return facts.get("License-Expression") or classifiers or facts.get("License") or "unknown"
+    facts = importlib.metadata.metadata(package).json
+    classifiers = " ".join(one for one in facts.get("classifier", []) if one.startswith("License"))
+    return str(facts.get("license_expression") or classifiers or facts.get("license", "unknown"))
 
 
 def bundled() -> list[str]:
