@@ -333,6 +333,7 @@ class Laptop:
             "EXPLAIN": "anyone",
             "CIMD_LOOPBACK": "true",
             "LOCAL_ACCOUNTS": LOCAL_ACCOUNTS,
+            "MCP_FULL_TEXT_TIER": "public",
             **dict.fromkeys(LIMITS, "0"),
             "PII_MODEL_FOLDER": str(RAMPART.folder),
             "MCP_RATE_LIMITS": "{}",

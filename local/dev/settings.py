@@ -86,13 +86,14 @@ def _configured(template: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def site_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """How the knowledge base is called, how it looks, and where people read it. Raises CommandError."""
+    """Return how the knowledge base is called, how it looks, and who reads it where. Raises CommandError."""
     from commonplace.kernel.configuration import declaration, read
     from commonplace.kernel.settings import Appearance
-    from commonplace.web.settings import ReaderSettings
+    from commonplace.web.mcp.settings import McpSettings
 
-    fields = {**Appearance.model_fields, "document_url": ReaderSettings.model_fields["document_url"]}
-    declared = [declaration(field) for field in fields.values()]
+    of_readers = ("document_url", "full_text_tier")
+    fields = (*Appearance.model_fields.values(), *(McpSettings.model_fields[name] for name in of_readers))
+    declared = [declaration(field) for field in fields]
     given = {}
     for one in declared:
         if one.variable is None or not (value := environ.get(one.variable, "").strip()):

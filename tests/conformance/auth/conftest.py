@@ -45,8 +45,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     user.commit("The sample")
     allowed = [(MEMBER, "member"), (VIBECODER, "vibecoder")]
     options = [option for one, tier in allowed for option in ("--allow", f"{one.address}={tier}")]
-    with started(user, folder / "data", *options) as dev:
-        yield Place(dev)
+    with pytest.MonkeyPatch.context() as shell:
+        shell.setenv("MCP_FULL_TEXT_TIER", "member")
+        with started(user, folder / "data", *options) as dev:
+            yield Place(dev)
 
 
 @pytest.fixture

@@ -25,10 +25,11 @@ class Described(Protocol):
 
 
 class SignIn(Unauthorized):
-    """Nobody in particular asks for what is not open to everybody."""
+    """Nobody in particular asks for what is not open to everybody; `page` is where a person reads it all the same."""
 
-    def __init__(self, challenge: str) -> None:
-        super().__init__("This is for people who have signed in.", hint="Sign in, and ask again.")
+    def __init__(self, challenge: str, page: str | None = None) -> None:
+        elsewhere = f" Anybody can read it at {page} in a browser." if page else ""
+        super().__init__("This is for people who have signed in.", hint=f"Sign in, and ask again.{elsewhere}")
         self.challenge = challenge
 
 

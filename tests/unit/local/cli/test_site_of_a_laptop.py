@@ -13,6 +13,7 @@ def test_name_look_and_address_come_from_the_shell() -> None:
         "SITE_DESCRIPTION": "What we know.",
         "SITE_ACCENT": "#0b6e4f",
         "DOCUMENT_URL": "http://localhost:4321/{type}/{id}",
+        "MCP_FULL_TEXT_TIER": "vibecoder",
     }
     assert site_environment(told | {"PATH": "/bin", "STAGE": "prod"}) == told
     assert site_environment({"SITE_NAME": " ", "PATH": "/bin"}) == {}
@@ -28,6 +29,7 @@ def test_sample_has_a_name_and_a_description_that_are_valid() -> None:
     [
         ("SITE_ACCENT", "green", "a colour such as #0b6e4f"),
         ("SITE_NAME", "x" * 81, "a title of at most 80 characters"),
+        ("MCP_FULL_TEXT_TIER", "everybody", "one of: public, member, vibecoder"),
         ("DOCUMENT_URL", "http://localhost:4321/{id}", "an http:// or https:// URL with {type} and {id}"),
     ],
 )

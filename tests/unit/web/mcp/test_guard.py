@@ -14,6 +14,7 @@ from commonplace.identity.principals import TIERS, Tier, covers
 from commonplace.identity.secrets import digest
 from tests.examples import examples
 from tests.fakes.access_tokens import ROSA, Realm, standing
+from tests.unit.documents.tools.calling import ORIGIN
 from tests.unit.web.mcp.guarded import METADATA, Guarded, bearer, outcome, resource
 from tests.unit.web.mcp.world import META, body_of, call, event, legacy, modern
 
@@ -21,6 +22,8 @@ ERAS = pytest.mark.parametrize("era", [modern, legacy])
 LINK = call("save_link", url="https://example.org/kelp", title="Kelp forests")
 DRAFT = call("create_draft", contentType="guide", title="How to seed", content="Text.")
 AGENT = "agent:gardener"
+PATTERN_PAGE = f"{ORIGIN}/d/pattern/rotating-stewardship"
+GROUP_PAGE = f"{ORIGIN}/d/group/seed-library"
 
 
 def challenge(answer: dict[str, Any]) -> str:
@@ -88,6 +91,49 @@ def test_r1_the_old_handshake_and_the_new_discovery_take_no_token(here: Guarded)
     hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a test", "version": "1"}}
     assert outcome(here.ask(legacy("initialize", hello))) == "ok"
     assert outcome(here.ask(modern("server/discover"))) == "ok"
+
+
+@ERAS
+@pytest.mark.parametrize(
+    ("method", "params", "page"),
+    [
+        ("tools/call", call("get_document", id="rotating-stewardship", contentType="pattern"), PATTERN_PAGE),
+        ("tools/call", call("get_document", id="Rotating stewardship"), PATTERN_PAGE),
+        ("tools/call", call("fetch", id="pattern/rotating-stewardship#2"), PATTERN_PAGE),
+        ("tools/call", call("search_with_documents", query="who & what"), f"{ORIGIN}/search?q=who+%26+what"),
+        ("resources/read", {"uri": "mcp://superbenefit/documents/pattern/rotating-stewardship"}, PATTERN_PAGE),
+        ("resources/read", {"uri": "mcp://superbenefit/raw/data/groups/seed-library.md"}, GROUP_PAGE),
+    ],
+)
+def test_r1_a_refusal_names_the_page_where_anybody_reads_the_same(
+    here: Guarded, era: Any, method: str, params: dict[str, Any], page: str
+) -> None:
+    answer = here.ask(era(method, params))
+    assert outcome(answer) == "401"
+    said = f"Sign in, and ask again. Anybody can read it at {page} in a browser."
+    assert body_of(answer)["error"]["data"]["hint"] == said
+    private = Guarded(tier="member").ask(era(method, params))
+    assert (outcome(private), body_of(private)["error"]["data"]["hint"]) == ("401", "Sign in, and ask again.")
+
+
+@ERAS
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("tools/call", call("get_document", id="nothing-of-that-name")),
+        ("tools/call", call("get_document", id=["pattern"])),
+        ("tools/call", {"name": "get_document", "arguments": "pattern"}),
+        ("tools/call", {"name": "get_document"}),
+        ("tools/call", LINK),
+        ("resources/read", {"uri": "mcp://superbenefit/documents/pattern/nothing"}),
+        ("resources/read", {"uri": "mcp://superbenefit/raw/nothing.md"}),
+    ],
+)
+def test_r1_a_refusal_of_what_stands_nowhere_names_no_page(
+    here: Guarded, era: Any, method: str, params: dict[str, Any]
+) -> None:
+    answer = here.ask(era(method, params))
+    assert (outcome(answer), body_of(answer)["error"]["data"]["hint"]) == ("401", "Sign in, and ask again.")
 
 
 # R2

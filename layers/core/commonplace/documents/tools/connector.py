@@ -6,7 +6,7 @@ from pydantic import Field
 
 from commonplace.documents.content.document import Entry, reference
 from commonplace.documents.tools import pagination
-from commonplace.documents.tools.documents import read
+from commonplace.documents.tools.documents import page, read
 from commonplace.documents.tools.search import FilterArguments, ask
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
@@ -79,6 +79,7 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
             output=Fetched,
             run=partial(fetch, using),
             tier=using.full_text_tier,
+            page=lambda asked: page(using, None, _parts(asked.id)[0]),
             verbatim=True,
         ),
     )

@@ -57,8 +57,14 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
             output=DocumentPage,
             run=partial(get_document, using),
             tier=using.full_text_tier,
+            page=lambda asked: page(using, asked.content_type, asked.id),
         ),
     )
+
+
+def page(using: KnowledgeServices, content_type: str | None, name: str) -> str:
+    """Return the address where people read the document that is meant. Raises NotFound, InvalidInput, Unavailable."""
+    return using.addresses.of(locate(using.catalogue(), using.addresses, content_type, name).entry)
 
 
 def get_document(using: KnowledgeServices, _: Call, asked: DocumentArguments) -> Answer:

@@ -17,6 +17,7 @@ from commonplace.documents.content.library import Edition
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.tools import completions
 from commonplace.documents.tools.completions import completer
+from commonplace.documents.tools.documents import page
 from commonplace.documents.tools.pagination import body_of
 from commonplace.documents.tools.services import FIRST_HOST, KnowledgeServices, document_uri
 from commonplace.kernel.errors import NotFound, TooLarge
@@ -170,6 +171,7 @@ def _templates(using: KnowledgeServices, host: str) -> tuple[Template, ...]:
             mime_type=MARKDOWN,
             read=partial(_document, using),
             tier=using.full_text_tier,
+            page=lambda given: page(using, given["contentType"], given["id"]),
             listed=listed,
             complete={
                 "contentType": completer(using, completions.content_types),
@@ -184,6 +186,7 @@ def _templates(using: KnowledgeServices, host: str) -> tuple[Template, ...]:
             mime_type=None,
             read=partial(_file, using),
             tier=using.full_text_tier,
+            page=partial(_file_page, using),
             listed=listed,
             complete={"path": completer(using, completions.paths)},
         ),
@@ -259,10 +262,18 @@ def _file(using: KnowledgeServices, _: Call, given: Mapping[str, str]) -> tuple[
         parsed = markdown.parse(raw)
         body = parsed.body if isinstance(parsed, markdown.ParsedFile) else ""
         return _contents(raw[: len(raw) - len(body.encode())] + visible(body).encode(), MARKDOWN)
-    attachment = next((one for one in catalogue.manifest.attachments if one.path == path), None)
-    if attachment is None:
+    if (attachment := _attachment(catalogue, path)) is None:
         raise NotFound("There is no published file at this path.", hint="Paths are those of the repository.")
     return _attached(using, attachment)
+
+
+def _file_page(using: KnowledgeServices, given: Mapping[str, str]) -> str:
+    attachment = _attachment(using.catalogue(), given["path"])
+    return using.addresses.of_attachment(attachment) if attachment else page(using, None, given["path"])
+
+
+def _attachment(catalogue: Catalogue, path: str) -> Attachment | None:
+    return next((one for one in catalogue.manifest.attachments if one.path == path), None)
 
 
 def _attached(using: KnowledgeServices, attachment: Attachment) -> tuple[Text, str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from typing import Any
+from urllib.parse import urlencode
 
 from pydantic import Field
 
@@ -346,6 +347,7 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
             output=Documents,
             run=partial(search_with_documents, using),
             tier=using.full_text_tier,
+            page=lambda asked: f"{using.addresses.base_url}/search?{urlencode({'q': asked.query})}",
             cost="search",
         ),
     )

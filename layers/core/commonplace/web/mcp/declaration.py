@@ -156,6 +156,8 @@ class Tool:
     """In place of the schema of `arguments`, where a model cannot say it."""
     in_use: Mapping[str, Callable[[], Sequence[str]]] = field(default_factory=dict)
     """By argument: slugs that it can be at the moment, the most significant first. Lists add some of them."""
+    page: Callable[[Any], str | None] | None = None
+    """`arguments -> page of a public deployment where anybody reads the same`: named to a caller who has to sign in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +194,8 @@ class Template:
     kind: str | None = None
     """The kind of thing it reads, one of `principals.KINDS`; None is the toolset's."""
     complete: Mapping[str, Complete] = field(default_factory=dict)
+    page: Callable[[Mapping[str, str]], str | None] | None = None
+    """`variables -> page of a public deployment where anybody reads the same`."""
 
 
 @dataclass(frozen=True, slots=True)

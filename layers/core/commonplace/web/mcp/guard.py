@@ -18,12 +18,14 @@ from commonplace.identity.principals import Principals, Tier
 from commonplace.kernel.errors import CommonplaceError, Unauthorized
 from commonplace.web.challenges import Challenges, NotValid, SignIn
 from commonplace.web.mcp.access import exists
+from commonplace.web.mcp.arguments import understand
 from commonplace.web.mcp.declaration import Caller
 from commonplace.web.mcp.edge import tool_called
 from commonplace.web.mcp.errors import MESSAGE
 from commonplace.web.mcp.limits import Metered, Throttle
 from commonplace.web.mcp.offer import Offer
 from commonplace.web.mcp.surface import CALLER
+from commonplace.web.mcp.tools import in_thread
 from commonplace.web.mcp.uri_templates import match, pattern_of
 from commonplace.web.middleware import MET, client_address, header_map
 from commonplace.web.private import admit
@@ -55,6 +57,23 @@ class Needs:
                 return self._resource(params.get("uri"))
             case "prompts/get":
                 return self._named("prompt", params.get("name"))
+        return None
+
+    def page(self, message: Mapping[str, Any]) -> str | None:
+        """The page of a public deployment where anybody reads what a refused message is about. It reads the store."""
+        params = message["params"]
+        try:
+            if message["method"] == "tools/call":
+                tool, given = self._offer.tools[params["name"]].tool, params.get("arguments")
+                if tool.page is not None and isinstance(given, Mapping):
+                    return tool.page(understand(given, tool.arguments, max_values=tool.max_values)[0])
+            elif message["method"] == "resources/read":
+                for one in self._offer.templates:
+                    variables = match(pattern_of(one.uri_template), params["uri"])
+                    if one.page is not None and variables is not None:
+                        return one.page(variables)
+        except CommonplaceError:
+            pass  # what was named is not there, or cannot be read now: the refusal stands without a page
         return None
 
     def _tool(self, name: Any, caller: Caller) -> Need | None:
@@ -115,7 +134,11 @@ class Guard:
             met=scope[MET],
         )
         caller = self._identified(stranger, headers)
-        self._admit(scope, caller)
+        try:
+            self._admit(scope, caller)
+        except SignIn as refused:
+            page = await in_thread(self._needs.page, scope[MESSAGE]) if self._tier == "public" else None
+            raise SignIn(refused.challenge, page) from None
         await self._app(_without_credentials(scope) | {CALLER: caller}, receive, send)
 
     def _identified(self, stranger: Metered, headers: Mapping[str, str]) -> Metered:

@@ -84,7 +84,7 @@ class McpSettings(ReaderSettings, Toolsets, GitHubApi, Cloud):
     alone."""
     full_text_tier: Tier = setting(one_of(*TIERS), "MCP_FULL_TEXT_TIER", key="fullTextTier", default="member")
     """Who reads whole documents over MCP: `public`, `member` or `vibecoder`. A [courtesy](mcp.md#tools), since REST
-    serves the same to everybody."""
+    serves the same to everybody: [when to open it](deploy.md#connect-agents). On a laptop it is `public`."""
     document_tokens: int = setting(
         whole(1_000, MAX_TOKENS), "MCP_DOCUMENT_TOKENS", key="mcpDocumentTokens", default=DOCUMENT_TOKENS
     )

@@ -31,6 +31,7 @@ def test_whoever_chooses_an_account_is_signed_in_as_it(laptop: World) -> None:
     page = browser.get("/account")
     assert "Ada, member" in page.text
     assert "Guest, public" in page.text
+    assert page.text.index("Guest, public") < page.text.index("With your wallet")
     answer = choose(browser, page)
     assert (answer.status_code, answer.headers["location"]) == (303, "/account")
     shown = browser.get("/account").text
