@@ -1,5 +1,6 @@
 """Serve a knowledge base on this machine."""
 
+import hashlib
 import logging
 import os
 from collections.abc import Sequence
@@ -74,6 +75,10 @@ def dev(
     screen = Screen()
     site = (SAMPLE_SITE if path is None else {}) | site_environment(os.environ)
     told = site | model_environment(os.environ)
+    if data is None and told.get("EMBEDDING_PROVIDER", "").startswith("onnx:"):
+        name = hashlib.sha256(f"{source.folder} {source.branch}".encode()).hexdigest()[:12]
+        data = PROJECT / ".data" / f"dev-{name}"
+        screen.say(f"A slow model embeds each text once: store, index and vectors stay in {data}")
     if not once:
         fetch_detector()
     try:

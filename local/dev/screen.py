@@ -21,6 +21,7 @@ from commonplace.reference.sync.plan import CatalogueReport
 from local.dev.laptop import Laptop, Progress
 from local.dev.source import Source, has_commits
 from local.findings import EXAMPLES, finding_lines, tally_line
+from local.knowledge_folder import SAMPLE
 from local.opensearch.progress import Tell, told
 from local.reports import catalogue_line, failure_of, problem_line
 from local.terminal import counted, printable
@@ -92,7 +93,7 @@ def judge(laptop: Laptop) -> Outcome:
     faults = [*_faults(laptop, manifest), *_catalogue_faults(laptop, dict(catalogues))]
     head, large = laptop.workspace.head, laptop.workspace.large
     files = tuple(one.path for one in laptop.api.repository.tree(head, recursive=True)) if head else ()
-    plain = laptop.source.git_dir is None
+    plain = laptop.source.git_dir is None and laptop.source.folder != SAMPLE
     why = "commonplace why FILE" + (f" --root {shlex.quote(str(laptop.source.folder))}" if plain else "")
     return Outcome(manifest, laptop.report(), tuple(faults), catalogues, files, large, why)
 
@@ -251,4 +252,5 @@ def catalogue_lines(name: str, report: CatalogueReport | None, *, verbose: bool 
 
 def _counts(progress: Progress) -> str:
     indexed = max(0, progress.stored - progress.waiting)
-    return f"{progress.stored} stored, {indexed} indexed"
+    embedding = f", embedding {progress.embedded:,} of {progress.passages:,} passages"
+    return f"{progress.stored} stored, {indexed} indexed" + (embedding if progress.passages > progress.embedded else "")
