@@ -19,14 +19,15 @@ PIPE_WIDTH = 200
 _ANNOTATIONS: dict[Severity, str] = {"error": "error", "warning": "warning", "hint": "notice"}
 
 
-def commands(text: str | None = None) -> typer.Typer:
+def commands(text: str | None = None, *, add_completion: bool = False, **more: Any) -> typer.Typer:
     """A parser that leaves errors to the command line. With a text it is a group, whose help shows it."""
     return typer.Typer(
         help=text,
         no_args_is_help=text is not None,
-        add_completion=False,
+        add_completion=add_completion,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
+        **more,
     )
 
 

@@ -4,28 +4,63 @@ The first line of a module is the help of its command; the rest of the command l
 """
 
 import importlib
-import importlib.metadata
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
+from commonplace import __version__
 from local.errors import CommandError
 from local.terminal import commands
-
-PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
 OUTSIDE = ("botocore.", "httpx", "commonplace.")
 """Errors of these modules speak of the outside world, not of a defect: no traceback helps."""
 
-app = commands("An organisation's knowledge, kept in one place and served to agents, web sites and people.")
+
+class Commands(TyperGroup):
+    """The commands, each read from its module when it is run or completed; the list shows first lines alone."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command's own parser in place of its line in the list."""
+        name, listed, rest = super().resolve_command(ctx, args)
+        return name, typer.main.get_command(parser(name)) if name and listed else listed, rest
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; what it cannot do is a sentence without a traceback."""
+        try:
+            return super().invoke(ctx)
+        except CommandError as error:
+            _fail(ctx.invoked_subcommand, error.message, error.hint)
+        except Exception as error:
+            if not isinstance(error, OSError) and not type(error).__module__.startswith(OUTSIDE):
+                raise
+            _fail(ctx.invoked_subcommand, f"{type(error).__name__}: {error}", "")
 
 
-@app.command()
-def version() -> None:
-    """Say which version this is."""
-    typer.echo(importlib.metadata.version("commonplace"))
+app = commands(
+    "An organisation's knowledge, kept in one place and served to agents, web sites and people.",
+    cls=Commands,
+    add_completion=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def top(
+    *,
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = (
+        False
+    ),
+) -> None:
+    """The program itself; options before the name of a command."""
 
 
 def modules() -> dict[str, Path]:
@@ -41,22 +76,6 @@ def parser(name: str) -> typer.Typer:
     return found
 
 
-def _add(name: str, file: Path) -> None:
-    with file.open(encoding="utf-8") as source:
-        text = source.readline().strip('"\n')
-
-    @app.command(name, help=text, context_settings=PASS_ON)
-    def run(context: typer.Context) -> None:
-        try:
-            parser(name)(args=context.args, prog_name=f"commonplace {name}")
-        except CommandError as error:
-            _fail(name, error.message, error.hint)
-        except Exception as error:
-            if not isinstance(error, OSError) and not type(error).__module__.startswith(OUTSIDE):
-                raise
-            _fail(name, f"{type(error).__name__}: {error}", "")
-
-
 def _fail(command: str, message: str, hint: str) -> NoReturn:
     typer.echo(f"commonplace {command}: {message}", err=True)
     if hint:
@@ -65,4 +84,5 @@ def _fail(command: str, message: str, hint: str) -> NoReturn:
 
 
 for _name, _file in modules().items():
-    _add(_name, _file)
+    with _file.open(encoding="utf-8") as _source:
+        app.command(_name, help=_source.readline().strip('"\n'))(lambda: None)

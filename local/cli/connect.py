@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from commonplace import __version__
 from local.deployment import web_address
 from local.errors import CommandError
 from local.terminal import commands, print_json
@@ -23,12 +24,11 @@ def connect(
     """Say how to connect an MCP client."""
     from commonplace.site.connect import registry
     from commonplace.site.connect.clients import Endpoint, clients
-    from commonplace.web.representations import API_VERSION
     from local.connect_page import client_text
 
     at = Endpoint.of(name, web_address(url, "base URL"), toolset)
     if server_json:
-        print_json(registry.server_json(at, API_VERSION))
+        print_json(registry.server_json(at, __version__))
         if not at.public:
             typer.echo("The registry takes public https addresses only: give the deployment's with --url.", err=True)
         return

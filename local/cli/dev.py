@@ -1,5 +1,6 @@
 """Serve a knowledge base on this machine."""
 
+import hashlib
 import logging
 import os
 from collections.abc import Sequence
@@ -37,9 +38,9 @@ app = commands()
 
 @app.command()
 def dev(
+    path: Annotated[Path | None, typer.Argument(help="A clone, or any folder of Markdown; else the sample.")] = None,
     *,
-    repository: Annotated[Path | None, typer.Option(help="A local clone; without it, the sample.")] = None,
-    branch: Annotated[str | None, typer.Option(help="The branch to serve; default: the one checked out.")] = None,
+    branch: Annotated[str | None, typer.Option(help="A clone's branch; default: the one checked out.")] = None,
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help=f"Port to serve on, 0 for any; default: {DEFAULT_PORT}.")
     ] = None,
@@ -67,8 +68,10 @@ def dev(
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Name skipped files; show the logs.")] = False,
 ) -> None:
     """Serve a knowledge base on this machine, and keep up with every saved file."""
-    source = _source(repository, branch)
-    catalogues = catalogues_of(source, catalogue or (), sample=repository is None)
+    source = _source(path, branch)
+    if data and source.git_dir is None and data.resolve().is_relative_to(source.folder):
+        raise CommandError("The data folder lies inside the folder that is served.", "Name one elsewhere with --data.")
+    catalogues = catalogues_of(source, catalogue or (), sample=path is None)
     from local.dev.laptop import Laptop
     from local.dev.screen import Screen
     from local.dev.session import data_folder, ended_by_signals, search_engine, serve
@@ -76,8 +79,12 @@ def dev(
 
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     screen = Screen()
-    site = (SAMPLE_SITE if repository is None else {}) | site_environment(os.environ)
+    site = (SAMPLE_SITE if path is None else {}) | site_environment(os.environ)
     told = site | model_environment(os.environ)
+    if data is None and told.get("EMBEDDING_PROVIDER", "").startswith("onnx:"):
+        name = hashlib.sha256(f"{source.folder} {source.branch}".encode()).hexdigest()[:12]
+        data = PROJECT / ".data" / f"dev-{name}"
+        screen.say(f"A slow model embeds each text once: store, index and vectors stay in {data}")
     if not once:
         fetch_detector()
     try:
@@ -97,7 +104,7 @@ def dev(
                     allow=allow or (),
                     catalogues=catalogues,
                 )
-                beside = contribute_sample if repository is None and RAMPART.folder.is_dir() else None
+                beside = contribute_sample if path is None and RAMPART.folder.is_dir() else None
                 whole = serve(laptop, screen, once=once, verbose=verbose, engine=chosen, beside=beside)
     except KeyboardInterrupt:
         screen.say("Stopped.")
@@ -120,16 +127,16 @@ def contribute_sample(laptop: "Laptop", screen: "Screen") -> None:
             if not server.get("stats")["contributed"]:
                 for entry in entries:
                     server.post("contributions", **entry.body)
-                screen.say(f"{len(entries)} contributions of the sample wait for a review: commonplace hive review")
+                screen.say(f"{len(entries)} pending contributions of the sample: commonplace hive review")
     except CommandError as error:
         screen.say(f"The sample contributes nothing to the hive: {error.message}")
 
 
-def _source(repository: Path | None, branch: str | None) -> Source:
-    if repository is not None:
-        return clone(repository, branch)
+def _source(path: Path | None, branch: str | None) -> Source:
+    if path is not None:
+        return clone(path, branch)
     if branch is not None:
-        raise CommandError("--branch goes with --repository.", "The sample has no branches.")
+        raise CommandError("The sample has no branches.", "Name a clone: commonplace dev PATH --branch NAME")
     return plain_folder(SAMPLE, SAMPLE_NAME)
 
 

@@ -3,9 +3,11 @@
 import errno
 import json
 import logging
+import os
+import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -56,16 +58,21 @@ LIMITS = (
     "AUTH_AGENT_SESSIONS_PER_HOUR",
 )
 """All are off: nobody else is on this machine."""
+EMBEDDED = re.compile(rb'"embedded":(\d+),"texts":(\d+)')
+"""In a line of the index function's log, after each step of a model."""
+LOG_TAIL_BYTES = 10_000
 RETRY_SECONDS = 2
 """The workflow's retries start at 30 s on AWS; nobody waits so long for a stand-in."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the work has come: documents stored, and events waiting for the index."""
+    """How far the work has come: documents stored, events waiting for the index, and what it embeds just now."""
 
     stored: int
     waiting: int
+    embedded: int = 0
+    passages: int = 0
 
 
 class Laptop:
@@ -224,7 +231,12 @@ class Laptop:
 
     def progress(self) -> Progress:
         """Asks no service: whoever looks five times a second would take a good part of the time of what it looks at."""
-        return Progress(self.cloud.count(CONTENT_PREFIX), self.cloud.waiting)
+        embedding = []
+        with suppress(OSError), (self.data / "cloud" / "logs" / "Index.log").open("rb") as log:
+            log.seek(max(0, log.seek(0, os.SEEK_END) - LOG_TAIL_BYTES))
+            embedding = EMBEDDED.findall(log.read())
+        step = map(int, embedding[-1]) if embedding else ()
+        return Progress(self.cloud.count(CONTENT_PREFIX), self.cloud.waiting, *step)
 
     @property
     def store(self) -> S3ObjectStore:

@@ -20,7 +20,8 @@ from commonplace.documents.sync.report import Report
 from commonplace.reference.sync.plan import CatalogueReport
 from local.dev.laptop import Laptop, Progress
 from local.dev.source import Source, has_commits
-from local.findings import finding_lines, tally_line
+from local.findings import EXAMPLES, finding_lines, tally_line
+from local.knowledge_folder import SAMPLE
 from local.opensearch.progress import Tell, told
 from local.reports import catalogue_line, failure_of, problem_line
 from local.terminal import counted, printable
@@ -30,6 +31,17 @@ PLAIN_WIDTH = 120
 PLAIN_INTERVAL_SECONDS = 2.0
 PATHS_SHOWN = 1000
 PROBLEMS_SHOWN = 20
+NO_PUBLISH = ("has no `publish: true`", "have no `publish: true`")
+WHY = {
+    "publish is not true": NO_PUBLISH,
+    "no frontmatter": NO_PUBLISH,
+    "empty file": ("is empty", "are empty"),
+    "draft": ("is a draft", "are drafts"),
+}
+"""Reasons of the publish gate behind a number of files: one, many."""
+LEFT_OUT = ("lies in a folder that is left out", "lie in folders that are left out")
+SUFFIX = ("does not end in `.md`", "do not end in `.md`")
+TOO_LARGE = ("is over 5 MB", "are over 5 MB")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +59,31 @@ class Outcome:
         types = Counter(entry.content_type for entry in self.manifest.documents) if self.manifest else Counter()
         return sorted(types.items(), key=lambda pair: (-pair[1], pair[0]))
 
+    files: tuple[str, ...] = ()
+    """Paths of the branch's head."""
+    large: tuple[str, ...] = ()
+    """Paths of a folder without Git that are too large to be served."""
+    why: str = ""
+    """The command that says more of a file."""
+
     @property
-    def skipped(self) -> list[tuple[str, int]]:
-        """Reasons for not publishing a file, most frequent first."""
-        reasons = self.report.skipped_by_reason if self.report else {}
-        return sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
+    def shown(self) -> str:
+        """How many Markdown files are served, and why the others are not."""
+        if self.report is None:
+            return "Shows nothing"
+        exclusions = self.report.judged().exclusions
+        reasons = Counter(
+            WHY.get(one.reason, (f"({one.reason})",) * 2)
+            for one in self.report.skipped
+            if exclusions.is_content(one.path) and not one.kept_last_good
+        )
+        for path in filter(exclusions.is_misplaced, self.files):
+            reasons[LEFT_OUT if exclusions.by(path) else SUFFIX] += 1
+        reasons[TOO_LARGE] += sum(map(exclusions.is_content, self.large))
+        told = ", ".join(f"{count:,} {why[count > 1]}" for why, count in reasons.most_common() if count)
+        shown = self.report.counts.documents
+        of = f"Shows {shown:,} of {counted(shown + reasons.total(), 'file', 'files')}"
+        return f"{of}: {told}; `{self.why}` says more" if told else of
 
 
 def judge(laptop: Laptop) -> Outcome:
@@ -59,7 +91,11 @@ def judge(laptop: Laptop) -> Outcome:
     manifest = laptop.manifest()
     catalogues = tuple((one.name, laptop.catalogue_report(one.name)) for one in laptop.catalogues)
     faults = [*_faults(laptop, manifest), *_catalogue_faults(laptop, dict(catalogues))]
-    return Outcome(manifest, laptop.report(), tuple(faults), catalogues)
+    head, large = laptop.workspace.head, laptop.workspace.large
+    files = tuple(one.path for one in laptop.api.repository.tree(head, recursive=True)) if head else ()
+    plain = laptop.source.git_dir is None and laptop.source.folder != SAMPLE
+    why = "commonplace why FILE" + (f" --root {shlex.quote(str(laptop.source.folder))}" if plain else "")
+    return Outcome(manifest, laptop.report(), tuple(faults), catalogues, files, large, why)
 
 
 def _faults(laptop: Laptop, manifest: Manifest | None) -> list[str]:
@@ -154,16 +190,24 @@ class Screen:
         return told(self._console)
 
     def outcome(self, outcome: Outcome, *, verbose: bool) -> None:
-        """Documents by type, skipped files by reason, what to mend."""
-        self._two_columns("Documents", "type", outcome.by_type)
-        if outcome.skipped:
-            self._two_columns("Not published", "why", outcome.skipped)
+        """Documents by type, what to mend, how many files are shown and why not all."""
+        table = Table(title="Documents", title_justify="left", box=None, pad_edge=False, header_style="dim")
+        table.add_column("type", no_wrap=True)
+        table.add_column("documents", justify="right")
+        for label, count in outcome.by_type:
+            table.add_row(label, str(count))
+        table.add_row("total", str(sum(count for _, count in outcome.by_type)), style="bold")
+        self._console.print(table)
+        if outcome.large:
+            names = ", ".join(map(printable, outcome.large[:EXAMPLES]))
+            self.say(f"Over 5 MB and never served: {counted(len(outcome.large), 'file', 'files')} ({names})")
         if outcome.report:
             counts = outcome.report.counts
             if not counts.documents:
-                self.say(f"No page is published: {ADD_A_PAGE}. Of any other file: commonplace why FILE")
+                self.say(f"No page is published: {ADD_A_PAGE}")
             for line in finding_lines(outcome.report.judged(), every=verbose):
                 self.say(line)
+            self.say(outcome.shown)
             self.say(f"{counts.documents} documents, {counts.attachments} attachments")
             self.say(tally_line(outcome.report.tally))
         if verbose and outcome.report:
@@ -188,15 +232,6 @@ class Screen:
         for one in laptop.catalogues:
             self.say(f"  {one.name}: {printable(str(one.source.folder / one.folder))}")
 
-    def _two_columns(self, title: str, name: str, rows: list[tuple[str, int]]) -> None:
-        table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="dim")
-        table.add_column(name, no_wrap=True)
-        table.add_column("files" if name == "why" else "documents", justify="right")
-        for label, count in rows:
-            table.add_row(label, str(count))
-        table.add_row("total", str(sum(count for _, count in rows)), style="bold")
-        self._console.print(table)
-
     def _paths(self, report: Report) -> None:
         for item in report.skipped[:PATHS_SHOWN]:
             where = f":{item.problem.line}" if item.problem and item.problem.line else ""
@@ -217,4 +252,5 @@ def catalogue_lines(name: str, report: CatalogueReport | None, *, verbose: bool 
 
 def _counts(progress: Progress) -> str:
     indexed = max(0, progress.stored - progress.waiting)
-    return f"{progress.stored} stored, {indexed} indexed"
+    embedding = f", embedding {progress.embedded:,} of {progress.passages:,} passages"
+    return f"{progress.stored} stored, {indexed} indexed" + (embedding if progress.passages > progress.embedded else "")

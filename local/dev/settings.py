@@ -125,7 +125,7 @@ def model_environment(environ: Mapping[str, str]) -> dict[str, str]:
         if kind not in HERE:
             raise SettingsError(f"EMBEDDING_PROVIDER is {kind}. On a laptop it must be one of: {', '.join(HERE)}.")
         if kind == "onnx" and find_spec("onnxruntime") is None:
-            raise CommandError("This model needs the package onnxruntime, which is not installed.", "make setup-all")
+            raise CommandError("This model needs the package onnxruntime, which is not installed.", "make setup")
         if kind == "openai":
             providers.embedding_providers(settings)
     except SettingsError as error:

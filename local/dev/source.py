@@ -15,6 +15,8 @@ GITHUB_REMOTE = re.compile(r"(?:https?://(?:[^@/]+@)?|ssh://git@|git@)github\.co
 NAME_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
 LOCAL = "local/"
 """Owner of what has no name on GitHub."""
+BRANCH = "main"
+"""The branch that a folder without Git is shown as."""
 DETACHED = "main"
 """The name under which a detached HEAD is shown."""
 
@@ -49,17 +51,22 @@ class Source:
         return None if self.name.startswith(LOCAL) else f"https://github.com/{self.name}"
 
 
-def plain_folder(folder: Path, name: str, branch: str = "main") -> Source:
-    """A folder that needs no repository: the sample."""
-    return Source(folder.resolve(), branch, name, None, None, None, folder.resolve())
+def plain_folder(folder: Path, name: str) -> Source:
+    """A folder that needs no repository."""
+    return Source(folder.resolve(), BRANCH, name, None, None, None, folder.resolve())
 
 
 def clone(path: Path, branch: str | None = None) -> Source:
-    """A local clone, bare or with files. Raises CommandError with a sentence that says what to do."""
+    """A local clone, bare or with files, or a folder without Git. Raises CommandError that says what to do."""
     folder = path.expanduser().resolve()
     if not folder.is_dir():
-        raise CommandError(f"{path} is not a folder.", "Give the folder of a local clone: --repository PATH")
+        raise CommandError(f"{path} is not a folder.", "Name a folder of Markdown files: commonplace dev PATH")
+    own_name = LOCAL + (NAME_CHARACTERS.sub("-", folder.name.removesuffix(".git")) or "repository")
     git_dir = _git_dir(folder)
+    if git_dir is None and branch is not None:
+        raise CommandError(f"{folder} is not a Git repository.", "It has no branches: leave out --branch.")
+    if git_dir is None:
+        return plain_folder(folder, own_name)
     if git_text("rev-parse", "--show-object-format", directory=folder) != "sha1":
         raise CommandError(
             f"{path} names its objects by SHA-256, and GitHub knows SHA-1 only.", "Clone it from GitHub."
@@ -68,42 +75,32 @@ def clone(path: Path, branch: str | None = None) -> Source:
     bare = git_text("rev-parse", "--is-bare-repository", directory=folder) == "true"
     current = _current_branch(folder)
     shown = branch or current or DETACHED
-    name = _github_name(folder) or LOCAL + (NAME_CHARACTERS.sub("-", folder.name.removesuffix(".git")) or "repository")
+    name = _github_name(folder) or own_name
     if not bare and (branch is None or branch == current):
         return Source(folder, shown, name, git_dir, common_dir, "HEAD", folder)
     return Source(folder, shown, name, git_dir, common_dir, _revision(folder, shown), None)
 
 
-def _git_dir(folder: Path) -> Path:
+def _git_dir(folder: Path) -> Path | None:
+    """The folder's repository; None for a folder that is in none."""
     try:
         git_dir = (folder / git_text("rev-parse", "--git-dir", directory=folder)).resolve()
         root = git_dir
         if git_text("rev-parse", "--is-bare-repository", directory=folder) != "true":
             root = Path(git_text("rev-parse", "--show-toplevel", directory=folder)).resolve()
     except GitError as error:
-        raise _not_a_clone(folder, str(error)) from error
+        if "not a git repository" in str(error):
+            return None
+        if "dubious ownership" in str(error):
+            hint = f"If you trust it: git config --global --add safe.directory {folder}"
+            raise CommandError(f"{folder} belongs to another user, and Git refuses to read it.", hint) from error
+        raise CommandError(f"Git cannot read {folder}: {error}.", "Install Git 2.30 or newer and try again.") from error
     if root != folder:
         raise CommandError(
             f"{folder} lies inside the Git repository {root}, but is not its top folder.",
-            f"Serve the whole repository with --repository {root}, or make the folder a repository of its own: "
-            "git init, git add, git commit.",
+            f"Serve the whole repository: commonplace dev {root}",
         )
     return git_dir
-
-
-def _not_a_clone(folder: Path, said: str) -> CommandError:
-    if "dubious ownership" in said:
-        return CommandError(
-            f"{folder} belongs to another user, and Git refuses to read it.",
-            f"If you trust it: git config --global --add safe.directory {folder}",
-        )
-    if "not installed" in said:
-        return CommandError("git is not installed.", "Install Git 2.30 or newer and try again.")
-    return CommandError(
-        f"{folder} is not a Git repository.",
-        f"Clone yours first (git clone https://github.com/OWNER/NAME), or make the folder one: git init {folder}. "
-        "Without --repository the sample knowledge base is served.",
-    )
 
 
 def _current_branch(folder: Path) -> str | None:

@@ -7,13 +7,16 @@ import logging
 import os
 import re
 import shutil
+import stat
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from watchfiles import Change, watch
 
+from commonplace.repository.markdown import MAX_FILE_BYTES
 from local.dev.source import Source
 from local.github.api import GitHubApi
 from local.github.git import GitError, GitRepository, git, git_environment, git_text, neutral_environment
@@ -47,6 +50,13 @@ WAKE_MS = 300
 START_SECONDS = 30
 
 FIRST = "repository.git"
+
+NEVER_READ = ".*\nnode_modules/\n"
+"""In a folder without Git, as its `.gitignore` would say it: settings of editors, bins of deleted notes, packages."""
+MAX_FILES = 100_000
+"""As many as GitHub lists of a repository."""
+MAX_FOLDER_MB = 1_500
+"""Of a folder without Git, for its files are copied; as much as the sync takes of an archive."""
 _FOREIGN = re.compile(r"[^A-Za-z0-9.-]")
 
 
@@ -70,7 +80,11 @@ class Workspace:
         self.git_dir = git_dir
         self._index = git_dir / "snapshot.index"
         self._lock = threading.Lock()
+        self.large: tuple[str, ...] = ()
+        """Files of a folder without Git that are left out, by their paths."""
         git("init", "--quiet", "--bare", str(git_dir), environment=neutral_environment())
+        if source.git_dir is None:
+            (git_dir / "info" / "exclude").write_text(NEVER_READ, encoding="utf-8")
         if source.common_dir is not None:
             borrowed = _quoted(source.common_dir / "objects")
             (git_dir / "objects" / "info" / "alternates").write_text(f"{borrowed}\n", encoding="utf-8")
@@ -136,8 +150,36 @@ class Workspace:
         settings = [part for setting in SAFE_SETTINGS for part in ("-c", setting)]
         usual = neutral_environment() if self.source.git_dir is None else git_environment()
         environment = usual | self._places(work_tree)
-        git(*settings, "add", "--all", directory=work_tree, environment=environment)
+        if self.source.git_dir is not None:
+            git(*settings, "add", "--all", directory=work_tree, environment=environment)
+        else:
+            self._add_files(work_tree, settings, environment)
         return git_text(*settings, "write-tree", environment=environment)
+
+    def _add_files(self, work_tree: Path, settings: Sequence[str], environment: Mapping[str, str]) -> None:
+        """Bring the index to a folder without Git, but for what is never served: `NEVER_READ`, large files."""
+        known, new, ignored = (
+            set(git("ls-files", "-z", *which, directory=work_tree, environment=environment).split(b"\0")) - {b""}
+            for which in ([], ["--others", "--exclude-standard"], ["--cached", "--ignored", "--exclude-standard"])
+        )
+        sizes: dict[bytes, int] = {}
+        for name in (known | new) - ignored:
+            with suppress(OSError):  # it is gone
+                status = (work_tree / os.fsdecode(name)).lstat()
+                if not stat.S_ISDIR(status.st_mode):  # a repository inside the folder is listed as one name
+                    sizes[name] = status.st_size
+        read = {name for name, size in sizes.items() if size <= MAX_FILE_BYTES}
+        self.large = tuple(sorted(os.fsdecode(name) for name in sizes.keys() - read))
+        megabytes = sum(sizes[name] for name in read) // 1_000_000
+        if len(read) > MAX_FILES or megabytes > MAX_FOLDER_MB:
+            most = f"at most {MAX_FILES:,} and {MAX_FOLDER_MB:,} MB are read"
+            raise GitError(
+                f"{work_tree} holds {len(read):,} files of {megabytes:,} MB, and {most}; name a folder in it"
+            )
+        for option, chosen in (("--force-remove", known - read), ("--add", read)):
+            paths = b"\0".join(sorted(chosen))
+            command = (*settings, "update-index", "--remove", option, "-z", "--stdin")
+            git(*command, directory=work_tree, environment=environment, data=paths)
 
     def _places(self, work_tree: Path) -> dict[str, str]:
         """The user's settings, attributes and excludes count; index and new objects are ours."""
@@ -234,7 +276,9 @@ class Watcher:
         for inside in (git_dir, common_dir):
             if inside is not None and changed.is_relative_to(inside):
                 return _moves_a_branch(changed.relative_to(inside))
-        return ".git" not in changed.parts
+        inside_folder = changed.relative_to(self._source.folder).parts if git_dir is None else ()
+        hidden = any(part.startswith(".") or part == "node_modules" for part in inside_folder)
+        return not hidden and ".git" not in changed.parts
 
 
 def _folders(source: Source) -> list[Path]:

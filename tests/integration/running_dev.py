@@ -79,7 +79,7 @@ class Dev(Serving):
 
     def __init__(self, user: Clone, data: Path, *options: str) -> None:
         self.user, self.data = user, data
-        super().__init__("--repository", str(user.folder), "--data", str(data), *options)
+        super().__init__(str(user.folder), "--data", str(data), *options)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from local.dev.screen import Screen
 from local.dev.session import ended_by_signals, serve
 from tests.integration.repositories import Clone, document
 from tests.integration.running_dev import (
+    COMMAND,
     EDIT_SECONDS,
     STOP_SECONDS,
     Dev,
@@ -53,10 +54,10 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dev]:
 
 def test_once_syncs_a_clone_and_says_what_came_of_it(user: Clone) -> None:
     before = user.fingerprint()
-    done = commonplace("dev", "--once", "--repository", str(user.folder))
+    done = commonplace("dev", "--once", str(user.folder))
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"^article +1$", done.stdout, re.MULTILINE)
-    assert re.search(r"^publish is not true +1$", done.stdout, re.MULTILINE)
+    assert "Shows 2 of 3 files: 1 has no `publish: true`; `commonplace why FILE` says more" in done.stdout
     assert "2 documents" in done.stdout
     assert "docs/hidden.md" not in done.stdout
     assert user.fingerprint() == before
@@ -124,7 +125,7 @@ def test_ctrl_c_leaves_nothing_running_and_kept_data_is_served_again_which_nobod
 
     for path in (dev.data, dev.data / "index", dev.data / "index" / "documents.sqlite", dev.data / "cloud"):
         path.chmod(0o777)  # as a former version left it
-    done = commonplace("dev", "--once", "--verbose", "--repository", str(dev.user.folder), "--data", str(dev.data))
+    done = commonplace("dev", "--once", "--verbose", str(dev.user.folder), "--data", str(dev.data))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 documents" in done.stdout
     assert "docs/hidden.md" in done.stdout, "--verbose names the skipped files"
@@ -139,7 +140,7 @@ def readable_by_others(data: Path) -> list[Path]:
 
 
 def test_two_cannot_share_a_data_folder(shared: Dev) -> None:
-    second = commonplace("dev", "--once", "--repository", str(shared.user.folder), "--data", str(shared.data))
+    second = commonplace("dev", "--once", str(shared.user.folder), "--data", str(shared.data))
     assert second.returncode == 1
     assert "Another `commonplace dev` uses" in second.stderr
 
@@ -215,7 +216,7 @@ def test_a_taken_port_is_said_so(user: Clone) -> None:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         port = str(listener.getsockname()[1])
-        done = commonplace("dev", "--repository", str(user.folder), "--port", port)
+        done = commonplace("dev", str(user.folder), "--port", port)
     assert done.returncode == 1
     assert f"Port {port} is in use." in done.stderr
     assert "Traceback" not in done.stderr
@@ -223,7 +224,7 @@ def test_a_taken_port_is_said_so(user: Clone) -> None:
 
 def test_a_data_folder_that_cannot_be_one_is_refused_in_two_sentences(user: Clone) -> None:
     data = user.folder / "index.md"
-    done = commonplace("dev", "--once", "--repository", str(user.folder), "--data", str(data))
+    done = commonplace("dev", "--once", str(user.folder), "--data", str(data))
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
         f"commonplace dev: Nothing can be kept in {data}: File exists.",
@@ -232,7 +233,7 @@ def test_a_data_folder_that_cannot_be_one_is_refused_in_two_sentences(user: Clon
 
 
 def test_an_empty_branch_is_said_in_words(tmp_path: Path) -> None:
-    done = commonplace("dev", "--once", "--repository", str(Clone(tmp_path / "empty").folder))
+    done = commonplace("dev", "--once", str(Clone(tmp_path / "empty").folder))
     assert done.returncode == 1
     assert "holds no files, and the repository has no commits yet: add a Markdown file" in done.stdout
 
@@ -247,13 +248,18 @@ def test_a_broken_edit_is_told_beside_what_is_still_served(shared: Dev) -> None:
 
 
 def test_wrong_folders_are_refused_in_two_sentences(tmp_path: Path) -> None:
-    plain = tmp_path / "plain"
-    plain.mkdir()
-    for folder, sentence in ((plain, "is not a Git repository"), (tmp_path / "nowhere", "is not a folder")):
-        done = commonplace("dev", "--once", "--repository", str(folder))
+    (tmp_path / "plain").mkdir()
+    for words, sentence in (
+        (("plain", "--branch", "main"), "is not a Git repository"),
+        (("plain", "--data", "plain/data"), "inside the folder that is served"),
+        (("nowhere",), "is not a folder"),
+    ):
+        done = subprocess.run(
+            [*COMMAND, "dev", "--once", *words], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
         assert done.returncode == 1
         assert sentence in done.stderr
-        assert "Traceback" not in done.stderr
+        assert len(done.stderr.splitlines()) == 2
 
 
 def test_sync_without_a_running_dev_says_what_to_do(tmp_path: Path) -> None:

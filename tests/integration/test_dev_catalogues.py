@@ -45,7 +45,7 @@ def test_once_says_what_was_read_and_fails_for_a_catalogue_that_is_refused(user:
     bad.mkdir()
     (bad / "commands.json").write_bytes(entries(command("list"), command("list")))
 
-    done = commonplace("dev", "--once", "--repository", str(user.folder), "--catalogue", str(bad))
+    done = commonplace("dev", "--once", str(user.folder), "--catalogue", str(bad))
 
     assert done.returncode == 1, done.stdout + done.stderr
     assert "Catalogue bad: refused" in done.stdout

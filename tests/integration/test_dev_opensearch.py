@@ -161,7 +161,7 @@ def test_dev_starts_a_node_of_its_own_keeps_its_index_and_leaves_nothing_running
 def test_dev_serves_from_the_index_that_its_node_kept(home: Path) -> None:
     with passable_folder() as folder:
         repository, data = in_dev(folder)
-        again = commonplace("dev", "--once", "--engine", "opensearch", "--repository", repository, "--data", data)
+        again = commonplace("dev", "--once", "--engine", "opensearch", repository, "--data", data)
         assert again.returncode == 0, again.stdout + again.stderr
         assert "3 documents" in again.stdout
 

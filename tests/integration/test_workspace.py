@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from local.dev.source import clone, plain_folder
-from local.dev.workspace import Workspace
+from local.dev.workspace import SnapshotFailed, Workspace
 from local.errors import CommandError
 from local.github.git import GitRepository, git, neutral_environment
 from tests.integration.repositories import Clone, document
@@ -228,8 +228,8 @@ def test_wrong_folders_and_branches_are_refused_with_what_to_do(user: Clone, tmp
     plain = tmp_path / "plain"
     plain.mkdir()
     for path, branch, message, hint in [
-        (tmp_path / "nowhere", None, "is not a folder", "--repository"),
-        (plain, None, "is not a Git repository", "git init"),
+        (tmp_path / "nowhere", None, "is not a folder", "commonplace dev PATH"),
+        (plain, "main", "is not a Git repository", "leave out --branch"),
         (user.folder / "notes", None, "is not its top folder", str(user.folder)),
         (user.folder, "nope", "no branch 'nope'", "main"),
     ]:
@@ -237,3 +237,73 @@ def test_wrong_folders_and_branches_are_refused_with_what_to_do(user: Clone, tmp
             clone(path, branch)
         assert message in refused.value.message
         assert hint in refused.value.hint
+
+
+def notes(folder: Path) -> Path:
+    """A folder without Git, as an editor of notes leaves it."""
+    files = {
+        "one.md": "one",
+        "deep/er/two – zwei.md": "two",
+        ".obsidian/app.json": "{}",
+        ".trash/gone.md": "gone",
+        "web/node_modules/left/readme.md": "package",
+        "secret/three.md": "three",
+        ".gitignore": "secret/\n",
+        "huge.bin": "x" * 5_000_001,
+    }
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    Clone(folder / "inner").write("four.md", "four")
+    (folder / "link.md").symlink_to("one.md")
+    (folder / "loop").symlink_to(folder)
+    return folder
+
+
+def everything(folder: Path) -> dict[str, object]:
+    return {str(path): path.lstat().st_mtime_ns for path in folder.rglob("*")}
+
+
+def test_a_folder_without_git_is_shown_as_it_is_and_stays_so(tmp_path: Path) -> None:
+    folder = notes(tmp_path / "notes")
+    before = everything(folder)
+    source = clone(folder)
+    private = Workspace(source, tmp_path / "private.git")
+    private.refresh()
+    assert (source.name, source.branch, source.work_tree) == ("local/notes", "main", folder)
+    assert shown(private) == {
+        "one.md": b"one",
+        "deep/er/two – zwei.md": b"two",
+        "link.md": b"one.md",
+        "loop": str(folder).encode(),
+    }
+    assert private.large == ("huge.bin",)
+    assert everything(folder) == before
+
+
+def test_a_folder_without_git_follows_edits_removals_and_files_that_grow(tmp_path: Path) -> None:
+    folder = notes(tmp_path / "notes")
+    private = Workspace(clone(folder), tmp_path / "private.git")
+    assert private.refresh() is not None
+    assert private.refresh() is None
+    (folder / "one.md").write_bytes(b"x" * 5_000_001)
+    (folder / "huge.bin").write_bytes(b"small")
+    (folder / "deep/er/two – zwei.md").unlink()
+    (folder / "link.md").unlink()
+    (folder / "link.md").mkdir()
+    (folder / "link.md/in.md").write_text("in")
+    (folder / "loop").unlink()
+    (folder / "later.md").write_text("later")
+    assert private.refresh() is not None
+    assert shown(private) == {"huge.bin": b"small", "link.md/in.md": b"in", "later.md": b"later"}
+    (folder / ".gitignore").write_text("secret/\nlater.md\n")
+    assert private.refresh() is not None
+    assert shown(private) == {"huge.bin": b"small", "link.md/in.md": b"in"}
+    assert private.large == ("one.md",)
+
+
+def test_a_folder_that_holds_too_much_is_refused_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("local.dev.workspace.MAX_FILES", 1)
+    private = Workspace(clone(notes(tmp_path / "notes")), tmp_path / "private.git")
+    with pytest.raises(SnapshotFailed, match="holds 4 files of 0 MB, and at most 1 and 1,500 MB are read"):
+        private.refresh()

@@ -31,7 +31,7 @@ FORWARDED = ("accept", "accept-encoding", "if-none-match", "user-agent")
 
 
 def main(arguments: list[str]) -> int:
-    given = ["--repository", arguments[0]] if arguments else []
+    given = arguments[:1]
     with (
         tempfile.TemporaryDirectory() as data,
         serving("--data", data, *given) as dev,

@@ -42,8 +42,9 @@ class Command:
 
 
 def pages() -> list[Path]:
-    """The README and everything under docs/."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    """The README, what stands beside it, and everything under docs/."""
+    beside = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
+    return [*beside, *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def room_readmes() -> list[Path]:

@@ -10,7 +10,7 @@ import typer
 from local.cli import app, parser
 from tests.unit.docs.pages import ROOT, Command, commands, label, pages
 
-PLAIN = {"aws", "curl", "export", "npm", "npx", "python"}
+PLAIN = {"aws", "curl", "export", "npm", "npx", "python", "source"}
 """Commands that are not ours: tests/integration/test_readme.py runs `curl`, tests/browser/test_sites.py Astro."""
 CDK = {"bootstrap", "destroy", "diff"}
 
@@ -32,6 +32,8 @@ def faults(words: list[str]) -> list[str]:
     """What `commonplace` would not understand of a command line. Values are not looked at."""
     name, *rest = words
     known: Any = typer.main.get_command(app)
+    if name.startswith("-"):
+        return [] if any(name in option.opts for option in known.params) else [f"there is no option {name}"]
     if name not in known.commands:
         return [f"there is no command {name}"]
     command: Any = typer.main.get_command(parser(name))
@@ -76,7 +78,16 @@ def test_every_commonplace_command_parses(command: Command) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["serve", "dev --no-such-option", "dev --port", "sync", "sync twice", "validate one two", "search"],
+    [
+        "serve",
+        "--no-such-option",
+        "dev --no-such-option",
+        "dev --port",
+        "sync",
+        "sync twice",
+        "validate one two",
+        "search",
+    ],
 )
 def test_a_wrong_command_line_would_be_noticed(line: str) -> None:
     assert faults(line.split()) != []

@@ -1,8 +1,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import pytest
+
 from commonplace.kernel.errors import Unavailable
 from commonplace.search.embeddings import (
+    FIRST_TEXTS,
+    STEP_SECONDS,
     TEXTS_PER_STEP,
     embed_each,
     embed_records,
@@ -103,8 +107,9 @@ def test_whoever_is_stopped_in_the_middle_goes_on_from_there() -> None:
     again = FakeEmbeddings()
     whole = embed_records(RECORDS, again, memory)
 
-    assert [bool(item.vectors) for item in stopped] == [True] * 2 * TEXTS_PER_STEP + [False] * (TEXTS_PER_STEP - 1)
-    assert len(again.asked) == TEXTS_PER_STEP - 1
+    embedded = FIRST_TEXTS + TEXTS_PER_STEP
+    assert [bool(item.vectors) for item in stopped] == [True] * embedded + [False] * (COUNT - embedded)
+    assert len(again.asked) == COUNT - embedded
     assert all(item.vectors for item in whole)
 
 
@@ -140,7 +145,7 @@ def test_a_text_that_the_model_refuses_costs_its_neighbours_nothing() -> None:
 def test_a_model_that_refuses_everything_is_asked_three_times_for_a_step() -> None:
     provider = Choosy("Stone")
 
-    found = embed_records(RECORDS[:TEXTS_PER_STEP], provider, Memory())
+    found = embed_records(RECORDS[:FIRST_TEXTS], provider, Memory())
 
     assert not any(item.vectors for item in found)
     assert provider.calls == 3
@@ -179,3 +184,42 @@ def test_a_record_without_a_title_is_embedded_as_its_text_and_nothing_else() -> 
     texts = [embedding_text(replace(each, title=""), each.chunks[0]) for each in (plain_one, headed)]
 
     assert texts == ["rain", "Weather\nrain"]
+
+
+class Slow(FakeEmbeddings):
+    """Takes a second of its own clock for each text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seconds = 0.0
+        self.steps: list[int] = []
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> list[Vector]:
+        self.seconds += len(texts)
+        self.steps.append(len(texts))
+        return super().embed(texts, query=query)
+
+
+def test_a_slow_model_embeds_in_small_steps_and_says_how_far_it_is(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    slow = Slow()
+
+    embed_records(RECORDS[: FIRST_TEXTS + 12], slow, clock=lambda: slow.seconds)
+
+    assert slow.steps == [FIRST_TEXTS, *[int(STEP_SECONDS)] * 2, 2]
+    told = [(entry.embedded, entry.texts) for entry in caplog.records if entry.message == "texts were embedded"]  # type: ignore[attr-defined]
+    assert told == [
+        (done, FIRST_TEXTS + 12) for done in (FIRST_TEXTS, FIRST_TEXTS + 5, FIRST_TEXTS + 10, FIRST_TEXTS + 12)
+    ]
+
+
+def test_what_a_slow_model_has_no_time_for_waits_and_the_rest_is_remembered() -> None:
+    slow, memory = Slow(), Memory()
+
+    stopped = embed_records(RECORDS[:60], slow, memory, lambda: slow.seconds >= 40, lambda: slow.seconds)
+    again = FakeEmbeddings()
+    embed_records(RECORDS[:60], again, memory)
+
+    done = FIRST_TEXTS + 2 * int(STEP_SECONDS)
+    assert [bool(item.vectors) for item in stopped] == [True] * done + [False] * (60 - done)
+    assert len(again.asked) == 60 - done

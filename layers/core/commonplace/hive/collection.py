@@ -87,11 +87,11 @@ class Upkeep:
     def claims(self, body: str) -> bool:
         return of_item(body) is not None
 
-    def take(self, messages: Sequence[Message], enough: Enough = never) -> list[str]:  # noqa: ARG002 - of the port
+    def take(self, messages: Sequence[Message], enough: Enough = never) -> list[str]:
         """Raises Unavailable when the index takes no writes."""
         if not self._started:
             self._compare_model()
-        return self.operations.take(messages)
+        return self.operations.take(messages, enough)
 
     def reconcile(self, enough: Enough = never) -> Report:
         """Says for how long the oldest contribution waits, and compares the index with the store."""

@@ -46,7 +46,6 @@ KINDS: dict[str, tuple[Severity, str]] = {
     "unknown-type": ("warning", "a type is not known"),
     "abstract-type": ("warning", "a type is a group of types"),
     "missing-field": ("warning", "a field that the type needs is missing"),
-    "missing-title": ("warning", "a document has no title"),
     "missing-description": ("hint", "a document has no description"),
     "missing-date": ("hint", "a document has no date"),
     "null-field": ("hint", "a field is empty"),

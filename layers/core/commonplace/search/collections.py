@@ -76,8 +76,8 @@ class PlainCollection:
         self._note = note
         self.claims = claims
 
-    def take(self, messages: Sequence[Message], enough: Enough = never) -> list[str]:  # noqa: ARG002 - of the port
-        return self.operations.take(messages)
+    def take(self, messages: Sequence[Message], enough: Enough = never) -> list[str]:
+        return self.operations.take(messages, enough)
 
     def reconcile(self, enough: Enough = never) -> Report:
         return self.operations.reconcile(enough)

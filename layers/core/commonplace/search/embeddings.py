@@ -5,7 +5,8 @@ A query is embedded by the model whose vectors the index holds.
 
 import hashlib
 import logging
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
@@ -34,6 +35,12 @@ TEXTS_PER_STEP = 384
 """Embedded and remembered before the next: whoever is stopped in the middle does not begin again from zero. As many as
 four calls of the provider with the largest calls take."""
 
+FIRST_TEXTS = 32
+"""The first step, by whose time the next ones are sized: a slow model shows its progress, and a stop loses little."""
+
+STEP_SECONDS = 5.0
+"""A step of a slow model is as many texts as it embeds in this time."""
+
 QUERIES_REMEMBERED = 512
 
 
@@ -56,12 +63,16 @@ def vector_key(fingerprint: str, text: str) -> str:
 
 
 def embed_records(
-    records: Sequence[Record], provider: EmbeddingProvider | None, memory: VectorMemory | None = None
+    records: Sequence[Record],
+    provider: EmbeddingProvider | None,
+    memory: VectorMemory | None = None,
+    enough: Callable[[], bool] | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> list[IndexedRecord]:
     """The records with their vectors. Text embedded before is not sent again, and equal texts are sent once.
 
-    When the provider fails, records that are not remembered whole come back without vectors: they are indexed by their
-    words, and the engine reports them as incomplete until they are embedded.
+    When the provider fails or time is used up, records that are not remembered whole come back without vectors: they
+    are indexed by their words, and the engine reports them as incomplete until they are embedded.
     """
     if provider is None:
         return [IndexedRecord(record, ()) for record in records]
@@ -73,9 +84,13 @@ def embed_records(
     wanted = {key: text for keyed in texts.values() for key, text in keyed.items()}
     vectors = dict(memory.known(list(wanted))) if memory else {}
     missing = [key for key in wanted if key not in vectors]
-    for start in range(0, len(missing), TEXTS_PER_STEP):
-        step = missing[start : start + TEXTS_PER_STEP]
+    done, size = 0, FIRST_TEXTS
+    while done < len(missing) and not (done and enough and enough()):
+        step, began = missing[done : done + size], clock()
         vectors |= _embed(step, [wanted[key] for key in step], provider, memory)
+        done += len(step)
+        logger.info("texts were embedded", extra={"embedded": done, "texts": len(missing)})
+        size = min(TEXTS_PER_STEP, max(1, int(len(step) * STEP_SECONDS / max(clock() - began, 0.001))))
     return [
         IndexedRecord(
             record, _vectors(record, fingerprint, vectors) if texts[record.id].keys() <= vectors.keys() else ()
@@ -89,7 +104,10 @@ def no_memories(_organisation: str | None) -> None:
 
 
 def embed_each(
-    records: Sequence[Record], provider: EmbeddingProvider | None, memories: VectorMemories = no_memories
+    records: Sequence[Record],
+    provider: EmbeddingProvider | None,
+    memories: VectorMemories = no_memories,
+    enough: Callable[[], bool] | None = None,
 ) -> list[IndexedRecord]:
     """As `embed_records`, in order, with the memory of each record's own organisation.
 
@@ -98,7 +116,7 @@ def embed_each(
     embedded: dict[int, IndexedRecord] = {}
     for organisation in dict.fromkeys(record.organisation for record in records):
         places = [place for place, record in enumerate(records) if record.organisation == organisation]
-        own = embed_records([records[place] for place in places], provider, memories(organisation))
+        own = embed_records([records[place] for place in places], provider, memories(organisation), enough)
         embedded |= dict(zip(places, own, strict=True))
     return [embedded[place] for place in range(len(records))]
 
@@ -131,10 +149,8 @@ def _embed(
     if len(vectors) < len(texts):
         count("ModelFallbacks")
         logger.warning("embedding failed, indexing words only", extra={"texts": len(texts) - len(vectors)})
-    if vectors:
-        logger.info("texts were embedded", extra={"embedded": len(vectors)})
-        if memory:
-            memory.remember(vectors)
+    if vectors and memory:
+        memory.remember(vectors)
     return vectors
 
 

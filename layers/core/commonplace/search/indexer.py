@@ -111,8 +111,10 @@ class Indexer:
         self._records_per_write = records_per_write
         self._now = now
 
-    def take(self, messages: Sequence[Message]) -> list[str]:
+    def take(self, messages: Sequence[Message], enough: Enough = never) -> list[str]:
         """Indexes what the messages name and answers the ids of those that failed, in order.
+
+        What a model has not embedded when there is `enough` is indexed by its words, and waits for `complete`.
 
         Raises Unavailable when the index does not take writes: then every message is to come again.
         """
@@ -124,7 +126,7 @@ class Indexer:
             except ValueError:
                 logger.error("a message names nothing to look at", extra={"messageId": message.id})
                 failed.add(message.id)
-        unreadable = self._look_at(list(dict.fromkeys(record for records in wanted.values() for record in records)))
+        unreadable = self._look_at(list(dict.fromkeys(one for records in wanted.values() for one in records)), enough)
         failed |= {message for message, records in wanted.items() if unreadable.intersection(records)}
         return [message.id for message in messages if message.id in failed]
 
@@ -160,7 +162,7 @@ class Indexer:
             if done and enough():
                 break
             reading = self._source.read(batch)
-            whole = [indexed for indexed in self._embedded(list(reading.records.values())) if indexed.vectors]
+            whole = [indexed for indexed in self._embedded(list(reading.records.values()), enough) if indexed.vectors]
             if not whole:
                 break
             self.engine.write(whole, ())
@@ -174,22 +176,22 @@ class Indexer:
         self.engine.replace(self._embedded(list(reading.records.values())))
         return self._reconcile() + Report(indexed=len(reading.records))
 
-    def _look_at(self, ids: Sequence[RecordId]) -> set[RecordId]:
+    def _look_at(self, ids: Sequence[RecordId], enough: Enough) -> set[RecordId]:
         """Indexes or buries these records as the source has them now; answers those that cannot be read."""
         if not ids:
             return set()
         try:
-            return self._apply(ids)
+            return self._apply(ids, enough)
         except IndexMismatch as mismatch:
             self._rebuild_because(mismatch)
-            return self._apply(ids)
+            return self._apply(ids, enough)
 
-    def _apply(self, ids: Sequence[RecordId]) -> set[RecordId]:
+    def _apply(self, ids: Sequence[RecordId], enough: Enough) -> set[RecordId]:
         held = self.engine.held(ids)
         horizon = self._source.horizon()
         reading = self._source.read(ids)
         tombstones = [_tombstone(record, horizon(record), held) for record in reading.missing]
-        self._write(list(reading.records.values()), tombstones)
+        self._write(list(reading.records.values()), tombstones, enough)
         self._publish_changes(reading.records.values(), tombstones, held)
         return set(reading.unreadable)
 
@@ -207,7 +209,7 @@ class Indexer:
         for batch in batches(stale, self._records_per_write):
             if done and enough():
                 break
-            unreadable += len(self._index_stale(batch, published, held))
+            unreadable += len(self._index_stale(batch, published, held, enough))
             done += len(batch)
             if told:
                 told(done, len(stale) + len(foreign) - done)
@@ -220,11 +222,11 @@ class Indexer:
         return report
 
     def _index_stale(
-        self, ids: Sequence[RecordId], published: Published, before: Mapping[RecordId, int]
+        self, ids: Sequence[RecordId], published: Published, before: Mapping[RecordId, int], enough: Enough = never
     ) -> list[RecordId]:
         """Answers those that could not be read. `before` is what the index held."""
         reading = self._source.read(ids)
-        self._write(list(reading.records.values()), ())
+        self._write(list(reading.records.values()), (), enough)
         held = self.engine.held(ids)
         # A tombstone can stand above a document that was restored. The manifest names the document, so it is current as
         # of the manifest's generation, too.
@@ -246,17 +248,17 @@ class Indexer:
         self._publish_changes((), tombstones, held)
         return len(tombstones)
 
-    def _write(self, records: Sequence[Record], tombstones: Sequence[Tombstone]) -> None:
+    def _write(self, records: Sequence[Record], tombstones: Sequence[Tombstone], enough: Enough = never) -> None:
         if not records and not tombstones:
             return
-        embedded = self._embedded(records)
+        embedded = self._embedded(records, enough)
         if self._embeddings and not all(indexed.vectors for indexed in embedded):
             # First: a worker that ends between the two leaves a note too many, and not one too few.
             self._waiting()
         self.engine.write(embedded, tombstones)
 
-    def _embedded(self, records: Sequence[Record]) -> list[IndexedRecord]:
-        return with_tokens(embed_each(records, self._embeddings, self._memories))
+    def _embedded(self, records: Sequence[Record], enough: Enough = never) -> list[IndexedRecord]:
+        return with_tokens(embed_each(records, self._embeddings, self._memories, enough))
 
     def _publish_changes(
         self, records: Iterable[Record], tombstones: Iterable[Tombstone], before: Mapping[RecordId, int]

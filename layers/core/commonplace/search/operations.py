@@ -38,7 +38,7 @@ class Operations:
         self._migration = migration
         self.collection = collection
 
-    def take(self, messages: Sequence[Message]) -> list[str]:
+    def take(self, messages: Sequence[Message], enough: Enough = never) -> list[str]:
         """Brings what the messages name into every index of a model at hand; answers the ids of those that failed.
 
         A model without an index is passed over while another has one. Raises IndexMismatch when none has.
@@ -47,7 +47,7 @@ class Operations:
         refusals: list[IndexMismatch] = []
         for indexer in self.indexers:
             try:
-                failed |= set(indexer.take(messages))
+                failed |= set(indexer.take(messages, enough))
             except IndexMismatch as mismatch:
                 refusals.append(mismatch)
         if len(refusals) == len(self.indexers):

@@ -6,11 +6,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from commonplace import __version__
 from commonplace.site.connect.clients import Endpoint, clients
 from commonplace.site.connect.registry import server_json
 from commonplace.web.pages.context import PageContext
 from commonplace.web.pages.declaration import Pages
-from commonplace.web.representations import API_VERSION, Page, asset, encode
+from commonplace.web.representations import Page, asset, encode
 
 FOLDER = Path(__file__).parent
 ICON = FOLDER / "assets" / "icon.png"
@@ -47,7 +48,7 @@ def pages(context: PageContext) -> Pages:
         return Page.of(robots.encode(), TEXT).answer(request)
 
     async def get_server_json(request: Request) -> Response:
-        return Page.of(encode(server_json(endpoint, API_VERSION))).answer(request)
+        return Page.of(encode(server_json(endpoint, __version__))).answer(request)
 
     return Pages(
         routes=[

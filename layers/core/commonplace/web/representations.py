@@ -19,7 +19,6 @@ from commonplace.kernel.byte_cache import ByteCache
 T = TypeVar("T")
 
 API = "/api/v1"
-API_VERSION = "1.0.0"
 JSON = "application/json"
 MARKDOWN = "text/markdown; charset=utf-8"
 NO_STORE = {"cache-control": "no-store"}

@@ -137,8 +137,6 @@ class _Normalisation:
 
     def _fallback_title(self) -> str:
         """Return the file's name; the front page of a folder takes the folder's."""
-        hint = "write `title:` into the frontmatter, or begin the text with a heading `# …`"
-        self._report(Problem("missing-title", "the document has no title", hint, field="title"), "title")
         folder = self._path.rpartition("/")[0].rpartition("/")[2]
         name = stem(self._path)
         return plain_text(folder if folder and name.casefold() in FRONT_PAGES else name) or "Untitled"

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from functools import partial
 
+from commonplace import __version__
 from commonplace.documents.rest import models
 from commonplace.web.rest import documentation
 from commonplace.web.rest.documentation import ErrorExample, error_body
@@ -191,7 +192,7 @@ HEALTH = models.Health(
     synced_at=SYNCED,
     lag_seconds=42,
     documents=48,
-    version="1.0.0",
+    version=__version__,
 )
 UNHEALTHY = models.Health(
     status="unavailable",
@@ -201,7 +202,7 @@ UNHEALTHY = models.Health(
     synced_at=None,
     lag_seconds=None,
     documents=0,
-    version="1.0.0",
+    version=__version__,
 )
 FEED = models.JsonFeed(
     version="https://jsonfeed.org/version/1.1",

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
+from commonplace import __version__
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import Attachment, Entry
 from commonplace.documents.content.library import Edition
@@ -18,7 +19,7 @@ from commonplace.documents.rest.services import Services, computed, etag, servic
 from commonplace.documents.views import in_utc
 from commonplace.kernel.errors import NotFound, Unavailable
 from commonplace.web.private import admitted
-from commonplace.web.representations import API, API_VERSION, JSON, NO_STORE, PAGE_BYTES, Page
+from commonplace.web.representations import API, JSON, NO_STORE, PAGE_BYTES, Page
 from commonplace.web.rest.documentation import example_content
 from commonplace.web.rest.models import leading
 
@@ -135,7 +136,7 @@ async def get_health(request: Request) -> Response:
         told.store = models.Part(status="ok" if store else "unavailable")
         told.index = models.Part(status="ok" if index else "unavailable")
         told.commit_sha = told.synced_at = told.lag_seconds = None
-        told.documents, told.version = 0, API_VERSION
+        told.documents, told.version = 0, __version__
         if edition is not None and edition.etag is not None:
             manifest = edition.manifest
             told.commit_sha, told.synced_at = manifest.commit_sha, in_utc(manifest.synced_at)

@@ -11,6 +11,7 @@ from typing import Literal
 
 from mcp_types import INTERNAL_ERROR
 
+from commonplace import __version__
 from commonplace.identity.principals import Tier
 from commonplace.kernel.telemetry import count
 from commonplace.web.mcp.declaration import Caller, Cost
@@ -19,9 +20,6 @@ logger = logging.getLogger(__name__)
 
 CALLER = "commonplace.caller"
 """Key in the ASGI scope under which the guard leaves a `declaration.Caller`."""
-
-VERSION = "1.0.0"
-"""The version of the service, reported as `serverInfo.version`; the same as the REST API's."""
 
 Era = Literal["modern", "legacy"]
 """Of the protocol: without a handshake (2026-07-28 and later), or with one."""
@@ -61,7 +59,7 @@ class Surface:
 
     name: str = "commonplace"
     title: str = "Commonplace"
-    version: str = VERSION
+    version: str = __version__
     base_url: str = ""
     """The public origin, without a slash at its end."""
     website_url: str | None = None

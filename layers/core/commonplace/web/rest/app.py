@@ -7,10 +7,11 @@ from fastapi import Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.middleware import Middleware
 
+from commonplace import __version__
 from commonplace.kernel.limits import Limiter
 from commonplace.web.challenges import Accounts
 from commonplace.web.middleware import exception_handlers
-from commonplace.web.representations import API, API_VERSION
+from commonplace.web.representations import API
 from commonplace.web.rest import account, openapi
 from commonplace.web.rest.declaration import Routes, Site
 from commonplace.web.rest.documentation import build_openapi
@@ -48,7 +49,7 @@ def create_app(
     app = RestApp(
         dependencies=[Depends(known_parameters)],
         title=f"{site.name} API",
-        version=API_VERSION,
+        version=__version__,
         docs_url=None,
         redoc_url=None,
         openapi_url=None,

@@ -10,7 +10,8 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
-from commonplace.web.representations import API_VERSION, JSON
+from commonplace import __version__
+from commonplace.web.representations import JSON
 from commonplace.web.rest.declaration import Routes, Site
 from commonplace.web.rest.models import Answer, Error
 
@@ -130,7 +131,7 @@ def build_openapi(app: FastAPI, site: Site, declared: Sequence[Routes]) -> dict[
     at_root_too = fill(f"{', '.join(most)} and {last} answer at the root of the host too.", 120)
     document = get_openapi(
         title=f"{site.name} API",
-        version=API_VERSION,
+        version=__version__,
         summary="The published knowledge of one organisation.",
         description="".join([*(each.description for each in declared), DESCRIPTION, f"\n{at_root_too}\n"]),
         routes=app.routes,

@@ -6,6 +6,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from commonplace import __version__
 from commonplace.kernel.errors import Unavailable
 from commonplace.web.representations import Page, encode
 from commonplace.web.rest.declaration import Routes
@@ -20,7 +21,7 @@ router = APIRouter(tags=["For machines"])
     summary="Get this description",
     response_class=Response,
     responses=answers(
-        {"openapi": "3.1.0", "info": {"title": "Commonplace API", "version": "1.0.0"}, "paths": {}},
+        {"openapi": "3.1.0", "info": {"title": "Commonplace API", "version": __version__}, "paths": {}},
         description="OpenAPI 3.1.",
         schema={"type": "object", "required": ["openapi", "info", "paths"]},
     ),
