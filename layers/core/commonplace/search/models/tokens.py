@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from commonplace.search.models.local import model, token_ids
-from commonplace.search.models.values import encodable
 
 if TYPE_CHECKING:
     import numpy
 
-TOKENS_VERSION = "wordllama-l2-supercat@0.4, 2"
+TOKENS_VERSION = "wordllama-l2-supercat@0.4-folded, 3"
 """Of what is packed. Stored with the index: another value means that it is built anew."""
 
 LISTING_SHARE = 0.6
@@ -28,18 +27,20 @@ LISTING_SHARE = 0.6
 CHOICE_COVERAGE = 0.5
 """How much the terms say, beside the tokens, of which passage of a document is shown."""
 
-_HEAD = struct.Struct("<HHH")
+_HEAD = struct.Struct("<HHHH")
 _MOST = 0xFFFF
 
 
 @dataclass(frozen=True, slots=True)
 class PassageText:
-    """A passage as it is compared: its text, its terms with those of its document's labels, and those of the title."""
+    """A passage as it is compared: its text, its terms with those of its document's labels, those of the title, and
+    those of title, aliases, tags, authors and headings."""
 
     text: str
     terms: frozenset[str]
     title: frozenset[str]
     is_listing: bool = False
+    names: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +53,15 @@ class Likeness:
     """The share of the query's terms that one passage has, with the labels of its document."""
     titled: bool = False
     """Whether the title has all terms of the query, or the query all of the title."""
+    labelled: bool = False
+    """Whether the names of one passage have all terms of the query."""
     best: int | None = None
     """The passage to show."""
 
 
 def pack(passages: Sequence[PassageText]) -> list[bytes]:
-    """What is kept of each. Numbers are little-endian: three of 16 bits (how many tokens, how many terms of the title,
-    whether it is a listing), ids of tokens of 16 bits, hashes of terms of 32 bits, those of the title first.
+    """What is kept of each. Numbers are little-endian: four of 16 bits (how many tokens, terms of the title, and
+    terms of names, and whether it is a listing), ids of tokens of 16 bits, hashes of terms of 32 bits, in that order.
 
     Raises Unavailable when the files of the model are missing.
     """
@@ -71,17 +74,17 @@ def compare(text: str, terms: Iterable[str], documents: Sequence[Sequence[bytes]
     """
     import numpy
 
-    tokenizer, weights = model(None)
-    asked = sorted(set(tokenizer.encode(encodable(text), add_special_tokens=False).ids))
+    _, weights = model(None)
+    asked = sorted(set(token_ids(text, None)))
     wanted = {_hash(term) for term in terms}
     ids: list[bytes] = []
     hashes: list[bytes] = []
     places: list[tuple[int, int]] = []
     shares: list[float] = []
-    titled = set()
+    titled, labelled = set(), set()
     for document, passages in enumerate(documents):
         for ordinal, packed in enumerate(passages):
-            count, named, is_listing = _HEAD.unpack_from(packed)
+            count, named, labels, is_listing = _HEAD.unpack_from(packed)
             end = _HEAD.size + 2 * count
             if not count or len(packed) == end:
                 continue
@@ -93,6 +96,8 @@ def compare(text: str, terms: Iterable[str], documents: Sequence[Sequence[bytes]
                 title = set(struct.unpack_from(f"<{named}I", packed, end))
                 if title <= wanted or (wanted and wanted <= title):
                     titled.add(document)
+            if wanted and wanted.issubset(struct.unpack_from(f"<{labels}I", packed, end)):
+                labelled.add(document)
     found = [Likeness()] * len(documents)
     if not places or not asked:
         return found
@@ -107,7 +112,7 @@ def compare(text: str, terms: Iterable[str], documents: Sequence[Sequence[bytes]
         last = firsts[at + 1] if at + 1 < len(firsts) else len(places)
         document, ordinal = places[first + int(choice[first:last].argmax())]
         found[document] = Likeness(
-            max(0.0, float(best_near[at])), float(best_covered[at]), document in titled, best=ordinal
+            max(0.0, float(best_near[at])), float(best_covered[at]), document in titled, document in labelled, ordinal
         )
     return found
 
@@ -149,9 +154,10 @@ def _starts(parts: Sequence[bytes], size: int) -> "numpy.ndarray[Any, Any]":
 def _packed(passage: PassageText, ids: Iterable[int]) -> bytes:
     tokens = array("H", sorted(set(ids)))
     title = sorted(map(_hash, passage.title))[:_MOST]
-    others = sorted({_hash(term) for term in passage.terms} - {*title})
-    head = _HEAD.pack(len(tokens), len(title), passage.is_listing)
-    return head + tokens.tobytes() + struct.pack(f"<{len(title) + len(others)}I", *title, *others)
+    names = [*title, *sorted({*map(_hash, passage.names)} - {*title})][:_MOST]
+    others = sorted({*map(_hash, passage.terms)} - {*names})
+    head = _HEAD.pack(len(tokens), len(title), len(names), passage.is_listing)
+    return head + tokens.tobytes() + struct.pack(f"<{len(names) + len(others)}I", *names, *others)
 
 
 def _hash(term: str) -> int:
