@@ -15,7 +15,7 @@ from tests.integration.running_dev import EDIT_SECONDS, Serving, commonplace, se
 
 pytestmark = pytest.mark.laptop
 
-LINE = "3 contributions of the sample wait for a review"
+LINE = "3 pending contributions of the sample"
 HOSTILE = "<script>alert(1)</script> & more"
 
 

@@ -1,6 +1,7 @@
 """What a search answers where nothing fits, where a name is meant, and what it shows of it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,14 @@ TIDES = (
         body="# Neap tides\n\nSun and moon pull at right angles.\n\n## Related concepts\n\n"
         "- [Spring tide](a.md)\n- [Moon](b.md)\n- [Shore](c.md)\n",
     ),
-    record("guide/limpets", title="Counting limpets", body="Kneel, lay the frame down and count every limpet in it."),
+    record(
+        "guide/limpets",
+        author=["Amara Quill"],
+        tags=["sea-floor"],
+        aliases=["The long tally"],
+        title="Counting limpets",
+        body="Kneel, lay the frame down and count every limpet in it.",
+    ),
     record("guide/cooperation", title="Rock pools", body="Pools hold animals that wait for the sea to come back."),
 )
 
@@ -85,6 +93,14 @@ def test_that_nothing_fits_is_said_where_some_words_are_there(service: SearchSer
     assert found.results == ()
     assert found.hint is not None
     assert "Nothing here is about this" in found.hint
+
+
+def test_what_the_names_of_a_record_have_whole_fits_however_little_else_does(service: SearchService) -> None:
+    likeness = Likeness(tokens=0.05, coverage=0.05)
+
+    assert fit(likeness, 0.0) < least_fit(LARGE) < fit(replace(likeness, labelled=True), 0.0)
+    for query, first in (("Quill", "limpets"), ("sea-floor Tally", "limpets"), ("concepts", "neap-tide")):
+        assert [hit.id for hit in search(service, query).results][:1] == [first]
 
 
 @pytest.mark.parametrize(

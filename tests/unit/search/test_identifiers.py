@@ -29,3 +29,11 @@ def test_a_record_has_its_sources_and_each_end_of_a_path() -> None:
 def test_names_of_a_text_are_bounded() -> None:
     many = " ".join(f"A-{number}" for number in range(1_000))
     assert (len(asked(many)), len(identifiers(many))) == (MOST_ASKED, MOST_KEPT)
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["econnrefused", "story-003 in auth/token.py", "ts2345 econnrefused", "every error at the equinox", "a.py fails"],
+)
+def test_a_query_asks_for_the_same_names_in_upper_and_in_lower_case(query: str) -> None:
+    assert asked(query.upper()) == asked(query)

@@ -55,6 +55,12 @@ def test_texts_do_not_influence_each_other(local: LocalEmbeddings) -> None:
     assert [list(vector) for vector in together] == [list(local.embed([text])[0]) for text in texts]
 
 
+def test_case_changes_no_vector(local: LocalEmbeddings) -> None:
+    one, other = local.embed(["Straße am Watt: DAOs", "STRASSE AM WATT: DAOS"])
+
+    assert list(one) == list(other)
+
+
 def test_text_without_a_token_is_near_to_nothing(local: LocalEmbeddings) -> None:
     empty, word = local.embed(["", "word"])
 

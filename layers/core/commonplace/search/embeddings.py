@@ -134,11 +134,11 @@ def with_tokens(embedded: Sequence[IndexedRecord]) -> list[IndexedRecord]:
 
 def _passages(record: Record) -> Iterator[PassageText]:
     title = telling(terms(record.title))
-    labels = (*record.aliases, *record.tags, *record.authors, record.content_type, record.description or "")
-    own = title | telling(terms("\n".join(labels)))
+    names = title | telling(terms("\n".join((*record.aliases, *record.tags, *record.authors))))
+    own = names | telling(terms(f"{record.content_type}\n{record.description or ''}"))
     for chunk in record.chunks:
-        text = embedding_text(record, chunk)
-        yield PassageText(text, own | telling(terms(text)), title, is_listing(chunk))
+        text, headings = embedding_text(record, chunk), telling(terms("\n".join(chunk.heading_path)))
+        yield PassageText(text, own | telling(terms(text)), title, is_listing(chunk), names | headings)
 
 
 def _embed(

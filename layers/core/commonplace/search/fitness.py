@@ -27,6 +27,8 @@ NOTHING_WITHIN = "Nothing within these filters is about this; there may be somet
 
 def fit(likeness: Likeness, cosine: float | None) -> float:
     """How well a record fits, from 0 to about 1; without a cosine by words and tokens alone."""
+    if likeness.labelled:
+        return 1.0
     if cosine is None:
         return 0.45 * likeness.tokens + 0.45 * likeness.coverage
     return 0.3 * likeness.tokens + 0.3 * likeness.coverage + 0.4 * cosine

@@ -21,6 +21,7 @@ _ASKING = (
     r"how (do|does|did|can|could|should|would|might)( (i|we|you|one|they|people|someone))?( do)?|how to( do)?",
     r"(is|are) there( (any|a|an))?|do (we|you) have( (any|a|an))?",
     r"(the )?(definition|meaning|explanation) of|define|explain|describe",
+    r"(tags?|authors?|by|title|path|file)(?=:)",
     r"(everything|anything|something|all|information|info|documents?|texts?|more) (about|on)",
     # Spanish
     r"que (es|son|significa|significan|quiere decir)|quien(es)? (es|son|era|fue)|donde (esta|estan|queda|quedan)",

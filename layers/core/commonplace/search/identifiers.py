@@ -37,8 +37,11 @@ def identifiers(text: str, most: int = MOST_KEPT) -> tuple[str, ...]:
 
 
 def asked(text: str) -> tuple[str, ...]:
-    """The names in a query."""
-    return identifiers(text, MOST_ASKED)
+    """The names in a query, whatever its case: where all is upper case, that says nothing, unless all are names."""
+    upper = identifiers(text.upper(), MOST_ASKED)
+    if len(upper) == len(text.split()):
+        return upper
+    return identifiers(text.lower() if text == text.upper() else text, MOST_ASKED)
 
 
 def kept(story: str | None, file: str | None, text: str) -> tuple[str, ...]:

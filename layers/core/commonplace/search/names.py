@@ -5,21 +5,26 @@ A name is meant by the whole query or, less surely, by its subject without the f
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Literal
+from urllib.parse import unquote
 
 from commonplace.search import identifiers
 from commonplace.search.analysis import joined, plain_terms
-from commonplace.search.query import Query
+from commonplace.search.query import REMEMBERED, Query
+from commonplace.search.records import Record
 from commonplace.search.text import name_key, plain_key
 
-Kind = Literal["t", "a", "m", "x"]
-"""A title, an alias, the main part of a title (`What is a DAO?` of `What is a DAO? - Foundations`), or one of its
-identifiers."""
+Kind = Literal["t", "a", "m", "s", "u", "p", "g", "x"]
+"""A title, an alias, the main part of a title (`What is a DAO?` of `What is a DAO? - Foundations`, `Cells` of `Cells
+(pattern)`), the stem of a file's name, an author, a place (path, `type/id`, link), a tag, an identifier."""
 
 GRADES: Mapping[str, Sequence[float]] = {
     "t": (1.0, 0.95, 0.8, 0.7),
     "a": (0.9, 0.85, 0.75, 0.65),
     "m": (0.6, 0.6, 0.6, 0.5),
+    "s": (0.56, 0.56, 0.56, 0.46),
+    "u": (0.4, 0.4, 0.4, 0.37),
 }
 """Letter for letter; but for case and spaces; but for accents and punctuation (`#dao` is `DAO`); in another form or
 spelling (`DAOs`, `rockpool`). How exact a name is counts before what kind of name it is."""
@@ -33,56 +38,96 @@ CORRECTED_SHARE = 0.35
 IDENTIFIED = 0.45
 """The grade of a record that has every identifier of the query: below that of any name that the whole query is."""
 
+PLACE, FILE = 0.925, 0.82
+"""The grade of a path with a folder in it, which only a title written so precedes; and of the name of a file."""
 
-_EXACTLY = "="
-"""Before the key of an identifier: no key of another name has it."""
+TAGGED = 0.35
+"""The grade of every record with the tag that the query is: `tag:governance`, `#governance`."""
 
-_SUBTITLE = re.compile(r"\s[-–—|]\s|:\s")
+_EXACT = {"x": "=", "p": "/", "g": "#"}
+"""What is before the key of a name that is compared whole: no key of another name has it."""
+
+_DETAIL = re.compile(r"\s[-–—|]\s|:\s|\s\([^()]*\)(?=$|\s[-–—|]\s|:\s)")
+_HOST = re.compile(r"(?:[a-z]+://)?(?:www\.)?[./]*")
+_ENDING = re.compile(r"(?<=[^/])\.(?:md|mdx|markdown)$")
+_TAG = re.compile(r"(?:tags?:|#)(.+)")
 
 
-def names_of(title: str, aliases: Sequence[str], identified: Sequence[str] = ()) -> Iterator[tuple[Kind, str]]:
-    """The names of a record; `identified` are its identifiers (`search.identifiers`)."""
-    if title:
-        yield "t", title
-    for alias in aliases:
-        yield "a", alias
-    main = _SUBTITLE.split(title, maxsplit=1)[0].strip()
-    if main and main != title:
-        yield "m", main
-    for name in identified:
-        yield "x", name
+def names_of(record: Record) -> Iterator[tuple[Kind, str]]:
+    """The names of a record. What belongs to an organisation is no file: its path is that of its source."""
+    path = place(record.path) if record.organisation is None else ""
+    named: Sequence[tuple[Kind, Iterable[str]]] = (
+        ("t", (record.title,)),
+        ("a", record.aliases),
+        ("m", (_main_part(record.title),)),
+        ("s", (path.rpartition("/")[2],)),
+        ("u", (*record.authors, *map(_main_part, record.authors))),
+        ("p", (*_ends(path), *_ends(place(record.id)), place(record.url or "")) if path else ()),
+        ("g", map(name_key, (*record.tags, *record.tag_parents))),
+        ("x", record.identifiers),
+    )
+    return ((kind, name) for kind, names in named for name in dict.fromkeys(names) if name)
+
+
+def _main_part(name: str) -> str:
+    main = _DETAIL.split(name, maxsplit=1)[0].strip()
+    return main if main != name else ""
+
+
+@lru_cache(maxsize=1_024)
+def place(text: str) -> str:
+    """A path, or an address, as places are compared: without scheme, ending and heading, folded."""
+    text = unquote(plain_key(text)).replace("\\", "/")
+    path = text.partition("#")[0] if "/" in text else text
+    return _ENDING.sub("", _HOST.sub("", path, count=1).rstrip("/"))
+
+
+def _ends(path: str) -> Iterator[str]:
+    while path:
+        yield path
+        path = path.partition("/")[2]
 
 
 def name_keys(name: str, kind: Kind = "t") -> tuple[str, ...]:
-    """What names share that may be meant by one another. A name without a word in it has one key, itself, and so has an
-    identifier."""
-    if kind == "x":
-        return (_EXACTLY + name,)
+    """What names share that may be meant by one another. A name without a word in it has one key, itself, and so has a
+    place, a tag and an identifier."""
+    if kind in _EXACT:
+        return (_EXACT[kind] + name,)
     keys = ("".join(plain_terms(name)), joined(name))
     return tuple(dict.fromkeys(filter(None, keys))) or (name_key(name),)
 
 
+@lru_cache(maxsize=REMEMBERED)
 def query_keys(query: Query) -> Sequence[str]:
     """The keys of names that the query may be."""
-    exact = (_EXACTLY + name for name in identifiers.asked(query.text))
-    return tuple(dict.fromkeys((*name_keys(query.text), *name_keys(query.subject), *exact)))
+    whole, tag = place(query.text), _TAG.match(plain_key(query.text))
+    exact = [("x", name) for name in identifiers.asked(query.text)]
+    exact += [("p", end) for end in _ends(whole) if end == whole or "/" in end]
+    exact += [("g", name_key(tag[1]))] if tag else []
+    words = (*name_keys(query.text), *name_keys(query.subject))
+    return tuple(dict.fromkeys((*words, *(_EXACT[kind] + name for kind, name in exact))))
 
 
 def grade(query: Query, names: Iterable[tuple[str, str]]) -> float:
     """How surely the query names a record by these kinds and names; 0 when it does not.
 
-    Of titles and aliases the best counts, of identifiers how many of the query's the record has.
+    The best name counts, and of identifiers how many of the query's the record has.
     """
-    told = list(names)
-    best = max((_grade_of(query, name, kind) for kind, name in told if kind != "x"), default=0.0)
+    own = list(names)
+    best = max((_grade_of(query, name, kind) for kind, name in own if kind != "x"), default=0.0)
     wanted = identifiers.asked(query.text)
-    shared = len({name for kind, name in told if kind == "x"}.intersection(wanted))
+    shared = len({name for kind, name in own if kind == "x"}.intersection(wanted))
     return max(best, IDENTIFIED * shared / len(wanted) if shared else 0.0)
 
 
 def _grade_of(query: Query, name: str, kind: str) -> float:
-    whole = _grade(query.text, name, GRADES[kind])
-    return whole or SUBJECT_SHARE * _grade(query.subject, name, GRADES[kind])
+    if kind in "gp":
+        if _EXACT[kind] + name not in query_keys(query):
+            return 0.0
+        # The end of an address counts by its share, so that the record that has most of it is first.
+        return TAGGED if kind == "g" else (PLACE if "/" in name else FILE) * len(name) / len(place(query.text))
+    best = _grade(query.text, name, GRADES[kind])
+    return best or SUBJECT_SHARE * _grade(query.subject, name, GRADES[kind])
 
 
 def _grade(text: str, name: str, grades: Sequence[float]) -> float:

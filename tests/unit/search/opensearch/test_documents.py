@@ -54,8 +54,8 @@ def test_words_are_kept_folded_and_without_what_an_analyser_could_take_different
     _, source = mapping.written(RAIN, with_vectors=True)
 
     assert source["labels"]["title"] == "cafe end"
-    assert source["names"] == ["cafeend", "cafesend"]
-    assert source["named"] == ["tCafé's _end_"]
+    assert source["names"] == ["cafeend", "cafesend", "a", "/a", "/note/a"]
+    assert source["named"] == ["tCafé's _end_", "sa", "pa", "pnote/a"]
 
 
 def test_a_tombstone_has_nothing_that_a_search_finds() -> None:

@@ -17,7 +17,7 @@ from commonplace.search.models.tokens import TOKENS_VERSION
 from commonplace.search.names import name_keys, names_of
 from commonplace.search.text import plain, words
 
-SCHEMA_VERSION = "9"
+SCHEMA_VERSION = "10"
 
 TERMS = f"{ANALYSIS_VERSION}, {TOKENS_VERSION}"
 """The version of the terms and of the token ids of an index."""
@@ -230,11 +230,7 @@ def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bo
     )
     database.executemany(
         "INSERT INTO names VALUES (?, ?, ?, ?)",
-        [
-            (row, key, name, kind)
-            for kind, name in names_of(record.title, record.aliases, record.identifiers)
-            for key in name_keys(name, kind)
-        ],
+        [(row, key, name, kind) for kind, name in names_of(record) for key in name_keys(name, kind)],
     )
     database.execute(
         "INSERT INTO labels (rowid, title, aliases, description, tags, authors, kind) VALUES (?, ?, ?, ?, ?, ?, ?)",

@@ -36,7 +36,7 @@ class LocalEmbeddings:
     """
 
     name = "wordllama-l2-supercat"
-    revision = "0.4"
+    revision = "0.4-folded"
     dimension = DIMENSION
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -50,12 +50,12 @@ class LocalEmbeddings:
 
 @lru_cache(maxsize=1_024)
 def token_ids(text: str, folder: Path | None) -> "array[int]":
-    """The model's tokens of a text, in order. Remembered, for what is embedded is also kept as tokens.
+    """The model's tokens of a text in lower case, in order. Remembered, for what is embedded is also kept as tokens.
 
     Raises Unavailable when a file is missing.
     """
     tokenizer, _ = model(folder)
-    return array("H", tokenizer.encode(encodable(text), add_special_tokens=False).ids)
+    return array("H", tokenizer.encode(encodable(text).casefold(), add_special_tokens=False).ids)
 
 
 def model(folder: Path | None) -> "tuple[Tokenizer, numpy.ndarray[Any, Any]]":

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 from commonplace.search.models.local import model, token_ids
-from commonplace.search.models.values import encodable
 
 if TYPE_CHECKING:
     import numpy
 
-TOKENS_VERSION = "wordllama-l2-supercat@0.4, 2"
+TOKENS_VERSION = "wordllama-l2-supercat@0.4-folded, 3"
 """Of what is packed. Stored with the index: another value means that it is built anew."""
 
 LISTING_SHARE = 0.6
@@ -33,18 +32,20 @@ DIRECTION_NUMBERS = 128
 """The first numbers of a token's vector that are compared. The model is trained so that they say most of what all 256
 say: on judged queries both rank alike, at half the memory traffic, which is what the comparison spends its time on."""
 
-_HEAD = struct.Struct("<HHH")
+_HEAD = struct.Struct("<HHHH")
 _MOST = 0xFFFF
 
 
 @dataclass(frozen=True, slots=True)
 class PassageText:
-    """A passage as it is compared: its text, its terms with those of its document's labels, and those of the title."""
+    """A passage as it is compared: its text, its terms with those of its document's labels, those of the title, and
+    those of title, aliases, tags, authors and headings."""
 
     text: str
     terms: frozenset[str]
     title: frozenset[str]
     is_listing: bool = False
+    names: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +58,15 @@ class Likeness:
     """The share of the query's terms that one passage has, with the labels of its document."""
     titled: bool = False
     """Whether the title has all terms of the query, or the query all of the title."""
+    labelled: bool = False
+    """Whether the names of one passage have all terms of the query."""
     best: int | None = None
     """The passage to show."""
 
 
 def pack(passages: Sequence[PassageText]) -> list[bytes]:
-    """What is kept of each. Numbers are little-endian: three of 16 bits (how many tokens, how many terms of the title,
-    whether it is a listing), ids of tokens of 16 bits, hashes of terms of 32 bits, those of the title first.
+    """What is kept of each. Numbers are little-endian: four of 16 bits (how many tokens, terms of the title, and
+    terms of names, and whether it is a listing), ids of tokens of 16 bits, hashes of terms of 32 bits, in that order.
 
     Raises Unavailable when the files of the model are missing.
     """
@@ -81,20 +84,23 @@ class _Document(NamedTuple):
     terms: Sequence[int]
     """How many each passage has."""
     title: frozenset[int]
+    names: Sequence[frozenset[int]]
 
 
 @lru_cache(maxsize=1_000)
 def _document(passages: tuple[bytes, ...]) -> _Document:
     kept = []
+    names: list[frozenset[int]] = []
     title: frozenset[int] = frozenset()
     for ordinal, packed in enumerate(passages):
-        count, named, is_listing = _HEAD.unpack_from(packed)
+        count, titled, named, is_listing = _HEAD.unpack_from(packed)
         end = _HEAD.size + 2 * count
         if not count or len(packed) == end:
             continue
         kept.append((ordinal, LISTING_SHARE if is_listing else 1.0, packed[_HEAD.size : end], packed[end:]))
+        names.append(frozenset(struct.unpack_from(f"<{named}I", packed, end)))
         if not ordinal:
-            title = frozenset(struct.unpack_from(f"<{named}I", packed, end))
+            title = frozenset(struct.unpack_from(f"<{titled}I", packed, end))
     return _Document(
         [ordinal for ordinal, *_ in kept],
         [share for _, share, *_ in kept],
@@ -103,6 +109,7 @@ def _document(passages: tuple[bytes, ...]) -> _Document:
         b"".join(hashes for *_, hashes in kept),
         [len(hashes) // 4 for *_, hashes in kept],
         title,
+        names,
     )
 
 
@@ -112,8 +119,8 @@ def compare(text: str, terms: Iterable[str], documents: Sequence[Sequence[bytes]
     """
     import numpy
 
-    tokenizer, weights = model(None)
-    query = sorted(set(tokenizer.encode(encodable(text), add_special_tokens=False).ids))
+    _, weights = model(None)
+    query = sorted(set(token_ids(text, None)))
     wanted = {_hash(term) for term in terms}
     found = [Likeness()] * len(documents)
     every = [(place, read) for place, each in enumerate(documents) if (read := _document(tuple(each))).ordinals]
@@ -124,11 +131,12 @@ def compare(text: str, terms: Iterable[str], documents: Sequence[Sequence[bytes]
     covered = _coverage(wanted, b"".join(read.hashes for _, read in every), _starts(read.terms for _, read in every))
     near, covered = near * share, covered * share
     choice, start = near + CHOICE_COVERAGE * covered, 0
-    for place, (ordinals, *_, title) in every:
+    for place, (ordinals, *_, title, names) in every:
         part = slice(start, start := start + len(ordinals))
         titled = bool(title) and (title <= wanted or (bool(wanted) and wanted <= title))
+        labelled = bool(wanted) and any(wanted <= each for each in names)
         best = ordinals[int(choice[part].argmax())]
-        found[place] = Likeness(max(0.0, float(near[part].max())), float(covered[part].max()), titled, best=best)
+        found[place] = Likeness(max(0.0, float(near[part].max())), float(covered[part].max()), titled, labelled, best)
     return found
 
 
@@ -170,9 +178,10 @@ def _starts(lengths: Iterable[Sequence[int]]) -> "numpy.ndarray[Any, Any]":
 def _packed(passage: PassageText, ids: Iterable[int]) -> bytes:
     tokens = array("H", sorted(set(ids)))
     title = sorted(map(_hash, passage.title))[:_MOST]
-    others = sorted({_hash(term) for term in passage.terms} - {*title})
-    head = _HEAD.pack(len(tokens), len(title), passage.is_listing)
-    return head + tokens.tobytes() + struct.pack(f"<{len(title) + len(others)}I", *title, *others)
+    names = [*title, *sorted({*map(_hash, passage.names)} - {*title})][:_MOST]
+    others = sorted({*map(_hash, passage.terms)} - {*names})
+    head = _HEAD.pack(len(tokens), len(title), len(names), passage.is_listing)
+    return head + tokens.tobytes() + struct.pack(f"<{len(names) + len(others)}I", *names, *others)
 
 
 def _hash(term: str) -> int:

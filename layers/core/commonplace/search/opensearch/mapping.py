@@ -31,7 +31,7 @@ from commonplace.search.text import plain, words
 
 logger = logging.getLogger(__name__)
 
-SCHEMA_VERSION = f"8, {ANALYSIS_VERSION}, {TOKENS_VERSION}"
+SCHEMA_VERSION = f"9, {ANALYSIS_VERSION}, {TOKENS_VERSION}"
 """Of the fields and of the queries over them: an index of another one cannot be read."""
 
 LEXICAL_ONLY = "none"
@@ -186,7 +186,7 @@ def _mappings(dimension: int | None, parameters: IndexParameters, serverless: bo
         "alias": _EXACT,
         "within": _EXACT,  # the tags and all that they lie in
         "tokens": {"type": "binary", "doc_values": True},  # of fifty at once: as keywords it takes ten times as long
-        "names": _EXACT,  # keys of the title, the aliases and the identifiers, for whoever types a name
+        "names": _EXACT,  # keys of every name (`search.names`), for whoever types one
         "named": _CARRIED,  # the same names as they are written, each after its kind
         "spelling": {"type": "text", "analyzer": "indexed", "norms": False, "index_options": "docs"},
         "labels": {"properties": {rule.words[0]: _WORDS for rule in RECORD_RULES.values() if rule.words}},
@@ -239,7 +239,7 @@ def written(indexed: IndexedRecord, *, with_vectors: bool) -> tuple[int, dict[st
     record = indexed.record
     embedded = with_vectors and len(indexed.vectors) == len(record.chunks)
     vectors: Sequence[Vector | None] = indexed.vectors if embedded else [None] * len(record.chunks)
-    names = list(names_of(record.title, record.aliases, record.identifiers))
+    names = list(names_of(record))
     source = {name: getattr(record, name) for name in SHOWN_FIELDS}
     source |= {
         "deleted": False,
