@@ -31,6 +31,8 @@ class Findings:
     suggestion: str | None
     resume: int | None
     """Where the ranking goes on after these hits; None where it ends."""
+    hint: str | None = None
+    """That nothing fits: then the hits, if there are any, are weak."""
 
 
 def with_spares(limit: int, start: int = 0) -> int:
@@ -66,6 +68,7 @@ def settle(
         # It was made from words of the index, and this index is behind the store.
         suggestion=None if gone else found.suggestion,
         resume=ahead[limit][0] if len(ahead) > limit else _end(found, asked),
+        hint=found.hint,
     )
 
 
