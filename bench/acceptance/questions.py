@@ -144,11 +144,11 @@ def _nonsense(answers: Asker, spoken: Collection[str]) -> Iterator[str]:
 
 def _by_rest(api: httpx.Client, text: str) -> Answered:
     answer: dict[str, Any] = api.get("/api/v1/search", params={"q": text, "limit": str(LIMIT)}).json()
-    return Answered([hit["path"] for hit in answer["results"]], answer.get("suggestion"))
+    return Answered([hit["path"] for hit in answer["results"] if hit["fit"] != "weak"], answer.get("suggestion"))
 
 
 def _by_mcp(caller: Caller, text: str, refs: Mapping[str, str]) -> Answered:
     arguments = {"query": text, "limit": LIMIT}
     told = caller("/mcp", "tools/call", {"name": "search_knowledge", "arguments": arguments})["structuredContent"]
-    found = [refs[f"{hit['contentType']}/{hit['id']}"] for hit in told["results"]]
+    found = [refs[f"{hit['contentType']}/{hit['id']}"] for hit in told["results"] if hit["fit"] != "weak"]
     return Answered(found, told.get("suggestion"))

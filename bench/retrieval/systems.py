@@ -181,8 +181,11 @@ def _search(service: SearchService, topic: Topic, text: str, *, rerank: bool = T
 
 
 def _ids(results: SearchResults) -> Ranking:
-    """What a reader is told of, in order: a hit names its near-duplicates."""
-    told = ((RecordId(f"{hit.content_type}/{hit.id}"), *hit.duplicates) for hit in results.results)
+    """What a reader is told of, in order: a hit names its near-duplicates, and what fits weakly where nothing fits is
+    nothing.
+    """
+    fitting = results.results if results.hint is None else ()
+    told = ((RecordId(f"{hit.content_type}/{hit.id}"), *hit.duplicates) for hit in fitting)
     return [record for records in told for record in records][:DEPTH]
 
 

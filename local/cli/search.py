@@ -274,7 +274,8 @@ def _paragraph(position: int, hit: Answer, left_out: list[str]) -> str:
     same = f"{indent}Nearly the same text: {', '.join(hit['duplicates'])}" if hit["duplicates"] else ""
     # Of an index file nobody knows where it is served.
     address = indent + _clean(hit["documentUrl"]) if urlsplit(hit["documentUrl"]).scheme else ""
-    head = f"{number}{_clean(hit['title'])}  ({hit['score']:.2f})"
+    fit = ", weak match" if hit.get("fit") == "weak" else ""
+    head = f"{number}{_clean(hit['title'])}  ({hit['score']:.2f}{fit})"
     paragraph = "\n".join(line for line in (head, indent + where, snippet, same, address) if line)
     if "document" not in hit:
         return paragraph

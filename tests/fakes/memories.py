@@ -16,7 +16,7 @@ from commonplace.memory.search import MemorySearch
 from commonplace.memory.service import Memory
 from commonplace.memory.upkeep import carry_on
 from commonplace.search.embedded.engine import EmbeddedEngine
-from commonplace.search.embeddings import embed_records
+from commonplace.search.embeddings import embed_records, with_tokens
 from commonplace.search.model import EmbeddingProvider, Engine, RecordId, Tombstone
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.identity_stores import Clock
@@ -114,7 +114,7 @@ class Remembering:
             cards = {record_id(organisation, card.id): card for card in self.store.cards(organisation)}
             stale = [card.id for id, card in cards.items() if held.get(id, 0) < card.revision or id in incomplete]
             records = [record_of(entry) for entry in self.store.get_many(organisation, stale).values()]
-            indexed = embed_records(records, self.embedder, self.caches.of(organisation))
+            indexed = with_tokens(embed_records(records, self.embedder, self.caches.of(organisation)))
             gone = [Tombstone(id, GONE) for id in self._of(organisation, held) if id not in cards]
             self.engine.write(indexed, gone)
 

@@ -26,6 +26,7 @@ class FakeSearch:
     def __init__(self, *hits: Hit) -> None:
         self.hits = hits
         self.total = len(hits)
+        self.hint: str | None = None
         self.unreachable = False
         self.asked: list[SearchRequest] = []
 
@@ -33,7 +34,9 @@ class FakeSearch:
         self.check()
         self.asked.append(request)
         found = self.hits[: request.limit]
-        return SearchResults(request.query, found, self.total, fallback=False, reranked=False, took_ms=3)
+        return SearchResults(
+            request.query, found, self.total, fallback=False, reranked=False, took_ms=3, hint=self.hint
+        )
 
     def check(self) -> None:
         if self.unreachable:

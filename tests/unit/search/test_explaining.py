@@ -97,7 +97,7 @@ def test_a_search_by_words_is_traced_too(engine: EmbeddedEngine, provider: FakeE
 
     assert (told.model, told.reranker, told.fusion) == (None, None, "words alone")
     assert [hit.rank for hit in told.hits] == [1, 2]
-    assert told.timings_ms.keys() == {"candidates", "fetch", "whole"}
+    assert told.timings_ms.keys() == {"candidates", "fetch", "tokens", "whole"}
 
 
 def test_what_is_shown_is_told_with_its_place(

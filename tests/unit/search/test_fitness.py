@@ -1,22 +1,34 @@
 """What a search answers where nothing fits, where a name is meant, and what it shows of it."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commonplace.search.candidates import Ranked
 from commonplace.search.chunks import chunk_body, is_listing
 from commonplace.search.embedded.engine import EmbeddedEngine
-from commonplace.search.embeddings import embed_records, with_tokens
+from commonplace.search.embeddings import embed_records, model_fingerprint, with_tokens
 from commonplace.search.filters import Filters
-from commonplace.search.fitness import LARGE, NOTHING_FITS, NOTHING_WITHIN, SMALL, best_fit, fit, least_fit
+from commonplace.search.fitness import (
+    COVERAGE,
+    GATES,
+    LARGE,
+    MOST_WEAK,
+    NOTHING_FITS,
+    NOTHING_WITHIN,
+    SMALL,
+    Gate,
+    fits,
+    gate_of,
+)
 from commonplace.search.fusion import RELEVANCE_SHARE
-from commonplace.search.model import LegHit, RecordId, SearchRequest, SearchResults
+from commonplace.search.model import Candidates, LegHit, QueryVector, RecordId, SearchRequest, SearchResults
 from commonplace.search.models.local import LocalEmbeddings
 from commonplace.search.models.tokens import Likeness
+from commonplace.search.near_duplicates import Collapsed
 from commonplace.search.query import Query
 from commonplace.search.rerank import blend
 from commonplace.search.service import SearchService
@@ -56,16 +68,19 @@ def search(service: SearchService, query: str) -> SearchResults:
 
 
 @pytest.mark.parametrize("query", ["xyzzy blorb", "mortgage interest rates", "Kaffeemaschine entkalken"])
-def test_what_nothing_answers_finds_nothing(service: SearchService, query: str) -> None:
+def test_what_nothing_answers_finds_at_most_a_few_weak_matches(service: SearchService, query: str) -> None:
     found = search(service, query)
 
-    assert (found.results, found.total, found.hint) == ((), 0, NOTHING_FITS)
+    assert found.hint == NOTHING_FITS
+    assert len(found.results) == found.total <= MOST_WEAK
+    assert all(hit.fit == "weak" for hit in found.results)
 
 
 def test_what_filters_leave_out_may_be_there_without_them(service: SearchService) -> None:
     found = service.search(SearchRequest("counting limpets", Filters(content_types=("tag",))))
 
-    assert (found.results, found.hint) == ((), NOTHING_WITHIN)
+    assert found.hint == NOTHING_WITHIN
+    assert all(hit.fit == "weak" for hit in found.results)
 
 
 @pytest.mark.parametrize("query", ["lipmets", "what is a limpte", "cuonting limpest"])
@@ -76,7 +91,7 @@ def test_a_query_of_which_no_word_is_known_is_searched_as_corrected(service: Sea
 def test_a_query_that_a_correction_leaves_half_senseless_is_not_taken_for_it(service: SearchService) -> None:
     found = search(service, "florbin lipmets")
 
-    assert (found.results, found.suggestion) == ((), "florbin limpets")
+    assert (found.hint, found.suggestion) == (NOTHING_FITS, "florbin limpets")
 
 
 def test_the_word_for_a_kind_counts_for_documents_of_that_kind() -> None:
@@ -90,15 +105,25 @@ def test_the_word_for_a_kind_counts_for_documents_of_that_kind() -> None:
 def test_that_nothing_fits_is_said_where_some_words_are_there(service: SearchService) -> None:
     found = search(service, "mortgage interest rates of a sea bank in Prague")
 
-    assert found.results == ()
-    assert found.hint is not None
-    assert "Nothing here is about this" in found.hint
+    assert found.hint == NOTHING_FITS
+    assert [hit.fit for hit in found.results] == ["weak"] * len(found.results)
+    assert found.results
+
+
+def test_without_a_model_coverage_alone_is_judged(service: SearchService) -> None:
+    words = SearchService(service._engine, None)
+
+    assert [hit.fit for hit in search(words, "animals of rock pools").results][:1] == ["strong"]
+    assert search(words, "mortgage interest rates of a sea bank in Prague").hint == NOTHING_FITS
+    assert [hit.fit for hit in words.search(SearchRequest("mortgage interest of the sea", mode="lexical")).results] == [
+        "weak"
+    ]
 
 
 def test_what_the_names_of_a_record_have_whole_fits_however_little_else_does(service: SearchService) -> None:
-    likeness = Likeness(tokens=0.05, coverage=0.05)
+    likeness = {FAR: Likeness(tokens=0.05, coverage=0.05), NEAR: Likeness(0.05, 0.05, labelled=True)}
 
-    assert fit(likeness, 0.0) < least_fit(LARGE) < fit(replace(likeness, labelled=True), 0.0)
+    assert fits(ranked(None, cosine=0.0), (FAR, NEAR), likeness) == {FAR: "weak", NEAR: "fair"}
     for query, first in (("Quill", "limpets"), ("sea-floor Tally", "limpets"), ("concepts", "neap-tide")):
         assert [hit.id for hit in search(service, query).results][:1] == [first]
 
@@ -132,22 +157,36 @@ def test_lists_of_links_are_recognised(body: str, listing: bool) -> None:
     assert [is_listing(chunk) for chunk in chunk_body(body)] == [listing]
 
 
-@given(st.integers(0, 10**6), st.integers(0, 10**6))
-def test_a_larger_base_asks_for_more_up_to_a_bound(fewer: int, more: int) -> None:
+@given(st.sampled_from([COVERAGE, *GATES.values()]), st.integers(0, 10**6), st.integers(0, 10**6))
+def test_a_larger_base_asks_for_more_up_to_a_bound(gate: Gate, fewer: int, more: int) -> None:
     fewer, more = sorted((fewer, more))
 
-    assert least_fit(0) == least_fit(SMALL) <= least_fit(fewer) <= least_fit(more) <= least_fit(LARGE)
+    assert gate.least(0) == gate.least(SMALL) <= gate.least(fewer) <= gate.least(more) <= gate.least(LARGE)
+    assert gate.least(LARGE) < gate.strong
 
 
-def test_the_best_of_a_ranking_counts_and_what_is_unknown_is_no_reason_for_silence() -> None:
-    near, far = RecordId("note/near"), RecordId("note/far")
-    likeness = {near: Likeness(0.8, 1.0), far: Likeness(0.1, 0.0)}
-    leg = [LegHit(near, 0.5)]
+NEAR, FAR, NAMED, UNKNOWN = map(RecordId, ("note/near", "note/far", "note/named", "note/unknown"))
+LIKENESS = {NEAR: Likeness(0.3, 0.4), FAR: Likeness(0.3, 0.0), NAMED: Likeness()}
 
-    assert best_fit([far, near], likeness, leg) == pytest.approx(fit(likeness[near], 0.5))
-    assert best_fit([far], likeness, leg) == pytest.approx(fit(likeness[far], 0.0))
-    assert best_fit([RecordId("note/unknown")], likeness, leg) is None
-    assert best_fit([], likeness, leg) == 0.0
+
+def ranked(model: str | None, cosine: float = 0.7) -> Ranked:
+    legs = Candidates((), (LegHit(NEAR, cosine),), 3, named=(LegHit(NAMED, 1.0),), records=3)
+    vector = QueryVector(model, ()) if model else None
+    return Ranked(Query.of("tides"), vector, legs, [], Collapsed([], {}))
+
+
+def test_a_name_is_strong_and_no_knowledge_is_no_reason_for_silence() -> None:
+    model = model_fingerprint(LocalEmbeddings())
+    grades = fits(ranked(model), (NEAR, FAR, NAMED, UNKNOWN), LIKENESS)
+
+    assert grades == {NEAR: "fair", FAR: "weak", NAMED: "strong", UNKNOWN: "fair"}
+    assert fits(ranked(model, cosine=0.0), [NEAR], LIKENESS) == {NEAR: "weak"}
+
+
+@pytest.mark.parametrize("model", [None, "wordllama-l2-supercat@0.4/256", "nobody-measured@1/3"])
+def test_a_model_or_a_revision_that_was_not_measured_is_judged_by_coverage_alone(model: str | None) -> None:
+    assert gate_of(ranked(model)) is COVERAGE
+    assert fits(ranked(model, cosine=0.0), [NEAR], LIKENESS) == fits(ranked(model), [NEAR], LIKENESS) == {NEAR: "fair"}
 
 
 def test_tokens_that_lie_close_together_change_the_order_and_a_record_without_them_stands_last() -> None:

@@ -38,6 +38,8 @@ class Findings:
     suggestion: str | None
     resume: int | None
     """Where the ranking goes on after these hits; None where it ends."""
+    hint: str | None = None
+    """That nothing fits: then the hits, if there are any, are weak."""
 
 
 def intent(catalogue: Catalogue, request: SearchRequest) -> Intent:
@@ -68,7 +70,7 @@ def find(search: Search, library: Library, request: SearchRequest, wanted: Inten
 def _hits(library: Library, request: SearchRequest, entries: Sequence[Entry]) -> tuple[Hit, ...]:
     """Documents with their descriptions, as they are shown where nothing was compared."""
     bodies = library.read([entry.ref for entry in entries]) if request.documents else [None] * len(entries)
-    told: dict[str, Any] = {"heading": None, "score": CERTAIN, "rerank_score": None}
+    told: dict[str, Any] = {"heading": None, "score": CERTAIN, "rerank_score": None, "fit": "strong"}
     alike = {field.name for field in fields(Hit)} & Summary.model_fields.keys()
     facts = [told | {name: getattr(entry, name) for name in alike} | {"tags": (*entry.tags,)} for entry in entries]
     pairs = zip(facts, bodies, strict=True)
@@ -111,6 +113,7 @@ def settle(
         # It was made from words of the index, and this index is behind the store.
         suggestion=None if gone else found.suggestion,
         resume=ahead[limit][0] if len(ahead) > limit else _end(found, asked),
+        hint=found.hint,
     )
 
 

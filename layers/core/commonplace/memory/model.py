@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Literal, NewType, get_args
 
+from commonplace.search.model import Fit
+
 EntryId = NewType("EntryId", str)
 """A UUID (RFC 9562) in its usual form. Never used again, not even for the same content."""
 
@@ -307,16 +309,20 @@ class Found:
     entry: Entry
     score: float
     excerpt: str
+    fit: Fit
     duplicates: tuple[EntryId, ...] = ()
     """Entries with nearly the same text, which this one stands for."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """`fallback` is true when no embedding could be had, and words alone were compared."""
+    """`fallback` is true when no embedding could be had, and words alone were compared. `hint` says that nothing fits;
+    then all that was found is weak.
+    """
 
     found: tuple[Found, ...]
     fallback: bool
+    hint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from commonplace.memory.model import Asked, Entry, EntryId, Found, Near, Role, S
 from commonplace.memory.ports import EntryStore
 from commonplace.search.candidates import Ranked, Stopwatch
 from commonplace.search.filters import Filters
+from commonplace.search.fitness import DEPTH, NOTHING_FITS, NOTHING_WITHIN, fits
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import EmbeddingProvider, Engine, QueryVector, RecordId, SearchRequest
 from commonplace.search.organisations import Retrievals
@@ -121,15 +122,23 @@ class MemorySearch:
         query = Query.of(asked.query)
         request = SearchRequest(query.text, filters(organisation, asked), asked.limit)
         retrieval = self._retrievals.of(organisation)
-        ranked = retrieval.rank(query, request, OVER_FETCH * asked.limit, Stopwatch(self._clock))
-        groups = self._groups(organisation, asked, ranked)[: asked.limit]
+        watch = Stopwatch(self._clock)
+        ranked = retrieval.rank(query, request, OVER_FETCH * asked.limit, watch)
+        groups = self._groups(organisation, asked, ranked)[: max(asked.limit, DEPTH)]
+        judged = [record_id(organisation, entry.id) for entry, _, _ in groups]
+        grades = fits(ranked, judged, retrieval.likeness(ranked.understood, judged, watch))
+        groups = groups[: asked.limit]
         excerpts = self._excerpts(organisation, query, [entry for entry, _, _ in groups], ranked)
         entries = without_lost_parents(self._store, organisation, [entry for entry, _, _ in groups])
         found = tuple(
-            Found(entry, round(score, 6), excerpts[entry.id], tuple(others))
+            Found(entry, round(score, 6), excerpts[entry.id], grades[record_id(organisation, entry.id)], tuple(others))
             for entry, (_, score, others) in zip(entries, groups, strict=True)
         )
-        return SearchAnswer(found, fallback=self._retrievals.fell_back(organisation, query, ranked))
+        hint = None
+        if {*grades.values()} == {"weak"}:
+            unconditional = filters(organisation, Asked(query="", min_confidence=asked.min_confidence))
+            hint = NOTHING_FITS if request.filters == unconditional else NOTHING_WITHIN
+        return SearchAnswer(found, fallback=self._retrievals.fell_back(organisation, query, ranked), hint=hint)
 
     def nearest(self, organisation: str, vector: QueryVector, limit: int = 3) -> tuple[Near, ...]:
         """Entries of this organisation with a similar text, the most similar first; none in doubt."""

@@ -66,8 +66,6 @@ class Ranked:
     """Every candidate, best first."""
     best: Collapsed
     """The best of them, near-duplicates set aside: where the ranking ends."""
-    fit: float | None = None
-    """Of the best of them (`search.fitness`); None where the query names a record, or it is not known."""
 
     @property
     def by_words(self) -> bool:

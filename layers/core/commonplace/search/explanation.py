@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from commonplace.search.candidates import Ranked
 from commonplace.search.filters import Filters
-from commonplace.search.fitness import least_fit
+from commonplace.search.fitness import gate_of, measures
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import (
     Engine,
@@ -172,11 +172,9 @@ def _ranked_below(
 ) -> tuple[Verdict, str]:
     shown = len(found.results)
     if found.hint is not None:
-        needed = least_fit(stages.ranked.candidates.records)
-        return (
-            "not-matched",
-            f"Nothing fits the query: its best candidate fits by {stages.ranked.fit:.2f} of {needed:.2f}.",
-        )
+        needed = gate_of(stages.ranked).least(stages.ranked.candidates.records)
+        best = max(measures(stages.ranked, stages.order, stages.likeness).values(), default=0.0)
+        return "not-matched", f"Nothing fits the query: its best candidate fits by {best:.2f} of {needed:.2f}."
     if request.mode == "lexical" and standing.lexical:
         rank = standing.lexical[0]
         return "below-limit", f"It is number {rank} of {found.total} by words, and this page shows {shown}."

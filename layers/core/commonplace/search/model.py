@@ -21,6 +21,7 @@ __all__ = [
     "Engine",
     "Expectation",
     "Explanation",
+    "Fit",
     "Found",
     "Hit",
     "HitTrace",
@@ -54,6 +55,9 @@ VECTOR_FLOOR = 0.15
 lower one lets in more of what is not meant than it finds of what is (docs/retrieval.md)."""
 
 REBUILD_HINT = "Rebuild the index beside the one that answers, then swap it in."
+
+Fit = Literal["strong", "fair", "weak"]
+"""How well a result fits its query (`search.fitness`)."""
 
 Verdict = Literal[
     "shown",
@@ -327,6 +331,7 @@ class Hit:
     group: str | None
     tags: tuple[str, ...]
     date: str | None
+    fit: Fit = "fair"
     marks: tuple[tuple[int, int], ...] = ()
     """Where the query's words stand in `snippet`: start and end, in characters."""
     duplicates: tuple[RecordId, ...] = ()
@@ -347,8 +352,8 @@ class SearchResults:
     suggestion: str | None = None
     """Did you mean: a corrected query that finds something under the same filters."""
     hint: str | None = None
-    """Where nothing fits: why there are no results although records have some of the words, and what to do. Of a list:
-    what it holds."""
+    """Where nothing fits: the sentence that says so; then the results, if there are any, are all weak. Of a list: what
+    it holds."""
     passed: int | None = None
     """Of a list: how many records are before these ones. None for a ranking."""
     after: Position | None = None

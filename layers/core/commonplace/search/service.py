@@ -16,13 +16,14 @@ from commonplace.search.candidates import TOKEN_DEPTH, Ranked, Retrieval, Stopwa
 from commonplace.search.embeddings import QueryEmbeddings
 from commonplace.search.explanation import Explainer, Stages
 from commonplace.search.filters import Filters
-from commonplace.search.fitness import DEPTH, NOTHING_FITS, NOTHING_WITHIN, best_fit, least_fit
+from commonplace.search.fitness import DEPTH, MOST_WEAK, NOTHING_FITS, NOTHING_WITHIN, fits
 from commonplace.search.fusion import RELEVANCE_SHARE, Fusion
 from commonplace.search.model import (
     Candidates,
     Documents,
     EmbeddingProvider,
     Engine,
+    Fit,
     Found,
     Hit,
     Publication,
@@ -54,6 +55,7 @@ def to_hit(
     query: Query,
     found: Found,
     score: float,
+    fit: Fit,
     *,
     rerank_score: float | None = None,
     duplicates: Sequence[RecordId] = (),
@@ -83,6 +85,7 @@ def to_hit(
         group=record.group,
         tags=record.tags,
         date=record.date,
+        fit=fit,
         marks=excerpt.marks,
         duplicates=tuple(duplicates),
     )
@@ -175,18 +178,18 @@ class SearchService:
         self._engine.held(())
 
     def _ranked(self, query: Query, request: SearchRequest, watch: Stopwatch) -> tuple[SearchResults, Stages]:
-        """By words and by meaning: a ranking that ends at its candidates, or nothing where none of them fits."""
+        """By words and by meaning: a ranking that ends at its candidates, or after a few where none of them fits."""
         ranked = self._retrieval.rank(query, request, max(TOKEN_DEPTH, request.limit), watch)
         candidates, ranking = ranked.candidates, ranked.best.ranking
         best = [record for record, _ in ranking[:TOKEN_DEPTH]]
         likeness = self._retrieval.likeness(ranked.understood, best, watch)
         if request.rerank:
             ranking = blend(ranked.understood, ranking, likeness)
-        near = None if ranked.by_words else candidates.vector
-        fit = None if candidates.named else best_fit([record for record, _ in ranking[:DEPTH]], likeness, near)
-        if not ranking or (fit is not None and fit < least_fit(candidates.records)):
-            return self._nothing(request, replace(ranked, fit=fit))
-        reranking = self._reranker is not None and request.rerank
+        grades = fits(ranked, [record for record, _ in ranking], likeness)
+        fitting = any(grades[record] != "weak" for record, _ in ranking[:DEPTH])
+        if not fitting:
+            ranking = ranking[:MOST_WEAK]
+        reranking = self._reranker is not None and request.rerank and fitting
         ranking = ranking[: max(RERANK_DEPTH, request.limit)] if reranking else ranking[: request.limit]
         with watch.stage("fetch"):
             found = self._retrieval.show(query, ranked, ranking, likeness)
@@ -198,6 +201,7 @@ class SearchService:
                     query,
                     found[record],
                     score,
+                    grades[record],
                     rerank_score=(scores or {}).get(record),
                     duplicates=ranked.best.duplicates.get(record, ()),
                     shown=request.shown is None or at < request.shown,
@@ -207,26 +211,14 @@ class SearchService:
         results = SearchResults(
             query=request.query,
             results=tuple(hits),
-            total=ranked.total,
+            total=ranked.total if fitting or ranked.by_words else min(ranked.total, MOST_WEAK),
             fallback=ranked.by_words,
             reranked=scores is not None,
             took_ms=0,
             suggestion=next(iter(candidates.suggestions), None),
+            hint=None if fitting else NOTHING_FITS if request.filters == Filters() else NOTHING_WITHIN,
         )
-        return results, Stages(replace(ranked, fit=fit), [record for record, _ in order], likeness)
-
-    def _nothing(self, request: SearchRequest, ranked: Ranked) -> tuple[SearchResults, Stages]:
-        results = SearchResults(
-            query=request.query,
-            results=(),
-            total=0,
-            fallback=ranked.by_words,
-            reranked=False,
-            took_ms=0,
-            suggestion=next(iter(ranked.candidates.suggestions), None),
-            hint=NOTHING_FITS if request.filters == Filters() else NOTHING_WITHIN,
-        )
-        return results, Stages(ranked, (), {})
+        return results, Stages(ranked, [record for record, _ in order], likeness)
 
     def _by_words(self, query: Query, request: SearchRequest, watch: Stopwatch) -> tuple[SearchResults, Stages]:
         """By words alone: exact total, any page, in the engine's order. Nothing is collapsed and nothing reranked."""
@@ -237,8 +229,9 @@ class SearchService:
         with watch.stage("fetch"):
             ranked = Ranked(query, None, candidates, scores, Collapsed(scores, {}))
             found = self._retrieval.show(query, ranked, scores, {})
-            order = [record for record, _ in scores if record in found]
-            hits = [to_hit(query, found[record], score) for record, score in scores if record in found]
+        order = [record for record, _ in scores if record in found]
+        grades = fits(ranked, order, self._retrieval.likeness(query, order, watch))
+        hits = [to_hit(query, found[record], score, grades[record]) for record, score in scores if record in found]
         results = SearchResults(
             query=request.query,
             results=tuple(hits),

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from starlette.testclient import TestClient
 
+from commonplace.search.fitness import NOTHING_FITS
 from commonplace.search.model import SearchRequest, SearchResults
 from tests.fakes.search import FakeSearch, hit
 from tests.unit.documents.pages.conftest import World
@@ -103,6 +104,16 @@ def test_where_nothing_is_found_something_near_is_offered(client: TestClient) ->
     assert 'href="/d/pattern/rotating-stewardship"' in page
     assert 'href="/search?q=rotating+stewardshp"' in page, "without filters"
     assert 'href="/t/governance"' in page
+
+
+def test_weak_matches_stand_under_a_heading_below_the_sentence_that_nothing_fits(world: World) -> None:
+    search = FakeSearch(hit("pattern", "rotating-stewardship", fit="weak"))
+    search.hint = NOTHING_FITS
+    page = World(world.store, search).client().get("/search?q=mortgage").text
+    places = ["Nothing is found for “mortgage”", "Nothing here is about this", "Weak matches", 'class="cards"']
+
+    assert [page.index(place) for place in places] == sorted(page.index(place) for place in places)
+    assert 'href="/d/pattern/rotating-stewardship"' in page
 
 
 def test_without_a_question_documents_are_browsed_and_counted(client: TestClient, world: World) -> None:

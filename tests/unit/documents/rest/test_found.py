@@ -1,12 +1,14 @@
 """How many whole documents an answer has room for."""
 
 import json
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.rest.hits import answer
+from commonplace.search.fitness import NOTHING_FITS
 from commonplace.search.model import SearchRequest, SearchResults
 from commonplace.web.representations import encode
 from tests.fakes.library import make
@@ -54,6 +56,14 @@ def test_no_document_makes_an_answer_too_large_and_none_is_left_out_that_had_roo
             assert len(body) + len(whole) - len(b"null") + names > max_bytes
         else:
             assert one["document"] == json.loads(whole)
+
+
+def test_a_hit_says_how_well_it_fits_and_a_hint_that_nothing_does() -> None:
+    weak = replace(found(), results=(hit("file", "it", fit="weak"),), total=1, hint=NOTHING_FITS)
+    body = json.loads(answer(weak, ASKED, DocumentAddresses(), limit=20, hints=["No tag is called `x`."]))
+
+    assert (body["results"][0]["fit"], body["total"]) == ("weak", 1)
+    assert body["hints"] == [NOTHING_FITS, "No tag is called `x`."]
 
 
 def test_an_answer_that_is_too_large_without_any_document_is_given_all_the_same() -> None:

@@ -13,6 +13,7 @@ from commonplace.documents.tools import search
 from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.search.filters import Filters
+from commonplace.search.fitness import NOTHING_FITS
 from commonplace.search.model import SearchRequest
 from commonplace.web.mcp.budgets import DOCUMENT_TOKENS
 from commonplace.web.mcp.declaration import Answer
@@ -68,6 +69,7 @@ def test_a_hit_says_what_it_is_where_it_matched_and_what_to_cite() -> None:
                 "heading": "Rotating stewardship › Seasons",
                 "snippet": "Every season the circle asks who carries what.",
                 "score": 0.75,
+                "fit": "fair",
                 "date": "2026-02-14",
                 "author": ["Rosa Lind"],
                 "path": "artifacts/patterns/rotating-stewardship.md",
@@ -264,6 +266,18 @@ def test_text_that_cannot_be_said_in_utf_8_is_answered_all_the_same() -> None:
     assert (answer.text + compact(data(answer))).encode()
     assert at.search.asked[0].query.encode()
     assert at.search.asked[0].filters.groups == ("?",)
+
+
+def test_weak_matches_stand_marked_below_the_sentence_that_nothing_fits() -> None:
+    at = finding(STEWARDSHIP)
+    at.search.hits = tuple(replace(one, fit="weak") for one in at.search.hits)
+    at.search.hint = NOTHING_FITS
+    answer = search_knowledge(at, "mortgage rates")
+
+    assert answer.text.startswith(f'No results, 1 weak match for "mortgage rates".\n{NOTHING_FITS}\n')
+    assert "1. **rotating-stewardship** (weak match, `pattern/rotating-stewardship`" in answer.text
+    assert data(answer)["hints"][0] == NOTHING_FITS
+    assert [one["fit"] for one in data(answer)["results"]] == ["weak"]
 
 
 def test_nothing_found_says_what_to_try() -> None:

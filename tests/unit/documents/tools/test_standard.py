@@ -48,6 +48,9 @@ def test_search_gives_ids_titles_and_urls_and_nothing_else() -> None:
 
 def test_nothing_found_is_an_empty_list() -> None:
     assert data(asked(finding(), "search", query="zzz")) == {"results": []}
+    weak = finding(STEWARDSHIP)
+    weak.search.hint = "Nothing fits."
+    assert data(asked(weak, "search", query="zzz")) == {"results": []}
 
 
 @pytest.mark.parametrize(("name", "arguments"), [("search", {"query": "x"}), ("fetch", {"id": STEWARDSHIP})])

@@ -94,6 +94,11 @@ def test_a_correction_stands_before_the_results_and_where_there_are_none() -> No
     assert results_text(nothing | {"suggestion": None}) == "Nothing was found."
 
 
+def test_a_weak_match_says_so_below_the_sentence_that_nothing_fits() -> None:
+    weak = ANSWER | {"results": [HIT | {"fit": "weak"}], "hints": ["Nothing here is about this."]}
+    assert results_text(weak).startswith("Nothing here is about this.\n\n1. Tide pools  (0.75, weak match)\n")
+
+
 def test_near_duplicates_are_named_below_the_one_that_is_shown() -> None:
     shown = ANSWER | {"results": [HIT | {"duplicates": ["file/a", "file/b"]}]}
     assert "   Nearly the same text: file/a, file/b\n" in results_text(shown)

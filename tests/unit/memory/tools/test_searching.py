@@ -10,6 +10,7 @@ import pytest
 from commonplace.kernel.errors import Unavailable
 from commonplace.memory.tools.answers import LIST_TOKENS
 from commonplace.memory.tools.search import FALLBACK, LIST
+from commonplace.search.fitness import NOTHING_FITS, NOTHING_WITHIN
 from commonplace.web.mcp.budgets import MAX_TOKENS, estimate_tokens
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.memories import remembering
@@ -37,6 +38,21 @@ def test_a_search_answers_entries_with_scores(here: Team, mode: str) -> None:
     assert 0 < found["score"] <= 1
     assert found["content"] in text_of(result)
     assert id in text_of(result)
+
+
+def test_an_entry_says_how_well_it_fits_and_the_answer_begins_with_the_sentence_that_none_does(here: Team) -> None:
+    here.add("Route ordering: specific routes come before parameterized ones.")
+    here.world.settle()
+    fitting = here.call("kb_search", query="ordering of specific routes")
+    assert [one["fit"] for one in fitting.structured_content["entries"]] == ["strong"]
+    assert "weak" not in text_of(fitting)
+    weak = here.call("kb_search", query="parental leave ordering policy bank holiday")
+    assert [one["fit"] for one in weak.structured_content["entries"]] == ["weak"]
+    assert weak.structured_content["hints"][0] == NOTHING_FITS
+    assert text_of(weak).startswith(f"{NOTHING_FITS} 1 entry, all weak, the best first.")
+    assert "1. weak match `" in text_of(weak)
+    narrowed = here.call("kb_search", query="parental leave ordering policy bank holiday", role="dev")
+    assert narrowed.structured_content["hints"][0] == NOTHING_WITHIN
 
 
 def test_nothing_found_says_what_to_try(here: Team) -> None:

@@ -263,6 +263,7 @@ HIT = models.SearchHit(
     group="seed-library",
     tags=["governance", "roles"],
     date="2026-02-14",
+    fit="strong",
     duplicates=[],
 )
 SEARCH = models.SearchAnswer(

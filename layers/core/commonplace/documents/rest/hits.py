@@ -48,7 +48,7 @@ def answer(
         reranked=found.reranked,
         took_ms=found.took_ms,
     )
-    if said := [*hints, *filter(None, [found.hint])]:
+    if said := [*filter(None, [found.hint]), *hints]:
         told.hints = said
     if found.explanation is not None:
         told.explanation = models.Explanation.model_validate(found.explanation)

@@ -11,6 +11,7 @@ from pydantic.alias_generators import to_camel
 from commonplace.documents.addresses import DocumentAddresses, Named
 from commonplace.documents.content import document
 from commonplace.repository.link import LinkKind
+from commonplace.search.model import Fit
 from commonplace.web.representations import API
 from commonplace.web.rest.models import Answer
 
@@ -403,6 +404,7 @@ class SearchHit(Addressed):
     group: str | None
     tags: list[str]
     date: str | None
+    fit: Fit = Field(description="How well it fits the query. Where nothing fits, `hints` says so and all are weak.")
     duplicates: list[str] = Field(description="`contentType/id` of documents with nearly the same text, left out.")
     highlight: str | None = Field(
         None, description="With `highlight`: the snippet as HTML, escaped, with `<mark>` round what was found."

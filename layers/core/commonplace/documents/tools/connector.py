@@ -88,7 +88,8 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
 def search(using: KnowledgeServices, _: Call, asked: Query) -> Answer:
     found = ask(using, asked.query, FilterArguments(limit=RESULTS), tool="search")
     results = []
-    for hit in found.findings.hits:
+    # Their shape has no place for a grade, nor for the sentence that nothing fits.
+    for hit in found.findings.hits if found.findings.hint is None else ():
         ref = reference(hit.content_type, hit.id)
         results.append(Result(id=ref, title=hit.title, url=using.addresses.of(hit)))
     return _verbatim(Results(results=results))

@@ -26,7 +26,7 @@ from commonplace.documents.tools.services import KnowledgeServices, link, title
 from commonplace.kernel.errors import InvalidInput
 from commonplace.repository.comments import visible
 from commonplace.search.filters import Filters
-from commonplace.search.model import Hit, SearchRequest
+from commonplace.search.model import Fit, Hit, SearchRequest
 from commonplace.search.query import Query
 from commonplace.web.mcp import budgets
 from commonplace.web.mcp.budgets import MAX_TOKENS, shortened
@@ -149,10 +149,11 @@ def ask(
     if settled.resume is not None:
         onward = budgets.handle(settled.resume, tool=tool, question=question, version="")
     asked = SearchOutcome(query, settled, known, onward, (), listed=found.passed is not None)
-    hints: tuple[str, ...] = (BY_WORDS,) if found.fallback else ()
-    if asked.listed or not settled.hits:
-        advice = unknown(catalogue, wanted) if asked.listed else _advice(catalogue, query, wanted)
-        hints = (*hints, *([found.hint] if found.hint else ()), *advice)
+    hints = (*filter(None, [settled.hint]), *([BY_WORDS] if found.fallback else ()))
+    if asked.listed:
+        hints = (*hints, *filter(None, [found.hint]), *unknown(catalogue, wanted))
+    elif settled.hint or not settled.hits:
+        hints = (*hints, *_advice(catalogue, query, wanted))
     elif asked.truncated and onward is None:
         hints = (*hints, ENDS)
     return replace(asked, hints=hints)
@@ -180,6 +181,7 @@ class _Result(Part):
     description: str | None = None
     snippet: str | None = None
     score: float
+    fit: Fit
     date: str | None = None
     status: str | None = None
     author: list[str] | None = None
@@ -242,6 +244,8 @@ def _place(found: SearchOutcome) -> str:
     first, here, total = found.findings.passed + 1, len(found.findings.hits), found.findings.total
     if not here:
         return "No results"
+    if found.findings.hint:
+        return f"No results, {here} weak {'match' if here == 1 else 'matches'}"
     place = f"Result {first}" if here == 1 else f"Results {first} to {first + here - 1}"
     if found.listed:
         return f"{place} of {total}"
@@ -288,7 +292,8 @@ def document_text(number: int, one: FoundDocument, extract: Extract | None) -> s
 
 def _lines(number: int, one: _Result, heading: str | None = None) -> list[str]:
     author = f"by {', '.join(one.author)}" if one.author else None
-    place = ", ".join(fact for fact in (f"`{one.content_type}/{one.id}`", one.date, one.status, author) if fact)
+    fit = "weak match" if one.fit == "weak" else None
+    place = ", ".join(fact for fact in (fit, f"`{one.content_type}/{one.id}`", one.date, one.status, author) if fact)
     about = f"About <{one.link}>" if one.link else None
     cite = f"<{one.document_url}> {one.path}"
     told = (f"{number}. **{one.title}** ({place})", one.description, heading, one.snippet, cite, about)
@@ -305,6 +310,7 @@ def _facts(addresses: DocumentAddresses, hit: Hit, entry: Entry) -> dict[str, An
         # Where no passage was found, the description stands in for one.
         "snippet": hit.snippet if hit.snippet != entry.description else None,
         "score": hit.score,
+        "fit": hit.fit,
         "date": hit.date,
         "status": entry.status,
         "author": entry.author[:MAX_AUTHORS] or None,

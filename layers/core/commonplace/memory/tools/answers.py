@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import Field
 
 from commonplace.memory.model import Entry, EntryType, Recurrence, Role
+from commonplace.search.model import Fit
 from commonplace.web.mcp.budgets import MAX_TOKENS, escaped, estimate_tokens, fitting, piece
 from commonplace.web.mcp.declaration import SnakeCasePart
 from commonplace.web.mcp.rendering import compact
@@ -52,6 +53,7 @@ class Told(SnakeCasePart):
 
 class FoundEntry(Told):
     score: float
+    fit: Fit
     duplicates: list[str] | None = Field(None, description="Ids of entries with nearly the same text")
 
 

@@ -92,13 +92,15 @@ def kb_search(using: MemoryServices, call: Call, asked: SearchArguments) -> Answ
     note_query(question, fallback=answer.fallback)
     shown = fitted(answer.found, _contents, _row, _line, usual=DEFAULT_LIMIT)
     hints = [FALLBACK] if answer.fallback else []
-    hints += [] if answer.found else [NOTHING]
+    hints += [NOTHING] if answer.hint or not answer.found else []
     hints += _list_of(asked.query)
     if left := len(answer.found) - len(shown.rows):
         hints.append(f"{left} more were found and left out for their size: ask for fewer, or more narrowly.")
     count = len(shown.rows)
-    head = f"{count} {'entry' if count == 1 else 'entries'}, the best first." if count else "Nothing was found."
-    text = "\n\n".join([" ".join([head, *hints]), *shown.text])
+    many = f"{count} {'entry' if count == 1 else 'entries'}, {'all weak, ' if answer.hint else ''}the best first."
+    first = [answer.hint] if answer.hint else []
+    text = "\n\n".join([" ".join([*first, many if count else "Nothing was found.", *hints]), *shown.text])
+    hints = [*first, *hints]
     using.memory.served(call.author, question.story, estimate_tokens(text))
     return Answer(text, Searched(entries=shown.rows, fallback=answer.fallback, hints=hints or None))
 
@@ -143,9 +145,9 @@ def _contents(found: Found) -> tuple[str, str]:
 
 def _row(found: Found, content: str) -> FoundEntry:
     duplicates = list(map(str, found.duplicates[:MAX_DUPLICATES])) or None
-    return FoundEntry(**facts(found.entry, content), score=round(found.score, 6), duplicates=duplicates)
+    return FoundEntry(**facts(found.entry, content), score=round(found.score, 6), fit=found.fit, duplicates=duplicates)
 
 
 def _line(number: int, one: FoundEntry) -> str:
     near = ", ".join(f"`{id}`" for id in one.duplicates or ())
-    return told(one, head=f"{number}. ", nearly_the_same_as=near)
+    return told(one, head=f"{number}. {'weak match ' if one.fit == 'weak' else ''}", nearly_the_same_as=near)
