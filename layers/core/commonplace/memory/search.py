@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.memory.index_source import CURRENT, record_id
-from commonplace.memory.model import Asked, Entry, EntryId, Found, Near, Role, SearchAnswer
+from commonplace.memory.model import Asked, Entry, EntryId, Found, Role, SearchAnswer
 from commonplace.memory.ports import EntryStore
 from commonplace.search.candidates import Ranked, Stopwatch
 from commonplace.search.filters import Filters
@@ -30,7 +30,6 @@ OVER_FETCH = 3
 
 EXCERPT_CHARACTERS = 1_600
 """About 400 tokens. A shorter entry is shown whole."""
-NEAR_CHARACTERS = 160
 
 Group = tuple[Entry, float, list[EntryId]]
 """An entry, its score, and the others that it stands for."""
@@ -131,19 +130,17 @@ class MemorySearch:
         )
         return SearchAnswer(found, fallback=self._retrievals.fell_back(organisation, query, ranked))
 
-    def nearest(self, organisation: str, vector: QueryVector, limit: int = 3) -> tuple[Near, ...]:
-        """Entries of this organisation with a similar text, the most similar first; none in doubt."""
+    def nearest(self, organisation: str, vector: QueryVector, limit: int) -> list[tuple[Entry, float]]:
+        """Entries of this organisation with a similar text and how similar, the nearest first; none in doubt."""
         asked = Asked(query="", min_confidence=0.0)
         try:
             candidates = self._engine.candidates(NOTHING, vector, filters(organisation, asked), limit)
         except Unavailable as error:
             logger.warning("similar entries could not be looked for", extra={"reason": error.message})
-            return ()
+            return []
         scores = {id: hit.score for hit in candidates.vector if (id := _entry_of(organisation, hit.id))}
         entries = in_order(list(scores), self._store.get_many(organisation, list(scores)) if scores else {})
-        return tuple(
-            Near(entry.id, round(scores[entry.id], 4), beginning(entry.content, NEAR_CHARACTERS)) for entry in entries
-        )
+        return [(entry, scores[entry.id]) for entry in entries]
 
     def _groups(self, organisation: str, asked: Asked, ranked: Ranked) -> list[Group]:
         """What may be shown, best first: of texts that are the same but for case and spaces, only the best."""
