@@ -4,7 +4,9 @@ Source: seed 001, `kb_get`, `kb_get_related`, `kb_list`, `kb_stats`. All come fr
 so they are consistent at once. What they read is what they answer: keys of a facet, and counts (`memory.facets`).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from itertools import islice
 
 from commonplace.kernel.errors import NotFound
@@ -34,6 +36,10 @@ FEW = 200
 """So many keys are counted, and so many entries read and sorted rather than looked for among all in their order."""
 
 
+LISTS_REMEMBERED, MARK_EVERY = 64, 100
+"""Lists whose positions a process remembers, and the entries between two of them."""
+
+
 class Reading:
     """Reads one organisation's entries at a time."""
 
@@ -42,6 +48,7 @@ class Reading:
         self._counts = counts
         self._usage = usage
         self._caches = caches
+        self._marks = lru_cache(maxsize=LISTS_REMEMBERED)(_beginning)
 
     def get(self, organisation: str, id: EntryId) -> Entry:
         """The entry as it is now. Raises NotFound."""
@@ -94,6 +101,11 @@ class Reading:
         wanted = facets.wanted(listing)
         sizes, known = self._sizes(organisation, listing, wanted)
         rarest = min(sizes, key=lambda name: sizes[name])
+        marks, passed = (
+            self._behind(organisation, listing, sizes) if listing.offset and not listing.after else (None, 0)
+        )
+        if marks:
+            listing = replace(listing, after=marks[passed], offset=listing.offset - passed)
         by_time, most = listing.order_by == "created_at", listing.offset + listing.limit + 1
         total, whole = (listing.total, listing.whole) if known is None else (known, True)
         first: Sequence[Key] = ()
@@ -119,9 +131,11 @@ class Reading:
             )
             behind = (key for key in keys_of if _passes(key, listing, wanted) and _is_behind(key.position, listing))
             places = [(key.position, key.id) for key in islice(behind, most)]
-            if not (whole or listing.after):
-                total, whole = max(total, len(places)), len(places) < most
+            if not whole and (marks or not listing.after):
+                total, whole = max(total, passed + len(places)), len(places) < most
         at = {id: place for place, id in places[listing.offset : most - 1]}
+        for mark in (*range(MARK_EVERY, len(places), MARK_EVERY), listing.offset + len(at)) if marks and at else ():
+            marks[passed + mark] = places[mark - 1][0]
         found = search.in_order([*at], self._store.get_many(organisation, [*at]) if at else {})
         passing = [entry for entry in found if set(wanted) <= set(facets.facets(entry))]
         return ListAnswer(
@@ -132,6 +146,19 @@ class Reading:
             last=[*at.values()][-1] if at else listing.after,
             more=len(places) >= most,
         )
+
+    def _behind(
+        self, organisation: str, listing: Listing, sizes: Mapping[str, int]
+    ) -> tuple[dict[int, str] | None, int]:
+        """The known positions of this list by how many entries come before them, and the nearest before its offset.
+
+        Any write makes them unknown, so that an offset counts the entries of the moment: it moves `updated_at` of the
+        newest change, or the sizes.
+        """
+        newest = next(self._store.keys(organisation, BY_CHANGE, page=1), None)
+        question = replace(listing, limit=0, offset=0, total=None, whole=True)
+        marks = self._marks(organisation, question, newest and newest.position, tuple(sizes.items()))
+        return marks, max(mark for mark in [*marks] if mark <= listing.offset)
 
     def _sizes(self, organisation: str, listing: Listing, wanted: Sequence[str]) -> tuple[dict[str, int], int | None]:
         """How many entries each facet has, and how many pass the filters, where the counts know that."""
@@ -199,6 +226,11 @@ class Reading:
         low, high = ("", LAST) if facet.startswith("by=") else _span(listing)
         low, high = (low, min(after or high, high)) if newest_first else (max(after, low), high)
         return self._store.keys(organisation, facet, newest_first=newest_first, low=low, high=high, page=page)
+
+
+def _beginning(*_question: object) -> dict[int, str]:
+    """The one known position of a list that was not read before."""
+    return {0: ""}
 
 
 def _span(listing: Listing) -> tuple[str, str]:
