@@ -103,6 +103,17 @@ def test_texts_that_are_the_same_but_for_case_and_spaces_are_shown_once(team: Re
     assert found[1].entry.content == "Cars are blue."
 
 
+def test_short_entries_that_say_the_same_are_shown_once_to_the_same_roles(team: Remembering) -> None:
+    ids = {team.add("Run the migration before the deploy."), team.add("Run migrations before the deploy!")}
+    other = team.add("**Run migrations** before a deploy.", roles=["qa"])
+    team.settle()
+    found = {one.entry.id: one.duplicates for one in team.search("migration before the deploy")}
+    assert len(found) == 2
+    assert {id for one in found for id in (one, *found[one])} == {*ids, other}
+    assert found[other] == ()
+    assert len(team.search("migration before the deploy", collapse=False)) == 3
+
+
 def test_near_copies_of_a_long_text_are_shown_once_and_named(team: Remembering) -> None:
     words = " ".join(f"word{number}" for number in range(200))
     ids = {team.add(f"cars {words}"), team.add(f"cars {words} again")}

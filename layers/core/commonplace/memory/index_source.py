@@ -26,9 +26,6 @@ ENTRIES, JOBS = "#memory#entries", "#memory#jobs"
 CURRENT = "current"
 """The status of an entry that none supersedes."""
 
-SUBJECT = ("title", "section", "heading")
-"""The metadata that says what a fact is about, the widest first."""
-
 _ORGANISATION = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 
@@ -39,8 +36,8 @@ def record_id(organisation: str, entry: EntryId) -> RecordId:
 
 def subject(entry: Entry) -> tuple[str, ...]:
     """The headings that a fact stood under, as its metadata has them: the story's title, the section, or a rule's."""
-    named = (entry.metadata.get(name) for name in SUBJECT) if entry.entry_type == "fact" else ()
-    return tuple(one for one in named if isinstance(one, str) and one)
+    named = (entry.metadata.get(name) for name in ("title", "section", "heading"))
+    return tuple(one for one in named if entry.entry_type == "fact" and isinstance(one, str) and one)
 
 
 def record_of(entry: Entry) -> Record:

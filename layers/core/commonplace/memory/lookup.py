@@ -4,7 +4,7 @@ Source: seed 001, `kb_get`, `kb_get_related`, `kb_list`, `kb_stats`. All come fr
 so they are consistent at once. What they read is what they answer: keys of a facet, and counts (`memory.facets`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
@@ -48,7 +48,7 @@ class Reading:
         self._counts = counts
         self._usage = usage
         self._caches = caches
-        self._marks = lru_cache(maxsize=LISTS_REMEMBERED)(_beginning)
+        self._marks = lru_cache(maxsize=LISTS_REMEMBERED)(lambda *_question: {0: ""})
 
     def get(self, organisation: str, id: EntryId) -> Entry:
         """The entry as it is now. Raises NotFound."""
@@ -101,10 +101,14 @@ class Reading:
         wanted = facets.wanted(listing)
         sizes, known = self._sizes(organisation, listing, wanted)
         rarest = min(sizes, key=lambda name: sizes[name])
-        marks, passed = (
-            self._behind(organisation, listing, sizes) if listing.offset and not listing.after else (None, 0)
-        )
-        if marks:
+        marks: dict[int, str] = {}
+        passed = 0
+        if listing.offset and not listing.after:
+            # A write moves the newest change, or the sizes: then an offset counts the entries of the moment anew.
+            newest = next(self._store.keys(organisation, BY_CHANGE, page=1), None)
+            question = replace(listing, limit=0, offset=0)
+            marks = self._marks(organisation, question, newest and newest.position, tuple(sizes.items()))
+            passed = max(mark for mark in [*marks] if mark <= listing.offset)
             listing = replace(listing, after=marks[passed], offset=listing.offset - passed)
         by_time, most = listing.order_by == "created_at", listing.offset + listing.limit + 1
         total, whole = (listing.total, listing.whole) if known is None else (known, True)
@@ -146,19 +150,6 @@ class Reading:
             last=[*at.values()][-1] if at else listing.after,
             more=len(places) >= most,
         )
-
-    def _behind(
-        self, organisation: str, listing: Listing, sizes: Mapping[str, int]
-    ) -> tuple[dict[int, str] | None, int]:
-        """The known positions of this list by how many entries come before them, and the nearest before its offset.
-
-        Any write makes them unknown, so that an offset counts the entries of the moment: it moves `updated_at` of the
-        newest change, or the sizes.
-        """
-        newest = next(self._store.keys(organisation, BY_CHANGE, page=1), None)
-        question = replace(listing, limit=0, offset=0, total=None, whole=True)
-        marks = self._marks(organisation, question, newest and newest.position, tuple(sizes.items()))
-        return marks, max(mark for mark in [*marks] if mark <= listing.offset)
 
     def _sizes(self, organisation: str, listing: Listing, wanted: Sequence[str]) -> tuple[dict[str, int], int | None]:
         """How many entries each facet has, and how many pass the filters, where the counts know that."""
@@ -226,11 +217,6 @@ class Reading:
         low, high = ("", LAST) if facet.startswith("by=") else _span(listing)
         low, high = (low, min(after or high, high)) if newest_first else (max(after, low), high)
         return self._store.keys(organisation, facet, newest_first=newest_first, low=low, high=high, page=page)
-
-
-def _beginning(*_question: object) -> dict[int, str]:
-    """The one known position of a list that was not read before."""
-    return {0: ""}
 
 
 def _span(listing: Listing) -> tuple[str, str]:

@@ -277,9 +277,7 @@ class Recording:
         return True, self._near(entry.organisation, vectors[1])
 
     def _near(self, organisation: str, vector: QueryVector) -> tuple[Near, ...]:
-        """The entries with the nearest texts. What the index compares of a fact begins with its subject, by which
-        facts of one story are alike: their texts are compared once more without it.
-        """
+        """The entries with the nearest texts: those of facts are compared once more without the subject they share."""
         found = self._search.nearest(organisation, vector, OVER_FETCH * MOST_NEAR)
         facts = [one for one, _ in found if subject(one)]
         alone = self._vectors.firsts(organisation, [record_of(replace(one, metadata={})) for one in facts])

@@ -47,11 +47,13 @@ class SearchArguments(SnakeCaseArguments):
     source_file: str | None = Field(None, description="Entries of this file")
     since: str | None = Field(None, description="Created at or after this ISO date or time")
     until: str | None = Field(None, description="Created up to this ISO date, its whole day, or time")
+    collapse: bool = Field(True, description="false shows nearly equal entries one by one")
 
 
 class Searched(SnakeCaseOutput):
     entries: list[FoundEntry]
     fallback: bool = Field(description="Only words were compared")
+    folded: int | None = Field(None, description="Entries that are nearly equal to these and left out")
     hints: list[str] | None = None
 
 
@@ -79,13 +81,17 @@ def kb_search(using: MemoryServices, call: Call, asked: SearchArguments) -> Answ
     shown = fitted(answer.found, _contents, _row, _line, usual=DEFAULT_LIMIT)
     hints = [FALLBACK] if answer.fallback else []
     hints += [] if answer.found else [NOTHING]
+    if folded := sum(len(one.duplicates) for one in answer.found[: len(shown.rows)]):
+        hints.append(f"{folded} nearly equal left out: kb_get shows one by its id, collapse=false all of them.")
     if left := len(answer.found) - len(shown.rows):
         hints.append(f"{left} more were found and left out for their size: ask for fewer, or more narrowly.")
     count = len(shown.rows)
     head = f"{count} {'entry' if count == 1 else 'entries'}, the best first." if count else "Nothing was found."
     text = "\n\n".join([" ".join([head, *hints]), *shown.text])
     using.memory.served(call.author, question.story, estimate_tokens(text))
-    return Answer(text, Searched(entries=shown.rows, fallback=answer.fallback, hints=hints or None))
+    return Answer(
+        text, Searched(entries=shown.rows, fallback=answer.fallback, folded=folded or None, hints=hints or None)
+    )
 
 
 def note_query(question: Asked, *, fallback: bool) -> None:
