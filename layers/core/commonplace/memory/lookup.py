@@ -101,8 +101,7 @@ class Reading:
         wanted = facets.wanted(listing)
         sizes, known = self._sizes(organisation, listing, wanted)
         rarest = min(sizes, key=lambda name: sizes[name])
-        marks: dict[int, str] = {}
-        passed = 0
+        marks, passed = dict[int, str](), 0
         if listing.offset and not listing.after:
             # A write moves the newest change, or the sizes: then an offset counts the entries of the moment anew.
             newest = next(self._store.keys(organisation, BY_CHANGE, page=1), None)
