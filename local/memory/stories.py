@@ -137,7 +137,8 @@ def _facts(section: Section, story: Story | None, source_file: str | None, roles
     kind = section.category.tags if section.category else (section.title,)
     for at, text in enumerate(section.texts):
         date = section.dates.get(at) or (story.date if story else "")
-        metadata = {name: told for name, told in (("section", section.title), ("date", date)) if told}
+        known = (("title", story.title if story else ""), ("section", section.title), ("date", date))
+        metadata = {name: told for name, told in known if told}
         yield Seed(
             content=text,
             entry_type="fact",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -100,6 +101,17 @@ def test_texts_that_are_the_same_but_for_case_and_spaces_are_shown_once(team: Re
     found = team.search("cars red", limit=2)
     assert {found[0].entry.id, *found[0].duplicates} == ids
     assert found[1].entry.content == "Cars are blue."
+
+
+def test_short_entries_that_say_the_same_are_shown_once_to_the_same_roles(team: Remembering) -> None:
+    ids = {team.add("Run the migration before the deploy."), team.add("Run migrations before the deploy!")}
+    other = team.add("**Run migrations** before a deploy.", roles=["qa"])
+    team.settle()
+    found = {one.entry.id: one.duplicates for one in team.search("migration before the deploy")}
+    assert len(found) == 2
+    assert {id for one in found for id in (one, *found[one])} == {*ids, other}
+    assert found[other] == ()
+    assert len(team.search("migration before the deploy", collapse=False)) == 3
 
 
 def test_near_copies_of_a_long_text_are_shown_once_and_named(team: Remembering) -> None:
@@ -213,6 +225,42 @@ def test_what_another_organisation_has_asked_is_not_remembered_for_us(tmp_path: 
     model.failing = True
     assert not team.memory.search(OTHER, asked).fallback
     assert team.memory.search(ACME, asked).fallback
+
+
+def told_in(title: str, section: str) -> dict[str, Any]:
+    return {"metadata": {"title": title, "section": section}}
+
+
+def test_fact_is_found_by_its_story_and_section_and_shown_as_it_was_written(team: Remembering) -> None:
+    lesson = "Cost of ignoring: 90 minutes."
+    team.add(lesson, **told_in("Timetable of the night ferry", "Root cause"))
+    team.add("Cost of ignoring: 20 minutes.", **told_in("Prices of cabins", "Root cause"))
+    team.add("The night ferry is late on Sundays.")
+    team.settle()
+    [found, *_] = team.search("timetable of the night ferry: cost of ignoring")
+    assert (found.entry.content, found.excerpt) == (lesson, lesson)
+
+
+def test_fact_whose_story_is_renamed_is_found_by_the_new_title(team: Remembering) -> None:
+    id = team.add("Cost of ignoring: 90 minutes.", **told_in("Timetable", "Root cause"))
+    team.add("Cost of ignoring: 20 minutes.", **told_in("Cabins", "Root cause"))
+    team.settle()
+    updated = team.memory.update(ACME, id, validation.changes(metadata={"title": "Gangway"}))
+    assert updated.re_embedded
+    team.settle()
+    assert team.search("gangway: cost of ignoring")[0].entry.id == id
+
+
+def test_nearest_entries_are_those_with_the_nearest_text_whatever_story_they_are_of(team: Remembering) -> None:
+    same = told_in("Timetable of the night ferry in winter", "Recommendations for future stories")
+    sibling = team.add("Bananas are yellow and grow in bunches.", **same)
+    near = team.add("Put specific routes before parameterized routes.", **told_in("Cabins", "Root cause"))
+    team.settle()
+    added = team.added("Put specific routes before parameterised routes!", **same)
+    similarity = {one.id: one.similarity for one in added.nearest}
+    assert added.nearest[0].id == near
+    assert similarity[near] > 0.8
+    assert similarity.get(sibling, 0) < 0.5
 
 
 def test_nearest_entries_are_told_with_how_near_they_are(team: Remembering) -> None:

@@ -186,7 +186,12 @@ def test_a_gate_that_is_passed_raises_failures_to_certain_and_says_when() -> Non
     told = client(server).validated(done, "PASS", LATER)
     (failure,) = (one for one in server.kept.values() if "failure" in one["tags"])
     assert failure["confidence"] == 1.0
-    assert failure["metadata"] == {"validated_at": LATER, "gate_result": "PASS"}
+    assert failure["metadata"] == {
+        "title": "Node execution metrics",
+        "section": "Failures",
+        "validated_at": LATER,
+        "gate_result": "PASS",
+    }
     assert (told.confirmed, told.gone) == (1, ())
     assert told.learnings.entries[-1].seed.confidence == 1.0
     assert len([1 for tool, _ in server.calls if tool == "kb_update"]) == 1

@@ -6,7 +6,7 @@ An event only says where to look.
 import logging
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from commonplace.kernel.events import ChangedRecord
 from commonplace.memory.model import Entry, EntryId
@@ -34,11 +34,19 @@ def record_id(organisation: str, entry: EntryId) -> RecordId:
     return RecordId(f"{organisation}/{entry}")
 
 
+def subject(entry: Entry) -> tuple[str, ...]:
+    """The headings that a fact stood under, as its metadata has them: the story's title, the section, or a rule's."""
+    named = (entry.metadata.get(name) for name in ("title", "section", "heading"))
+    return tuple(one for one in named if entry.entry_type == "fact" and isinstance(one, str) and one)
+
+
 def record_of(entry: Entry) -> Record:
     """The searchable record. Its version is the entry's revision.
 
-    An entry has no title: what is embedded of one that is a single chunk without headings is its text and nothing else.
+    An entry has no title: a template or a summary says in its text what it is about. A fact does not, so what is
+    indexed and embedded of it begins with its subject. Its fingerprint is that of its text alone.
     """
+    chunks = chunk_body(entry.content) or (Chunk(0, (), entry.content),)
     return Record(
         id=record_id(entry.organisation, entry.id),
         version=entry.revision,
@@ -47,7 +55,7 @@ def record_of(entry: Entry) -> Record:
         tags=entry.tags,
         updated_at=entry.updated_at,
         body=entry.content,
-        chunks=chunk_body(entry.content) or (Chunk(0, (), entry.content),),
+        chunks=tuple(replace(one, heading_path=(*subject(entry), *one.heading_path)) for one in chunks),
         fingerprint=fingerprint(plain(entry.content)),
         organisation=entry.organisation,
         roles=entry.roles,

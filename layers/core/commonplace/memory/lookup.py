@@ -5,6 +5,8 @@ so they are consistent at once. What they read is what they answer: keys of a fa
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from itertools import islice
 
 from commonplace.kernel.errors import NotFound
@@ -34,6 +36,10 @@ FEW = 200
 """So many keys are counted, and so many entries read and sorted rather than looked for among all in their order."""
 
 
+LISTS_REMEMBERED, MARK_EVERY = 64, 100
+"""Lists whose positions a process remembers, and the entries between two of them."""
+
+
 class Reading:
     """Reads one organisation's entries at a time."""
 
@@ -42,6 +48,7 @@ class Reading:
         self._counts = counts
         self._usage = usage
         self._caches = caches
+        self._marks = lru_cache(maxsize=LISTS_REMEMBERED)(lambda *_question: {0: ""})
 
     def get(self, organisation: str, id: EntryId) -> Entry:
         """The entry as it is now. Raises NotFound."""
@@ -94,6 +101,14 @@ class Reading:
         wanted = facets.wanted(listing)
         sizes, known = self._sizes(organisation, listing, wanted)
         rarest = min(sizes, key=lambda name: sizes[name])
+        marks, passed = dict[int, str](), 0
+        if listing.offset and not listing.after:
+            # A write moves the newest change, or the sizes: then an offset counts the entries of the moment anew.
+            newest = next(self._store.keys(organisation, BY_CHANGE, page=1), None)
+            question = replace(listing, limit=0, offset=0)
+            marks = self._marks(organisation, question, newest and newest.position, tuple(sizes.items()))
+            passed = max(mark for mark in [*marks] if mark <= listing.offset)
+            listing = replace(listing, after=marks[passed], offset=listing.offset - passed)
         by_time, most = listing.order_by == "created_at", listing.offset + listing.limit + 1
         total, whole = (listing.total, listing.whole) if known is None else (known, True)
         first: Sequence[Key] = ()
@@ -119,9 +134,11 @@ class Reading:
             )
             behind = (key for key in keys_of if _passes(key, listing, wanted) and _is_behind(key.position, listing))
             places = [(key.position, key.id) for key in islice(behind, most)]
-            if not (whole or listing.after):
-                total, whole = max(total, len(places)), len(places) < most
+            if not whole and (marks or not listing.after):
+                total, whole = max(total, passed + len(places)), len(places) < most
         at = {id: place for place, id in places[listing.offset : most - 1]}
+        for mark in (*range(MARK_EVERY, len(places), MARK_EVERY), listing.offset + len(at)) if marks and at else ():
+            marks[passed + mark] = places[mark - 1][0]
         found = search.in_order([*at], self._store.get_many(organisation, [*at]) if at else {})
         passing = [entry for entry in found if set(wanted) <= set(facets.facets(entry))]
         return ListAnswer(

@@ -300,6 +300,8 @@ class Asked:
     since: str | None = None
     until: str | None = None
     """Bounds of `created_at`: a day, meant whole, or a time as entries have it."""
+    collapse: bool = True
+    """Shows one of several entries that are nearly equal."""
 
 
 @dataclass(frozen=True, slots=True)

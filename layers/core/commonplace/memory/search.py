@@ -11,13 +11,14 @@ from dataclasses import replace
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.memory.index_source import CURRENT, record_id
-from commonplace.memory.model import Asked, Entry, EntryId, Found, Near, Role, SearchAnswer
+from commonplace.memory.model import Asked, Entry, EntryId, Found, Role, SearchAnswer
 from commonplace.memory.ports import EntryStore
 from commonplace.search.candidates import Ranked, Stopwatch
 from commonplace.search.filters import Filters
 from commonplace.search.fitness import DEPTH, NOTHING_FITS, NOTHING_WITHIN, fits
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import EmbeddingProvider, Engine, QueryVector, RecordId, SearchRequest
+from commonplace.search.near_duplicates import folded, nearly_equal
 from commonplace.search.organisations import Retrievals
 from commonplace.search.query import NOTHING, Query
 from commonplace.search.snippets import snippet
@@ -31,7 +32,6 @@ OVER_FETCH = 3
 
 EXCERPT_CHARACTERS = 1_600
 """About 400 tokens. A shorter entry is shown whole."""
-NEAR_CHARACTERS = 160
 
 Group = tuple[Entry, float, list[EntryId]]
 """An entry, its score, and the others that it stands for."""
@@ -120,7 +120,7 @@ class MemorySearch:
     def search(self, organisation: str, asked: Asked) -> SearchAnswer:
         """The best entries of this organisation. Raises Unavailable when index or store do not answer."""
         query = Query.of(asked.query)
-        request = SearchRequest(query.text, filters(organisation, asked), asked.limit)
+        request = SearchRequest(query.text, filters(organisation, asked), asked.limit, collapse=asked.collapse)
         retrieval = self._retrievals.of(organisation)
         watch = Stopwatch(self._clock)
         ranked = retrieval.rank(query, request, OVER_FETCH * asked.limit, watch)
@@ -140,22 +140,20 @@ class MemorySearch:
             hint = NOTHING_FITS if request.filters == unconditional else NOTHING_WITHIN
         return SearchAnswer(found, fallback=self._retrievals.fell_back(organisation, query, ranked), hint=hint)
 
-    def nearest(self, organisation: str, vector: QueryVector, limit: int = 3) -> tuple[Near, ...]:
-        """Entries of this organisation with a similar text, the most similar first; none in doubt."""
+    def nearest(self, organisation: str, vector: QueryVector, limit: int) -> list[tuple[Entry, float]]:
+        """Entries of this organisation with a similar text and how similar, the nearest first; none in doubt."""
         asked = Asked(query="", min_confidence=0.0)
         try:
             candidates = self._engine.candidates(NOTHING, vector, filters(organisation, asked), limit)
         except Unavailable as error:
             logger.warning("similar entries could not be looked for", extra={"reason": error.message})
-            return ()
+            return []
         scores = {id: hit.score for hit in candidates.vector if (id := _entry_of(organisation, hit.id))}
         entries = in_order(list(scores), self._store.get_many(organisation, list(scores)) if scores else {})
-        return tuple(
-            Near(entry.id, round(scores[entry.id], 4), beginning(entry.content, NEAR_CHARACTERS)) for entry in entries
-        )
+        return [(entry, scores[entry.id]) for entry in entries]
 
     def _groups(self, organisation: str, asked: Asked, ranked: Ranked) -> list[Group]:
-        """What may be shown, best first: of texts that are the same but for case and spaces, only the best."""
+        """What may be shown, best first: of texts that are nearly equal, only the best."""
         copies = {record: (record, *ranked.best.duplicates.get(record, ())) for record, _ in ranked.best.ranking}
         ids = {
             record: id
@@ -164,18 +162,24 @@ class MemorySearch:
             if (id := _entry_of(organisation, record)) is not None
         }
         entries = self._store.get_many(organisation, list(dict.fromkeys(ids.values()))) if ids else {}
-        groups: dict[str, Group] = {}
+        groups: dict[tuple[str, ...], Group] = {}
         for record, score in ranked.best.ranking:
             members = [entries[ids[one]] for one in copies[record] if one in ids and ids[one] in entries]
             for entry in (one for one in members if found(asked, one)):
-                self._place(groups, entry, score, beside=members)
+                if asked.collapse:
+                    self._place(groups, entry, score, beside=members)
+                else:
+                    groups[(entry.id,)] = (entry, score, [])
         return list(groups.values())
 
     @staticmethod
-    def _place(groups: dict[str, Group], entry: Entry, score: float, beside: Sequence[Entry]) -> None:
-        best = next((groups[key] for one in (entry, *beside) if (key := _same(one)) in groups), None)
+    def _place(groups: dict[tuple[str, ...], Group], entry: Entry, score: float, beside: Sequence[Entry]) -> None:
+        best = next((groups[key] for one in (entry, *beside) if (key := folded(one.content)) in groups), None)
+        meant = entry.entry_type, {*entry.roles}
+        rest = [one for one in groups.values() if (one[0].entry_type, {*one[0].roles}) == meant]
+        best = best or next((one for one in rest if nearly_equal(one[0].content, entry.content)), None)
         if best is None:
-            groups[_same(entry)] = (entry, score, [])
+            groups[folded(entry.content)] = (entry, score, [])
         elif best[0].id != entry.id and entry.id not in best[2]:
             best[2].append(entry.id)
 
@@ -201,10 +205,6 @@ def _entry_of(organisation: str, record: RecordId) -> EntryId | None:
     """The entry behind a record of this organisation; None for a record of any other."""
     owner, _, id = record.rpartition("/")
     return EntryId(id) if owner == organisation else None
-
-
-def _same(entry: Entry) -> str:
-    return _flat(entry.content).casefold()
 
 
 def _flat(text: str) -> str:

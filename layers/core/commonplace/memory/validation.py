@@ -278,6 +278,7 @@ class _Asked(_Conditions):
     min_confidence: Confidence = DEFAULT_MIN_CONFIDENCE
     phase: Annotated[Phase, _LOWER] | None = None
     story: Source | None = None
+    collapse: bool = True
 
 
 class _Listing(_Conditions):

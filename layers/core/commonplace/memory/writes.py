@@ -6,20 +6,21 @@ The vectors cached here are the ones that the index reads later.
 import hashlib
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import timedelta
+from operator import mul
 from typing import Any
 
 from commonplace.kernel.audit import AuditRecord, Author
 from commonplace.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
 from commonplace.kernel.telemetry import count
 from commonplace.memory import validation
-from commonplace.memory.index_source import record_of
+from commonplace.memory.index_source import record_of, subject
 from commonplace.memory.model import Added, Changes, Entry, EntryId, Near, NewEntry, Updated, content_hash
 from commonplace.memory.ports import Once, Parts, Replayed, Stale, Taken, VectorCaches, unknown
-from commonplace.memory.search import MemorySearch
+from commonplace.memory.search import OVER_FETCH, MemorySearch, beginning
 from commonplace.memory.usage import Usage
 from commonplace.search.embeddings import embedding_text, model_fingerprint, vector_key
 from commonplace.search.model import EmbeddingProvider, QueryVector, Record, Vector
@@ -32,6 +33,9 @@ Texts = Mapping[str, str]
 
 KEYS_KEPT = timedelta(days=2)
 """How long an idempotency key is remembered."""
+
+MOST_NEAR, NEAR_CHARACTERS = 3, 160
+"""Entries with a similar text that an answer names, and how much of each."""
 
 MAX_ABOVE = 20
 """Entries above one that gets a parent: its transaction checks each, so that no circle comes of two such changes."""
@@ -69,17 +73,17 @@ class Vectors:
         """Makes and remembers these vectors; False when the model does not answer: the index makes them later."""
         return self._made(organisation, texts) is not None
 
-    def first(self, organisation: str, record: Record) -> QueryVector | None:
-        """The vector of the record's beginning, all of its vectors being warmed; None when they cannot be had."""
-        texts = self.texts(record)
-        if self._embedder is None or not texts:
-            return None
-        known = dict(self._caches.of(organisation).known(list(texts)))
-        lacking = {key: text for key, text in texts.items() if key not in known}
-        made = self._made(organisation, lacking)
+    def firsts(self, organisation: str, records: Sequence[Record]) -> list[QueryVector]:
+        """The vector of each record's beginning, all of their vectors being warmed; none when they cannot be had."""
+        texts = [self.texts(record) for record in records]
+        wanted = {key: text for each in texts for key, text in each.items()}
+        if self._embedder is None or not wanted:
+            return []
+        known = dict(self._caches.of(organisation).known(list(wanted)))
+        made = self._made(organisation, {key: text for key, text in wanted.items() if key not in known})
         if made is None:
-            return None
-        return QueryVector(model_fingerprint(self._embedder), (known | made)[next(iter(texts))])
+            return []
+        return [QueryVector(model_fingerprint(self._embedder), (known | made)[next(iter(each))]) for each in texts]
 
     def _made(self, organisation: str, texts: Texts) -> dict[str, Vector] | None:
         """Made and remembered; None when the model does not answer."""
@@ -163,9 +167,11 @@ class Recording:
             if entry is None:
                 return Updated(was, re_embedded=False)
             above = self._above(entry) if entry.parent_id not in (None, was.parent_id) else ()
-            if entry.content_hash != was.content_hash and embedded is None:
+            indexed = record_of(entry)
+            changed = indexed.chunks != record_of(was).chunks
+            if changed and embedded is None:
                 self._check_free(entry)
-                embedded = self._vectors.first(author.organisation, record_of(entry)) is not None
+                embedded = bool(self._vectors.firsts(author.organisation, [indexed]))
             try:
                 record = self._record(author, "memory.update", entry)
                 self._store.replace(author.organisation, entry, was, record, above)
@@ -174,7 +180,7 @@ class Recording:
             except Stale:
                 continue
             self._usage.record(author, entry)
-            return Updated(entry, re_embedded=bool(embedded) and entry.content_hash != was.content_hash)
+            return Updated(entry, re_embedded=bool(embedded) and changed)
         raise Conflict("Others change this entry at the same time.", hint="Read it again, then change it.")
 
     def delete(self, author: Author, id: EntryId) -> None:
@@ -264,10 +270,23 @@ class Recording:
     def _embed(self, entry: Entry) -> tuple[bool, tuple[Near, ...]]:
         if self._parts.embedder is None:
             return True, ()
-        vector = self._vectors.first(entry.organisation, record_of(entry))
-        if vector is None:
+        alone = record_of(replace(entry, metadata={}))
+        vectors = self._vectors.firsts(entry.organisation, [record_of(entry), alone])
+        if not vectors:
             return False, ()
-        return True, self._search.nearest(entry.organisation, vector)
+        return True, self._near(entry.organisation, vectors[1])
+
+    def _near(self, organisation: str, vector: QueryVector) -> tuple[Near, ...]:
+        """The entries with the nearest texts: those of facts are compared once more without the subject they share."""
+        found = self._search.nearest(organisation, vector, OVER_FETCH * MOST_NEAR)
+        facts = [one for one, _ in found if subject(one)]
+        alone = self._vectors.firsts(organisation, [record_of(replace(one, metadata={})) for one in facts])
+        likeness = {one.id: sum(map(mul, vector.values, its.values)) for one, its in zip(facts, alone, strict=False)}
+        near = [
+            Near(one.id, round(likeness.get(one.id, score), 4), beginning(one.content, NEAR_CHARACTERS))
+            for one, score in found
+        ]
+        return tuple(sorted(near, key=lambda one: -one.similarity)[:MOST_NEAR])
 
     def _changed(self, was: Entry, changes: Changes) -> Entry | None:
         """The entry after the change; None when it is that already."""

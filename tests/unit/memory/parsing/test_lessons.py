@@ -197,3 +197,9 @@ def test_any_text_is_parsed_into_entries_that_can_be_imported(text: str) -> None
 def test_line_ends_change_nothing(end: str) -> None:
     text = FILE.read_text(encoding="utf-8")
     assert parse(text.replace("\n", end), "LESSONS-LEARNED.md").seeds == seeds()
+
+
+def test_fact_names_the_story_and_the_section_that_it_stands_in() -> None:
+    found = [one for one in seeds() if one.entry_type == "fact" and one.source_story == "BERTH-007"]
+    assert found
+    assert all(one.metadata["title"] and one.metadata["section"] for one in found)

@@ -154,7 +154,7 @@ def test_a_list_of_long_entries_is_cut_and_says_so(here: Team, limit: int | None
     told = result.structured_content
     assert all(one["truncated"] and "metadata" not in one for one in told["entries"])
     assert told["next_offset"] == len(told["entries"]) >= 4
-    assert f"More: offset {told['next_offset']}" in text_of(result)
+    assert f"More: cursor `{told['next_cursor']}`, the soonest, or offset {told['next_offset']} " in text_of(result)
 
 
 def test_short_entries_are_whole_beside_long_ones(here: Team) -> None:

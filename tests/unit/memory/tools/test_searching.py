@@ -86,6 +86,16 @@ def test_an_answer_has_a_size_whatever_is_found(here: Team, limit: int | None, m
     assert all(one["truncated"] for one in result.structured_content["entries"])
 
 
+def test_an_answer_says_how_many_short_copies_are_left_out_and_how_to_see_them(here: Team) -> None:
+    for text in ("Run the migration before the deploy.", "Run migrations before the deploy!", "Boats are slow."):
+        here.world.add(text)
+    here.world.settle()
+    told = here.data("kb_search", query="migration before the deploy")
+    assert told["folded"] == 1
+    assert any("1 nearly equal left out" in hint and "collapse=false" in hint for hint in told["hints"])
+    assert "folded" not in here.data("kb_search", query="migration before the deploy", collapse=False)
+
+
 def test_copies_are_named_beside_the_best_and_not_without_end(here: Team) -> None:
     for number in range(20):
         here.world.add(f"{number} cars. {PROSE * 20}")

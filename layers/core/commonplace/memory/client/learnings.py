@@ -341,6 +341,8 @@ def _facts(told: Mapping[str, Any], kind: Category) -> Iterator[Seed]:
         return
     if not isinstance(listed, list):
         raise InvalidInput(f"`{kind.key}` has to be a list.", hint="Write `- ` before each thing that was learned.")
+    title = _line(told, "title")
+    subject = ({"title": title} if title else {}) | {"section": kind.title}
     for place, one in enumerate(listed):
         where = f"{kind.key}[{place}]"
         fact = {"content": one} if isinstance(one, str) else one
@@ -356,7 +358,7 @@ def _facts(told: Mapping[str, Any], kind: Category) -> Iterator[Seed]:
             tags=tags((*kind.tags, *_tags(f"{where}.tags", fact.get("tags")), *_tags("tags", told.get("tags")))),
             source_file=_line(told, "source_file") or None,
             confidence=_confidence(where, fact.get("confidence", kind.confidence)),
-            metadata=_metadata(where, fact.get("metadata")),
+            metadata=subject | _metadata(where, fact.get("metadata")),
         )
 
 

@@ -307,7 +307,7 @@ def kb_list(using: MemoryServices, call: Call, asked: ListArguments) -> Answer:
         counted = f"{total}{'' if answer.whole else MORE}"
         cursor = budgets.handle(f"{end} {counted} {last}", tool=LIST, question=question, version="")
         head += " An answer holds no more." if cut else ""
-        head += f" More: offset {further} without a cursor, or cursor `{cursor}`."
+        head += f" More: cursor `{cursor}`, the soonest, or offset {further} without it."
     least = None if answer.whole else True
     data = Listed(entries=shown.rows, total=total, total_is_least=least, next_offset=further, next_cursor=cursor)
     return Answer("\n\n".join([head, *shown.text]), data)

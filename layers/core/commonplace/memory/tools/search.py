@@ -61,11 +61,13 @@ class SearchArguments(SnakeCaseArguments):
     source_file: str | None = Field(None, description="Entries of this file")
     since: str | None = Field(None, description="Created at or after this ISO date or time")
     until: str | None = Field(None, description="Created up to this ISO date, its whole day, or time")
+    collapse: bool = Field(True, description="false shows nearly equal entries one by one")
 
 
 class Searched(SnakeCaseOutput):
     entries: list[FoundEntry]
     fallback: bool = Field(description="Only words were compared")
+    folded: int | None = Field(None, description="Entries that are nearly equal to these and left out")
     hints: list[str] | None = None
 
 
@@ -94,6 +96,8 @@ def kb_search(using: MemoryServices, call: Call, asked: SearchArguments) -> Answ
     hints = [FALLBACK] if answer.fallback else []
     hints += [NOTHING] if answer.hint or not answer.found else []
     hints += _list_of(asked.query)
+    if folded := sum(len(one.duplicates) for one in answer.found[: len(shown.rows)]):
+        hints.append(f"{folded} nearly equal left out: kb_get shows one by its id, collapse=false all of them.")
     if left := len(answer.found) - len(shown.rows):
         hints.append(f"{left} more were found and left out for their size: ask for fewer, or more narrowly.")
     count = len(shown.rows)
@@ -102,7 +106,9 @@ def kb_search(using: MemoryServices, call: Call, asked: SearchArguments) -> Answ
     text = "\n\n".join([" ".join([*first, many if count else "Nothing was found.", *hints]), *shown.text])
     hints = [*first, *hints]
     using.memory.served(call.author, question.story, estimate_tokens(text))
-    return Answer(text, Searched(entries=shown.rows, fallback=answer.fallback, hints=hints or None))
+    return Answer(
+        text, Searched(entries=shown.rows, fallback=answer.fallback, folded=folded or None, hints=hints or None)
+    )
 
 
 def _list_of(query: str) -> list[str]:
