@@ -1,9 +1,9 @@
 """How long a search takes on OpenSearch, beside bare requests to the same node for the same payload, by turns.
 
-Each query is asked in six ways, in an order that changes: by our whole search call; by the same in a process that
+Each query is asked in five ways, in an order that changes: by our whole search call; by the same in a process that
 remembers nothing of what it read before; by the fastest raw requests for what it shows (both legs in one `_msearch`,
 then details of the same hits with the chunk for each), whose answers are not even parsed; by the same with both answers
-parsed, for nobody can ask for details without knowing of what; by the engine's own hybrid query, then the same details;
+parsed, for nobody can ask for details without knowing of what;
 and by the very requests that our call sent, so that what our code takes can be told from what it asks for. The query's
 vector is there before the clock starts. What a raw search leaves out is in ours: tokens of the best fifty are compared.
 
@@ -19,7 +19,7 @@ import sys
 import time
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from statistics import median
@@ -35,10 +35,8 @@ from bench.retrieval.run import node
 from bench.synthetic import WORDS
 from bench.table import Row, percentile
 from commonplace.search.candidates import CANDIDATES_PER_LEG
-from commonplace.search.embeddings import model_fingerprint, with_tokens
-from commonplace.search.filters import Filters
-from commonplace.search.fusion import Fusion
-from commonplace.search.model import Chunk, IndexedRecord, QueryVector, Record, RecordId, SearchRequest, Vector
+from commonplace.search.embeddings import with_tokens
+from commonplace.search.model import Chunk, IndexedRecord, Record, RecordId, SearchRequest, Vector
 from commonplace.search.opensearch import queries
 from commonplace.search.opensearch.client import BoundedConnection, Numbers, OpenSearchClient, connect, encode
 from commonplace.search.opensearch.engine import OpenSearchEngine
@@ -182,8 +180,8 @@ TARGET = 1.3
 PICTURE = Path(__file__).parents[1] / "docs" / "opensearch-latency.svg"
 
 OURS, COLD, BARE, READ = "ours", "ours, nothing remembered", "bare", "bare and parsed"
-SAME, HYBRID = "same requests", "engine's hybrid"
-WAYS = (OURS, COLD, BARE, READ, SAME, HYBRID)
+SAME = "same requests"
+WAYS = (OURS, COLD, BARE, READ, SAME)
 
 Way = Callable[[], object]
 
@@ -249,7 +247,7 @@ def main(given: Sequence[str]) -> int:
     )
     table.show("opensearch", "A search on OpenSearch, beside bare requests for the same payload", rows, note=note)
     if not options.no_picture:
-        table.draw(PICTURE, rows, {OURS: "ours p50", BARE: "bare p50", HYBRID: "hybrid p50"}, x="chunks")
+        table.draw(PICTURE, rows, {OURS: "ours p50", BARE: "bare p50"}, x="chunks")
     return 0
 
 
@@ -302,7 +300,7 @@ def _row(bench: Bench, url: str, size: int, rounds: int) -> Row:
     parsed, _, _ = ratio_of_medians(times[OURS], times[READ])
     forgetful, _, _ = ratio_of_medians(times[COLD], times[BARE])
     row: dict[str, table.Value] = {"chunks": size, "documents": size // CHUNKS_EACH}
-    columns = ("ours", "cold", "bare", "read", "same", "hybrid")
+    columns = ("ours", "cold", "bare", "read", "same")
     for name, column in zip(WAYS, columns, strict=True):
         row |= {f"{column} p50": median(times[name]) * 1e3, f"{column} p95": percentile(times[name], 95) * 1e3}
     row |= {"times bare": ratio, "interval": f"{low:.2f} to {high:.2f}", "cold times bare": forgetful}
@@ -338,7 +336,6 @@ def _ways(bench: Bench, service: SearchService, url: str) -> list[dict[str, Way]
         same = [request for request in recording.requests if "search" in request.path]
         details = _details(same[0], asked, [RecordId(f"{hit.content_type}/{hit.id}") for hit in shown])
         bare = [_legs(same[0], asked), details]
-        hybrid = [_hybrid(details, asked), details]
         ways.append(
             {
                 OURS: bench.search(service, asked),
@@ -346,7 +343,6 @@ def _ways(bench: Bench, service: SearchService, url: str) -> list[dict[str, Way]
                 BARE: _sending(bench.raw, bare),
                 READ: _sending(bench.raw, bare, read=True),
                 SAME: _sending(bench.raw, same),
-                HYBRID: _sending(bench.raw, hybrid),
             }
         )
     return ways
@@ -380,15 +376,6 @@ def _details(ours: Request, asked: Asked, ids: Sequence[RecordId]) -> Request:
     body = queries.details(ids, Query.of(asked.text), None, IndexParameters().ef_search)
     read = urlencode({"filter_path": "hits.hits._source,hits.hits.inner_hits.*.hits.hits._source"})
     return Request("POST", f"/{header['index']}/_search?{read}", encode(body))
-
-
-def _hybrid(details: Request, asked: Asked) -> Request:
-    from bench.retrieval import systems
-
-    vector = QueryVector(model_fingerprint(MadeUpModel()), asked.vector)
-    fused = systems.pipeline("min-max", Fusion())
-    body = systems.body(asked.text, vector, Filters(), depth=CANDIDATES_PER_LEG, size=20, fused=fused)
-    return replace(details, path=details.path.split("?")[0], body=encode(body))
 
 
 def _timed(ways: Sequence[dict[str, Way]], rounds: int) -> dict[str, list[float]]:

@@ -133,7 +133,6 @@ def measure(sets: Sequence[JudgedSet], plan: Plan, url: str | None) -> Iterator[
             with engines.opensearch_engine(url, corpus.indexed, corpus.provider, floor=plan.floor, say=_say) as served:
                 for judged in sets:
                     systems = _systems(judged, corpus, plan, served.engine, reranker)
-                    systems |= _own_hybrid(served, corpus, plan)
                     yield from _report(judged, corpus, plan, systems, "opensearch")
 
 
@@ -215,14 +214,6 @@ def _systems(
     systems = {name: systems[name] for name in (LEXICAL, BUILT)} if plan.brief else systems
     upper = {UPPER: lambda topic: systems[BUILT](replace(topic, text=topic.text.upper()))}
     return systems | upper if plan.twins else systems
-
-
-def _own_hybrid(served: engines.Served, corpus: Corpus, plan: Plan) -> dict[str, System]:
-    from bench.retrieval.systems import own_hybrid
-
-    if plan.sweep or plan.brief or corpus.provider is None:
-        return {}
-    return own_hybrid(served.node, served.stem, Asked(served.engine, corpus.provider), plan.fusion)
 
 
 def _reranker(name: str) -> Reranker | None:

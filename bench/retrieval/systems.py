@@ -1,11 +1,9 @@
 """The systems that are compared: ways to get from one query to one ranking, over the same index."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from bench.retrieval.engines import Node
 from bench.retrieval.judged import Topic
 from bench.retrieval.metrics import DEPTH
 from commonplace.search.candidates import CANDIDATES_PER_LEG
@@ -23,9 +21,6 @@ from commonplace.search.model import (
     SearchRequest,
     SearchResults,
 )
-from commonplace.search.opensearch import queries
-from commonplace.search.opensearch.client import Numbers, encode
-from commonplace.search.opensearch.settings import IndexParameters
 from commonplace.search.query import Query
 from commonplace.search.rerank import MemoryRerankCache
 from commonplace.search.service import SearchService
@@ -34,7 +29,6 @@ from commonplace.search.text import clean_query
 LEXICAL, VECTOR, BUILT = "lexical only", "vector only", "as built"
 NO_TOKENS, NO_NAMES, RRF = "without tokens", "without names", "RRF"
 CORRECTED, RERANKED, PERFECT = "+ did-you-mean", "+ rerank", "+ perfect rerank"
-HYBRID_MIN_MAX, HYBRID_RRF = "engine's own min-max", "engine's own RRF"
 
 Ranking = Sequence[RecordId]
 System = Callable[[Topic], Ranking]
@@ -187,49 +181,3 @@ def _ids(results: SearchResults) -> Ranking:
     fitting = results.results if results.hint is None else ()
     told = ((RecordId(f"{hit.content_type}/{hit.id}"), *hit.duplicates) for hit in fitting)
     return [record for records in told for record in records][:DEPTH]
-
-
-IDS = {"stored_fields": "_none_", "docvalue_fields": ["id"]}
-
-
-def own_hybrid(node: Node, index: str, asked: Asked, fusion: Fusion) -> dict[str, System]:
-    """Both of the engine's fusions, without names, of which it has no notion, and without a floor."""
-    return {
-        HYBRID_MIN_MAX: _hybrid(node, index, asked, pipeline("min-max", fusion)),
-        HYBRID_RRF: _hybrid(node, index, asked, pipeline("rrf", fusion)),
-    }
-
-
-def pipeline(method: str, fusion: Fusion) -> dict[str, Any]:
-    """The engine's fusion with these weights, which it wants as fractions of one."""
-    whole = fusion.lexical_weight + fusion.vector_weight
-    weighted = {"parameters": {"weights": [fusion.lexical_weight / whole, fusion.vector_weight / whole]}}
-    if method == "rrf":
-        combination = {"technique": "rrf", "rank_constant": fusion.rank_constant, **weighted}
-        return {"phase_results_processors": [{"score-ranker-processor": {"combination": combination}}]}
-    told = {"normalization": {"technique": "min_max"}, "combination": {"technique": "arithmetic_mean", **weighted}}
-    return {"phase_results_processors": [{"normalization-processor": told}]}
-
-
-def body(
-    text: str, vector: QueryVector, filters: Filters, *, depth: int, size: int, fused: dict[str, Any]
-) -> dict[str, Any] | None:
-    """A hybrid query of both legs; None when the text has no word to ask for."""
-    where, terms = queries.conditions(filters), Query.of(text).terms
-    if not terms:
-        return None
-    near = queries.nearest(Numbers(vector.values), where, depth, IndexParameters().ef_search)
-    hybrid = {"queries": [queries.lexical(terms, where), near], "pagination_depth": depth}
-    return {**IDS, "size": size, "track_total_hits": False, "query": {"hybrid": hybrid}, "search_pipeline": fused}
-
-
-def _hybrid(node: Node, index: str, asked: Asked, fused: dict[str, Any]) -> System:
-    def rank(topic: Topic) -> Ranking:
-        vector, text = asked.vector(topic), clean_query(topic.text)
-        told = body(text, vector, topic.filters, depth=asked.size, size=DEPTH, fused=fused) if vector else None
-        if told is None:
-            return []
-        answer = json.loads(node.send("POST", f"/{index}/_search", encode(told)))
-        return [RecordId(hit["fields"]["id"][0]) for hit in answer["hits"]["hits"]]
-
-    return rank

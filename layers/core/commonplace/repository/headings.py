@@ -1,16 +1,11 @@
-"""The first heading of a body, links as their text, and anchors of headings. No Markdown parser is loaded."""
+"""Links as their text, and anchors of headings. No Markdown parser is loaded."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from urllib.parse import quote
 
-from commonplace.repository.comments import visible
 from commonplace.repository.problems import Problem
 
-_ATX = re.compile(r" {0,3}#[ \t]+(.*)")
-_CLOSING_HASHES = re.compile(r"(?:\A|(?<![ \t])[ \t]+)#+\Z")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_UNDERLINE = re.compile(r" {0,3}=+[ \t]*\Z")
 _WIKI = re.compile(r"(!?)\[\[([^\[\]]+)\]\]")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\((?:<[^<>\n]*>)?+(?:[^()\n]++|\([^()\n]*\))*+\)")
 BLOCK = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]{1,64})[ \t]*\Z")
@@ -18,37 +13,6 @@ BLOCK = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]{1,64})[ \t]*\Z")
 _ALWAYS_THERE = re.compile(r"|top|:~:.*|fn(?:ref)?[\d:-]+|L\d+(?:C\d+)?(?:-L\d+(?:C\d+)?)?", re.DOTALL)
 """Fragments that lead somewhere on every page: the browser's own, footnotes, and GitHub's lines of a file."""
 _NOT_IN_AN_ANCHOR = re.compile(r"[^\w\- ]")
-
-
-def first_heading(body: str) -> str | None:
-    """Text of the first level-one heading outside code, or None."""
-    previous = ""
-    for line in _lines_outside_code(visible(body)):
-        found = _ATX.match(line)
-        if found and (heading := _CLOSING_HASHES.sub("", found[1].rstrip(" \t"))):
-            return _text(heading)
-        if previous.strip() and _UNDERLINE.match(line):
-            return _text(previous)
-        previous = line
-    return None
-
-
-def _lines_outside_code(body: str) -> Iterator[str]:
-    fence = ""
-    for line in re.split(r"\r\n|\n|\r", body):
-        mark = _FENCE.match(line)
-        if fence:
-            if mark and mark[1].startswith(fence):
-                fence = ""
-            continue
-        if mark:
-            fence = mark[1]
-            continue
-        yield line
-
-
-def _text(heading: str) -> str | None:
-    return " ".join(re.sub(r"[*`]", "", unlinked(heading)).split()) or None
 
 
 def unlinked(text: str) -> str:

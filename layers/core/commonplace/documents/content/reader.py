@@ -12,7 +12,6 @@ from commonplace.documents.content import diagnosis
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.repository import markdown
 from commonplace.repository.blobs import BlobSha, is_lfs_pointer
-from commonplace.repository.link import Link
 from commonplace.repository.links import Contents, read_contents
 from commonplace.repository.markdown import (
     CLOSING,
@@ -76,10 +75,6 @@ def parse(raw: bytes) -> ParsedFile | Problem | None:
 def contents_of(file: ParsedFile) -> Contents:
     """Return links, those of fields that embed among them, tags of the body, anchors and problems of a file."""
     return read_contents(file, _is_embed)
-
-
-def extract_links(file: ParsedFile) -> tuple[Link, ...]:
-    return contents_of(file).links
 
 
 def _is_embed(field: str) -> bool:

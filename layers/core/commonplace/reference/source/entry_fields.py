@@ -11,7 +11,8 @@ from commonplace.reference.source.call_fields import call_of
 from commonplace.reference.source.drafts import FOLDERS, Draft
 from commonplace.reference.source.fields import ID, Fields, first_paragraph
 from commonplace.reference.source.findings import At, nearest
-from commonplace.repository.headings import first_heading
+from commonplace.repository.links import read_contents
+from commonplace.repository.markdown import ParsedFile
 
 KNOWN = frozenset(Entry.model_fields)
 
@@ -140,7 +141,8 @@ def _id(fields: Fields, draft: Draft) -> str | None:
 def _title(fields: Fields, draft: Draft, name: str | None) -> str | None:
     title = fields.text("title", bounds.MAX_TITLE)
     if fields.absent("title"):
-        title = (first_heading(draft.body) if draft.body else None) or name
+        heading = read_contents(ParsedFile({}, draft.body, draft.body_line)).heading if draft.body else None
+        title = heading or name
         title = title[: bounds.MAX_TITLE] if title else None
         if not title:
             fields.missing("title", "Write a short title.")
