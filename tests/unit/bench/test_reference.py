@@ -92,7 +92,7 @@ def test_nine_of_ten_paraphrases_have_an_answer_among_the_first_five(figures: di
     built = figures[BUILT]
     assert built.top[5] >= 0.915
     assert built.held_out >= 0.92
-    assert built.top[3] >= 0.91
+    assert built.top[3] >= 0.9
     assert built.top[1] >= 0.79
     assert quality.missed(built) == []
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from commonplace.search.fusion import (
     FLOOR,
+    LEAST_WIDTH,
     RELEVANCE_SHARE,
     Fusion,
     fuse,
@@ -85,7 +86,7 @@ def test_shares_of_meaning_lie_between_the_worst_and_the_best_of_the_leg(leg: tu
 
     assert all(FLOOR <= share <= 1 for share in shares.values())
     assert all(shares[better.id] >= shares[worse.id] for better, worse in pairwise(leg))
-    if leg and leg[0].score > leg[-1].score:
+    if leg and leg[0].score - leg[-1].score >= LEAST_WIDTH:
         assert (shares[leg[0].id], shares[leg[-1].id]) == (1, FLOOR)
 
 
@@ -95,10 +96,16 @@ def test_a_word_score_is_measured_from_zero() -> None:
     assert Fusion().lexical_shares(leg) == pytest.approx({"best": 1.0, "last": 0.9205}, abs=1e-4)
 
 
-def test_cosines_that_lie_close_together_are_told_apart() -> None:
-    leg = [LegHit(RecordId(name), score) for name, score in (("near", 0.34), ("middle", 0.32), ("far", 0.30))]
+def test_meaning_is_measured_from_the_worst_that_was_found() -> None:
+    leg = [LegHit(RecordId(name), score) for name, score in (("near", 0.7), ("middle", 0.5), ("far", 0.3))]
 
     assert Fusion().vector_shares(leg) == pytest.approx({"near": 1.0, "middle": 0.5, "far": FLOOR})
+
+
+def test_small_differences_are_not_stretched_to_large_ones() -> None:
+    leg = [LegHit(RecordId("near"), 0.32), LegHit(RecordId("far"), 0.30)]
+
+    assert Fusion().vector_shares(leg) == pytest.approx({"near": 0.02 / LEAST_WIDTH, "far": FLOOR})
 
 
 def test_reciprocal_ranks_fall_by_rank_alone() -> None:

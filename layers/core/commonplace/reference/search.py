@@ -72,7 +72,7 @@ class Tuning:
     """Weights of words and meaning, and from where on something is found: chosen as `Weights` are."""
 
     weights: Weights = DEFAULT_WEIGHTS
-    fusion: Fusion = Fusion("min-max", 0.5, 0.5)  # noqa: RUF009 - immutable
+    fusion: Fusion = Fusion("min-max", 0.7, 0.3)  # noqa: RUF009 - immutable
     endpoint: float = 0.8
     """What an endpoint's score is multiplied by unless the query speaks of an API: most endpoints have a command that
     does the same, and people type commands (seed 003 gives commands its highest weight)."""

@@ -10,6 +10,10 @@ from commonplace.search.model import Candidates, LegHit, RecordId
 FLOOR = 0.001
 """What the last of a leg gets: being found at all counts for more than not being found."""
 
+LEAST_WIDTH = 0.2
+"""Between the worst and the best: smaller differences of cosines or of tokens are noise, and are not made larger than
+this. Three in four queries of the judged sets are wider."""
+
 RELEVANCE_SHARE = 0.8
 """Scores up to here are relevance; above it are records that the query names."""
 
@@ -71,9 +75,9 @@ class Fusion:
 
 
 def stretched(scores: Mapping[RecordId, float]) -> dict[RecordId, float]:
-    """Return the scores between their worst, which gets 0, and their best, which gets 1; equal ones get 0."""
+    """Return the scores from their worst, which gets 0, to their best, which gets 1 if it is well above the worst."""
     low = min(scores.values(), default=0.0)
-    width = max(scores.values(), default=0.0) - low or 1.0
+    width = max(LEAST_WIDTH, max(scores.values(), default=0.0) - low)
     return {record: (score - low) / width for record, score in scores.items()}
 
 

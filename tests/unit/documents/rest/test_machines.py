@@ -272,7 +272,7 @@ def test_search_answers_in_the_agreed_shape(world: World, client: TestClient) ->
         *("fallback", "reranked", "tookMs"),
     }
     assert set(answer["results"][0]) == {
-        *("id", "contentType", "title", "description", "snippet", "heading", "score", "rerankScore"),
+        *("id", "contentType", "title", "description", "snippet", "heading", "score", "rerankScore", "fit"),
         *("documentUrl", "url", "sourceUrl", "path", "group", "tags", "date", "duplicates"),
     }
     assert [one["id"] for one in answer["results"]] == ["rotating-stewardship", "governance"]

@@ -43,7 +43,7 @@ def test_the_version_is_the_same_everywhere() -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_each_shell_gets_a_script(shell: str) -> None:
-    assert "_COMMONPLACE_COMPLETE" in said("--show-completion", shell).stdout
+    assert f"complete_{shell}" in said(_COMMONPLACE_COMPLETE=f"source_{shell}").stdout
 
 
 def test_commands_and_their_options_are_completed() -> None:
