@@ -43,14 +43,14 @@ class Findings:
 
 
 def intent(catalogue: Catalogue, request: SearchRequest) -> Intent:
-    """What a request asks for beside a subject. Pages of a ranking, and explanations, are of searches."""
+    """Return what a request means beside a subject. Pages of a ranking, and explanations, are of searches."""
     if request.query.strip() and (request.mode == "lexical" or request.explain):
         return None
     return listing(catalogue, request.query, request.filters) or way_in(catalogue, request.query)
 
 
 def find(search: Search, library: Library, request: SearchRequest, wanted: Intent, page: slice) -> SearchResults:
-    """What a request finds, the way in first; or a page of its list."""
+    """Return what a request finds, the way in first; or a page of its list."""
     if isinstance(wanted, Listing):
         total = len(wanted.entries)
         hits = _hits(library, request, wanted.entries[page])
@@ -70,9 +70,9 @@ def find(search: Search, library: Library, request: SearchRequest, wanted: Inten
 def _hits(library: Library, request: SearchRequest, entries: Sequence[Entry]) -> tuple[Hit, ...]:
     """Documents with their descriptions, as they are shown where nothing was compared."""
     bodies = library.read([entry.ref for entry in entries]) if request.documents else [None] * len(entries)
-    told: dict[str, Any] = {"heading": None, "score": CERTAIN, "rerank_score": None, "fit": "strong"}
+    same: dict[str, Any] = {"heading": None, "score": CERTAIN, "rerank_score": None, "fit": "strong"}
     alike = {field.name for field in fields(Hit)} & Summary.model_fields.keys()
-    facts = [told | {name: getattr(entry, name) for name in alike} | {"tags": (*entry.tags,)} for entry in entries]
+    facts = [same | {name: getattr(entry, name) for name in alike} | {"tags": (*entry.tags,)} for entry in entries]
     pairs = zip(facts, bodies, strict=True)
     return tuple(Hit(**one, snippet=one["description"] or "", document=body) for one, body in pairs)
 

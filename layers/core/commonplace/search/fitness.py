@@ -14,7 +14,7 @@ from commonplace.search.model import Fit, RecordId
 from commonplace.search.models.tokens import Likeness
 
 DEPTH = 10
-"""Of the ranking: what is below is no reason to say that something fits."""
+"""How much of the ranking is judged: what is below is no reason to say that something fits."""
 
 MOST_WEAK = 3
 """Documents that are shown where nothing fits."""
@@ -35,7 +35,7 @@ class Gate:
     coverage: float
     cosine: float
     fair: float
-    """In a base of `SMALL` records."""
+    """The least measure in a base of `SMALL` records."""
     step: float
     """How much more is needed for each e-fold of records."""
     strong: float
@@ -50,7 +50,7 @@ class Gate:
 
 
 COVERAGE = Gate(tokens=0, coverage=1, cosine=0, fair=0.35, step=0, strong=0.75)
-"""For searches without a model, and for models that were not measured: their cosines have a scale of their own."""
+"""The gate of searches without a model, and of models that were not measured: cosines differ in their scale."""
 
 GATES: Mapping[str, Gate] = {
     "wordllama-l2-supercat@0.4-folded/256": Gate(
@@ -60,7 +60,7 @@ GATES: Mapping[str, Gate] = {
         tokens=0.3, coverage=0.3, cosine=0.4, fair=0.26, step=0.07, strong=0.5
     ),
 }
-"""By the fingerprint of the model, which has its revision: another revision is judged by coverage until measured."""
+"""The gates by fingerprint, which has the model's revision: another one is judged by coverage until measured."""
 
 
 def gate_of(ranked: Ranked) -> Gate:

@@ -14,14 +14,14 @@ from commonplace.search.filters import Filters
 from commonplace.search.text import words
 
 Names = Mapping[str, tuple[str, tuple[str, ...]]]
-"""What folded phrases name, and the values: `T` several of a type, `S` one of it, `A` authors (after an `@`), `G` a tag
-(after a `#`); or further parts of the frame, without values."""
+"""Folded phrases, what they name, and the values: `T` several of a type, `S` one of it, `A` authors (after an `@`), `G`
+a tag (after a `#`); or further parts of the frame, without values."""
 
 MOST_WORDS, LONGEST_PHRASE = 16, 6
 
 
 def read(text: str, names: Names) -> tuple[Filters, str] | None:
-    """The conditions of the list that a question asks for, dates as it has them, and what comes first: `newest`,
+    """Return the conditions of the list that a question requests, dates as it has them, and what comes first: `newest`,
     `oldest` or `changed`. None if it has a subject or is in quotes."""
     given, parts = words(text), ""
     phrases, patterns = _frames()

@@ -352,10 +352,10 @@ class SearchResults:
     suggestion: str | None = None
     """Did you mean: a corrected query that finds something under the same filters."""
     hint: str | None = None
-    """Where nothing fits: the sentence that says so; then the results, if there are any, are all weak. Of a list: what
-    it holds."""
+    """The sentence that nothing fits, where nothing does: then the results, if there are any, are all weak. Or what a
+    list holds."""
     passed: int | None = None
-    """Of a list: how many records are before these ones. None for a ranking."""
+    """How many records of a list are before these ones. None for a ranking."""
     after: Position | None = None
     """In mode `lexical`: where the next page begins."""
     explanation: "Explanation | None" = None

@@ -45,7 +45,7 @@ TAGGED = 0.35
 """The grade of every record with the tag that the query is: `tag:governance`, `#governance`."""
 
 _EXACT = {"x": "=", "p": "/", "g": "#"}
-"""What is before the key of a name that is compared whole: no key of another name has it."""
+"""The mark before the key of a name that is compared whole: no key of another name has it."""
 
 _DETAIL = re.compile(r"\s[-–—|]\s|:\s|\s\([^()]*\)(?=$|\s[-–—|]\s|:\s)")
 _HOST = re.compile(r"(?:[a-z]+://)?(?:www\.)?[./]*")

@@ -31,7 +31,7 @@ in the samples no pair in fewer than 20. One changed word in a hundred leaves 95
 """
 
 NEAR_COSINE = 0.935
-"""Of short texts that say the same. Of 15 such pairs 12 are nearer, and of 20 that differ in one word 2."""
+"""The least cosine of short texts that say the same: 12 of 15 such pairs, and 1 of 20 that differ in one word."""
 
 DECIDING = frozenset(Path(__file__).with_name("deciding_words.txt").read_text("utf-8").split())
 """Negations, quantities, scopes and opposites: texts that differ in one of them say something else."""
@@ -72,7 +72,7 @@ def folded(text: str) -> tuple[str, ...]:
 
 
 def nearly_equal(one: str, other: str) -> bool:
-    """Whether two texts are equal but for case and punctuation, or short and the same in other words.
+    """Return whether two texts are equal but for case and punctuation, or short and the same in other words.
 
     Those have the same numbers, identifiers, negations and scopes, no word in the place of another, what both say in
     the same order, and vectors of the local model that are near.

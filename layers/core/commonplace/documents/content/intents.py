@@ -1,4 +1,4 @@
-"""What a query asks for beside a subject: a list of documents, or a newcomer's way in (`intents.toml`)."""
+"""Intents of queries beside a subject: a list of documents, or a newcomer's way in (`intents.toml`)."""
 
 import tomllib
 from collections import defaultdict
@@ -29,21 +29,21 @@ class Listing(NamedTuple):
 
 
 def listing(catalogue: Catalogue, text: str, wanted: Filters) -> Listing | None:
-    """The documents of the filters, for a query that asks for a list or has no words; None for any other query.
+    """Return the documents of the filters for a query that requests a list or has no words; None for any other query.
 
     A query that is a title or an alias of a document, in the singular or the plural, is a name and no list.
     """
-    asked = read(text, _names(catalogue)) if text.strip() else (Filters(), "newest")
-    if asked is None or not _named(catalogue).keys().isdisjoint(forms(name_key(text))):
+    question = read(text, _names(catalogue)) if text.strip() else (Filters(), "newest")
+    if question is None or not _named(catalogue).keys().isdisjoint(forms(name_key(text))):
         return None
-    own, order = asked
+    own, order = question
     within = {entry.ref for entry in catalogue.select(Selection(wanted))}
     types = tuple(leaf for name in own.content_types for leaf in ONTOLOGY.expand(name))
     entries = catalogue.select(Selection(replace(own, content_types=types)), SORTS[order])
     found = [entry for entry in entries if entry.ref in within]
-    told = {"type": own.content_types, "author": own.authors, "tag": own.tags_all}
-    told |= {"from": (own.date_from or "",), "to": (own.date_to or "",)}
-    said = "; ".join([f"{name} {', '.join(values)}" for name, values in told.items() if any(values)])
+    conditions = {"type": own.content_types, "author": own.authors, "tag": own.tags_all}
+    conditions |= {"from": (own.date_from or "",), "to": (own.date_to or "",)}
+    said = "; ".join([f"{name} {', '.join(values)}" for name, values in conditions.items() if any(values)])
     listed = f"Listed: documents{f' ({said})' if said else ''}, {order} first; {len(found)} in all."
     return Listing(
         found, f"{listed} To search for these words instead, put them in quotes." if text.strip() else listed
@@ -51,7 +51,7 @@ def listing(catalogue: Catalogue, text: str, wanted: Filters) -> Listing | None:
 
 
 def way_in(catalogue: Catalogue, text: str) -> Entry | None:
-    """The document that a newcomer's question means; None for any other question.
+    """Return the document that a newcomer's question means; None for any other question.
 
     It goes by the question itself or by a name of what is looked for; else it is the home page of the repository, or
     the front page that lies highest, where there is only one.
@@ -78,10 +78,10 @@ def _names(catalogue: Catalogue) -> Names:
     """Types, tags and authors by the phrases that name them; an author also by a part that nobody shares."""
     borne, called = {entry.content_type for entry in catalogue.entries}, defaultdict(set)
     spelt = [*((name, name) for name in ONTOLOGY.types if name != ROOT_TYPE), *ONTOLOGY.aliases.items()]
-    told = [("T" if at else "S", form, name) for word, name in spelt for at, form in enumerate(forms(word))]
-    told += [(part, word, name) for part, types in _data()["type"].items() for name in types for word in types[name]]
-    told = [one for one in told if not borne.isdisjoint(ONTOLOGY.expand(one[2]))]
-    found = {" ".join(words(word)): (part, (name,)) for part, word, name in told}
+    named = [("T" if at else "S", form, name) for word, name in spelt for at, form in enumerate(forms(word))]
+    named += [(part, word, name) for part, types in _data()["type"].items() for name in types for word in types[name]]
+    named = [one for one in named if not borne.isdisjoint(ONTOLOGY.expand(one[2]))]
+    found = {" ".join(words(word)): (part, (name,)) for part, word, name in named}
     found |= {f"#{' '.join(words(facet.name))}": ("G", (facet.name,)) for facet in tag_branches(catalogue)}
     for author in {name for entry in catalogue.entries for name in entry.author}:
         for phrase in (" ".join(words(author)), *words(author)):

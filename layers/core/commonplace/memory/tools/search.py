@@ -112,15 +112,15 @@ def kb_search(using: MemoryServices, call: Call, asked: SearchArguments) -> Answ
 
 
 def _list_of(query: str) -> list[str]:
-    """The call of `kb_list` that a question for a list means."""
+    """Return the call of `kb_list` that a question for a list means."""
     wanted, order = read(query, LISTED) or (None, "")
     if wanted is None or wanted.date_to or len(wanted.content_types) > 1 or len(wanted.authors) > 1:
         return []
-    told = {"role": "".join(wanted.authors), "entry_type": "".join(wanted.content_types)}
-    told["since"] = f"{wanted.date_from}-01-01"[:10] if wanted.date_from else ""
-    told["order_by"] = "updated_at" if order == "changed" else "created_at"
-    told["order"] = "asc" if order == "oldest" else "desc"
-    return [LIST.format(", ".join(f'{name}="{value}"' for name, value in told.items() if value))]
+    arguments = {"role": "".join(wanted.authors), "entry_type": "".join(wanted.content_types)}
+    arguments["since"] = f"{wanted.date_from}-01-01"[:10] if wanted.date_from else ""
+    arguments["order_by"] = "updated_at" if order == "changed" else "created_at"
+    arguments["order"] = "asc" if order == "oldest" else "desc"
+    return [LIST.format(", ".join(f'{name}="{value}"' for name, value in arguments.items() if value))]
 
 
 def note_query(question: Asked, *, fallback: bool) -> None:

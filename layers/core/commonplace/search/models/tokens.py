@@ -59,7 +59,7 @@ class Likeness:
     titled: bool = False
     """Whether the title has all terms of the query, or the query all of the title."""
     labelled: bool = False
-    """Whether the names of one passage have all terms of the query."""
+    """The names of one passage have all terms of the query."""
     best: int | None = None
     """The passage to show."""
 
