@@ -1,6 +1,6 @@
 """What a search answers where nothing fits, where a name is meant, and what it shows of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -25,7 +25,7 @@ from commonplace.search.fitness import (
     gate_of,
 )
 from commonplace.search.fusion import RELEVANCE_SHARE
-from commonplace.search.model import Candidates, LegHit, QueryVector, RecordId, SearchRequest, SearchResults
+from commonplace.search.model import Candidates, LegHit, QueryVector, RecordId, Reranked, SearchRequest, SearchResults
 from commonplace.search.models.local import LocalEmbeddings
 from commonplace.search.models.tokens import Likeness
 from commonplace.search.near_duplicates import Collapsed
@@ -197,3 +197,21 @@ def test_nearer_tokens_change_the_order_and_a_record_without_them_stands_last() 
 
     assert [record for record, _ in blended] == ["note/c", "note/a", "note/b", "note/d"]
     assert all(0 <= score <= RELEVANCE_SHARE for _, score in blended)
+
+
+def test_a_model_that_was_not_measured_has_nothing_cut_and_its_reranker_asked(service: SearchService) -> None:
+    asked = []
+
+    class Reranker:
+        name = "test"
+
+        def rerank(self, query: str, passages: Sequence[tuple[RecordId, str]]) -> list[Reranked]:
+            asked.append(len(passages))
+            return [Reranked(record, 1.0 - place / 10) for place, (record, _) in enumerate(passages)]
+
+    words = SearchService(service._engine, None, Reranker())
+    found = search(words, "mortgage interest rates of a sea bank in Prague")
+
+    assert found.hint == NOTHING_FITS
+    assert asked == [len(found.results)] == [found.total]
+    assert found.reranked

@@ -16,7 +16,7 @@ from commonplace.search.candidates import TOKEN_DEPTH, Ranked, Retrieval, Stopwa
 from commonplace.search.embeddings import QueryEmbeddings
 from commonplace.search.explanation import Explainer, Stages
 from commonplace.search.filters import Filters
-from commonplace.search.fitness import DEPTH, MOST_WEAK, NOTHING_FITS, NOTHING_WITHIN, fits
+from commonplace.search.fitness import COVERAGE, DEPTH, MOST_WEAK, NOTHING_FITS, NOTHING_WITHIN, fits, gate_of
 from commonplace.search.fusion import RELEVANCE_SHARE, Fusion
 from commonplace.search.model import (
     Candidates,
@@ -187,9 +187,11 @@ class SearchService:
             ranking = blend(ranked.understood, ranking, likeness)
         grades = fits(ranked, [record for record, _ in ranking], likeness)
         fitting = any(grades[record] != "weak" for record, _ in ranking[:DEPTH])
-        if not fitting:
+        # Coverage alone says little of what a model finds by meaning: then all is given, in the order of the reranker.
+        few = not fitting and gate_of(ranked) is not COVERAGE
+        if few:
             ranking = ranking[:MOST_WEAK]
-        reranking = self._reranker is not None and request.rerank and fitting
+        reranking = self._reranker is not None and request.rerank and not few
         ranking = ranking[: max(RERANK_DEPTH, request.limit)] if reranking else ranking[: request.limit]
         with watch.stage("fetch"):
             found = self._retrieval.show(query, ranked, ranking, likeness)
@@ -211,7 +213,7 @@ class SearchService:
         results = SearchResults(
             query=request.query,
             results=tuple(hits),
-            total=ranked.total if fitting or ranked.by_words else min(ranked.total, MOST_WEAK),
+            total=min(ranked.total, MOST_WEAK) if few else ranked.total,
             fallback=ranked.by_words,
             reranked=scores is not None,
             took_ms=0,
