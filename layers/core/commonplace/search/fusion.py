@@ -20,7 +20,7 @@ RELEVANCE_SHARE = 0.8
 
 METHODS: Mapping[str, Literal["min-max", "rrf"]] = {"min-max": "min-max", "rrf": "rrf"}
 
-EXAMPLE = "min-max:0.5,0.5"
+EXAMPLE = "min-max:0.6,0.4"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class Fusion:
     """Method and weights of fusion. The defaults come from judged queries (`docs/retrieval.md`)."""
 
     method: Literal["min-max", "rrf"] = "min-max"
-    lexical_weight: float = 0.5
-    vector_weight: float = 0.5
+    lexical_weight: float = 0.6
+    vector_weight: float = 0.4
     rank_constant: int = 60
 
     def __post_init__(self) -> None:

@@ -72,7 +72,7 @@ def rerank(
 
 
 TOKENS_WEIGHT = 1.0
-COVERAGE_WEIGHT = 1.0
+COVERAGE_WEIGHT = 0.6
 TITLE_WEIGHT = 0.3
 KIND_WEIGHT = 0.6
 """Beside relevance, which counts as much as the tokens. From judged queries (`docs/retrieval.md`)."""
