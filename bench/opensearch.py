@@ -1,11 +1,10 @@
 """How long a search takes on OpenSearch, beside bare requests to the same node for the same payload, by turns.
 
-Each query is asked in five ways, in an order that changes: by our whole search call; by the same in a process that
-remembers nothing of what it read before; by the fastest raw requests for what it shows (both legs in one `_msearch`,
-then details of the same hits with the chunk for each), whose answers are not even parsed; by the same with both answers
-parsed, for nobody can ask for details without knowing of what;
-and by the very requests that our call sent, so that what our code takes can be told from what it asks for. The query's
-vector is there before the clock starts. What a raw search leaves out is in ours: tokens of the best fifty are compared.
+Each query runs in five ways, in an order that changes: our whole search call; the same in a process that remembers
+nothing of what it read before; the fastest raw requests for what it shows (both legs in one `_msearch`, then details of
+the same hits with the chunk for each), whose answers are not even parsed; the same with both answers parsed; and the
+very requests that our call sent, so that what our code takes can be told from what it asks for. The query's vector is
+there before the clock starts. What a raw search leaves out is in ours: tokens of the best fifty are compared.
 
 Made-up texts follow Zipf's law over twenty thousand words. Each document has a subject; a sixth of its words are the
 subject's, and the vectors of its five chunks lie around the subject's: so words and vectors find the same documents, as

@@ -35,6 +35,8 @@ def main(arguments: list[str]) -> int:
     logging.getLogger("commonplace").setLevel(logging.CRITICAL)
     try:
         source = clone(given.path, given.branch)
+        if source.git_dir is None:
+            raise CommandError(f"{given.path} is not a Git repository.", "Its history is examined as well.")
         with ended_by_signals(), tempfile.TemporaryDirectory(prefix="commonplace-acceptance-") as folder:
             if given.engine == "embedded":
                 return Acceptance(source, Path(folder), given).run()

@@ -169,5 +169,7 @@ def test_fifteen_stories_become_what_was_counted_and_can_be_asked_for(shell: She
     assert (figures["total_entries"], figures["by_type"]["summary"], figures["by_type"]["fact"]) == (70, 15, 55)
     asked = ("search", "upload fails at the gateway", "--role", "dev", "--tag", "blocker", "--limit", "3", "--json")
     found = json.loads(shell.right(*asked, org="lessons"))
-    assert found["entries"][0]["content"].startswith("Uploads above 6 MB fail at the gateway.")
+    best = [entry["content"] for entry in found["entries"]]
+    # The summary of the story that the fact belongs to may stand before it.
+    assert any(content.startswith("Uploads above 6 MB fail at the gateway.") for content in best[:2])
     assert json.loads(shell.right("stats", "--json", org="straight"))["total_entries"] == LEARNED
