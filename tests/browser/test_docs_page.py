@@ -83,9 +83,9 @@ def test_an_operation_is_tried_with_what_is_published(browser: Browser, url: str
 
 def test_required_parameters_come_first(browser: Browser, url: str) -> None:
     with visiting(browser, None, at=[url]) as visit:
-        visit.go(f"{url}/docs#search")
-        labels = visit.page.locator("#search .parameter label")
-        expect(labels.first).to_have_text("q required")
+        visit.go(f"{url}/docs#getEntryByPath")
+        labels = visit.page.locator("#getEntryByPath .parameter label")
+        expect(labels.first).to_have_text("path required")
         assert [text for text in labels.all_inner_texts()[1:] if "required" in text] == []
         visit.check()
 
