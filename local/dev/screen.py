@@ -73,7 +73,7 @@ class Outcome:
             return "Shows nothing"
         exclusions = self.report.judged().exclusions
         reasons = Counter(
-            WHY.get(one.reason, (f"({one.reason})",) * 2)
+            WHY.get(one.reason, (f"skipped: {one.reason}",) * 2)
             for one in self.report.skipped
             if exclusions.is_content(one.path) and not one.kept_last_good
         )
