@@ -43,7 +43,7 @@ class Corpus:
 
     @property
     def source(self) -> Source:
-        """As `commonplace dev PATH` would take it."""
+        """Return the source as `commonplace dev PATH` takes it."""
         return clone(self.git_dir, BRANCH)
 
     def show(self, commit: str) -> None:

@@ -141,7 +141,7 @@ def misspelt(title: str) -> str:
 
 
 def documents(root: Path = ROOT, *, plain: bool = False) -> Sequence[Document]:
-    """What a folder of Markdown publishes, in the order of its paths: all files when they are `plain`."""
+    """Return what a folder of Markdown publishes, in the order of its paths: all files when they are `plain`."""
     exclusions = Exclusions()
     readings = {}
     for file in sorted(root.rglob("*.md")):

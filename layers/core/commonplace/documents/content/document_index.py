@@ -242,5 +242,5 @@ class Catalogue:
 
 
 def per_catalogue(make: Callable[[Catalogue], Made]) -> Callable[[Catalogue], Made]:
-    """What `make` makes of a catalogue, made once for each."""
+    """Return a function that makes something of a catalogue once for each."""
     return wraps(make)(lambda catalogue: catalogue.once(make))
