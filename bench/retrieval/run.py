@@ -20,7 +20,7 @@ from commonplace.search.fusion import Fusion
 from commonplace.search.model import EmbeddingProvider, Engine, IndexedRecord, RecordId, Reranker
 
 UPPER = "in upper case"
-"""What is built, given the query in upper case."""
+"""The system as built, given the query in upper case."""
 BEFORE = "before"
 """What was built when an earlier run kept its rankings."""
 

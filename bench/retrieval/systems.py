@@ -175,7 +175,7 @@ def _search(service: SearchService, topic: Topic, text: str, *, rerank: bool = T
 
 
 def _ids(results: SearchResults) -> Ranking:
-    """What a reader is told of, in order: a hit names its near-duplicates, and what fits weakly where nothing fits is
+    """Return what a reader sees, in order: a hit names its near-duplicates, and what fits weakly where nothing fits is
     nothing.
     """
     fitting = results.results if results.hint is None else ()

@@ -58,7 +58,7 @@ def find(search: Search, library: Library, request: SearchRequest, wanted: Inten
         found = SearchResults(request.query, hits, total, fallback=False, reranked=False, took_ms=0)
         return replace(found, hint=wanted.sentence, after=onward, passed=page.start)
     found = search(replace(request, shown=page.stop))
-    if any(_ref(hit) not in library.manifest().by_ref for hit in found.results):
+    if not {_ref(hit) for hit in found.results} <= library.manifest().by_ref.keys():
         found = search(request)  # a spare may take its place
     if wanted is None or wanted not in library.edition().catalogue.select(Selection(request.filters)):
         return found

@@ -36,7 +36,7 @@ MAX_TAGS = 20
 ONE_OF = ("type", "group", "release", "status", "author")
 """Filters of one value."""
 FIELDS = {"type": "content_type"}
-"""What a document calls them, where it is another name."""
+"""The names that a document has for them, where these differ."""
 OPTIONS = 8
 """Values of a facet that are offered."""
 POPULAR = 12

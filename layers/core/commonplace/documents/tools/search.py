@@ -132,7 +132,7 @@ def ask(
     cursor: str | None = None,
     documents: bool = False,
 ) -> SearchOutcome:
-    """What the query finds, or the list that it asks for. Raises InvalidInput for what cannot be searched for, and
+    """Return what the query finds, or the list it requests. Raises InvalidInput for what cannot be searched for, and
     Unavailable when the index does not answer."""
     query = sound(query)
     narrowing = narrowing or FilterArguments()
