@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+from commonplace.repository.github_client import GitHubClient, http_client
 from local.github.git import git, git_environment, git_text
+from local.github.server import GitHubServer
 
 PERSON = {
     "GIT_AUTHOR_NAME": "Editor",
@@ -62,3 +64,10 @@ def document(title: str, body: str = "Text.\n", *, publish: bool = True, **field
         *(f"{key}: {value}" for key, value in fields.items()),
     ]
     return "---\n" + "\n".join(lines) + "\n---\n" + body
+
+
+def client_of(server: GitHubServer) -> GitHubClient:
+    """Return a client that ends its connection with each answer: nothing is open when a test ends."""
+    http = http_client(server.url)
+    http.headers["Connection"] = "close"
+    return GitHubClient(http, server.url)

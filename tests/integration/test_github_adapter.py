@@ -12,7 +12,6 @@ import pytest
 
 from commonplace.repository.blobs import BlobSha
 from commonplace.repository.github import GitHubRepository
-from commonplace.repository.github_client import GitHubClient, http_client
 from commonplace.repository.github_credentials import SecretCredentials
 from commonplace.repository.github_secrets import GitHubSecret
 from commonplace.repository.ports import (
@@ -25,7 +24,7 @@ from commonplace.repository.ports import (
 from local.github.api import GitHubApi
 from local.github.git import GitRepository
 from local.github.server import GitHubServer
-from tests.integration.repositories import Clone, document
+from tests.integration.repositories import Clone, client_of, document
 
 SECRET = GitHubSecret("webhook", token="token-of-a-test")
 
@@ -48,7 +47,7 @@ def served(user: Clone, **options: Any) -> GitHubServer:
 
 
 def adapter(server: GitHubServer, secret: GitHubSecret = SECRET, branch: str = "main") -> GitHubRepository:
-    client = GitHubClient(http_client(server.url), server.url)
+    client = client_of(server)
     return GitHubRepository(client, "reef/garden", branch, SecretCredentials(lambda: secret))
 
 

@@ -13,7 +13,6 @@ from commonplace.documents.proposals.github import GitHubProposals
 from commonplace.documents.proposals.ports import Proposal, Proposals
 from commonplace.documents.proposals.proposal import ProposalContext, document_proposal
 from commonplace.kernel.errors import Conflict, Unavailable
-from commonplace.repository.github_client import GitHubClient, http_client
 from commonplace.repository.github_credentials import SecretCredentials
 from commonplace.repository.github_secrets import GitHubWriter, MalformedSecret
 from local.dev.source import clone
@@ -22,7 +21,7 @@ from local.github.api import GitHubApi
 from local.github.git import GitRepository, git
 from local.github.server import GitHubServer
 from tests.fakes.proposals import FakeProposals
-from tests.integration.repositories import Clone, document
+from tests.integration.repositories import Clone, client_of, document
 
 EXISTING = "data/links/Tide Tables – How to Read One.md"
 PULLS = "/pulls"
@@ -66,7 +65,7 @@ def server(workspace: Workspace) -> Iterator[GitHubServer]:
 
 
 def adapter(server: GitHubServer, read: Callable[[], GitHubWriter] = lambda: WRITER, **how: Any) -> GitHubProposals:
-    client = GitHubClient(http_client(server.url), server.url)
+    client = client_of(server)
     return GitHubProposals(client, "reef/garden", "main", SecretCredentials(read), **how)
 
 

@@ -17,6 +17,7 @@ from commonplace.documents.index_source import StoredDocuments
 from commonplace.kernel.errors import InvalidInput
 from commonplace.kernel.s3 import S3ObjectStore
 from commonplace.memory.store import DynamoEntries
+from commonplace.search.embeddings import FIRST_TEXTS
 from commonplace.search.filters import Filters
 from commonplace.search.indexer import Indexer
 from commonplace.search.migration import Migration, Refused, Swapped, Target
@@ -111,12 +112,12 @@ def test_what_the_next_index_holds_is_not_written_or_embedded_again(base: Knowle
     both = deploy(old, new)
     deploy(old).operations.reconcile()
     first = both.migration.build(lambda: True)
-    assert (first.done, first.complete) == (50, False)
+    assert (first.done, first.complete) == (FIRST_TEXTS, False)
     embedded = len(new.asked)
 
     second = deploy(old, new).migration.build()
 
-    assert (second.index, second.done, second.complete) == (first.index, DOCUMENTS - 50, True)
+    assert (second.index, second.done, second.complete) == (first.index, DOCUMENTS - FIRST_TEXTS, True)
     assert len(new.asked) + embedded >= DOCUMENTS
     assert len(new.asked) == len(set(new.asked))
 

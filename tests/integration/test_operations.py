@@ -13,7 +13,6 @@ from commonplace.documents.content.paths import Exclusions
 from commonplace.documents.sync.report import Counts, Report, SkippedFile
 from commonplace.documents.sync.steps import Steps
 from commonplace.kernel.objects import PreconditionFailed
-from commonplace.repository.github_client import GitHubClient, http_client
 from commonplace.repository.github_credentials import SecretCredentials
 from commonplace.repository.github_secrets import GitHubSecret
 from commonplace.repository.problems import Problem
@@ -26,7 +25,7 @@ from local.github.git import GitRepository
 from local.github.server import GitHubServer
 from local.reports import CAUSES, failure_text, rehearsal_text, report_text
 from tests.fakes.store import FakeObjectStore
-from tests.integration.repositories import Clone, document
+from tests.integration.repositories import Clone, client_of, document
 
 OUTPUTS = dict.fromkeys(NEEDED, "x") | {"BaseUrl": "http://127.0.0.1:1/"}
 RUNNING = Deployment(OUTPUTS, "http://127.0.0.1:2", "KEY")
@@ -49,7 +48,7 @@ def server(user: Clone) -> Iterator[GitHubServer]:
 
 def repository(server: GitHubServer) -> ReadOnlyRepository:
     secret = GitHubSecret("webhook", token="token-of-a-test")
-    client = GitHubClient(http_client(server.url), server.url)
+    client = client_of(server)
     return ReadOnlyRepository(client, "reef/garden", "main", SecretCredentials(lambda: secret))
 
 

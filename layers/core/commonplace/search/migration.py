@@ -227,12 +227,12 @@ class Migration:
         began = self._clock()
         name = self.begin(anew=anew).name
         indexer = self._indexer(self._wanted, name)
-        report, done = indexer.reconcile(enough, told), 0
-        done += report.indexed + report.removed
+        report = indexer.reconcile(enough, told)
+        done = _done(report)
         # Each look finds what was published during the one before, until that is too little to be worth another.
         while not _left(report) and report.indexed + report.removed > self._records_per_write and not enough():
             report = indexer.reconcile(enough, told)
-            done += report.indexed + report.removed
+            done += _done(report)
         complete = not _left(report) and report.indexed + report.removed <= self._records_per_write
         if complete:
             self._wanted.generations.settle(name)
@@ -388,6 +388,10 @@ def mismatch(found: Facts, wanted: Facts) -> IndexMismatch:
     """What a writer says to an index that was built otherwise."""
     differing = ", ".join(f"{name} {was!r} instead of {now!r}" for name, (was, now) in _changes(found, wanted).items())
     return IndexMismatch(f"The search index was built otherwise: {differing}.", hint=REBUILD_HINT)
+
+
+def _done(report: Report) -> int:
+    return max(0, report.indexed + report.removed - report.incomplete)
 
 
 def _left(report: Report) -> int:
