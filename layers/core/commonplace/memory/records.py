@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from commonplace.identity.roles import is_organisation
+from commonplace.kernel.environment import is_organisation
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.items import Item, decoded, encode, key
 from commonplace.kernel.table import Table
