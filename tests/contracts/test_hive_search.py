@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from commonplace.hive.index_source import StoredItems, record_id
 from commonplace.hive.model import Asked, Contribution, Counts, ItemId, SearchAnswer
-from commonplace.hive.ports import ContributionStore
 from commonplace.hive.search import NOTHING_IN_CATEGORY, NOTHING_KNOWN, HiveSearch
+from commonplace.hive.store import DynamoContributions
 from commonplace.kernel.errors import Unavailable
 from commonplace.search.indexer import Indexer, Message
 from commonplace.search.model import Engine, Tombstone
@@ -30,7 +30,7 @@ class Hive:
 
     def __init__(self, engine: Engine, provider: FakeEmbeddings) -> None:
         self.items = FakeItems()
-        store = cast(ContributionStore, self.items)
+        store = cast(DynamoContributions, self.items)
         self.engine, self.provider = engine, provider
         self._indexer = Indexer(StoredItems(store), engine, provider)
         self._search = HiveSearch(engine, [provider], store, {"globex": "Globex DAO"})

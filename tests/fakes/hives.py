@@ -7,6 +7,7 @@ from typing import Any
 
 from commonplace.hive.model import Asked, Contribution, Found, ItemId, SearchAnswer
 from commonplace.hive.review import Reviews
+from commonplace.hive.search import HiveSearch
 from commonplace.hive.service import Hive, Parts
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Unavailable
@@ -17,7 +18,7 @@ from tests.fakes.redaction import WordRedactor
 START = datetime(2026, 11, 23, 8, tzinfo=UTC)
 
 
-class WordSearch:
+class WordSearch(HiveSearch):
     """The search: items that share a word with the query, those that share most first."""
 
     def __init__(self, store: MemoryContributions, names: dict[str, str]) -> None:

@@ -5,12 +5,10 @@ from functools import cache
 from typing import Any
 
 import pytest
-from fastapi.routing import APIRoute
 
 from commonplace.documents.content.library import Library
-from commonplace.hive.rest import reviewers
-from commonplace.hive.rest.routes import hive_routes
-from commonplace.hive.rest.services import HiveRest
+from commonplace.hive.operations import OPERATIONS
+from commonplace.hive.rest import hive_routes
 from commonplace.hive.service import TooSensitive
 from commonplace.kernel import errors
 from commonplace.kernel.limits import Limiter
@@ -21,12 +19,7 @@ from tests.rest_app import rest_app
 from tests.unit.docs.pages import ROOT, first_cells, rows, section
 
 PAGE = ROOT / "docs" / "rest-api.md"
-REVIEWING = {
-    f"{method} /api/v1{route.path}"
-    for route in reviewers.router.routes
-    if isinstance(route, APIRoute)
-    for method in route.methods or ()
-}
+REVIEWING = {one.rest.replace(" ", " /api/v1") for one in OPERATIONS if one.level == "admin"}
 
 
 class Nothing:
@@ -47,7 +40,7 @@ def described() -> dict[str, Any]:
 @cache
 def hive() -> dict[str, Any]:
     nothing: Any = Nothing()
-    app = create_app([hive_routes(HiveRest(nothing, nothing))], Site(), Limiter(nothing, clock=lambda: 0.0))
+    app = create_app([hive_routes(nothing)], Site(), Limiter(nothing, clock=lambda: 0.0))
     return {path: methods for path, methods in app.openapi()["paths"].items() if path.startswith("/api/v1/hive/")}
 
 

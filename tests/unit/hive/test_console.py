@@ -192,7 +192,7 @@ def test_a_rejection_takes_a_reason_and_the_text(room: Room) -> None:
     room.add(1)
     answer = room.browser().post(pending(1), {"action": "reject", "reason": "", "more": " "})
     assert (answer.status_code, room.kept(1).status) == (422, "pending")
-    assert "Say why: whoever contributed it is told." in text(answer.text)
+    assert "Say why: the contributor reads it." in text(answer.text)
     room.browser().post(pending(1), {"action": "reject", "reason": "Too vague to act on", "more": "which pool?"})
     assert (room.kept(1).status, room.kept(1).content) == ("rejected", "")
     assert room.kept(1).reason == "Too vague to act on: which pool?"
@@ -222,12 +222,15 @@ def test_a_passage_over_two_lines_is_masked_as_a_form_sends_it(room: Room) -> No
     assert room.kept(1).content == "Send it to [NAME] before you close the hall."
 
 
-@pytest.mark.parametrize("passage", ["", "Rosamund"])
-def test_a_passage_that_does_not_stand_there_changes_nothing(room: Room, passage: str) -> None:
+@pytest.mark.parametrize(
+    ("passage", "said"),
+    [("", "at least 1 character"), ("Rosamund", "This passage does not stand in the contribution.")],
+)
+def test_a_passage_that_does_not_stand_there_changes_nothing(room: Room, passage: str, said: str) -> None:
     was = room.add(1)
     answer = room.browser().post(pending(1), {"action": "mask", "passage": passage, "kind": "NAME"})
     assert answer.status_code == 422
-    assert "This passage does not stand in the contribution." in text(answer.text)
+    assert said in text(answer.text)
     assert room.kept(1) == was
 
 

@@ -71,7 +71,7 @@ class HivePages:
     def pages(self) -> list[ConsolePage]:
         decide = partial(action, service=self.using, show=self.show_one)
         change = partial(action, service=self.using, show=self.show_item)
-        rule = partial(action, operations.put_rules, self.using, self.show_rules, "saved")
+        rule = partial(action, operations.put_rules, self.using, self.show_rules, done="saved")
         return [
             ConsolePage(
                 path=QUEUE,
@@ -121,7 +121,7 @@ class HivePages:
                 need=REVIEWER,
                 messages=MESSAGES,
                 listed=False,
-                actions={name: rule(partial(self._rules, changed)) for name, changed in CHANGES.items()},
+                actions={name: rule(values=partial(self._rules, changed)) for name, changed in CHANGES.items()},
             ),
             ConsolePage(
                 path="hive/figures",

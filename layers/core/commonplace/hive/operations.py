@@ -276,7 +276,7 @@ def found_by(using: HiveServices, actor: Actor, given: Any) -> dict[str, Any]:
             category=given.category,
             limit=given.limit,
             offset=0 if given.cursor is None else position_of(given.cursor, question),
-            as_of=None if given.as_of is None else moment(given.as_of, "as_of"),
+            as_of=None if given.as_of is None else moment(given.as_of, "The time of as_of"),
         ),
     )
     return {

@@ -34,7 +34,7 @@ class Face(BaseModel):
     def _values(cls, record: Any) -> Any:
         if isinstance(record, dict):
             return record
-        if not cls.read:
+        if not cls.read or isinstance(record, Face):  # of another surface
             return {name: getattr(record, name) for name in cls.model_fields}
         return {name: read(record) for name, read in cls.read.items()}
 

@@ -24,6 +24,7 @@ def action(
     called: Operation,
     service: Any,
     show: Show,
+    *,
     done: str | Callable[[Visit, Any], Awaitable[Done]],
     values: Callable[[Visit], Mapping[str, Any]] = lambda _: {},
     need: Need | None = None,
@@ -35,8 +36,9 @@ def action(
     """
 
     def work(visit: Visit) -> Any:
-        given = {name: visit.request.path_params.get(name, visit.value(name)) for name in called.input.model_fields}
-        given = {name: one for name, one in given.items() if one} | dict(values(visit))
+        fields, path = called.input.model_fields, visit.request.path_params
+        given = {name: path.get(name, visit.value(name)) for name in fields}
+        given = {name: one for name, one in given.items() if one or fields[name].is_required()} | dict(values(visit))
         return called.run(service, actor(visit), called.accepted(given))
 
     async def run(visit: Visit) -> Done | View:
