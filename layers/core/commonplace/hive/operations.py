@@ -98,7 +98,7 @@ class NewContribution(Input):
 
 
 class OneItem(Input):
-    id: Annotated[str, Field(max_length=100, description=AN_ID, examples=[faces.EXAMPLE.id])]
+    id: Annotated[str, Field(description=AN_ID, examples=[faces.EXAMPLE.id])]
 
 
 class Query(Input):
@@ -154,7 +154,7 @@ class Validity(OneItem):
 
 
 class NewOutcome(Input):
-    item_id: Annotated[str, RestName("id"), Field(max_length=100, description=AN_ID, examples=[faces.EXAMPLE.id])]
+    item_id: Annotated[str, RestName("id"), Field(description=AN_ID, examples=[faces.EXAMPLE.id])]
     outcome: Outcome
     run_id: str | None = Field(
         None, max_length=MAX_RUN_CHARACTERS, description="Your name of the task: one report for each"

@@ -131,7 +131,7 @@ def test_the_feeds_can_be_read_to_their_end(here: Desk) -> None:
         cursor = {"cursor": page["nextCursor"]}
     assert [one["id"] for one in read] == own[::-1]
     public = reviewer.told("GET", "/items", feed="public")["items"]
-    assert [(one["id"], one["orgAttribution"], "agent" in one) for one in public] == [
+    assert [(one["id"], one["orgAttribution"], one["agent"] is not None) for one in public] == [
         (foreign, "other", False),
         (own[0], "Acme DAO", True),
     ]

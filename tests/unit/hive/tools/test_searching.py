@@ -122,7 +122,9 @@ def test_an_item_is_fetched_whole(here: Agent) -> None:
         "agent": "agent:a",
         "contributed_at": at,
         "valid_at": at,
-        "quality": {"outcomes": 0.5, "freshness": 1.0, "confidence": 0.8},
+        "quality": {"outcomes": 0.5, "freshness": 1.0, "confidence": 0.8, "score": 0.4},
+        "helpful_count": 0,
+        "not_helpful_count": 0,
         "is_public": False,
         "notice": NOTICE,
     }
