@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from commonplace.hive.index_source import StoredItems, record_id
 from commonplace.hive.model import Asked, Contribution, Counts, ItemId, SearchAnswer
-from commonplace.hive.search import NOTHING_IN_CATEGORY, NOTHING_KNOWN, HiveSearch
+from commonplace.hive.search import NOTHING_KNOWN, NOTHING_NARROWED, HiveSearch
 from commonplace.hive.store import DynamoContributions
 from commonplace.kernel.errors import Unavailable
 from commonplace.search.indexer import Indexer, Message
@@ -98,7 +98,7 @@ def test_a_category_narrows_the_search(hive: Hive) -> None:
     )
 
     assert hive.ids("acme", category="config") == ["hv_2"]
-    assert hive.ask("acme", category="tooling").hint == NOTHING_IN_CATEGORY
+    assert hive.ask("acme", category="tooling").hint == NOTHING_NARROWED
 
 
 def test_what_nobody_knows_is_asked_for(hive: Hive) -> None:

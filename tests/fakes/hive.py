@@ -136,7 +136,13 @@ class MemoryContributions(DynamoContributions):
             met = [one for one in seen if one.status != "rejected" and bands & set(minhash.bands(one.signature))]
             return sorted(met, key=lambda one: (minhash.similarity(signature, one.signature), one.id), reverse=True)
 
-    def replace(self, contribution: Contribution, was: Contribution, audit: AuditRecord) -> None:
+    def replace(
+        self,
+        contribution: Contribution,
+        was: Contribution,
+        audit: AuditRecord,
+        superseded: tuple[Contribution, Contribution] | None = None,
+    ) -> None:
         if contribution.id != was.id or contribution.revision <= was.revision:
             raise ValueError("a contribution keeps its id, and its revision grows")
         with self.answering():
@@ -149,6 +155,8 @@ class MemoryContributions(DynamoContributions):
                 if same and one.id != was.id and one.status != "rejected":
                     raise SameText(one.id)
             self._put(contribution)
+            if superseded is not None:
+                self._put(superseded[0])
             self.audit.write(audit)
 
     def delete(self, organisation: str, id: ItemId, audit: AuditRecord) -> bool:

@@ -67,7 +67,7 @@ def stored(one: Contribution) -> dict[tuple[str, str], dict[str, Any]]:
 def test_a_change_leaves_the_items_of_what_is_and_no_others(was: Contribution, now: Contribution) -> None:
     now = replace(now, id=was.id, account=was.account, revision=was.revision + 1)
     kept = stored(was)
-    for write in TABLE.changed(was, now):
+    for write in TABLE.changed((was, now)):
         ((kind, request),) = write.items()
         plain = deserialize(request.get("Item") or request["Key"])
         where = plain.pop("pk"), plain.pop("sk")
@@ -83,7 +83,7 @@ def test_figures_add_up(was: Contribution, now: Contribution) -> None:
     now = replace(now, id=was.id, account=was.account, revision=was.revision + 1)
     total = figures(None)
     for before, after in ((None, was), (was, now), (now, None)):
-        for write in TABLE.changed(before, after):
+        for write in TABLE.changed((before, after)):
             if update := write.get("Update"):
                 values = deserialize(update["ExpressionAttributeValues"])
                 total.update({name[1:]: value for name, value in values.items() if isinstance(value, int)})
@@ -113,4 +113,4 @@ def test_the_largest_change_fits_into_a_transaction() -> None:
     )
     assert len(minhash.bands(one.signature)) > 1
     for was, now in ((None, one), (one, None), (one, replace(other, revision=2))):
-        assert len(TABLE.changed(was, now)) < MAX_WRITES
+        assert len(TABLE.changed((was, now))) < MAX_WRITES

@@ -335,3 +335,50 @@ def test_figures_tell_of_the_queue_and_of_the_model(world: FakeHive) -> None:
     assert stats.contributors == (Contributor("jo", 1, 0), Contributor("otter", 1, 0))
     assert (stats.model, stats.model_changed) == ("local:256", True)
     assert reviews.waiting(MO) == 2
+
+
+def test_a_correction_takes_the_place_of_an_item_once_it_is_approved(world: FakeHive) -> None:
+    item = contribute(world)
+    world.approve(MO, item)
+    new = contribute(world, "Lock rows in the order of their ids, also in jobs.", replaces=item)
+    assert get(world, item).invalid_at is None
+    approved = world.reviews.approve(MO, new)
+    was = get(world, item)
+    assert (was.invalid_at, was.reason, approved.replaces) == (approved.decided_at, f"Replaced by {new}.", item)
+
+
+def test_a_correction_of_what_is_pending_rejects_that(world: FakeHive) -> None:
+    first = contribute(world)
+    new = contribute(world, "Lock rows in the order of their ids, also in jobs.", replaces=first)
+    world.reviews.approve(MO, new)
+    assert (get(world, first).status, get(world, first).content) == ("rejected", "")
+
+
+def test_what_replaces_something_is_approved_by_a_person(world: FakeHive) -> None:
+    first = contribute(world)
+    world.reviews.change_rules(MO, Rules(approvals=(AutoApproval(id="r1", category="bug_fix"),)))
+    assert get(world, contribute(world, "Lock the rows of a job in order.", replaces=first)).status == "pending"
+
+
+def test_only_ones_own_is_replaced_and_only_while_it_stands(world: FakeHive) -> None:
+    theirs = contribute(world, by=replace(OTTER, account="b" * 32))
+    with pytest.raises(NotFound):
+        contribute(world, "Another way to lock rows in order.", replaces=theirs)
+    rejected = contribute(world, "Something else that was learned.")
+    world.reviews.reject(MO, rejected, "Known already")
+    with pytest.raises(Conflict):
+        contribute(world, "Another way to lock rows in order.", replaces=rejected)
+
+
+def test_words_take_the_place_of_a_placeholder(world: FakeHive) -> None:
+    id = contribute(world, "Ask Rosa before Rosa locks the rows of a long job.")
+    assert get(world, id).content.count("[NAME]") == 2
+    filled = world.reviews.fill(MO, id, "NAME", 2, "the maintainer")
+    assert filled.content == "Ask [NAME] before the maintainer locks the rows of a long job."
+    assert filled.redactions == {"NAME": 1}
+    assert "maintainer" not in str(world.store.audit.records[-1])
+    for words in ("Rosa", "", "Luxemburg's deputy"):
+        with pytest.raises(InvalidInput):
+            world.reviews.fill(MO, id, "NAME", 1, words)
+    with pytest.raises(InvalidInput):
+        world.reviews.fill(MO, id, "NAME", 2, "somebody")

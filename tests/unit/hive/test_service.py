@@ -18,6 +18,7 @@ from commonplace.hive.model import (
     Rules,
     content_hash,
 )
+from commonplace.hive.search import HiveSearch
 from commonplace.hive.service import Hive, TooSensitive
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput, NotFound, RateLimited, Unavailable
@@ -257,7 +258,7 @@ def test_no_rule_approves_what_resembles_something(world: FakeHive) -> None:
     assert contribute(world, "Vectors of two models cannot be compared with each other.").status == "approved"
 
 
-class Meaning:
+class Meaning(HiveSearch):
     """A search that knows what is similar, or is away."""
 
     def __init__(self, *similar: tuple[ItemId, float], away: bool = False) -> None:

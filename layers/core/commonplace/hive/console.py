@@ -51,6 +51,7 @@ MESSAGES = {
     "flagged": "Flagged for a second look.",
     "unflagged": "The flag is taken off.",
     "masked": "Masked. Read it once more before you decide.",
+    "filled": "The words stand in place of the placeholder.",
     "shared": "Published: agents of every organisation find it.",
     "withdrawn": "Withdrawn: only your own organisation finds it from now on.",
     "invalidated": "Noted. From that day on it is found only by whoever asks for an earlier time.",
@@ -94,6 +95,7 @@ class HivePages:
                     "unflag": decide(flag, done=_here("unflagged"), values=lambda _: {"sensitive": False}),
                     "reject": decide(reject, done=self._next("rejected"), values=_reason),
                     "mask": decide(mask, done=_here("masked")),
+                    "fill": decide(operations.fill, done=_here("filled")),
                 },
             ),
             ConsolePage(path=ITEMS, title="Contributed", show=self.show_feed, need=READER, messages=MESSAGES),
@@ -195,7 +197,7 @@ class HivePages:
             reasons=REASONS,
             kinds=KINDS,
             query=query_of(chosen),
-            fields={name: visit.value(name) for name in ("passage", "kind", "reason", "more")},
+            fields={name: visit.value(name) for name in ("passage", "kind", "reason", "more", "number", "words")},
         )
 
     async def show_feed(self, visit: Visit) -> View:

@@ -36,8 +36,8 @@ ReportedOutcome = face(
 Reviewed = face(
     "Reviewed",
     Contribution,
-    "id status title content category confidence framework language version tags run_id agent contributed_at valid_at"
-    " invalid_at redactions marks near sensitive decided_at decided_by reason is_public revision",
+    "id status title content category confidence framework language version tags run_id replaces agent contributed_at"
+    " valid_at invalid_at redactions marks near sensitive decided_at decided_by reason is_public revision",
     description="A contribution as reviewers of its organisation see it.",
 )
 QualityNumbers = face(

@@ -48,6 +48,7 @@ def draft(
     version: str | None,
     tags: Sequence[str] | None,
     run_id: str | None,
+    replaces: str | None = None,
 ) -> Draft:
     """Within its bounds, of which the service judges those of the content. Raises InvalidInput, which repeats nothing
     of what was sent."""
@@ -62,7 +63,13 @@ def draft(
     if any(compatible_length(tag[: MAX_TAG_CHARACTERS + 1]) > MAX_TAG_CHARACTERS for tag in tags or ()):
         raise _too_long("A tag", MAX_TAG_CHARACTERS)
     return Draft(
-        content=content, category=category, confidence=confidence, **labels, tags=tuple(tags or ()), run_id=run_id
+        content=content,
+        category=category,
+        confidence=confidence,
+        **labels,
+        tags=tuple(tags or ()),
+        run_id=run_id,
+        replaces=replaces or None,
     )
 
 

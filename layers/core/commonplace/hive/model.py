@@ -97,6 +97,8 @@ class Draft:
     version: str | None = field(default=None, repr=False)
     tags: tuple[str, ...] = field(default=(), repr=False)
     run_id: str | None = field(default=None, repr=False)
+    replaces: str | None = None
+    """Id of a contribution of the same account that this one corrects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,7 @@ class Contribution:
     version: str | None = None
     tags: tuple[str, ...] = ()
     run_id: str | None = None
+    replaces: Annotated[ItemId | None, Field(description="The item that this one takes the place of.")] = None
     signature: str = ""
     """What near duplicates share (`hive.minhash`), in hex."""
     near: Annotated[tuple[ItemId, ...], Field(description="Ids of near duplicates when it came.")] = ()
@@ -218,6 +221,8 @@ class Asked:
     category: Category | None = None
     limit: int = DEFAULT_LIMIT
     offset: int = 0
+    version: str | None = None
+    """Only items about exactly this version."""
     as_of: str | None = None
     """What was true in the world at this time (as `Contribution.valid_at`); None is now."""
 

@@ -95,6 +95,9 @@ class NewContribution(Input):
     run_id: str | None = Field(
         None, description="Your name of the task in which you learned it", max_length=MAX_RUN_CHARACTERS
     )
+    replaces: str | None = Field(
+        None, max_length=100, description="Id of a contribution of yours that this one corrects or supersedes"
+    )
 
 
 class OneItem(Input):
@@ -108,6 +111,7 @@ class Query(Input):
         Field(min_length=1, max_length=MAX_QUERY_CHARACTERS, description="The problem or the error, in your own words"),
     ]
     category: Category | None = Field(None, description="Only of this category.")
+    version: str | None = Field(None, max_length=MAX_LABEL_CHARACTERS, description="Only about exactly this version.")
     as_of: str | None = Field(None, max_length=40, description="What was true then: a date or time of ISO 8601.")
 
 
@@ -142,6 +146,12 @@ class Flag(OneItem):
 class Passage(OneItem):
     passage: str = Field(min_length=1, max_length=MAX_CONTENT, description="Masked wherever it stands, in every field.")
     kind: Kind = "REDACTED"
+
+
+class Words(OneItem):
+    kind: Kind = Field(description="The placeholder that the words take the place of.")
+    number: int = Field(1, ge=1, description="Which of the placeholders of this kind in the content, from 1.")
+    words: str = Field(min_length=1, max_length=200, description="They pass the redaction like any contribution.")
 
 
 class NewPublication(OneItem):
@@ -268,12 +278,13 @@ def search(using: HiveServices, actor: Actor, given: Any) -> dict[str, Any]:
 
 def found_by(using: HiveServices, actor: Actor, given: Any) -> dict[str, Any]:
     """Return a page of results, for every surface. Raises InvalidInput for a cursor or a time that is not valid."""
-    question = f"hive search {given.query} {given.category} {given.as_of}"
+    question = f"hive search {given.query} {given.category} {given.version} {given.as_of}"
     answer = using.hive.search(
         actor.author,
         Asked(
             query=given.query,
             category=given.category,
+            version=given.version or None,
             limit=given.limit,
             offset=0 if given.cursor is None else position_of(given.cursor, question),
             as_of=None if given.as_of is None else moment(given.as_of, "The time of as_of"),
@@ -501,6 +512,21 @@ def mask(using: HiveServices, actor: Actor, given: Passage) -> Contribution:
     return using.reviews.mask(actor.author, item_id(given.id), given.passage, given.kind)
 
 
+@operation(
+    "hive",
+    **DECISION,
+    title="Put words in place of a placeholder",
+    input=Words,
+    rest="POST /hive/pending/{id}/words",
+    answer="With the words where the placeholder stood.",
+    example_input={"kind": "NAME", "number": 1, "words": "the maintainer"},
+)
+def fill(using: HiveServices, actor: Actor, given: Words) -> Contribution:
+    """Puts words where the redaction took something out, so that the text reads well. The words pass the redaction
+    themselves, and the audit record does not have them."""
+    return using.reviews.fill(actor.author, item_id(given.id), given.kind, given.number, given.words)
+
+
 @listing(
     "hive",
     **REVIEWING,
@@ -594,6 +620,6 @@ def get_hive_stats(using: HiveServices, actor: Actor, _: Input) -> Stats:
 
 OPERATIONS = (
     *AGENTS,
-    *(list_pending, get_review, approve, reject, flag, mask, list_items, invalidate, get_rules, put_rules),
+    *(list_pending, get_review, approve, reject, flag, mask, fill, list_items, invalidate, get_rules, put_rules),
     get_hive_stats,
 )

@@ -81,48 +81,45 @@ def figures(one: Contribution | None) -> Counter[str]:
 class ContributionTable(Table):
     """The writes of a change. Conditions say what must still be so; who meets one that fails reads again."""
 
-    def changed(self, was: Contribution | None, now: Contribution | None) -> list[Write]:
-        before, after = places(was), places(now)
-        writes = [self._left(where, was) for where in before if where not in after]
-        for where, item in after.items():
-            if where not in before:
-                writes.append(self.new(key(*where), item))
-            elif was is not None and where == main_place(was):
-                writes.append(self.put(key(*where), item, "#revision = :revision", revision=was.revision))
-            elif item != before[where]:
-                writes.append(self.put(key(*where), item))
-        return [*writes, *self._figures(was, now)]
+    def changed(self, *changes: tuple[Contribution | None, Contribution | None]) -> list[Write]:
+        """Return the writes that bring contributions of one organisation from what they were to what they are."""
+        writes: list[Write] = []
+        total: Counter[str] = Counter()
+        waiting: Counter[tuple[str, str]] = Counter()
+        for was, now in changes:
+            before, after = places(was), places(now)
+            main = (room(was.organisation, ROOMS[was.status]), was.id) if was else None
+            revision = {"revision": was.revision} if was else {}
+            for where in before.keys() - after.keys():
+                condition = ("#revision = :revision", revision) if where == main else ("", {})
+                writes.append(self.delete(key(*where), condition[0], **condition[1]))
+            for where, item in after.items():
+                if where not in before:
+                    writes.append(self.new(key(*where), item))
+                elif where == main:
+                    writes.append(self.put(key(*where), item, "#revision = :revision", **revision))
+                elif item != before[where]:
+                    writes.append(self.put(key(*where), item))
+            change = figures(now)
+            change.subtract(figures(was))
+            change["contributed"] += was is None
+            total.update(change)
+            if (one := now or was) and change["pending"]:
+                waiting[one.account, one.agent] += change["pending"]
+        owner = next(one.organisation for pair in changes for one in pair if one)
+        if any(total.values()):
+            writes.append(self.added(owner, **{name: number for name, number in total.items() if number}))
+        for (account, agent), number in waiting.items():
+            if number:
+                figure = key(room(owner, "figures"), shard(f"agent#{account}", SHARDS_OF_AN_AGENT))
+                update = "SET #agent = :agent ADD #waiting :waiting"
+                writes.append(self.update(figure, update, agent=agent, waiting=number))
+        return writes
 
     def added(self, organisation: str, **figures: int) -> Write:
         """Adds to figures of an organisation."""
         change = ", ".join(f"#{name} :{name}" for name in figures)
         return self.update(key(room(organisation, "figures"), shard("all", SHARDS)), f"ADD {change}", "", **figures)
-
-    def _left(self, where: Where, was: Contribution | None) -> Write:
-        if was is not None and where == main_place(was):
-            return self.delete(key(*where), "#revision = :revision", revision=was.revision)
-        return self.delete(key(*where))
-
-    def _figures(self, was: Contribution | None, now: Contribution | None) -> list[Write]:
-        change = figures(now)
-        change.subtract(figures(was))
-        if was is None:
-            change["contributed"] = 1
-        one = now or was
-        if one is None or not any(change.values()):
-            return []
-        writes = [
-            self.added(one.organisation, **{name: n for name, n in change.items() if n}),
-        ]
-        if change["pending"]:
-            where = key(room(one.organisation, "figures"), shard(f"agent#{one.account}", SHARDS_OF_AN_AGENT))
-            update = "SET #agent = :agent ADD #waiting :waiting"
-            writes.append(self.update(where, update, agent=one.agent, waiting=change["pending"]))
-        return writes
-
-
-def main_place(one: Contribution) -> Where:
-    return room(one.organisation, ROOMS[one.status]), one.id
 
 
 def shard(name: str, shards: int) -> str:

@@ -1,5 +1,6 @@
 """What reviewers do with the hive: look through the queue, decide, make rules, invalidate (`hive:admin`)."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
@@ -83,29 +84,22 @@ class Reviews:
         item = decided(was, now, author.name)
         if public:
             item = replace(item, is_public=True, published_at=now)
-        return self._replace(author, item, was, "hive.approve")
+        return self._replace(author, item, was, "hive.approve", self._superseded(author, was, now))
+
+    def _superseded(self, author: Author, by: Contribution, now: str) -> tuple[Contribution, Contribution] | None:
+        """Return what an approved contribution takes the place of, as it will be and as it was; None if it is gone."""
+        was = self._store.get(author.organisation, by.replaces) if by.replaces else None
+        if was is None or was.status == "rejected" or was.invalid_at is not None:
+            return None
+        reason, revision = f"Replaced by {by.id}.", was.revision + 1
+        if was.status == "pending":
+            return rejected(was, now, author.name, reason), was
+        return replace(was, invalid_at=now, expired_at=now, reason=reason, revision=revision), was
 
     def reject(self, author: Author, id: ItemId, reason: str) -> Contribution:
         """Takes its text away and keeps the reason, for whoever contributed it. Raises as `approve`."""
         was = self._pending(author, id)
-        rejected = replace(
-            was,
-            status="rejected",
-            content="",
-            content_hash="",
-            tags=(),
-            framework=None,
-            language=None,
-            version=None,
-            run_id=None,
-            signature="",
-            near=(),
-            decided_at=self._parts.now(),
-            decided_by=author.name,
-            reason=_reason(reason),
-            revision=was.revision + 1,
-        )
-        return self._replace(author, rejected, was, "hive.reject")
+        return self._replace(author, rejected(was, self._parts.now(), author.name, _reason(reason)), was, "hive.reject")
 
     def flag(self, author: Author, id: ItemId, *, sensitive: bool) -> Contribution:
         """Asks for a second look, or says that it was taken. Raises as `approve`."""
@@ -147,6 +141,34 @@ class Reviews:
             revision=was.revision + 1,
         )
         return self._replace(author, contribution, was, "hive.mask")
+
+    def fill(self, author: Author, id: ItemId, kind: Kind, number: int, words: str) -> Contribution:
+        """Put words in place of the `number`th placeholder of a kind in the content.
+
+        Raises InvalidInput where there is no such placeholder, or where the redaction would take something out of the
+        words, and as `approve`.
+        """
+        was, words = self._pending(author, id), " ".join(words.split())
+        places = [found.start() for found in re.finditer(re.escape(f"[{kind}]"), was.content)]
+        if len(places) < number:
+            raise InvalidInput(f"The content has {len(places)} placeholders [{kind}].", hint="Count them from 1.")
+        start = places[number - 1]
+        content = was.content[:start] + words + was.content[start + len(kind) + 2 :]
+        rules = self._store.rules(author.organisation)
+        policy = replace(self._parts.policy, patterns=rules.patterns, allowed=rules.allowed)
+        redacted = self._parts.redactor.redact({"content": content, "words": words}, policy)
+        if not words or redacted.fields != {"content": content, "words": words}:
+            raise InvalidInput("These words are personal data, or read as such.", hint="Say it without naming anybody.")
+        contribution = replace(
+            was,
+            content=content,
+            content_hash=content_hash(content),
+            signature=minhash.signature(content),
+            marks=tuple(sorted({mark.code for mark in orders.orders("\n".join((content, *was.tags)))})),
+            redactions={name: left for name, count in was.redactions.items() if (left := count - (name == kind))},
+            revision=was.revision + 1,
+        )
+        return self._replace(author, contribution, was, "hive.fill")
 
     def invalidate(self, author: Author, id: ItemId, invalid_at: str | None, reason: str = "") -> Contribution:
         """From `invalid_at` on the item is not true any more, and is found only "as of" before; None undoes that.
@@ -205,14 +227,22 @@ class Reviews:
             raise already_decided(contribution)
         return contribution
 
-    def _replace(self, author: Author, new: Contribution, was: Contribution, event: str) -> Contribution:
+    def _replace(
+        self,
+        author: Author,
+        new: Contribution,
+        was: Contribution,
+        event: str,
+        superseded: tuple[Contribution, Contribution] | None = None,
+    ) -> Contribution:
         record = author.record(event, self._parts.clock().timestamp(), id=new.id, category=new.category)
         try:
-            self._store.replace(new, was, record)
+            self._store.replace(new, was, record, superseded)
         except Decided as other:
             if other.now is None:
                 raise unknown(new.id) from None
-            raise (already_decided(other.now) if other.now.status != was.status else changed_meanwhile()) from None
+            decided_before = other.now.id == new.id and other.now.status != was.status
+            raise (already_decided(other.now) if decided_before else changed_meanwhile()) from None
         except SameText as same:
             raise Conflict(
                 f"The contribution {same.holder} has this very text.", hint="Reject this one.", id=same.holder
@@ -244,6 +274,27 @@ class Reviews:
             if id in items and (id not in found or found[id].similarity < cosine):
                 found[id] = Near(items[id][0], round(cosine, 4), "meaning", own=items[id][0].organisation == own)
         return tuple(sorted(found.values(), key=lambda near: -near.similarity)[:NEAREST])
+
+
+def rejected(was: Contribution, now: str, by: str, reason: str) -> Contribution:
+    """Return a contribution without its text: the reason stays, for the contributor."""
+    return replace(
+        was,
+        status="rejected",
+        content="",
+        content_hash="",
+        tags=(),
+        framework=None,
+        language=None,
+        version=None,
+        run_id=None,
+        signature="",
+        near=(),
+        decided_at=now,
+        decided_by=by,
+        reason=reason,
+        revision=was.revision + 1,
+    )
 
 
 def already_decided(contribution: Contribution) -> Conflict:

@@ -38,7 +38,9 @@ is enough for 98 of 100 pages."""
 NOTHING_KNOWN = (
     "Nothing is known about this yet. When you have solved it, contribute what you learned with add_knowledge."
 )
-NOTHING_IN_CATEGORY = "Nothing in this category is about this. Search without a category, or contribute what you learn."
+NOTHING_NARROWED = (
+    "Nothing in this category or version is about this. Search without either, or contribute what you learn."
+)
 
 Stored = Mapping[ItemId, tuple[Contribution, Counts]]
 
@@ -92,6 +94,7 @@ class HiveSearch:
             organisation=organisation,
             or_public=True,
             valid_at=moment,
+            tags_any=(asked.version,) if asked.version else (),
         )
         query = Query.of(asked.query)
         retrieval = self._retrievals.of(organisation)
@@ -99,9 +102,10 @@ class HiveSearch:
         ranked = retrieval.rank(query, SearchRequest(query.text, filters), DEPTH, watch)
         groups = self._groups(retrieval, ranked, watch)
         end = asked.offset + asked.limit
-        placed, gone = self._placed(organisation, groups, moment, now, end + 1)
+        placed, gone = self._placed(organisation, groups, asked, now, end + 1)
         total = len(groups) - gone
-        hint = None if total else NOTHING_IN_CATEGORY if asked.category else NOTHING_KNOWN
+        narrowed = asked.category or asked.version
+        hint = None if total else NOTHING_NARROWED if narrowed else NOTHING_KNOWN
         return SearchAnswer(
             results=tuple(found for _, found in placed[asked.offset : end]),
             total=total,
@@ -135,7 +139,7 @@ class HiveSearch:
         ]
 
     def _placed(
-        self, organisation: str, groups: Sequence[Group], moment: str, now: str, wanted: int
+        self, organisation: str, groups: Sequence[Group], asked: Asked, now: str, wanted: int
     ) -> tuple[list[Placed], int]:
         """At least `wanted` of the best in order, where there are as many; and how many groups had nothing to show.
 
@@ -156,7 +160,7 @@ class HiveSearch:
             addresses = [address(record) for group in some for record in group.records]
             stored = self._store.items({id: owner for owner, id in addresses})
             for group in some:
-                shown = self._shown(organisation, group, stored, moment)
+                shown = self._shown(organisation, group, stored, asked, now)
                 if shown is None:
                     gone += 1
                 else:
@@ -165,11 +169,15 @@ class HiveSearch:
         return placed, gone
 
     def _shown(
-        self, organisation: str, group: Group, stored: Stored, moment: str
+        self, organisation: str, group: Group, stored: Stored, asked: Asked, now: str
     ) -> tuple[Contribution, Counts] | None:
         """The one that stands for a group, one's own before others'; None where nothing of it may be shown."""
         items = [stored[id] for _, id in map(address, group.records) if id in stored]
-        admitted = [item for item in items if _is_shown(organisation, item[0], moment)]
+        admitted = [
+            item
+            for item in items
+            if asked.version in (None, item[0].version) and _is_shown(organisation, item[0], asked.as_of or now)
+        ]
         return next((item for item in admitted if item[0].organisation == organisation), next(iter(admitted), None))
 
     def _place(

@@ -124,10 +124,13 @@ class Hive:
         Raises TooSensitive, InvalidInput, RateLimited; then nothing is stored.
         """
         _check_size(draft)
+        replaced = self.replaceable(author, ItemId(draft.replaces), reviewer=reviewer) if draft.replaces else None
         self._admit(author, counted=not reviewer)
         rules = self._store.rules(author.organisation)
         redacted = self._strip(draft, rules)
         contribution = self._contribution(author, draft, redacted)
+        if replaced:
+            contribution = replace(contribution, replaces=replaced.id)
         approval = approving(rules, contribution)
         if approval is not None:
             contribution = self._approved(contribution, approval)
@@ -138,6 +141,21 @@ class Hive:
         duplicate = id != contribution.id
         count("HiveContributions", Outcome="duplicate" if duplicate else contribution.status)
         return Contributed(id, status, contribution.category, duplicate=duplicate)
+
+    def replaceable(self, author: Author, id: ItemId, *, reviewer: bool) -> Contribution:
+        """Return what a new contribution may take the place of: the author's own, or anything for a reviewer.
+
+        Raises NotFound, and Conflict for what is rejected or not valid any more.
+        """
+        was = self._store.get(author.organisation, id)
+        if was is None or (was.account != author.account and not reviewer):
+            raise unknown(id)
+        if was.status == "rejected" or was.invalid_at is not None:
+            raise Conflict(
+                "Only a contribution that is pending, or an item that is still valid, can be replaced.",
+                hint="Contribute the new text without replaces.",
+            )
+        return was
 
     def search(self, author: Author, asked: Asked) -> SearchAnswer:
         """One's own items and public ones, the most relevant first."""
@@ -311,7 +329,7 @@ class Hive:
 
 def approving(rules: Rules, contribution: Contribution) -> AutoApproval | None:
     """The first rule that approves it: never what gives orders, or resembles what is there."""
-    if contribution.marks or contribution.near:
+    if contribution.marks or contribution.near or contribution.replaces:
         return None
     return next(
         (

@@ -107,7 +107,7 @@ class DynamoContributions:
                 if holder is not None and (holder.organisation == organisation or holder.is_public):
                     return holder.id, holder.status
                 raise Lost  # it was deleted, or withdrawn, between the two reads
-            change.writes += self._table.changed(None, contribution)
+            change.writes += self._table.changed((None, contribution))
             change.record(audit)
             return contribution.id, contribution.status
 
@@ -191,10 +191,17 @@ class DynamoContributions:
         found |= {id: one for id, (one, _) in foreign.items() if one.is_public}
         return [found[id] for id in best if id in found and found[id].status != "rejected"]
 
-    def replace(self, contribution: Contribution, was: Contribution, audit: AuditRecord) -> None:
+    def replace(
+        self,
+        contribution: Contribution,
+        was: Contribution,
+        audit: AuditRecord,
+        superseded: tuple[Contribution, Contribution] | None = None,
+    ) -> None:
         """Put it in the place of `was`: a decision, a publication or its withdrawal, an invalidation, a flag, a mask.
 
-        What is rejected loses its text and its hash; with another text goes another hash. Raises Decided, and SameText
+        What is rejected loses its text and its hash; with another text goes another hash. `superseded` is what it takes
+        the place of, as it will be and as it was, in the same transaction. Raises Decided, and SameText
         for a text that another contribution of the organisation has.
         """
         same = replace(was, organisation=contribution.organisation, id=contribution.id, account=contribution.account)
@@ -202,10 +209,16 @@ class DynamoContributions:
             raise ValueError("a contribution keeps its id, and its revision grows")
 
         def decide(change: Change) -> None:
-            change.writes += self._table.changed(was, contribution)
+            also = [(superseded[1], superseded[0])] if superseded is not None else []
+            change.writes += self._table.changed((was, contribution), *also)
             change.record(audit)
 
-        self._records.change(was.organisation, decide, lambda: self._explain(contribution, was))
+        def overtaken() -> None:
+            self._explain(contribution, was)
+            if superseded is not None:
+                self._explain(*superseded)
+
+        self._records.change(was.organisation, decide, overtaken)
 
     def delete(self, organisation: str, id: ItemId, audit: AuditRecord) -> bool:
         """Remove it with everything that was derived from it; False when there is none."""
@@ -213,7 +226,7 @@ class DynamoContributions:
         def decide(change: Change) -> bool:
             one = self.get(organisation, id)
             if one is not None:
-                change.writes += self._table.changed(one, None)
+                change.writes += self._table.changed((one, None))
                 change.record(audit)
             return one is not None
 

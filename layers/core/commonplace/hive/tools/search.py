@@ -33,6 +33,7 @@ class SearchArguments(SnakeCaseArguments):
     )
     id: str | None = Field(None, description="One item, whole, in place of a search")
     category: Category | None = None
+    version: str | None = Field(None, max_length=100, description="Only about exactly this version")
     limit: int = Field(DEFAULT_LIMIT, ge=1, le=MAX_LIMIT)
     cursor: str | None = Field(None, description="next_cursor of the answer before")
     as_of: str | None = Field(None, description="What was true then: ISO 8601")
