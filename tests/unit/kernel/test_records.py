@@ -62,7 +62,7 @@ def test_a_name_is_one_records_and_a_failed_change_leaves_nothing(stores: tuple[
 def test_an_overtaken_change_reads_again(stores: tuple[Records, str, Any]) -> None:
     records, _, _ = stores
     found(records, "t1", "gulls")
-    rounds = []
+    rounds: list[int] = []
 
     def decide(change: Change) -> str:
         was = records.get(ACME, TEAMS, "t1")
@@ -81,7 +81,7 @@ def test_an_overtaken_change_reads_again(stores: tuple[Records, str, Any]) -> No
 
 def test_authority_is_checked_inside_the_write(stores: tuple[Records, str, Any]) -> None:
     records, _, _ = stores
-    rounds = []
+    rounds: list[int] = []
 
     def decide(change: Change) -> None:
         rounds.append(1)

@@ -21,7 +21,7 @@ from tests.unit.hive.rest.desks import LOCKS, Desk
 from tests.unit.hive.tools.agents import Agent, somebody
 
 BY_NAME = {one.name: one for one in OPERATIONS}
-CALLS = (
+CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("add_knowledge", {"content": "Sort the ids before the lock.", "category": "bug_fix"}),
     ("add_knowledge", {"content": LOCKS, "category": "gossip"}),
     ("add_knowledge", {"content": "short", "category": "bug_fix"}),

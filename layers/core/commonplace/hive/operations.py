@@ -224,7 +224,8 @@ def review_line(row: Any) -> str:
     text=lambda one: f"{one.message}\nid `{one.id}`, {one.category}, {one.answer_status}",
     rest="POST /hive/contributions",
     operation_id="contribute",
-    answer="It waits for review, or the same text was there already.",
+    answer="It is pending, or the same text was there already.",
+    errors=DECIDED,
     example=Contributed(faces.EXAMPLE.id, "pending", "bug_fix"),
     example_input={
         "content": faces.TEXT,
