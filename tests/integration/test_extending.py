@@ -76,7 +76,8 @@ def test_agents_find_a_thing(laptop: Laptop, listed: bool) -> None:
         assert answer.status_code == 404
         return
     result = answer.json()["result"]
-    assert result["structuredContent"] == {"name": "Hedge trimmer", "place": "Shed, left wall", "lentTo": "Rosa"}
+    thing = {"id": "hedge-trimmer", "name": "Hedge trimmer", "place": "Shed, left wall", "lent_to": "Rosa"}
+    assert result["structuredContent"] == thing
     assert result["content"][0]["text"] == "Hedge trimmer is with Rosa."
     assert "There is no such thing" in call(laptop, "find_thing", id="nothing").json()["result"]["content"][0]["text"]
 

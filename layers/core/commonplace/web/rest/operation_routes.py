@@ -3,6 +3,7 @@
 import inspect
 import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Path, Query
@@ -12,9 +13,11 @@ from pydantic.fields import FieldInfo
 from starlette.requests import Request
 from starlette.responses import Response
 
+from commonplace.identity.principals import ANONYMOUS
 from commonplace.web.faces import derived
 from commonplace.web.middleware import client_address
 from commonplace.web.operations import Actor, Operation, Refusal, RestName
+from commonplace.web.representations import Page
 from commonplace.web.rest.account import Caller, permitted, private
 from commonplace.web.rest.declaration import Routes
 from commonplace.web.rest.documentation import TOKEN_MUST_COME, answers, error_body
@@ -33,8 +36,8 @@ def routes_of(
     *,
     tag: str,
     about: str,
-    description: str,
-    refusals: Mapping[int, Refusal],
+    description: str = "",
+    refusals: Mapping[int, Refusal] = MappingProxyType({}),
 ) -> Routes:
     """Return what a capability answers over REST: the operations that have an address, over a service.
 
@@ -56,29 +59,25 @@ def routes_of(
 
 
 def _add(router: APIRouter, one: Operation, service: Any, refusals: Mapping[int, Refusal]) -> None:
+    """Add the route of an operation. What is public and only read takes no token, and caches may store it."""
     method, path = one.rest.split()
     output = one.output_as(Answer, Answer, nulls=True)
     places, body = parameters(one, method, path)
+    public = one.need.open
 
-    async def endpoint(request: Request, caller: Caller, **values: Any) -> Response:
+    async def endpoint(request: Request, caller: Caller | None = None, **values: Any) -> Response:
         if (sent := values.pop("body", None)) is not None:
             values |= sent.model_dump()
-        actor = Actor(caller.principal, client_address(request.scope))
-        return private(output.of(one.run(service, actor, one.accepted(values))))
+        actor = Actor(caller.principal if caller else ANONYMOUS, client_address(request.scope))
+        answer = output.of(one.run(service, actor, one.accepted(values)))
+        return Page.of(answer.to_json()).answer(request) if public else private(answer)
 
-    endpoint.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter("request", inspect.Parameter.KEYWORD_ONLY, annotation=Request),
-            inspect.Parameter(
-                "caller",
-                inspect.Parameter.KEYWORD_ONLY,
-                annotation=Annotated[Caller, Depends(permitted(one.need))],
-            ),
-            *places,
-            *body,
-        ]
-    )
-    errors = (*one.errors, *((400, 413) if body else ()))
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    given = [inspect.Parameter("request", keyword, annotation=Request)]
+    if not public:
+        given.append(inspect.Parameter("caller", keyword, annotation=Annotated[Caller, Depends(permitted(one.need))]))
+    endpoint.__signature__ = inspect.Signature([*given, *places, *body])  # type: ignore[attr-defined]
+    errors = (*(() if public else (401, 403)), *one.errors, *((400, 413) if body else ()))
     router.add_api_route(
         path,
         endpoint,
@@ -89,17 +88,15 @@ def _add(router: APIRouter, one: Operation, service: Any, refusals: Mapping[int,
         response_model=output,
         responses=answers(
             output.of(one.example),
-            401,
-            403,
             *errors,
             description=one.answer or f"{one.title}.",
-            conditional=False,
+            conditional=public,
             refusals={
                 status: (each.when, error_body(each.code, each.message, **each.details))
                 for status, each in {**refusals, **one.refusals}.items()
             },
         ),
-        openapi_extra=TOKEN_MUST_COME,
+        openapi_extra=None if public else TOKEN_MUST_COME,
     )
 
 
