@@ -47,6 +47,9 @@ def dev(
     once: Annotated[bool, typer.Option("--once", help="Sync, print the report and end; 1 if not whole.")] = False,
     data: Annotated[Path | None, typer.Option(help="Keep store, index and state in this folder.")] = None,
     engine: Annotated[Literal["embedded", "opensearch"], typer.Option(help="What answers searches.")] = "embedded",
+    opensearch_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="A running node, for --engine opensearch.")
+    ] = None,
     tier: Annotated[
         Literal["public", "member", "vibecoder"] | None,
         typer.Option(help="Take agents without a token for accounts of this tier; default: for nobody."),
@@ -68,6 +71,8 @@ def dev(
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Name skipped files; show the logs.")] = False,
 ) -> None:
     """Serve a knowledge base on this machine, and keep up with every saved file."""
+    if opensearch_url and engine != "opensearch":
+        raise CommandError("--opensearch-url goes with --engine opensearch.", "Add that, or leave the address out.")
     source = _source(path, branch)
     if data and source.git_dir is None and data.resolve().is_relative_to(source.folder):
         raise CommandError("The data folder lies inside the folder that is served.", "Name one elsewhere with --data.")
@@ -88,9 +93,9 @@ def dev(
     if not once:
         fetch_detector()
     try:
-        with ended_by_signals(), data_folder(data, passable=engine == "opensearch") as folder:
+        with ended_by_signals(), data_folder(data) as folder:
             free = 0 if once else DEFAULT_PORT
-            with search_engine(engine, folder if data else None, screen, brief=once) as chosen:
+            with search_engine(engine, opensearch_url, folder if data else None) as chosen:
                 given = free if port is None else port
                 environment = {**told, **chosen.environment, **({TIER_VARIABLE: tier} if tier else {})}
                 laptop = Laptop(

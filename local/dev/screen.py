@@ -7,7 +7,7 @@ import shlex
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import quote
@@ -22,7 +22,6 @@ from local.dev.laptop import Laptop, Progress
 from local.dev.source import Source, has_commits
 from local.findings import EXAMPLES, finding_lines, tally_line
 from local.knowledge_folder import SAMPLE
-from local.opensearch.progress import Tell, told
 from local.reports import catalogue_line, failure_of, problem_line
 from local.terminal import counted, printable
 
@@ -184,10 +183,6 @@ class Screen:
                 self.say(f"  {_counts(progress)}")
 
         return tell
-
-    def steps(self) -> AbstractContextManager[Tell]:
-        """Shows steps that take long, with a clock."""
-        return told(self._console)
 
     def outcome(self, outcome: Outcome, *, verbose: bool) -> None:
         """Documents by type, what to mend, how many files are shown and why not all."""
