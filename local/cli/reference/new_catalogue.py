@@ -76,7 +76,14 @@ def init(
     for file in (settings, guide):
         if file.exists():
             raise CommandError(f"{file} is there already.", "Name another folder, or go on with this one.")
-    named = [_kind_and_source(one) for one in sources or ()]
+    named = []
+    for text in sources or ():
+        kind, _, source = text.partition("=")
+        if kind not in KINDS or not source:
+            known = ", ".join(KINDS)
+            hint = f"Write KIND=SOURCE with one of {known}: openapi=openapi.yaml, help=git, typer=app/cli.py:app"
+            raise CommandError(f"--from {text} names no source.", hint)
+        named.append((kind, source))
     items: list[dict[str, Any]] = []
     for kind, source in named:
         item = _item(folder, kind, source)
@@ -99,14 +106,6 @@ def init(
     typer.echo(f"Next: commonplace reference validate {folder}")
     typer.echo(f"      commonplace reference search QUESTION {folder}")
     typer.echo(f"      commonplace dev --catalogue {folder}")
-
-
-def _kind_and_source(text: str) -> tuple[str, str]:
-    kind, _, source = text.partition("=")
-    if kind not in KINDS or not source:
-        hint = f"Write KIND=SOURCE with one of {', '.join(KINDS)}: openapi=openapi.yaml, help=git, typer=app/cli.py:app"
-        raise CommandError(f"--from {text} names no source.", hint)
-    return kind, source
 
 
 def _item(folder: Path, kind: str, source: str) -> dict[str, Any]:

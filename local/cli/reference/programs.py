@@ -141,7 +141,12 @@ def described(kind: str, target: str, *, folder: Path, options: Mapping[str, Any
             done = ran(command, folder=folder, timeout_seconds=IMPORT_TIMEOUT_SECONDS)
         except OSError as error:
             raise CommandError(f"{python} cannot be run: {error.strerror}.", "Check `python:`.") from error
-        raw = _written(result)
+        raw = None
+        if result.is_file():
+            if result.stat().st_size > MAX_DESCRIPTION_BYTES:
+                said = f"The program says more than {MAX_DESCRIPTION_BYTES:,} bytes of itself."
+                raise CommandError(said, "Take a part of it.")
+            raw = result.read_bytes()
     if raw is None:
         last = done.said.decode("utf-8", "replace").strip().splitlines()[-1:] or [done.why or "It said nothing."]
         raise CommandError(f"{target} could not be imported: {last[0][:300]}", "Check that it can be imported there.")
@@ -161,16 +166,6 @@ def saved_page(target: str, folder: Path) -> bytes | None:
         return None
     with file.open("rb") as opened:
         return opened.read(MAX_DESCRIPTION_BYTES)
-
-
-def _written(result: Path) -> bytes | None:
-    if not result.is_file():
-        return None
-    if result.stat().st_size > MAX_DESCRIPTION_BYTES:
-        raise CommandError(
-            f"The program says more than {MAX_DESCRIPTION_BYTES:,} bytes of itself.", "Take a part of it."
-        )
-    return result.read_bytes()
 
 
 def _interpreter(given: Any, folder: Path, own: Path) -> str:
@@ -210,7 +205,11 @@ def help_pages(target: str, *, folder: Path, options: Mapping[str, Any], tell: T
     for name, given, known in (("ask", asking, ASKING), ("complete", completing, ("", *COMPLETING))):
         if given not in known:
             raise CommandError(f"`{name}` is {given}.", f"One of {', '.join(filter(None, known))}.")
-    start = [_program(words[0], folder), *words[1:]]
+    program = shutil.which(str((folder / words[0]).absolute()) if "/" in words[0] else words[0])
+    if not program:
+        hint = "Name one that is installed, or a path from the folder."
+        raise CommandError(f"There is no program {words[0]}.", hint)
+    start = [program, *words[1:]]
     called = called_by(words)
     pages: dict[str, str] = {}
     lists: dict[str, str] = {}
@@ -279,11 +278,8 @@ def _completed(command: list[str], completing: str, folder: Path) -> str:
     )
 
 
-def _said(command: Sequence[str], folder: Path) -> str:
-    return ran(command, folder=folder, timeout_seconds=PAGE_TIMEOUT_SECONDS).said.decode("utf-8", "replace")
-
-
 def _page(command: list[str], asking: str, folder: Path) -> tuple[int | None, str]:
+    """The status and the help page of a command."""
     asked = [*command[:1], "help", *command[1:]] if asking == "help" else [*command, asking]
     try:
         done = ran(asked, folder=folder, timeout_seconds=PAGE_TIMEOUT_SECONDS)
@@ -294,9 +290,5 @@ def _page(command: list[str], asking: str, folder: Path) -> tuple[int | None, st
     return done.status, done.said.decode("utf-8", "replace")
 
 
-def _program(name: str, folder: Path) -> str:
-    beside = (folder / name).absolute()
-    found = shutil.which(str(beside) if "/" in name else name)
-    if not found:
-        raise CommandError(f"There is no program {name}.", "Name one that is installed, or a path from the folder.")
-    return found
+def _said(command: Sequence[str], folder: Path) -> str:
+    return ran(command, folder=folder, timeout_seconds=PAGE_TIMEOUT_SECONDS).said.decode("utf-8", "replace")

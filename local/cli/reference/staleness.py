@@ -56,18 +56,17 @@ def _generated(reading: Reading) -> dict[tuple[str, tuple[str, ...]], list[Writt
 def _hash(path: str, source: Callable[[str], bytes | None], hashes: dict[str, str | None]) -> str | None:
     if path not in hashes:
         raw = source(path)
-        hashes[path] = _digest(raw, path, source) if raw is not None else None
+        if raw is None:
+            hashes[path] = None
+        elif not path.endswith((".json", ".yaml", ".yml")):
+            hashes[path] = sha256(raw).hexdigest()
+        else:  # over every file of an API document that is several
+            from generators.openapi.documents import fingerprint, gathered
+
+            beside = posixpath.dirname(path)
+            others = gathered(raw, lambda other: source(posixpath.normpath(posixpath.join(beside, other))))
+            hashes[path] = fingerprint(raw, others)
     return hashes[path]
-
-
-def _digest(raw: bytes, path: str, source: Callable[[str], bytes | None]) -> str:
-    """Over every file of an API document that is several."""
-    if not path.endswith((".json", ".yaml", ".yml")):
-        return sha256(raw).hexdigest()
-    from generators.openapi.documents import fingerprint, gathered
-
-    beside = posixpath.dirname(path)
-    return fingerprint(raw, gathered(raw, lambda other: source(posixpath.normpath(posixpath.join(beside, other)))))
 
 
 def _count(entries: Iterable[Written]) -> str:
