@@ -1,6 +1,6 @@
 """The table of MCP clients as Markdown: `docs/connect.md`."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from commonplace.site.connect.clients import Client, Endpoint, Step, clients
@@ -56,17 +56,15 @@ takes a key published in DNS or under `/.well-known/mcp-registry-auth`; its own 
 
 def connect_page(at: Endpoint = EXAMPLE) -> str:
     """The whole page."""
-    sections = "\n".join(_section(client, at) for client in clients(at))
-    return HEAD.format(url=at.url, name=at.name) + sections + "\n" + TAIL.format(url=at.url)
+    lines: list[str] = []
+    for client in clients(at):
+        lines += [f"## {client.title}", "", *_lines(client, at, fenced=True)]
+    return HEAD.format(url=at.url, name=at.name) + "\n".join([*lines, TAIL.format(url=at.url)])
 
 
 def client_text(client: Client, at: Endpoint) -> str:
     """One client, for a terminal."""
     return "\n".join(_lines(client, at, fenced=False))
-
-
-def _section(client: Client, at: Endpoint) -> str:
-    return "\n".join([f"## {client.title}", "", *_lines(client, at, fenced=True)])
 
 
 def _lines(client: Client, at: Endpoint, *, fenced: bool) -> Iterator[str]:
@@ -88,15 +86,11 @@ def _step(step: Step, *, fenced: bool) -> Iterator[str]:
     yield step.text
     yield ""
     if step.copy is not None:
-        yield from _block(step.copy.splitlines(), step.language if fenced else None)
+        lines = step.copy.splitlines()
+        if fenced and step.language:  # commands of others are no commands of this project
+            yield f"```{'console' if step.language == 'sh' else step.language}"
+            yield from lines
+            yield "```"
+        else:
+            yield from (f"  {line}" for line in lines)
         yield ""
-
-
-def _block(lines: Iterable[str], language: str | None) -> Iterator[str]:
-    """Fenced where Markdown is read, indented in a terminal. Commands of others are no commands of this project."""
-    if language is None:
-        yield from (f"  {line}" for line in lines)
-        return
-    yield f"```{'console' if language == 'sh' else language}"
-    yield from lines
-    yield "```"

@@ -184,9 +184,27 @@ class Deployment:
 def find(data: Path | None = None, outputs: Path | None = None, stage: str | None = None) -> Deployment:
     """The deployment that the options name, else the one that `commonplace dev` runs. Raises CommandError."""
     if outputs is not None:
-        return Deployment(_complete(_from_outputs(outputs), str(outputs)))
+        try:  # a file written by `cdk deploy --outputs-file`: stack name -> outputs
+            written = json.loads(outputs.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            hint = "Write it with: cdk deploy --outputs-file outputs.json"
+            raise CommandError(f"{outputs} cannot be read as JSON.", hint) from error
+        stacks = written.values() if isinstance(written, dict) else ()
+        found = next((one for one in stacks if isinstance(one, dict) and "ContentBucket" in one), {})
+        return Deployment(_complete(found, str(outputs)))
     if stage is not None:
-        return Deployment(_complete(_from_stack(stage), f"the stack of stage {stage}"))
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        try:
+            client = Deployment({}).client("cloudformation")
+            stack = client.describe_stacks(StackName=f"Commonplace-{stage}")["Stacks"][0]
+        except (BotoCoreError, ClientError) as error:
+            raise CommandError(
+                f"The stack Commonplace-{stage} cannot be read: {error}",
+                "Check the stage, and that your AWS credentials and region are set.",
+            ) from error
+        named = {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", [])}
+        return Deployment(_complete(named, f"the stack of stage {stage}"))
     return laptop(data)
 
 
@@ -250,46 +268,15 @@ def announced(data: Path, deployment: Deployment) -> Iterator[None]:
             note.unlink(missing_ok=True)
     with ExitStack() as undo:
         for file in (data / ENDPOINT_FILE, RUNNING_FOLDER / f"{os.getpid()}.json"):
-            _write_for_us_alone(file, json.dumps(facts, indent=2) + "\n")
+            # Whole or not at all, for nobody else of this machine to read: it holds the access key.
+            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            draft = file.with_name(f"{file.name}.{os.getpid()}")
+            draft.unlink(missing_ok=True)
+            draft.touch(mode=0o600, exist_ok=False)
+            draft.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+            draft.replace(file)
             undo.callback(file.unlink, missing_ok=True)
         yield
-
-
-def _write_for_us_alone(file: Path, text: str) -> None:
-    """Whole or not at all, for nobody else of this machine to read: it holds the access key."""
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    draft = file.with_name(f"{file.name}.{os.getpid()}")
-    draft.unlink(missing_ok=True)
-    draft.touch(mode=0o600, exist_ok=False)
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(file)
-
-
-def _from_outputs(file: Path) -> Mapping[str, str]:
-    """A file written by `cdk deploy --outputs-file`: stack name -> outputs."""
-    try:
-        stacks = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        hint = "Write it with: cdk deploy --outputs-file outputs.json"
-        raise CommandError(f"{file} cannot be read as JSON.", hint) from error
-    candidates = (
-        [outputs for outputs in stacks.values() if isinstance(outputs, dict)] if isinstance(stacks, dict) else []
-    )
-    return next((outputs for outputs in candidates if "ContentBucket" in outputs), {})
-
-
-def _from_stack(stage: str) -> Mapping[str, str]:
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    try:
-        client = Deployment({}).client("cloudformation")
-        stacks = client.describe_stacks(StackName=f"Commonplace-{stage}")["Stacks"]
-    except (BotoCoreError, ClientError) as error:
-        raise CommandError(
-            f"The stack Commonplace-{stage} cannot be read: {error}",
-            "Check the stage, and that your AWS credentials and region are set.",
-        ) from error
-    return {output["OutputKey"]: output["OutputValue"] for output in stacks[0].get("Outputs", [])}
 
 
 def _complete(outputs: Mapping[str, str], where: str) -> Mapping[str, str]:

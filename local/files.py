@@ -27,16 +27,12 @@ def list_files(root: Path) -> list[str]:
     In a Git work tree: tracked files and new ones that are not ignored. Symbolic links are no content.
     """
     listed = git(["-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"])
-    # An ignored folder inside a work tree lists nothing; the requested folder is still there to be read.
-    names = [os.fsdecode(name) for name in listed.split(b"\0") if name] if listed else list(_walk(root))
+    names = [os.fsdecode(name) for name in (listed or b"").split(b"\0") if name]
+    if not names:  # an ignored folder inside a work tree lists nothing; it is still there to be read
+        for folder, folders, files in os.walk(root):
+            folders[:] = sorted(name for name in folders if name != ".git")
+            names += [(Path(folder) / name).relative_to(root).as_posix() for name in sorted(files)]
     return [name for name in names if (root / name).is_file() and not (root / name).is_symlink()]
-
-
-def _walk(root: Path) -> Iterator[str]:
-    for folder, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders if name != ".git")
-        for name in sorted(files):
-            yield (Path(folder) / name).relative_to(root).as_posix()
 
 
 def workspace_prefix(root: Path) -> str:

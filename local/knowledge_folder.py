@@ -48,12 +48,9 @@ class KnowledgeFolder:
         if self.findings.exclusions.is_content(path) or path in self.findings.attachments:
             return file.stat().st_size, None
         verdict = judge(_read(self.root, path))
-        if isinstance(verdict, Published) or not self._is_text(path):
+        if isinstance(verdict, Published) or not (is_markdown(path) or self.findings.exclusions.is_misplaced(path)):
             return file.stat().st_size, None
         return file.stat().st_size, Skip(verdict.problem.message, verdict.problem)
-
-    def _is_text(self, path: str) -> bool:
-        return is_markdown(path) or self.findings.exclusions.is_misplaced(path)
 
 
 def read_folder(path: Path, exclude: Sequence[str] | None = None, root: Path | None = None) -> KnowledgeFolder:

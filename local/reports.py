@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel
 
 from commonplace.documents.content.document import MANIFEST_KEY, Manifest
 from commonplace.documents.content.findings import Findings
@@ -20,6 +22,8 @@ from local.terminal import counted, printable
 if TYPE_CHECKING:
     from commonplace.reference.settings import CatalogueSource
     from local.dry_run import Rehearsal
+
+M = TypeVar("M", bound=BaseModel)
 
 IDS_TOLD = 50
 """Of each kind; `--json` has them all."""
@@ -69,15 +73,19 @@ def report_text(report: Report, *, verbose: bool = False) -> str:
     return "\n".join(lines) + "\n"
 
 
+def stored(store: ObjectReader, key: str, kind: type[M]) -> M | None:
+    """What the store has at a key; None where it has nothing."""
+    found = store.get(key)
+    return kind.model_validate_json(found.body) if found else None
+
+
 def stored_report(deployment: Deployment, commit_sha: str) -> Report | None:
-    found = deployment.store.get(keys.report_key(commit_sha))
-    return Report.model_validate_json(found.body) if found else None
+    return stored(deployment.store, keys.report_key(commit_sha), Report)
 
 
 def manifest_of(deployment: Deployment, commit_sha: str | None = None) -> Manifest | None:
     """What is published, if it is of this commit."""
-    found = deployment.store.get(MANIFEST_KEY)
-    manifest = Manifest.model_validate_json(found.body) if found else None
+    manifest = stored(deployment.store, MANIFEST_KEY, Manifest)
     return manifest if manifest and commit_sha in (None, manifest.commit_sha) else None
 
 
@@ -109,8 +117,8 @@ def summary_text(store: ObjectReader, summary: Summary, report: Report | None) -
 
 def failure_of(store: ObjectReader, summary: Summary) -> str:
     """Return what ended the last run, with the file where one was the cause."""
-    found = store.get(keys.HISTORY_KEY)
-    runs = History.model_validate_json(found.body).runs if found else []
+    history = stored(store, keys.HISTORY_KEY, History)
+    runs = history.runs if history else []
     file = runs[0].file if runs and runs[0].error == summary.error else ""
     return failure_text(summary.error) + (f", at {printable(file)}" if file else "")
 
@@ -158,8 +166,7 @@ def _listed(title: str, found: Sequence[object], count: int | None = None) -> It
 
 def report_of(store: ObjectReader, name: str) -> CatalogueReport | None:
     """None before the first run."""
-    found = store.get(report_key(name))
-    return CatalogueReport.model_validate_json(found.body) if found else None
+    return stored(store, report_key(name), CatalogueReport)
 
 
 def catalogue_line(name: str, report: CatalogueReport | None) -> str:
@@ -236,21 +243,20 @@ def catalogue_lines(deployment: Deployment) -> Iterator[str]:
 
 def catalogue_facts(deployment: Deployment) -> list[dict[str, Any]]:
     """Of every catalogue, for programs."""
-    return [_facts(deployment, one) for one in deployment.catalogues()]
-
-
-def _facts(deployment: Deployment, source: "CatalogueSource") -> dict[str, Any]:
-    state, report = deployment.state_of(source).read(), report_of(deployment.store, source.name)
+    facts = []
     without = {"added", "changed", "removed"}
-    return {
-        "name": source.name,
-        "repository": source.repository,
-        "branch": source.branch,
-        "folder": source.folder,
-        "running": state.running,
-        "openHints": max(0, state.pokes - state.done),
-        "lastRun": report.model_dump(mode="json", by_alias=True, exclude=without) if report else None,
-    }
+    for one in deployment.catalogues():
+        state, report = deployment.state_of(one).read(), report_of(deployment.store, one.name)
+        last = report.model_dump(mode="json", by_alias=True, exclude=without) if report else None
+        about: dict[str, Any] = {
+            "name": one.name,
+            "repository": one.repository,
+            "branch": one.branch,
+            "folder": one.folder,
+        }
+        work = {"running": state.running, "openHints": max(0, state.pokes - state.done), "lastRun": last}
+        facts.append(about | work)
+    return facts
 
 
 def catalogue_report_text(deployment: Deployment, name: str, *, as_json: bool) -> str:

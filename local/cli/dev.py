@@ -73,7 +73,12 @@ def dev(
     """Serve a knowledge base on this machine, and keep up with every saved file."""
     if opensearch_url and engine != "opensearch":
         raise CommandError("--opensearch-url goes with --engine opensearch.", "Add that, or leave the address out.")
-    source = _source(path, branch)
+    if path is not None:
+        source = clone(path, branch)
+    elif branch is not None:
+        raise CommandError("The sample has no branches.", "Name a clone: commonplace dev PATH --branch NAME")
+    else:
+        source = plain_folder(SAMPLE, SAMPLE_NAME)
     if data and source.git_dir is None and data.resolve().is_relative_to(source.folder):
         raise CommandError("The data folder lies inside the folder that is served.", "Name one elsewhere with --data.")
     catalogues = catalogues_of(source, catalogue or (), sample=path is None)
@@ -135,14 +140,6 @@ def contribute_sample(laptop: "Laptop", screen: "Screen") -> None:
                 screen.say(f"{len(entries)} pending contributions of the sample: commonplace hive review")
     except CommandError as error:
         screen.say(f"The sample contributes nothing to the hive: {error.message}")
-
-
-def _source(path: Path | None, branch: str | None) -> Source:
-    if path is not None:
-        return clone(path, branch)
-    if branch is not None:
-        raise CommandError("The sample has no branches.", "Name a clone: commonplace dev PATH --branch NAME")
-    return plain_folder(SAMPLE, SAMPLE_NAME)
 
 
 def catalogues_of(source: Source, given: Sequence[str], *, sample: bool) -> list[CatalogueFolder]:

@@ -183,7 +183,11 @@ def ask_deployment(base_url: str, question: Question, transport: "httpx.BaseTran
     except ValueError as error:
         raise CommandError(f"{base_url} answered {answer.status_code} with no JSON.") from error
     if answer.status_code != httpx.codes.OK:
-        raise _refused(answer.status_code, told)
+        refusal = told.get("error") or {}
+        message = str(refusal.get("message") or f"The search answered {answer.status_code}.")
+        if answer.status_code == 401:
+            raise CommandError(message, f"Set {KEY_VARIABLE} to the operators' key of this deployment.")
+        raise CommandError(message, str((refusal.get("details") or {}).get("hint") or ""))
     return told
 
 
@@ -223,14 +227,6 @@ def ask_file(index: Path, question: Question) -> Answer:
     return told
 
 
-def _refused(status: int, told: Answer) -> CommandError:
-    error = told.get("error") or {}
-    message = str(error.get("message") or f"The search answered {status}.")
-    if status == 401:
-        return CommandError(message, f"Set {KEY_VARIABLE} to the operators' key of this deployment.")
-    return CommandError(message, str((error.get("details") or {}).get("hint") or ""))
-
-
 def results_text(answer: Answer) -> str:
     """The results, one paragraph each, with what is worth knowing about the whole."""
     lines = [f"Did you mean: {_clean(answer['suggestion'])}"] if answer["suggestion"] else []
@@ -254,12 +250,31 @@ def print_explanation(explanation: Answer | None, *, publication_known: bool) ->
     if explanation is None:
         console.print(Text("\nThere is no explanation: nothing was asked of the index."))
         return
-    parts: list[RenderableType] = [Text(), _facts(explanation), Text(), _hits(explanation["hits"]), Text()]
+    filters = {name: value for name, value in explanation["filters"].items() if value not in (None, [], "")}
+    limits = [f"{name} {', '.join(map(str, one)) if isinstance(one, list) else one}" for name, one in filters.items()]
+    index = f", index {explanation['index']}" if explanation["index"] else ""
+    legs = f"{explanation['lexicalHits']} by words, {explanation['vectorHits']} by meaning"
+    facts = _grid(
+        ("engine", explanation["engine"] + index),
+        ("model", explanation["model"] or "none, words only"),
+        ("fusion", explanation["fusion"]),
+        ("reranker", explanation["reranker"] or "none"),
+        ("filters", "; ".join(limits) or "none"),
+        ("found", f"{legs}, {explanation['namedHits']} by name; {explanation['candidates']} candidates"),
+    )
+    parts: list[RenderableType] = [Text(), facts, Text(), _hits(explanation["hits"]), Text()]
     parts.append(Text("ms: " + ", ".join(f"{name} {ms:.1f}" for name, ms in explanation["timingsMs"].items())))
     if (expectation := explanation["expectation"]) is not None:
         parts += [Text(), Text(f"Expected {_clean(expectation['id'])}: {expectation['verdict']}", style="bold")]
         parts.append(Text(_clean(expectation["sentence"])))
-        parts += [_standing(expectation["standing"])] if expectation["standing"] else []
+        if standing := expectation["standing"]:
+            rows = (
+                ("by words", _place(standing["lexical"])),
+                ("by meaning", _place(standing["vector"], standing["belowFloor"])),
+                ("in the index", "no" if standing["held"] is None else f"generation {standing['held']}"),
+                ("passes the filters", "yes" if standing["admitted"] else "no"),
+            )
+            parts.append(_grid(*rows))
         if not publication_known:
             parts.append(Text("Whether it is published is not known: an index file was asked, which has no store."))
     console.print(Group(*parts))
@@ -285,26 +300,12 @@ def _paragraph(position: int, hit: Answer, left_out: list[str]) -> str:
     return f"{paragraph}\n\n{_clean(hit['document']['content']).strip()}"
 
 
-def _facts(explanation: Answer) -> Table:
+def _grid(*rows: tuple[str, str]) -> Table:
+    """A table of names and values."""
     table = Table.grid(padding=(0, 2))
-    index = f", index {explanation['index']}" if explanation["index"] else ""
-    legs = f"{explanation['lexicalHits']} by words, {explanation['vectorHits']} by meaning"
-    for name, value in (
-        ("engine", explanation["engine"] + index),
-        ("model", explanation["model"] or "none, words only"),
-        ("fusion", explanation["fusion"]),
-        ("reranker", explanation["reranker"] or "none"),
-        ("filters", _filters(explanation["filters"])),
-        ("found", f"{legs}, {explanation['namedHits']} by name; {explanation['candidates']} candidates"),
-    ):
+    for name, value in rows:
         table.add_row(Text(name, style="bold"), Text(_clean(value)))
     return table
-
-
-def _filters(filters: Answer) -> str:
-    told = {name: value for name, value in filters.items() if value not in (None, [], "")}
-    shown = {name: ", ".join(map(str, one)) if isinstance(one, list) else str(one) for name, one in told.items()}
-    return "; ".join(f"{name} {value}" for name, value in shown.items()) or "none"
 
 
 def _hits(hits: Iterable[Answer]) -> Table:
@@ -324,18 +325,6 @@ def _leg(share: Answer | None) -> tuple[str, str, str]:
     if share is None:
         return ("-", "-", "-")
     return (str(share["rank"]), _number(share["score"]), _number(share["share"]))
-
-
-def _standing(standing: Answer) -> Table:
-    table = Table.grid(padding=(0, 2))
-    for name, value in (
-        ("by words", _place(standing["lexical"])),
-        ("by meaning", _place(standing["vector"], standing["belowFloor"])),
-        ("in the index", "no" if standing["held"] is None else f"generation {standing['held']}"),
-        ("passes the filters", "yes" if standing["admitted"] else "no"),
-    ):
-        table.add_row(Text(name, style="bold"), Text(value))
-    return table
 
 
 def _place(place: list[float] | None, below_floor: float | None = None) -> str:

@@ -135,18 +135,18 @@ Check = Callable[[Site], str]
 
 def run(site: Site, checks: Sequence[tuple[str, Check]]) -> list[Finding]:
     """Every check once, in order; one that fails does not keep the others from being made."""
-    return [_finding(name, check, site) for name, check in checks]
-
-
-def _finding(name: str, check: Check, site: Site) -> Finding:
-    try:
-        return Finding(name, "ok", check(site))
-    except Failed as failure:
-        return Finding(name, "failed", failure.detail, failure.hint)
-    except Skipped as reason:
-        return Finding(name, "skipped", str(reason))
-    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
-        return Finding(name, "failed", f"an answer of another shape: {type(error).__name__}", REACH)
+    findings = []
+    for name, check in checks:
+        try:
+            found = Finding(name, "ok", check(site))
+        except Failed as failure:
+            found = Finding(name, "failed", failure.detail, failure.hint)
+        except Skipped as reason:
+            found = Finding(name, "skipped", str(reason))
+        except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+            found = Finding(name, "failed", f"an answer of another shape: {type(error).__name__}", REACH)
+        findings.append(found)
+    return findings
 
 
 def table(findings: Sequence[Finding]) -> str:
