@@ -122,7 +122,13 @@ def find(routes: Iterable[Route], method: str, path: str) -> tuple[Route, dict[s
 
 def event(request: Request, route: Route, parameters: dict[str, str], api_id: str) -> dict[str, Any]:
     """The event of payload format 2.0."""
-    headers, cookies = _headers(request)
+    given = ((name.lower(), value) for name, value in request.headers if name.lower() != "cookie")
+    crumbs = (value.split(";") for name, value in request.headers if name.lower() == "cookie")
+    cookies = [cookie for parts in crumbs for part in parts if (cookie := part.strip())]
+    headers = _joined(given)
+    headers["x-forwarded-for"] = ", ".join(filter(None, [headers.get("x-forwarded-for"), request.source_ip]))
+    headers["x-forwarded-proto"], headers["x-forwarded-port"] = "http", str(request.port)
+    headers.setdefault("content-length", str(len(request.body)))
     now = time.time()
     made: dict[str, Any] = {
         "version": "2.0",
@@ -159,15 +165,6 @@ def event(request: Request, route: Route, parameters: dict[str, str], api_id: st
     if request.body:
         made["body"], made["isBase64Encoded"] = _encoded(request.body, headers.get("content-type", ""))
     return made
-
-
-def _headers(request: Request) -> tuple[dict[str, str], list[str]]:
-    cookies = [part.strip() for name, value in request.headers if name.lower() == "cookie" for part in value.split(";")]
-    headers = _joined((name.lower(), value) for name, value in request.headers if name.lower() != "cookie")
-    headers["x-forwarded-for"] = ", ".join(filter(None, [headers.get("x-forwarded-for"), request.source_ip]))
-    headers["x-forwarded-proto"], headers["x-forwarded-port"] = "http", str(request.port)
-    headers.setdefault("content-length", str(len(request.body)))
-    return headers, [cookie for cookie in cookies if cookie]
 
 
 def _joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -209,8 +206,11 @@ def response(payload: bytes) -> Response:
         if not isinstance(answer, dict) or "statusCode" not in answer:
             return Response(200, [("content-type", "application/json")], payload)
         status = int(answer["statusCode"])
-        headers = [(str(name), _text(value)) for name, value in (answer.get("headers") or {}).items()]
-        headers = [(name, value) for name, value in headers if name.lower() not in _OWN_HEADERS]
+        headers = [
+            (str(name), str(value).lower() if isinstance(value, bool) else str(value))
+            for name, value in (answer.get("headers") or {}).items()
+            if str(name).lower() not in _OWN_HEADERS
+        ]
         headers += [("set-cookie", str(cookie)) for cookie in answer.get("cookies") or []]
         body = answer.get("body") or ""
         content = base64.b64decode(body, validate=True) if answer.get("isBase64Encoded") else body.encode()
@@ -221,10 +221,6 @@ def response(payload: bytes) -> Response:
     if not any(name.lower() == "content-type" for name, _ in headers):
         headers.append(("content-type", "text/plain;charset=UTF-8"))
     return Response(status, headers, content)
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 class HttpApi:

@@ -145,12 +145,19 @@ class Pool:
         while not call.taken.wait(min(patience, max(0.0, give_up_at - time.time()))):
             if time.time() >= give_up_at:
                 return None
-            self._grow()
+            with self._lock:
+                alive = self._alive()
+                booting = sum(not worker.ready for worker in alive)
+                if len(self._waiting) > booting and len(alive) < self.function.concurrency and not self._stopping:
+                    self._start()
             patience = LOOK_AGAIN_SECONDS
         if not call.done.wait(max(0.0, min(call.deadline, give_up_at) - time.time())):
             if call.deadline > give_up_at:
                 return None
-            self._expire(call)
+            with self._lock:
+                worker = next((worker for worker in self._workers if worker.call is call), None)
+            if worker is not None:
+                worker.expire(call)
         call.done.wait()  # a timeout loses against an answer that is just coming in
         return call.outcome
 
@@ -161,13 +168,6 @@ class Pool:
 
     def _alive(self) -> list[Worker]:
         return [worker for worker in self._workers if not worker.lost]
-
-    def _grow(self) -> None:
-        with self._lock:
-            alive = self._alive()
-            booting = sum(not worker.ready for worker in alive)
-            if len(self._waiting) > booting and len(alive) < self.function.concurrency and not self._stopping:
-                self._start()
 
     def _start(self) -> None:
         worker = Worker(
@@ -202,12 +202,6 @@ class Pool:
         idle = [worker for worker in self._workers if worker in self._parked]
         for worker in idle if everybody else idle[:1]:
             self._parked.pop(worker).notify()
-
-    def _expire(self, call: Call) -> None:
-        with self._lock:
-            worker = next((worker for worker in self._workers if worker.call is call), None)
-        if worker is not None:
-            worker.expire(call)
 
     def _fail_waiting(self, outcome: Callable[[Call], Outcome]) -> None:
         with self._lock:

@@ -98,8 +98,19 @@ class Stores:
         s3.create_bucket(Bucket=name)
         if given.get("VersioningConfiguration"):
             s3.put_bucket_versioning(Bucket=name, VersioningConfiguration=given["VersioningConfiguration"])
-        if given.get("NotificationConfiguration"):
-            self.parts.notifications[name] = _notifications(logical_id, given["NotificationConfiguration"])
+        if wanted := given.get("NotificationConfiguration"):
+            refuse(logical_id, wanted, "LambdaConfigurations", "TopicConfigurations", "EventBridgeConfiguration")
+            # From the shape of CloudFormation to that of `PutBucketNotificationConfiguration`.
+            queues = [
+                {
+                    "Id": f"{stem(logical_id)}-{index}",
+                    "QueueArn": entry["Queue"],
+                    "Events": [entry["Event"]],
+                    "Filter": {"Key": {"FilterRules": entry.get("Filter", {}).get("S3Key", {}).get("Rules", [])}},
+                }
+                for index, entry in enumerate(wanted.get("QueueConfigurations", []))
+            ]
+            self.parts.notifications[name] = {"QueueConfigurations": queues}
         self.parts.buckets[logical_id] = name
         return {"Ref": name, "Arn": f"arn:aws:s3:::{name}"}
 
@@ -157,22 +168,6 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return json.dumps(value) if isinstance(value, dict) else str(value)
-
-
-def _notifications(logical_id: str, given: dict[str, Any]) -> dict[str, Any]:
-    """From the shape of CloudFormation to that of `PutBucketNotificationConfiguration`."""
-    refuse(logical_id, given, "LambdaConfigurations", "TopicConfigurations", "EventBridgeConfiguration")
-    return {
-        "QueueConfigurations": [
-            {
-                "Id": f"{stem(logical_id)}-{index}",
-                "QueueArn": entry["Queue"],
-                "Events": [entry["Event"]],
-                "Filter": {"Key": {"FilterRules": entry.get("Filter", {}).get("S3Key", {}).get("Rules", [])}},
-            }
-            for index, entry in enumerate(given.get("QueueConfigurations", []))
-        ]
-    }
 
 
 def _generated(given: Mapping[str, Any]) -> str:

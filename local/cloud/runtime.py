@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from local.cloud.bootstrap import STAND_IN_FLAG
 from local.cloud.environment import ACCOUNT, REGION
@@ -109,19 +109,7 @@ def stopped() -> Outcome:
     return platform_error("Lambda.ServiceException", "The laptop cloud is stopping.")
 
 
-class Environment(Protocol):
-    """The host's side of one process."""
-
-    def take(self, gone: Callable[[], bool]) -> Call | None:
-        """The next call, however long it takes; `None` when the process will not answer any more."""
-        ...
-
-    def finish(self, call_id: str, body: bytes, *, failed: bool) -> None: ...
-
-    def init_failed(self, body: bytes) -> None: ...
-
-
-def runtime_api(environment: Environment, key: str) -> Loopback:
+def runtime_api(environment: "Worker", key: str) -> Loopback:
     class Api(LoopbackHandler):
         def gone(self) -> bool:
             """Whether the process died while it was parked in `/next`: its socket is readable and at its end."""
@@ -241,6 +229,7 @@ class Worker:
         return self.ready and self.call is None
 
     def take(self, gone: Callable[[], bool]) -> Call | None:
+        """The next call, however long it takes; `None` when the process will not answer any more."""
         self._impatience.cancel()
         return self._next_call(self, gone)
 

@@ -58,13 +58,25 @@ class SavedState:
 
     def save(self) -> None:
         """Raises sqlite3.Error; the next call tries again."""
+        from moto.secretsmanager.models import secretsmanager_backends
+
         if not self._writes:
             return
         with self._database:
             deleted = self._save_items() + self._save_objects()
-            self._save_messages()
-            if self._writes.secrets:
-                self._save_secrets()
+            gone = [(id,) for id, one in self._writes.messages.items() if one is None]
+            sent = [(id, *one) for id, one in self._writes.messages.items() if one is not None]
+            rows = [
+                (id, self._holdings.queues[queue], one.sent_timestamp, one.body, _text(one.message_attributes))
+                for id, queue, one in sent
+                if queue in self._holdings.queues
+            ]
+            self._database.executemany("delete from messages where id = ?", gone)
+            self._database.executemany("insert or replace into messages values (?, ?, ?, ?, ?)", rows)
+            for arn, role in self._holdings.secrets.items() if self._writes.secrets else ():
+                secret = secretsmanager_backends[ACCOUNT][REGION].get_secret_value(arn, "", "AWSCURRENT")
+                row = (role, secret["SecretString"])
+                self._database.execute("insert or replace into secrets values (?, ?)", row)
         self._writes.clear()
         if deleted:
             self._database.execute("pragma wal_checkpoint(truncate)").fetchall()
@@ -106,24 +118,6 @@ class SavedState:
                 self._database.execute("delete from blobs where role = ? and key = ?", (role, key))
                 deleted += 1
         return deleted
-
-    def _save_messages(self) -> None:
-        gone = [(id,) for id, one in self._writes.messages.items() if one is None]
-        kept = [
-            (id, self._holdings.queues[queue], message.sent_timestamp, message.body, _text(message.message_attributes))
-            for id, (queue, message) in ((id, one) for id, one in self._writes.messages.items() if one is not None)
-            if queue in self._holdings.queues
-        ]
-        self._database.executemany("delete from messages where id = ?", gone)
-        self._database.executemany("insert or replace into messages values (?, ?, ?, ?, ?)", kept)
-
-    def _save_secrets(self) -> None:
-        from moto.secretsmanager.models import secretsmanager_backends
-
-        secrets = secretsmanager_backends[ACCOUNT][REGION]
-        for arn, role in self._holdings.secrets.items():
-            value = secrets.get_secret_value(arn, "", "AWSCURRENT")["SecretString"]
-            self._database.execute("insert or replace into secrets values (?, ?)", (role, value))
 
     def _restore(self) -> None:
         """Puts back what a former start kept. Nothing is told of it, since nobody has been asked to listen yet."""
