@@ -32,7 +32,7 @@ from local.dev.source import VARIABLE, CatalogueFolder, Source, catalogue_enviro
 from local.dev.workspace import Move, Repository, repository
 from local.errors import CommandError
 from local.github.server import GitHubServer, deliver, push_event
-from local.reports import report_of
+from local.reports import report_of, stored
 
 logger = logging.getLogger(__name__)
 
@@ -243,26 +243,22 @@ class Laptop:
         return S3ObjectStore(self.cloud.client("s3"), self.cloud.bucket)
 
     def manifest(self) -> Manifest | None:
-        found = self.store.get(MANIFEST_KEY)
-        return Manifest.model_validate_json(found.body) if found else None
+        return stored(self.store, MANIFEST_KEY, Manifest)
 
     def summary(self) -> Summary | None:
-        found = self.store.get(keys.SUMMARY_KEY)
-        return Summary.model_validate_json(found.body) if found else None
+        return stored(self.store, keys.SUMMARY_KEY, Summary)
 
     def report(self) -> Report | None:
         """The full report of what is published now."""
         manifest = self.manifest()
-        found = self.store.get(keys.report_key(manifest.commit_sha)) if manifest else None
-        return Report.model_validate_json(found.body) if found else None
+        return stored(self.store, keys.report_key(manifest.commit_sha), Report) if manifest else None
 
     def catalogue_report(self, name: str) -> CatalogueReport | None:
         """What the last run of a catalogue came to."""
         return report_of(self.store, name)
 
     def catalogue_manifest(self, name: str) -> CatalogueManifest | None:
-        found = self.store.get(manifest_key(name))
-        return CatalogueManifest.model_validate_json(found.body) if found else None
+        return stored(self.store, manifest_key(name), CatalogueManifest)
 
     def get(self, path: str) -> httpx.Response:
         """A request to the public API."""

@@ -249,7 +249,16 @@ def _follow_saves(laptop: Laptop, screen: Screen, changed: threading.Event, *, f
     while True:
         if changed.wait(LOOK_AT_RUNS_SECONDS if shown else None):
             changed.clear()
-            moves = _push(laptop, screen, changed)
+            moves: dict[str, Move] = {}
+            try:
+                moves = laptop.push_each()
+            except SnapshotFailed as error:  # a folder in motion: a checkout, a file being replaced
+                screen.say(f"The folder cannot be read just now, trying again: {error}")
+                time.sleep(AGAIN_SECONDS)
+                changed.set()
+            except httpx.HTTPError as error:
+                trouble = "The next save, or the hourly look, repairs that."
+                screen.say(f"The webhook did not take the push: {error}. {trouble}")
             if not shown:
                 began = time.monotonic()
             shown |= {name: Move(shown.get(name, move).before, move.after) for name, move in moves.items()}
@@ -271,19 +280,6 @@ def _runs(laptop: Laptop) -> dict[str, tuple[str | None, str | None]]:
     """Which run of each catalogue was the last to find something to do, and how it ended."""
     reports = {one.name: laptop.catalogue_report(one.name) for one in laptop.catalogues}
     return {name: (report.run, report.error) if report else (None, None) for name, report in reports.items()}
-
-
-def _push(laptop: Laptop, screen: Screen, changed: threading.Event) -> dict[str, Move]:
-    """A folder in motion (a checkout, a file being replaced) is looked at again a moment later."""
-    try:
-        return laptop.push_each()
-    except SnapshotFailed as error:
-        screen.say(f"The folder cannot be read just now, trying again: {error}")
-        time.sleep(AGAIN_SECONDS)
-        changed.set()
-    except httpx.HTTPError as error:
-        screen.say(f"The webhook did not take the push: {error}. The next save, or the hourly look, repairs that.")
-    return {}
 
 
 def told_of_catalogue(laptop: Laptop, name: str, seconds: float) -> Iterator[str]:

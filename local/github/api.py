@@ -91,7 +91,17 @@ class Credentials:
         app = self._app
         if app is None or installation != app.installation_id:
             raise Refused(404, "Not Found")
-        _check_claim(_bearer(request), app)
+        try:  # a claim of RS256, issued by the App, alive, for at most ten minutes
+            key = RSAKey.import_key(app.public_key)
+            claims = jwt.decode(_bearer(request) or "", key, algorithms=["RS256"]).claims
+            issued, ends, now = int(claims["iat"]), int(claims["exp"]), time.time()
+        except (JoseError, ValueError, KeyError, TypeError) as error:
+            raise Refused(401, "A JSON web token could not be decoded") from error
+        if str(claims.get("iss")) != app.app_id:
+            raise Refused(401, "'Issuer' claim ('iss') must be the App's id")
+        latest = now + LONGEST_CLAIM_SECONDS + CLOCK_DRIFT_SECONDS
+        if issued > now + CLOCK_DRIFT_SECONDS or not now < ends <= latest:
+            raise Refused(401, "'Expiration time' claim ('exp') is too far in the future")
         token = f"ghs_{secrets.token_hex(18)}"
         self._tokens.add(token)
         expires = datetime.now(UTC) + timedelta(hours=1)
@@ -101,22 +111,6 @@ class Credentials:
 def _bearer(request: Request) -> str | None:
     scheme, _, value = request.headers.get("Authorization", "").partition(" ")
     return value.strip() if scheme.lower() in {"bearer", "token"} and value.strip() else None
-
-
-def _check_claim(claim: str | None, app: AppKey) -> None:
-    """RS256, issued by the App, alive, for at most ten minutes."""
-    try:
-        claims = jwt.decode(claim or "", RSAKey.import_key(app.public_key), algorithms=["RS256"]).claims
-        issued, expires, now = int(claims["iat"]), int(claims["exp"]), time.time()
-    except (JoseError, ValueError, KeyError, TypeError) as error:
-        raise Refused(401, "A JSON web token could not be decoded") from error
-    if str(claims.get("iss")) != app.app_id:
-        raise Refused(401, "'Issuer' claim ('iss') must be the App's id")
-    if (
-        not issued <= now + CLOCK_DRIFT_SECONDS
-        or not now < expires <= now + LONGEST_CLAIM_SECONDS + CLOCK_DRIFT_SECONDS
-    ):
-        raise Refused(401, "'Expiration time' claim ('exp') is too far in the future")
 
 
 @dataclass(slots=True)
@@ -251,7 +245,19 @@ class GitHubApi:
         began = time.monotonic()
         request = Request(environ)
         endpoint, response = self._answer(request)
-        self._log(endpoint, request, response, time.monotonic() - began)
+        # A 304 costs nothing of the hour's quota, as on GitHub.
+        limit = self._hourly_limit or USUAL_LIMIT
+        with self._lock:
+            if time.time() >= self._reset:
+                self._spent, self._reset = 0, int(time.time()) + HOUR_SECONDS
+            self._spent += response.status_code != 304 and endpoint not in NOT_COUNTED
+            self._requests.append(
+                Call(endpoint, request.method, request.path, response.status_code, time.monotonic() - began)
+            )
+            remaining, reset = max(0, limit - self._spent), self._reset
+        response.headers.setdefault("X-RateLimit-Limit", str(limit))
+        response.headers.setdefault("X-RateLimit-Remaining", str(remaining))
+        response.headers.setdefault("X-RateLimit-Reset", str(reset))
         return response(environ, start_response)
 
     def _answer(self, request: Request) -> tuple[str, Response]:
@@ -263,42 +269,23 @@ class GitHubApi:
         if fault and not fault.afterwards:
             return endpoint, _faulty(fault)
         try:
-            self._within_limit()
-            response = self._dispatch(endpoint, request, arguments)
+            if self._hourly_limit is not None and self._spent >= self._hourly_limit and time.time() < self._reset:
+                raise Refused(403, "API rate limit exceeded for user ID 1.")
+            if endpoint == "access_token":
+                response = json_response(self._credentials.installation_token(request, **arguments), 201)
+            else:
+                given = self._credentials.check(request, required=endpoint in NEEDS_CREDENTIAL)
+                named = {key: arguments[key] for key in ("owner", "name") if key in arguments}
+                absent = named and "/".join(named.values()).lower() != self.name.lower()
+                if absent or (self._private and not given):
+                    raise not_found()
+                handler: Callable[..., Response] = getattr(self.proposals, endpoint)
+                response = handler(request, **{key: arguments[key] for key in arguments.keys() - named.keys()})
         except Refused as error:
             return endpoint, error.response()
         if fault:
             return endpoint, _faulty(fault)
         return endpoint, response.make_conditional(request) if request.method == "GET" else response
-
-    def _dispatch(self, endpoint: str, request: Request, arguments: Mapping[str, Any]) -> Response:
-        if endpoint == "access_token":
-            return json_response(self._credentials.installation_token(request, **arguments), 201)
-        given = self._credentials.check(request, required=endpoint in NEEDS_CREDENTIAL)
-        if self._private and not given:
-            raise not_found()
-        named = {key: arguments[key] for key in ("owner", "name") if key in arguments}
-        if named and "/".join(named.values()).lower() != self.name.lower():
-            raise not_found()
-        handler: Callable[..., Response] = getattr(self.proposals, endpoint)
-        return handler(request, **{key: value for key, value in arguments.items() if key not in named})
-
-    def _within_limit(self) -> None:
-        if self._hourly_limit is not None and self._spent >= self._hourly_limit and time.time() < self._reset:
-            raise Refused(403, "API rate limit exceeded for user ID 1.")
-
-    def _log(self, endpoint: str, request: Request, response: Response, seconds: float) -> None:
-        """A 304 costs nothing of the hour's quota, as on GitHub."""
-        limit = self._hourly_limit or USUAL_LIMIT
-        with self._lock:
-            if time.time() >= self._reset:
-                self._spent, self._reset = 0, int(time.time()) + HOUR_SECONDS
-            self._spent += response.status_code != 304 and endpoint not in NOT_COUNTED
-            self._requests.append(Call(endpoint, request.method, request.path, response.status_code, seconds))
-            remaining, reset = max(0, limit - self._spent), self._reset
-        response.headers.setdefault("X-RateLimit-Limit", str(limit))
-        response.headers.setdefault("X-RateLimit-Remaining", str(remaining))
-        response.headers.setdefault("X-RateLimit-Reset", str(reset))
 
 
 def _faulty(fault: Fault) -> Response:

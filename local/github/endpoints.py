@@ -13,7 +13,7 @@ from urllib.parse import quote
 from werkzeug.utils import redirect
 from werkzeug.wrappers import Request, Response
 
-from local.github.git import SHA, GitRepository, TreeEntry
+from local.github.git import SHA, GitRepository
 
 DOCUMENTATION = "https://docs.github.com/rest"
 
@@ -123,7 +123,14 @@ class Endpoints:
         recursive = "recursive" in request.args
         entries = self.repository.tree(sha, recursive=recursive)
         shown = entries[: self._tree_limit] if recursive else entries
-        items = [self._tree_item(request, entry) for entry in shown]
+        items = []
+        for entry in shown:
+            item: dict[str, Any] = {"path": entry.path, "mode": entry.mode, "type": entry.kind, "sha": entry.sha}
+            if entry.kind != "commit":
+                item |= {} if entry.size is None else {"size": entry.size}
+                kind = "blobs" if entry.kind == "blob" else "trees"
+                item["url"] = self._url(request, f"git/{kind}/{entry.sha}")
+            items.append(item)
         body = {"sha": sha, "url": self._url(request, f"git/trees/{sha}"), "tree": items}
         return json_response(body | {"truncated": len(shown) < len(entries)}, tag=f"{sha} {recursive}")
 
@@ -193,14 +200,6 @@ class Endpoints:
         if commit is None:
             raise Refused(422, f"No commit found for SHA: {ref}")
         return commit.sha
-
-    def _tree_item(self, request: Request, entry: TreeEntry) -> dict[str, Any]:
-        item: dict[str, Any] = {"path": entry.path, "mode": entry.mode, "type": entry.kind, "sha": entry.sha}
-        if entry.kind == "commit":
-            return item
-        kind = "blobs" if entry.kind == "blob" else "trees"
-        size = {} if entry.size is None else {"size": entry.size}
-        return item | size | {"url": self._url(request, f"git/{kind}/{entry.sha}")}
 
     def _url(self, request: Request, rest: str) -> str:
         return f"{request.host_url}repos/{quote(self.name)}/{quote(rest)}"

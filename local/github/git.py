@@ -65,6 +65,14 @@ def git_text(*arguments: str, directory: Path | None = None, environment: Mappin
     return os.fsdecode(git(*arguments, directory=directory, environment=environment)).strip()
 
 
+def git_answer(*arguments: str, directory: Path | None = None) -> str | None:
+    """The one line that `git` wrote; None where it refuses."""
+    try:
+        return git_text(*arguments, directory=directory)
+    except GitError:
+        return None
+
+
 @dataclass(frozen=True, slots=True)
 class GitObject:
     sha: str
@@ -88,7 +96,14 @@ class ObjectReader:
             return None
         process = self._idle.get()
         try:
-            process = process or self._start()
+            process = process or subprocess.Popen(
+                ["git", f"--git-dir={self._git_dir}", "cat-file", "--batch"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=neutral_environment(),
+                start_new_session=True,
+            )
             found = _ask(process, name)
         except (OSError, ValueError) as error:
             if process is not None:
@@ -106,16 +121,6 @@ class ObjectReader:
                 _end(process)
         for _ in range(self._count):
             self._idle.put(None)
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            ["git", f"--git-dir={self._git_dir}", "cat-file", "--batch"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=neutral_environment(),
-            start_new_session=True,
-        )
 
 
 def _ask(process: subprocess.Popen[bytes], name: str) -> GitObject | None:
