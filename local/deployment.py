@@ -31,7 +31,7 @@ class Ambiguous(CommandError):
 
 PROJECT = Path(__file__).resolve().parents[1]
 RUNNING_FOLDER = PROJECT / ".data" / "running"
-"""Where each `commonplace dev` says that it runs, for commands that name no other deployment."""
+"""The folder where each `commonplace dev` announces itself, for commands that name no other deployment."""
 ENDPOINT_FILE = "endpoint.json"
 NEEDED = (
     "ActivityTable",
@@ -87,11 +87,11 @@ class Deployment:
 
     @property
     def state(self) -> "DynamoSyncState":
-        """Of the knowledge base."""
+        """The state of the knowledge base's sync."""
         return self.state_of(None)
 
     def state_of(self, catalogue: "CatalogueSource | None") -> "DynamoSyncState":
-        """Of a catalogue, or of the knowledge base."""
+        """Return the state of a catalogue's sync, or of the knowledge base's."""
         from commonplace.repository.run_state import DynamoSyncState
 
         repository, branch, name = self._place(catalogue)
@@ -99,7 +99,7 @@ class Deployment:
         return DynamoSyncState(client, self.outputs["ActivityTable"], repository, branch, catalogue=name)
 
     def catalogues(self) -> "tuple[CatalogueSource, ...]":
-        """Those that the deployment is configured with."""
+        """Return the catalogues that the deployment is configured with."""
         from commonplace.reference.settings import catalogue_sources
 
         return catalogue_sources(self.settings())
@@ -136,7 +136,7 @@ class Deployment:
         return variables
 
     def retrieval(self) -> "RetrievalSettings":
-        """Where the index is and which models read it, as in the index function's settings. Raises SettingsError."""
+        """Return where the index is and which models read it, as the index function has it. Raises SettingsError."""
         from commonplace.search.settings import RetrievalSettings
 
         if "SearchEngine" in self.outputs:
@@ -209,7 +209,7 @@ def find(data: Path | None = None, outputs: Path | None = None, stage: str | Non
 
 
 def web_address(url: str, what: str = "address") -> str:
-    """As deployments have theirs, without a slash at its end. Raises CommandError."""
+    """Return the address of a deployment, without a slash at its end. Raises CommandError."""
     from commonplace.kernel.environment import WEB_URL, web_url
 
     if found := web_url(url):
@@ -231,7 +231,7 @@ def laptop(data: Path | None = None) -> Deployment:
 
 
 def laptops() -> dict[Path, Deployment]:
-    """Those that run on this machine: data folder -> laptop cloud."""
+    """Return the laptop clouds that run on this machine, by data folder."""
     found = {}
     for file in sorted(RUNNING_FOLDER.glob("*.json")):
         with suppress(CommandError, OSError, ValueError, KeyError):
@@ -303,7 +303,7 @@ def _is_alive(pid: int) -> bool:
 
 
 def outputs_of(variables: Mapping[str, str]) -> dict[str, str]:
-    """What `commonplace dev` writes down of a function's environment."""
+    """Return what `commonplace dev` writes down of a function's environment."""
     return {output: variables[name] for name, output in OUTPUTS.items() if variables.get(name)}
 
 

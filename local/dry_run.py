@@ -114,7 +114,7 @@ class ReadOnlyRepository(GitHubRepository):
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """What a run would do. `report` is None when the store is at the head already."""
+    """The outcome of a rehearsal. `report` is None when the store is at the head already."""
 
     report: Report | None
     new: tuple[DocumentRef, ...] = ()

@@ -14,7 +14,7 @@ from local.errors import CommandError
 
 
 def git(command: Sequence[str]) -> bytes | None:
-    """What Git prints, or None: no Git, no repository."""
+    """Return what Git prints; None without Git or a repository."""
     try:
         return subprocess.run(["git", *command], capture_output=True, check=True, timeout=60).stdout
     except (OSError, subprocess.SubprocessError):
@@ -42,7 +42,7 @@ def workspace_prefix(root: Path) -> str:
 
 
 def top_of(folder: Path) -> Path:
-    """Of the repository that it is in; the folder itself outside of one."""
+    """Return the top folder of the repository; outside of one the folder itself."""
     return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
 
 

@@ -24,13 +24,13 @@ NOTHING_TO_READ = "There is no Markdown in {}: add a file that ends in `.md`, wi
 class KnowledgeFolder:
     root: Path
     only: str
-    """What was named, below the root: a folder or a file; empty for the root itself."""
+    """The path that was named, below the root: a folder or a file; empty for the root itself."""
     findings: Findings
     paths: Sequence[str]
 
     @property
     def markdown(self) -> bool:
-        """Whether there is any below what was named."""
+        """True when there is Markdown below what was named."""
         below = f"{self.only}/" if self.only else ""
         return any(is_markdown(path) and (path == self.only or path.startswith(below)) for path in self.paths)
 

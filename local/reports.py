@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound=BaseModel)
 
 IDS_TOLD = 50
-"""Of each kind; `--json` has them all."""
+"""The ids that are listed of each kind; `--json` has them all."""
 PATHS_TOLD = 10
-"""Of the files that are not published for one reason; `--all` has them all."""
+"""The files that are listed for one reason; `--all` has them all."""
 STATES = {
     "published": "published",
     "refused": "refused, the one before goes on answering",
@@ -47,7 +47,7 @@ CAUSES = {
     "StoreUnavailable": "the store does not answer",
     "MalformedSecret": "the secret with GitHub's credentials lacks a part",
 }
-"""What ended a run, in words."""
+"""The causes that end a run, in words."""
 
 
 def report_text(report: Report, *, verbose: bool = False) -> str:
@@ -74,7 +74,7 @@ def report_text(report: Report, *, verbose: bool = False) -> str:
 
 
 def stored(store: ObjectReader, key: str, kind: type[M]) -> M | None:
-    """What the store has at a key; None where it has nothing."""
+    """Return the model that is stored at a key; None where there is none."""
     found = store.get(key)
     return kind.model_validate_json(found.body) if found else None
 
@@ -84,13 +84,13 @@ def stored_report(deployment: Deployment, commit_sha: str) -> Report | None:
 
 
 def manifest_of(deployment: Deployment, commit_sha: str | None = None) -> Manifest | None:
-    """What is published, if it is of this commit."""
+    """Return what is published, if it is of this commit."""
     manifest = stored(deployment.store, MANIFEST_KEY, Manifest)
     return manifest if manifest and commit_sha in (None, manifest.commit_sha) else None
 
 
 def last_findings(deployment: Deployment) -> Findings:
-    """What the last sync found, as its report for operators says. Raises CommandError before the first."""
+    """Return the findings of the last sync, from its report for operators. Raises CommandError before the first."""
     manifest = manifest_of(deployment)
     report = stored_report(deployment, manifest.commit_sha) if manifest else None
     if manifest is None or report is None:
@@ -130,7 +130,7 @@ def failure_text(error: str | None) -> str:
 
 
 def rehearsal_text(rehearsal: "Rehearsal") -> str:
-    """What a run would do."""
+    """Return what a run would do."""
     report = rehearsal.report
     if report is None:
         return "The store is at the head of the branch. A run would change nothing.\n"
@@ -147,7 +147,7 @@ def rehearsal_text(rehearsal: "Rehearsal") -> str:
 
 
 def _by_reason(report: Report, most: int = 0) -> Iterator[str]:
-    """How many files are not published for each reason, and the paths of so many of them."""
+    """Yield how many files are not published for each reason, and the paths of so many of them."""
     if report.skipped_by_reason:
         yield from ("", "## Not published, and why")
     for reason, count in sorted(report.skipped_by_reason.items(), key=lambda pair: (-pair[1], pair[0])):
@@ -229,7 +229,7 @@ def named_catalogue(deployment: Deployment, name: str) -> "CatalogueSource":
 
 
 def catalogue_lines(deployment: Deployment) -> Iterator[str]:
-    """Of every catalogue, for people."""
+    """Yield the state of every catalogue, for people."""
     for one in deployment.catalogues():
         state, report = deployment.state_of(one).read(), report_of(deployment.store, one.name)
         yield catalogue_line(one.name, report)
@@ -242,7 +242,7 @@ def catalogue_lines(deployment: Deployment) -> Iterator[str]:
 
 
 def catalogue_facts(deployment: Deployment) -> list[dict[str, Any]]:
-    """Of every catalogue, for programs."""
+    """Return the state of every catalogue, for programs."""
     facts = []
     without = {"added", "changed", "removed"}
     for one in deployment.catalogues():
@@ -271,7 +271,7 @@ def catalogue_report_text(deployment: Deployment, name: str, *, as_json: bool) -
 
 
 def catalogue_outcome(deployment: Deployment, source: "CatalogueSource") -> str:
-    """How a run that was waited for ended. Raises CommandError unless the head is published."""
+    """Return how a run ended. Raises CommandError unless the head is published."""
     report = report_of(deployment.store, source.name)
     line = catalogue_line(source.name, report)
     if report is None or report.status in ("failed", "pending"):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 5
 """Before a build goes on that has not come any further."""
 STRETCH_SECONDS = 20
-"""So long a stretch of building is. Each one begins with a look at all documents, which takes a second or two of it."""
+"""The length of a stretch of building. It begins with a look at all documents, which takes a second or two."""
 CALL_SECONDS = 900
 """The longest that a function runs."""
 
@@ -47,7 +47,7 @@ app = commands("Build the search index anew beside the one that answers, check i
 
 @dataclass(frozen=True, slots=True)
 class Place(Target):
-    """What the options say: a deployment or, with an endpoint, an index and a store reached from here."""
+    """The place that the options name: a deployment or, with an endpoint, an index and a store reached from here."""
 
     endpoint: Endpoint = None
     bucket: Bucket = None
@@ -172,13 +172,13 @@ def _bar(total: int) -> Iterator[Told]:
 
 
 def command(step: str, collection: str | None) -> str:
-    """What to type for a step of `search.migration`."""
+    """Return the command to type for a step of `search.migration`."""
     typed = f"commonplace index {step.replace('-anew', ' --anew')}"
     return typed if collection in (None, "documents") else f"{typed} --collection {collection}"
 
 
 def _hint(answer: Answer) -> str:
-    """What to do next, with the command to type."""
+    """Return the next thing to do, with the command to type."""
     step, hint = answer.get("next"), answer.get("hint") or ""
     return f"{hint} Run: {command(step, answer.get('collection'))}".strip() if step else hint
 
@@ -188,7 +188,7 @@ def _message(answer: Answer) -> str:
 
 
 def _plan(answer: Answer) -> str:
-    """What there is, what differs, how much work it is, and the command to run next."""
+    """Return what there is, what differs, how much work it is, and the command to run next."""
     lines = [*_roles(answer), "", f"Wanted    {_facts(answer['wanted'])}"]
     for name, change in answer["changes"].items():
         lines.append(f"Differs   {name}: {change['from']}, wanted {change['to']}")
@@ -237,7 +237,7 @@ _step("rollback", "Bring the previous index up to date and let it answer again."
 
 
 def reach(place: Place) -> Ask:
-    """Whom to ask. Raises CommandError when the options name nobody."""
+    """Return the way to the index. Raises CommandError when the options name none."""
     if place.endpoint is None and (place.bucket or place.index):
         raise CommandError("--bucket and --index go with --endpoint.", "Without it the index function does the work.")
     if place.collection not in (names := [one.collection_name for one in CAPABILITIES if one.collection_name]):
@@ -294,7 +294,7 @@ def ask_here(place: Place) -> Ask:
 
 
 def _operations(place: Place) -> "Operations":
-    """Those of the collection as its capability makes it for the index function. Raises CommandError, SettingsError."""
+    """Return what the collection's capability makes for the index function. Raises CommandError, SettingsError."""
     from commonplace.kernel.s3 import S3ObjectStore
     from commonplace.search import providers
     from commonplace.search.collections import IndexContext

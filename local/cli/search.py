@@ -31,7 +31,7 @@ INDEX_FILE = Path("index", "documents.sqlite")
 TIMEOUT_SECONDS = 30
 WIDTH = 100
 PIPE_WIDTH = 140
-"""Of tables that go into a file or another program."""
+"""The width of tables that go into a file or another program."""
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Texts come from a repository, and a terminal would obey some of these."""
@@ -104,7 +104,7 @@ def search(
 
 
 def _where(index: Path | None, data: Path | None, outputs: Path | None, stage: str | None) -> tuple[Path | None, str]:
-    """An index file, or the address of a running one. What a stopped laptop has kept is searched, too."""
+    """Return an index file, or the address of a running server. A stopped laptop's index is searched, too."""
     if index is not None:
         if not index.is_file():
             raise CommandError(f"There is no index at {index}.", "Name the file documents.sqlite of a data folder.")
@@ -121,7 +121,7 @@ def _where(index: Path | None, data: Path | None, outputs: Path | None, stage: s
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the command line asks for."""
+    """The query of the command line."""
 
     query: str
     content_types: tuple[str, ...] = ()
@@ -139,7 +139,7 @@ class Question:
     collapse: bool = True
 
     def parameters(self) -> dict[str, Any]:
-        """Those of `GET /api/v1/search`, without the ones that say nothing."""
+        """Return the parameters of `GET /api/v1/search`, without empty ones."""
         told: dict[str, Any] = {
             "q": self.query,
             "contentType": list(self.content_types),
@@ -160,7 +160,7 @@ class Question:
 
 
 def ask_deployment(base_url: str, question: Question, transport: "httpx.BaseTransport | None" = None) -> Answer:
-    """The answer of a running REST API. The operators' key goes with a question for an explanation only."""
+    """Return the answer of a running REST API. The operators' key goes with a request for an explanation only."""
     import httpx
 
     from commonplace.kernel.environment import is_loopback

@@ -206,7 +206,7 @@ class Cloud:
         return builders
 
     def _settle(self) -> None:
-        """What belongs to a request, and is done before its answer."""
+        """Do what belongs to a request before its answer leaves."""
         for pipe in self._parts.pipes.values():
             pipe.send()
         if self._state is not None:
@@ -241,7 +241,7 @@ class Cloud:
         return self._parts.machines[choose(name, self._parts.machines, "state machine")]
 
     def function(self, name: str) -> Function:
-        """What a function is: its name, its environment, its limits."""
+        """Return a function: its name, its environment, its limits."""
         return self._parts.functions[choose(name, self._parts.functions, "function")]
 
     def secret(self, name: str = "") -> str:
@@ -249,7 +249,7 @@ class Cloud:
         return self._parts.secrets[choose(name, self._parts.secrets, "secret")]
 
     def count(self, prefix: str) -> int:
-        """How many objects of the bucket have a key that begins so."""
+        """Return the number of objects in the bucket whose key begins so."""
         return moto_view.objects(self.bucket, prefix)
 
     @property
@@ -284,7 +284,7 @@ class Cloud:
         self._scheduler.fire(self._parts.rules[choose(schedule, self._parts.rules, "schedule")])
 
     def function_logs(self, function: str) -> str:
-        """What a function wrote since the start."""
+        """Return the log that a function wrote since the start."""
         logical_id = choose(function, self._parts.functions, "function")
         return (self._logs / f"{_label(logical_id)}.log").read_text(encoding="utf-8")
 
@@ -297,7 +297,7 @@ class Cloud:
         self._wait(self._busy, timeout)
 
     def _busy(self) -> list[str]:
-        """What is not at rest. Read in the order in which work flows, and void when work began meanwhile."""
+        """Return what is not at rest, in the order in which work flows; the look is void when work began meanwhile."""
         before = self._lambdas.started, self._edge.writes
         queues = [mapping.queue_name for mapping in self._parts.mappings.values()]
         busy = [f"execution {name}" for name in moto_view.running_executions()]

@@ -184,5 +184,5 @@ class _Handler(LoopbackHandler, MotoRequestHandler):
 
 
 def edge_server() -> Loopback:
-    """For an edge, on a free port. The port is known before the edge, which needs it, is set as `app`."""
+    """Return the server of an edge, on a free port. The port is known before the edge is set as `app`."""
     return Loopback(_Handler, app=_refusal(503, "ServiceUnavailable", "The laptop cloud is starting."))

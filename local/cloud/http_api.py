@@ -186,7 +186,7 @@ def _encoded(body: bytes, content_type: str) -> tuple[str, bool]:
 
 
 def own_answer(status: HTTPStatus, message: str) -> Response:
-    """What the gateway says when no function does."""
+    """Return the gateway's own answer, where no function gives one."""
     body = json.dumps({"message": message}, separators=(",", ":")).encode()
     return Response(status, [("content-type", "application/json")], body)
 

@@ -38,7 +38,7 @@ _FUNCTION_ARN = re.compile(r"(?:arn:aws[\w-]*:lambda:[\w-]*:\d*:function:|(?:\d+
 
 @dataclass(frozen=True, slots=True)
 class AsyncConfig:
-    """How calls of one alias are made again; as AWS does by itself, and nothing is set aside, where none is given."""
+    """The retries of calls of one alias; the defaults are those of AWS, which sets nothing aside."""
 
     retries: int = 2
     max_age_seconds: float = 21_600
@@ -88,7 +88,7 @@ def see_through(
 
 
 class FunctionLog:
-    """What a function and its environments say: appended to one file, and passed to a listener line by line."""
+    """The log of a function and its environments: appended to one file, and passed to a listener line by line."""
 
     def __init__(self, name: str, path: Path, listener: LogCallback | None) -> None:
         self.path, self._name, self._listener = path, name, listener
@@ -249,7 +249,7 @@ class LambdaHost:
         self._pools: dict[str, Pool] = {}
         self._stopping = threading.Event()
         self.asynchronous: dict[str, AsyncConfig] = {}
-        """By the ARN that is called, alias included."""
+        """The configuration by the ARN that is called, alias included."""
         self.set_aside: Callable[[str, str], object] = lambda queue_url, body: None  # noqa: ARG005
         """Sends a message to a queue."""
 

@@ -51,7 +51,7 @@ WITHOUT_EFFECT = (
 
 @dataclass(slots=True)
 class Parts:
-    """What a template came to, by logical id."""
+    """The parts of a template, by logical id."""
 
     functions: dict[str, Function] = field(default_factory=dict)
     buckets: dict[str, str] = field(default_factory=dict)

@@ -61,7 +61,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an invocation came to: the function's JSON, or the error object that AWS puts in its place."""
+    """The outcome of an invocation: the function's JSON, or the error object that AWS puts in its place."""
 
     payload: bytes
     failed: bool = False
@@ -85,7 +85,7 @@ class Call:
         return f"Root=1-{int(time.time()):08x}-{self.id.replace('-', '')[:24]};Sampled=0"
 
     def finish(self, outcome: Outcome) -> bool:
-        """Whether this outcome is the one that counts."""
+        """Return True when this outcome is the one that counts."""
         with self._lock:
             if self.outcome is not None:
                 return False
@@ -112,7 +112,7 @@ def stopped() -> Outcome:
 def runtime_api(environment: "Worker", key: str) -> Loopback:
     class Api(LoopbackHandler):
         def gone(self) -> bool:
-            """Whether the process died while it was parked in `/next`: its socket is readable and at its end."""
+            """Return True when the process died while it was parked in `/next`: its socket is at its end."""
             try:
                 readable = select.select([self.connection], [], [], 0)[0]
                 return bool(readable) and not self.connection.recv(1, socket.MSG_PEEK)
@@ -128,7 +128,7 @@ def runtime_api(environment: "Worker", key: str) -> Loopback:
             self.wfile.write(body)
 
         def is_known(self) -> bool:
-            """Whether the agent ends with the key; else it is refused."""
+            """Return True when the agent ends with the key; else refuse the request."""
             agent = self.headers.get("User-Agent", "").encode("latin-1")
             if hmac.compare_digest(agent.rpartition(b" ")[2], key.encode()):
                 return True

@@ -123,7 +123,7 @@ class Rule:
 
 
 def scheduled_event(rule: Rule, due: datetime) -> dict[str, object]:
-    """What a target without an input of its own receives."""
+    """Return the event of a target without an input of its own."""
     return {
         "version": "0",
         "id": str(uuid.uuid5(uuid.NAMESPACE_URL, f"{rule.arn}#{due.isoformat()}")),

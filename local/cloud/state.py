@@ -1,4 +1,4 @@
-"""What a cloud holds, in one SQLite file that is written before the answer to whatever changed it leaves.
+"""The state of a cloud, in one SQLite file that is written before the answer to whatever changed it leaves.
 
 One request is one transaction of the file, with all that follows from it: the items of a transaction, an object and the
 message that announces it, an item and what its stream sends on. So a process that is killed loses nothing that it has
@@ -34,7 +34,7 @@ create table if not exists secrets (role text primary key, value text);
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What is kept: roles by physical name."""
+    """The resources whose state is stored: roles by physical name."""
 
     buckets: Mapping[str, str]
     tables: Mapping[str, str]
@@ -43,7 +43,7 @@ class Holdings:
 
 
 class SavedState:
-    """From its making on, `save` writes what was changed since the last call, and may be called by any one thread."""
+    """`save` writes what was changed since the last call, and may be called by any one thread."""
 
     def __init__(self, path: Path, holdings: Holdings) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -120,7 +120,7 @@ class SavedState:
         return deleted
 
     def _restore(self) -> None:
-        """Puts back what a former start kept. Nothing is told of it, since nobody has been asked to listen yet."""
+        """Put back what a former start stored. No event announces it, since nothing listens yet."""
         from moto.dynamodb.models import dynamodb_backends
         from moto.s3.models import s3_backends
         from moto.secretsmanager.models import secretsmanager_backends
@@ -151,5 +151,5 @@ class SavedState:
 
 
 def _text(value: Any) -> str:
-    """As JSON, with bytes as they are sent."""
+    """Return the value as JSON, with bytes as they are sent."""
     return json.dumps(value, default=lambda found: base64.b64encode(found).decode())

@@ -22,7 +22,7 @@ _HASH = re.compile(r"[0-9A-F]{8}$")
 _PLACEHOLDER = re.compile(r"\$\{(!?)([^}]+)\}")
 
 Attributes = Mapping[str, str]
-"""What a resource answers: `Ref`, and an attribute of `Fn::GetAtt` each."""
+"""The attributes of a resource: `Ref`, and those of `Fn::GetAtt`."""
 
 Builder = Callable[["Stack", str, dict[str, Any]], Attributes]
 

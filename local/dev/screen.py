@@ -66,7 +66,7 @@ class Outcome:
 
     @property
     def shown(self) -> str:
-        """How many Markdown files are served, and why the others are not."""
+        """The number of Markdown files that are served, and why the others are not."""
         if self.report is None:
             return "Shows nothing"
         exclusions = self.report.judged().exclusions
@@ -214,7 +214,7 @@ class Screen:
             self.say(f"Not done: {fault}")
 
     def addresses(self, laptop: Laptop, outcome: Outcome) -> None:
-        """Where to look and where agents connect, as lines to copy."""
+        """Print where to look and where agents connect, as lines to copy."""
         url, mcp_url = laptop.url, laptop.mcp_url
         title = outcome.manifest.documents[0].title if outcome.manifest and outcome.manifest.documents else "hello"
         self.say(f"Read it: {url}/")
@@ -229,7 +229,7 @@ class Screen:
 
 
 def catalogue_lines(name: str, report: CatalogueReport | None, *, verbose: bool = False) -> Iterator[str]:
-    """What was read of a catalogue, with its errors; its warnings only where they are wanted."""
+    """Yield what was read of a catalogue, with its errors; its warnings only where `verbose`."""
     yield catalogue_line(name, report)
     problems = (report.problems if verbose else report.errors) if report else []
     for problem in problems[:PROBLEMS_SHOWN]:

@@ -29,12 +29,12 @@ from local.reports import failure_text
 STEM = "commonplace-dev"
 EXAMPLE_URL = "http://127.0.0.1:9200"
 NODE_SECONDS = 30
-"""How long a node may take for one answer; it deletes an index in that time."""
+"""The longest that a node may take for one answer, such as the removal of an index."""
 
 LOOK_SECONDS = 0.2
 STALLED_SECONDS = 300
 OURS = ("lock", f"{ENDPOINT_FILE}*", "repository*.git", "cloud", "index")
-"""What `dev` writes into a data folder."""
+"""The files that `dev` writes into a data folder."""
 NOBODY_ELSE = 0o077
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -283,7 +283,7 @@ def _runs(laptop: Laptop) -> dict[str, tuple[str | None, str | None]]:
 
 
 def told_of_catalogue(laptop: Laptop, name: str, seconds: float) -> Iterator[str]:
-    """What became of a catalogue some of whose files were saved."""
+    """Yield what became of a catalogue some of whose files were saved."""
     report = laptop.catalogue_report(name)
     first, *more = catalogue_lines(name, report)
     if report is None or report.status != "published":
@@ -295,7 +295,7 @@ def told_of_catalogue(laptop: Laptop, name: str, seconds: float) -> Iterator[str
 
 
 def told(laptop: Laptop, move: Move, seconds: float) -> Iterator[str]:
-    """What became of the files that were saved."""
+    """Yield what became of the files that were saved."""
     summary, report = laptop.summary(), laptop.report()
     if summary is None or summary.status == "failed":
         cause = failure_text(summary.error) if summary else "it never finished"

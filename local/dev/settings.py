@@ -19,7 +19,7 @@ CHAINS = ("optimism", "mainnet")
 """Hats and contract wallets are read on the first, names on the second."""
 
 LOCAL_ACCOUNTS = "Ada=member,Vi=vibecoder,Guest=public"
-"""For people without a wallet: one of each tier."""
+"""Accounts for people without a wallet: one of each tier."""
 
 ENDPOINTS = "IdentityRpc"
 """The stem of the secret's logical id."""
@@ -104,7 +104,7 @@ def site_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def model_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """What the functions are given; the key goes along only where OpenAI is chosen. Raises CommandError."""
+    """Return the functions' variables; the key is among them only where OpenAI is chosen. Raises CommandError."""
     from commonplace.kernel.environment import SettingsError
     from commonplace.search import providers
     from commonplace.search.settings import RetrievalSettings

@@ -27,25 +27,25 @@ _NAMED = re.compile(r"(?P<name>[a-z][a-z0-9-]{0,39})=(?P<path>.+)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What is shown as a branch: a work tree as it is on disk, or a branch's head, or a plain folder."""
+    """The files that are shown as a branch: a work tree as it is on disk, or a branch's head, or a plain folder."""
 
     folder: Path
-    """What the operator named."""
+    """The folder that the operator named."""
     branch: str
     name: str
     """`owner/name`: GitHub's, when the clone has such a remote, so that source links lead there."""
     git_dir: Path | None
     """The user's repository; None for a plain folder."""
     common_dir: Path | None
-    """Where its objects and branches are; another folder than `git_dir` in a linked work tree."""
+    """The folder of its objects and branches; another one than `git_dir` in a linked work tree."""
     revision: str | None
-    """What the head is read from in the user's repository."""
+    """The revision that the head is read from in the user's repository."""
     work_tree: Path | None
     """The folder whose files are shown; None when only the branch's head counts."""
 
     @property
     def url(self) -> str | None:
-        """Where its files can be opened: in their folder, else on GitHub; None for a branch that is nowhere else."""
+        """The address of its files: in their folder, else on GitHub; None for a branch that is nowhere else."""
         if self.work_tree is not None:
             return self.work_tree.as_uri()
         return None if self.name.startswith(LOCAL) else f"https://github.com/{self.name}"
@@ -122,11 +122,11 @@ class CatalogueFolder:
     name: str
     source: Source
     folder: str = ""
-    """In the repository; empty for all of it."""
+    """Its path in the repository; empty for all of it."""
 
     @property
     def told(self) -> dict[str, str]:
-        """As functions read it (`commonplace.reference.settings`)."""
+        """The facts as functions read them (`commonplace.reference.settings`)."""
         source = self.source
         told = {"name": self.name, "repository": source.name, "branch": source.branch, "folder": self.folder}
         return told | ({"url": source.url} if source.url else {})
@@ -164,7 +164,7 @@ def catalogue(text: str, knowledge_base: Source) -> CatalogueFolder:
 
 
 def repositories(knowledge_base: Source, catalogues: Sequence[CatalogueFolder]) -> list[Source]:
-    """What the stand-in of GitHub serves, the knowledge base first, each once.
+    """Return what the stand-in of GitHub serves, the knowledge base first, each once.
 
     Raises CommandError for two catalogues, or two repositories, of one name, and for too many.
     """

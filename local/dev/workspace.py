@@ -46,17 +46,17 @@ QUIET_MS = 100
 """A burst of saves counts as one once nothing has changed for so long."""
 LONGEST_BURST_MS = 1000
 WAKE_MS = 300
-"""How soon a stop is noticed."""
+"""The time until a stop is noticed."""
 START_SECONDS = 30
 
 FIRST = "repository.git"
 
 NEVER_READ = ".*\nnode_modules/\n"
-"""In a folder without Git, as its `.gitignore` would say it: settings of editors, bins of deleted notes, packages."""
+"""The `.gitignore` of a folder without Git: settings of editors, bins of deleted notes, packages."""
 MAX_FILES = 100_000
-"""As many as GitHub lists of a repository."""
+"""GitHub lists as many of a repository."""
 MAX_FOLDER_MB = 1_500
-"""Of a folder without Git, for its files are copied; as much as the sync takes of an archive."""
+"""The bound of a folder without Git, whose files are copied; the sync takes as much of an archive."""
 _FOREIGN = re.compile(r"[^A-Za-z0-9.-]")
 
 
@@ -200,7 +200,7 @@ class Workspace:
 
 
 def _quoted(objects: Path) -> str:
-    """As Git reads it in a list of object directories; a leading quote makes it a C string."""
+    """Return the folder as Git reads it in a list of object directories; a leading quote makes it a C string."""
     text = os.fspath(objects)
     if not set(text) & set('":\\\n'):
         return text

@@ -68,14 +68,14 @@ class AppKey:
 
 
 class Credentials:
-    """Without tokens and without an App, any credential is good, as a public repository is readable with any."""
+    """The tokens that are accepted: any, where there are neither tokens nor an App, as for a public repository."""
 
     def __init__(self, tokens: Iterable[str] = (), app: AppKey | None = None) -> None:
         self._tokens = set(tokens)
         self._app = app
 
     def check(self, request: Request, *, required: bool) -> bool:
-        """Whether there is a credential. Raises Refused 401 for a wrong one, and for none where one is required."""
+        """Return True when there is a credential. Raises Refused 401 for a wrong or a missing one."""
         given = _bearer(request)
         if given is None:
             if required:
@@ -115,7 +115,7 @@ def _bearer(request: Request) -> str | None:
 
 @dataclass(slots=True)
 class Fault:
-    """What to answer instead, how often, and to which requests."""
+    """An answer in place of the usual one: how often, and to which requests."""
 
     status: int
     message: str

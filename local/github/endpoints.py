@@ -42,12 +42,12 @@ class Refused(Exception):
 
 
 def not_found() -> Refused:
-    """What GitHub says of anything absent, and of anything the caller may not see."""
+    """Return GitHub's answer to anything absent, and to anything the caller may not see."""
     return Refused(404, "Not Found")
 
 
 def json_body(request: Request) -> dict[str, Any]:
-    """What was sent. Raises Refused 400 unless it is a JSON object."""
+    """Return the body. Raises Refused 400 unless it is a JSON object."""
     body = request.get_json(force=True, silent=True)
     if not isinstance(body, dict):
         raise Refused(400, "Problems parsing JSON")
@@ -70,7 +70,7 @@ def raw_response(body: bytes, media_type: str, *, tag: str) -> Response:
 
 
 def wants(request: Request, kind: str) -> bool:
-    """Whether `Accept` asks for a media type of GitHub's own, with or without `+json` and the `v3` of old clients."""
+    """Return True when `Accept` names a media type of GitHub's own, with or without `+json` and an old `v3`."""
     accept = request.headers.get("Accept", "").replace("application/vnd.github.v3.", "application/vnd.github.")
     return any(
         part.split(";")[0].strip().removesuffix("+json") == f"application/vnd.github.{kind}"
@@ -173,7 +173,7 @@ class Endpoints:
         return json_response(status.body(), 201)
 
     def graphql(self, request: Request) -> Response:
-        """When did these paths last change, as of a commit? `data` in the query's shape, or GitHub's `errors`."""
+        """Return when paths last changed, as of a commit: `data` in the query's shape, or GitHub's `errors`."""
         body = json_body(request)
         query, variables = body.get("query"), body.get("variables")
         query, variables = query if isinstance(query, str) else "", variables if isinstance(variables, dict) else {}

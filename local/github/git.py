@@ -20,10 +20,10 @@ EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 ARCHIVE_BLOCK_BYTES = 1 << 20
 GZIP = 31
-"""To zlib: the largest window, in a file of gzip."""
+"""The window size of zlib: the largest one, in a gzip file."""
 DATES_KEPT = 8
 ABSENT = b"BAD"
-"""What `git ls-tree -l` prints for the size of an object that a partial clone does not hold."""
+"""The text that `git ls-tree -l` prints for the size of an object that a partial clone does not hold."""
 
 
 class GitError(Exception):
@@ -37,7 +37,7 @@ def git_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def neutral_environment() -> dict[str, str]:
-    """As `git_environment`, without the user's settings: for repositories that are ours alone."""
+    """Return `git_environment` without the user's settings: for repositories that are ours alone."""
     return git_environment({"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull})
 
 

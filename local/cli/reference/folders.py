@@ -28,7 +28,7 @@ class Folder:
     """The files of a catalogue, wherever they come from."""
 
     shown: str
-    """As the operator wrote it."""
+    """The text that the operator wrote."""
     name: str
     files: dict[str, bytes]
     """Path in the folder -> bytes; empty for what a catalogue does not read."""
@@ -37,7 +37,7 @@ class Folder:
     root: Path | None = None
     """None at a revision."""
     commit: str = "0" * 40
-    """Of the revision."""
+    """The commit of the revision."""
 
 
 def opened(text: str) -> Folder:

@@ -42,12 +42,12 @@ class Item:
     into: str
     options: Mapping[str, Any] = field(default_factory=dict)
     anywhere: bool = False
-    """Whether whoever runs the command named the source: then it need not lie in the catalogue's repository."""
+    """True where the command line named the source: then it need not lie in the catalogue's repository."""
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What became of an item. Of a failed one nothing was written; one with empty entries is no good either."""
+    """The outcome of an item. A failed one wrote nothing."""
 
     item: Item
     state: State
@@ -185,7 +185,7 @@ def tell_one(done: Done, *, every: bool = False) -> None:
 
 
 def items_of(folder: Path) -> list[Item]:
-    """Those of the folder's catalogue.yaml. Raises CommandError."""
+    """Return the items of the folder's catalogue.yaml. Raises CommandError."""
     if not folder.is_dir():
         raise CommandError(f"There is no folder {folder}.", "Give a catalogue's folder, or KIND and SOURCE.")
     file = folder / SETTINGS_FILE
@@ -250,7 +250,7 @@ def generated(folder: Path, item: Item, tell: Tell = lambda _: None) -> "Generat
 
 
 def name_of(source: str) -> str:
-    """As entries say it: without the way to it, which differs from machine to machine."""
+    """Return the source as entries name it: without its folder, which differs from machine to machine."""
     return PurePosixPath(source).name if "/" in source and " " not in source else source
 
 
@@ -271,7 +271,7 @@ def source_bytes(folder: Path, item: Item) -> bytes:
 
 
 def target(folder: Path, into: str) -> Path:
-    """Where an item is written: a JSON file that the catalogue reads. Raises CommandError."""
+    """Return the file of an item: a JSON file that the catalogue reads. Raises CommandError."""
     file = (folder / into).resolve()
     if not writable(into) or not file.is_relative_to(folder.resolve()):
         raise CommandError(f"{into} is no file that the catalogue reads.", "`into:` is a path in it, such as api.json.")
@@ -279,7 +279,7 @@ def target(folder: Path, into: str) -> Path:
 
 
 def today(environ: Mapping[str, str]) -> str:
-    """Of what is new: SOURCE_DATE_EPOCH if a build says it, else this day. Raises CommandError."""
+    """Return the date of new entries: SOURCE_DATE_EPOCH if a build sets it, else today. Raises CommandError."""
     told = environ.get("SOURCE_DATE_EPOCH", "").strip()
     if told and not (told.isascii() and told.isdigit() and len(told) <= 11):
         raise CommandError("SOURCE_DATE_EPOCH is no number of seconds.", "Unset it, or give seconds since 1970.")

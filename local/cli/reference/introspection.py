@@ -109,7 +109,7 @@ def _loaded(group: Any, context: Any, name: str) -> Any:
 
 
 def _choices(param: Any) -> list[str]:
-    """Those of a click type, or of the enumeration that a Typer function takes."""
+    """Return the choices of a click type, or of the enumeration that a Typer function takes."""
     said = getattr(getattr(param, "type", None), "choices", None)
     if said:
         return [str(getattr(one, "value", one)) for one in said]
@@ -193,7 +193,7 @@ class ArgparseReader(Reader):
 
 
 def _expanded(parser: argparse.ArgumentParser, said: str | None, action: argparse.Action | None = None) -> str | None:
-    """With the program's name and the defaults that the text asks for."""
+    """Return the text with the program's name and the defaults that it refers to."""
     if not said:
         return None
     try:

@@ -24,7 +24,7 @@ from local.files import product_of, top_of, write_whole
 FILES = ("openapi", "console")
 """Kinds that read a file, and run nothing."""
 DEPTH = 3
-"""How far the first catalogue goes into subcommands."""
+"""The depth of subcommands in the first catalogue."""
 
 SETTINGS = """\
 # Every setting may be left out: docs/reference.md says what each does.
@@ -132,7 +132,7 @@ def _item(folder: Path, kind: str, source: str) -> dict[str, Any]:
 
 
 def _copied(file: Path, sources: Path) -> Path:
-    """With the files that it refers to, as they stand beside it or below. Raises CommandError."""
+    """Copy a file with those that it refers to, beside it or below. Raises CommandError."""
     from generators.openapi.documents import files_of, gathered
 
     try:
@@ -147,7 +147,7 @@ def _copied(file: Path, sources: Path) -> Path:
 
 
 def _title(folder: Path, items: Sequence[Mapping[str, Any]]) -> str:
-    """What an API document calls itself, else what the folder is called."""
+    """Return the title of the first API document that has one, else the folder's name."""
     from generators.openapi.documents import parsed
 
     for one in items:
@@ -160,7 +160,7 @@ def _title(folder: Path, items: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _script(top: Path, path: str, name: str) -> str | None:
-    """What a program is called when it is installed: its object's name says nothing."""
+    """Return the name that a program is installed under: its object's name says nothing."""
     try:
         told = tomllib.loads((top / "pyproject.toml").read_text(encoding="utf-8"))
     except (OSError, ValueError):

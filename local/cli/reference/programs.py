@@ -50,7 +50,7 @@ PLAIN = {
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONIOENCODING": "utf-8",
 }
-"""So that the same program says the same on every terminal."""
+"""The environment that makes a program print the same on every terminal."""
 _COLOURING = {"FORCE_COLOR", "CLICOLOR_FORCE", "PY_COLORS", "TTY_COMPATIBLE"}
 
 
@@ -248,7 +248,7 @@ def help_pages(target: str, *, folder: Path, options: Mapping[str, Any], tell: T
 
 
 def called_by(words: Sequence[str]) -> list[str]:
-    """What a program is called that is started so: `node bin/cli.js` is `cli`, `python -m tool` is `tool`."""
+    """Return the name of a program by its command line: `node bin/cli.js` is `cli`, `python -m tool` is `tool`."""
     rest = list(words)
     if re.fullmatch(r"node|deno|bun|ruby|perl|php|java|python[\d.]*", Path(rest[0]).name):
         rest = [one for one in rest[1:] if one not in ("-m", "-jar", "run")] or rest

@@ -26,7 +26,7 @@ REACH = "Is the address right, and does its name resolve? Look at the certificat
 
 
 class Failed(Exception):
-    """A promise that is not kept, and what to do about it."""
+    """A check that failed, and what to do about it."""
 
     def __init__(self, detail: str, hint: str) -> None:
         super().__init__(detail)
@@ -39,7 +39,7 @@ class Skipped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What came of one check."""
+    """The outcome of one check."""
 
     name: str
     outcome: Outcome
@@ -70,7 +70,7 @@ class Answer:
 
 @dataclass(slots=True)
 class Site:
-    """Where to ask. `tools`, `challenge` and `private` are what earlier checks leave to later ones."""
+    """The deployment under test. `tools`, `challenge` and `private` are what earlier checks leave to later ones."""
 
     base: str
     origin: str | None = None
@@ -79,7 +79,7 @@ class Site:
     tools: list[dict[str, Any]] = field(default_factory=list)
     challenge: Mapping[str, str] = field(default_factory=dict)
     private: bool = False
-    """Whether strangers are asked to sign in before they see anything (siteTier)."""
+    """True where strangers must sign in before they see anything (siteTier)."""
 
     @property
     def secure(self) -> bool:
