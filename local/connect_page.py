@@ -2,56 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 from commonplace.site.connect.clients import Client, Endpoint, Step, clients
 
 EXAMPLE = Endpoint.of("Field Book", "https://knowledge.example.org")
 """Stands where a reader's own deployment belongs."""
 
-HEAD = """\
-# Connect a client
-
-A deployment serves agents at one address: its base URL with `/mcp` at its end. `make dev` serves them at
-`http://127.0.0.1:8787/mcp`. On a deployment the page `/connect` shows what is below with the address filled in, and
-with buttons that work; here it is `{url}`, and the name is `{name}`.
-
-The command line prints the same:
-
-```sh
-.venv/bin/commonplace connect claude-code --url https://knowledge.example.org --name "Field Book"
-.venv/bin/commonplace connect
-```
-
-The first is for one client, the second for all of them, at the address of `make dev`.
-
-What is public takes no account. For more, a client opens a page where its person signs in and says what it may do; see
-[who may do what](identity.md). What the tools do, which limits hold and where
-[citations](mcp.md#citations-lead-to-a-page) lead, is in [MCP](mcp.md).
-
-"""
-
-TAIL = """\
-## Any other client
-
-Give it the address and the transport “Streamable HTTP”. Every version of the protocol from 2024-11-05 to 2026-07-28 is
-served. A client that knows local servers only goes through `mcp-remote`, as Claude Desktop does above.
-
-`{url}/knowledge` serves the knowledge toolset alone, `/mcp/memory` [a team's memory](memory.md), `/mcp/reference`
-[a product's reference](reference.md), `/mcp/hive` [what agents contribute](hive.md), and `{url}/all` every
-toolset there is. With the request header `X-MCP-Readonly: true` no tool that writes exists.
-
-## The registry
-
-The MCP registry lists servers by a file `server.json`. A deployment serves its own at `/server.json`; the command line
-prints it too:
-
-```sh
-.venv/bin/commonplace connect --server-json --url https://knowledge.example.org --name "Field Book"
-```
-
-The namespace of its `name` has to be proven to the registry: it is the deployment's host name backwards. The registry
-takes a key published in DNS or under `/.well-known/mcp-registry-auth`; its own documentation says how.
-"""
+TEXT = Path(__file__).with_suffix(".txt")
+"""The page around the clients."""
 
 
 def connect_page(at: Endpoint = EXAMPLE) -> str:
@@ -59,7 +18,7 @@ def connect_page(at: Endpoint = EXAMPLE) -> str:
     lines: list[str] = []
     for client in clients(at):
         lines += [f"## {client.title}", "", *_lines(client, at, fenced=True)]
-    return HEAD.format(url=at.url, name=at.name) + "\n".join([*lines, TAIL.format(url=at.url)])
+    return TEXT.read_text(encoding="utf-8").format(url=at.url, name=at.name, clients="\n".join(lines))
 
 
 def client_text(client: Client, at: Endpoint) -> str:

@@ -141,6 +141,10 @@ def backfill(
     as_json: AsJson = False,
 ) -> None:
     """Read every file again and rewrite every document, or every entry of a catalogue."""
+    from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions
+    from commonplace.kernel.parallel import Threads
+    from commonplace.repository.sources import folders_within
+
     deployment = target.find()
     if source is not None:
         catalogue = reports.named_catalogue(deployment, source)
@@ -148,17 +152,10 @@ def backfill(
             hint = "What is wrong with one: commonplace reference validate FOLDER"
             raise CommandError("A backfill of a catalogue cannot be rehearsed.", hint)
         _run_catalogues(deployment, [catalogue], full=True)
-    elif dry_run:
-        _rehearse(deployment, as_json=as_json)
-    else:
+        return
+    if not dry_run:
         _run(deployment, full=True)
-
-
-def _rehearse(deployment: Deployment, *, as_json: bool) -> None:
-    from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions
-    from commonplace.kernel.parallel import Threads
-    from commonplace.repository.sources import folders_within
-
+        return
     settings = deployment.settings()
     configured = settings.get("EXCLUDE", "").strip()
     catalogues = folders_within(deployment.catalogues(), settings["GITHUB_REPOSITORY"], settings["GITHUB_BRANCH"])

@@ -46,12 +46,39 @@ class SavedState:
     """`save` writes what was changed since the last call, and may be called by any one thread."""
 
     def __init__(self, path: Path, holdings: Holdings) -> None:
+        from moto.dynamodb.models import dynamodb_backends
+        from moto.s3.models import s3_backends
+        from moto.secretsmanager.models import secretsmanager_backends
+        from moto.sqs.models import Message, sqs_backends
+
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o600)  # it holds secrets
         self._holdings = holdings
         self._database = sqlite3.connect(path, check_same_thread=False)
         self._database.executescript(SCHEMA)
-        self._restore()
+        # What a former start stored is put back. No event announces it, since nothing listens yet.
+        for name, role in self._holdings.buckets.items():
+            rows = self._database.execute("select key, metadata, body from blobs where role = ?", (role,))
+            for key, metadata, body in rows:
+                s3_backends[ACCOUNT]["aws"].put_object(name, key, body).set_metadata(json.loads(metadata))
+        for name, role in self._holdings.tables.items():
+            table = dynamodb_backends[ACCOUNT][REGION].tables[name]
+            stream, table.stream_shard = table.stream_shard, None
+            for (item,) in self._database.execute("select item from items where role = ?", (role,)):
+                table.put_item(json.loads(item))
+            table.stream_shard = stream
+        for name, role in self._holdings.queues.items():
+            rows = self._database.execute(
+                "select id, sent, body, attributes from messages where role = ? order by sent, rowid", (role,)
+            )
+            for id, sent, body, attributes in rows:
+                message = Message(id, body)
+                message.sent_timestamp = sent
+                message.message_attributes = json.loads(attributes)
+                sqs_backends[ACCOUNT][REGION].queues[name].add_message(message)
+        for arn, role in self._holdings.secrets.items():
+            for (value,) in self._database.execute("select value from secrets where role = ?", (role,)):
+                secretsmanager_backends[ACCOUNT][REGION].put_secret_value(arn, value, "", "", ["AWSCURRENT"])
         self._writes = moto_patches.Writes()
         self._writes.secrets = True
         moto_patches.watch(self._writes)
@@ -118,36 +145,6 @@ class SavedState:
                 self._database.execute("delete from blobs where role = ? and key = ?", (role, key))
                 deleted += 1
         return deleted
-
-    def _restore(self) -> None:
-        """Put back what a former start stored. No event announces it, since nothing listens yet."""
-        from moto.dynamodb.models import dynamodb_backends
-        from moto.s3.models import s3_backends
-        from moto.secretsmanager.models import secretsmanager_backends
-        from moto.sqs.models import Message, sqs_backends
-
-        for name, role in self._holdings.buckets.items():
-            rows = self._database.execute("select key, metadata, body from blobs where role = ?", (role,))
-            for key, metadata, body in rows:
-                s3_backends[ACCOUNT]["aws"].put_object(name, key, body).set_metadata(json.loads(metadata))
-        for name, role in self._holdings.tables.items():
-            table = dynamodb_backends[ACCOUNT][REGION].tables[name]
-            stream, table.stream_shard = table.stream_shard, None
-            for (item,) in self._database.execute("select item from items where role = ?", (role,)):
-                table.put_item(json.loads(item))
-            table.stream_shard = stream
-        for name, role in self._holdings.queues.items():
-            rows = self._database.execute(
-                "select id, sent, body, attributes from messages where role = ? order by sent, rowid", (role,)
-            )
-            for id, sent, body, attributes in rows:
-                message = Message(id, body)
-                message.sent_timestamp = sent
-                message.message_attributes = json.loads(attributes)
-                sqs_backends[ACCOUNT][REGION].queues[name].add_message(message)
-        for arn, role in self._holdings.secrets.items():
-            for (value,) in self._database.execute("select value from secrets where role = ?", (role,)):
-                secretsmanager_backends[ACCOUNT][REGION].put_secret_value(arn, value, "", "", ["AWSCURRENT"])
 
 
 def _text(value: Any) -> str:

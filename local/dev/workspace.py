@@ -259,11 +259,9 @@ class Watcher:
         for inside in (git_dir, common_dir):
             if inside is not None and changed.is_relative_to(inside):
                 moved = changed.relative_to(inside).parts
-                branches = moved[:1] in {("HEAD",), ("packed-refs",)} or moved[:2] in {
-                    ("refs", "heads"),
-                    ("refs", "remotes"),
-                }
-                return branches and changed.suffix != ".lock"
+                head = moved[:1] in {("HEAD",), ("packed-refs",)}
+                branch = moved[:2] in {("refs", "heads"), ("refs", "remotes")}
+                return (head or branch) and changed.suffix != ".lock"
         inside_folder = changed.relative_to(self._source.folder).parts if git_dir is None else ()
         hidden = any(part.startswith(".") or part == "node_modules" for part in inside_folder)
         return not hidden and ".git" not in changed.parts

@@ -126,24 +126,21 @@ def _item(folder: Path, kind: str, source: str) -> dict[str, Any]:
     if not file.is_file():
         raise CommandError(f"There is no file {path}.", f"Name the file to read: --from {kind}=PATH{sign}{name}")
     if kind in FILES and not file.is_relative_to(top_of(home)):
-        file = _copied(file, home / SOURCES)
+        from generators.openapi.documents import files_of, gathered
+
+        sources = home / SOURCES
+        try:  # with the files that it refers to, as they stand beside it or below
+            raw = file.read_bytes()
+            for beside, each in {file.name: raw, **gathered(raw, files_of(file.parent))}.items():
+                copy = sources / beside
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes(each)
+        except (OSError, CommonplaceError) as error:
+            hint = f"Put it into {sources} and name it there."
+            raise CommandError(f"{file} cannot be copied: {error}.", hint) from error
+        file = sources / file.name
     inside = Path(os.path.relpath(file, home)).as_posix()
     return {"kind": kind, "source": f"{inside}{sign}{name}", "into": into} | root
-
-
-def _copied(file: Path, sources: Path) -> Path:
-    """Copy a file with those that it refers to, beside it or below. Raises CommandError."""
-    from generators.openapi.documents import files_of, gathered
-
-    try:
-        raw = file.read_bytes()
-        for path, each in {file.name: raw, **gathered(raw, files_of(file.parent))}.items():
-            copy = sources / path
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_bytes(each)
-    except (OSError, CommonplaceError) as error:
-        raise CommandError(f"{file} cannot be copied: {error}.", f"Put it into {sources} and name it there.") from error
-    return sources / file.name
 
 
 def _title(folder: Path, items: Sequence[Mapping[str, Any]]) -> str:

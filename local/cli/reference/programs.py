@@ -133,7 +133,16 @@ def described(kind: str, target: str, *, folder: Path, options: Mapping[str, Any
     CommandError.
     """
     top = top_of(folder.resolve())
-    python = _interpreter(options.get("python"), folder, top / ".venv" / "bin" / "python")
+    given, own = options.get("python"), top / ".venv" / "bin" / "python"
+    if given is not None and not (isinstance(given, str) and given.strip()):
+        raise CommandError("`python` has to be a path.", "Such as ../.venv/bin/python.")
+    if given is None:
+        python = str(own) if own.is_file() else sys.executable
+    else:
+        beside = folder / Path(given).expanduser()
+        python = str(beside.absolute()) if beside.is_file() else shutil.which(given) or ""
+    if not python:
+        raise CommandError(f"There is no interpreter {given}.", "Give a path from the catalogue's folder.")
     with tempfile.TemporaryDirectory(prefix="commonplace-") as place:
         result = Path(place) / "result.json"
         command = [python, "-B", introspection.__file__, kind, target, str(result), str(top), str(top / "src")]
@@ -166,18 +175,6 @@ def saved_page(target: str, folder: Path) -> bytes | None:
         return None
     with file.open("rb") as opened:
         return opened.read(MAX_DESCRIPTION_BYTES)
-
-
-def _interpreter(given: Any, folder: Path, own: Path) -> str:
-    if given is None:
-        return str(own) if own.is_file() else sys.executable
-    if not isinstance(given, str) or not given.strip():
-        raise CommandError("`python` has to be a path.", "Such as ../.venv/bin/python.")
-    beside = folder / Path(given).expanduser()
-    found = str(beside.absolute()) if beside.is_file() else shutil.which(given)
-    if not found:
-        raise CommandError(f"There is no interpreter {given}.", "Give a path from the catalogue's folder.")
-    return found
 
 
 def words_of(target: str) -> list[str]:
