@@ -150,13 +150,9 @@ class Deployment:
 
         `only` is the name of a catalogue, or empty for the knowledge base; None asks for a run of everything.
         """
-        from commonplace.kernel.errors import Unavailable
         from commonplace.repository.run_request import request_run
 
-        try:
-            return request_run(self.client("lambda"), self.outputs["WebhookFunction"], full=full, only=only)
-        except Unavailable as error:
-            raise CommandError(str(error), error.hint or "") from error
+        return request_run(self.client("lambda"), self.outputs["WebhookFunction"], full=full, only=only)
 
     def running(self) -> list[str]:
         """Names of the executions under way."""

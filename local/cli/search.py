@@ -68,7 +68,6 @@ def search(
 ) -> None:
     """Search the knowledge base that runs here, or that is deployed."""
     from commonplace.documents.content.ontology import ONTOLOGY
-    from commonplace.kernel.errors import CommonplaceError
 
     if expect is not None and not all(expect.partition("/")):
         raise CommandError(f"{expect} names no document.", "Name it by type and id, for example --expect tag/neap-tide")
@@ -89,12 +88,9 @@ def search(
         collapse=collapse,
     )
     file, base_url = _where(index, data, outputs, stage)
-    try:
-        for name in question.content_types:
-            ONTOLOGY.expand(name)
-        answer = ask_deployment(base_url, question) if file is None else ask_file(file, question)
-    except CommonplaceError as error:
-        raise CommandError(error.message, error.hint or "") from error
+    for name in question.content_types:
+        ONTOLOGY.expand(name)  # raises for an unknown one
+    answer = ask_deployment(base_url, question) if file is None else ask_file(file, question)
     if json:
         print_json(answer)
         return

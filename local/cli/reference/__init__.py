@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from commonplace.kernel.errors import CommonplaceError
 from commonplace.reference.model import Problem
 from commonplace.reference.source.compilation import diff as compare
 from commonplace.reference.source.findings import in_order
@@ -76,10 +75,7 @@ def gaps(
     if table is None:
         raise CommandError("No gaps are kept there.", "Deploy this version, or start `commonplace dev` of it.")
     organisation = org or deployment.outputs.get("Organisation", "default")
-    try:
-        found = DynamoGaps(deployment.client("dynamodb"), table).gaps(organisation, limit)
-    except CommonplaceError as error:
-        raise CommandError(error.message, error.hint or "") from error
+    found = DynamoGaps(deployment.client("dynamodb"), table).gaps(organisation, limit)
     if as_json:
         print_json([asdict(one) for one in found])
     else:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from commonplace.kernel.errors import CommonplaceError, InvalidInput
+from commonplace.kernel.errors import CommonplaceError
 from commonplace.reference.model import SETTINGS_FILE
 from commonplace.reference.source.bounds import MAX_FILE_BYTES
 from commonplace.reference.source.drafts import SOURCES
@@ -144,10 +144,7 @@ def generate_all(
 def _adhoc(kind: str, source: str, output: Path | None, option: list[str] | None) -> tuple[Path, Sequence[Item]]:
     from generators.plan import kind_of
 
-    try:
-        runs = kind_of(kind).runs
-    except InvalidInput as error:
-        raise CommandError(error.message, error.hint or "") from error
+    runs = kind_of(kind).runs
     if output is None:
         raise CommandError("Where shall the entries go?", "Give a JSON file with -o.")
     name = source if runs else str(Path(source).resolve())
