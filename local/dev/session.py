@@ -71,14 +71,15 @@ def search_engine(name: str, url: str | None, data: Path | None) -> Iterator[Sea
     hint = f"Start a node and name it: --engine opensearch --opensearch-url {EXAMPLE_URL}"
     if url is None:
         raise CommandError("--engine opensearch needs the address of a running node.", hint)
-    address = web_url(url)
-    if address is None:
-        raise CommandError(f"--opensearch-url takes {WEB_URL}, and not {url}.", hint)
-    with httpx.Client(base_url=address, timeout=NODE_SECONDS, trust_env=False) as node:
+    with ExitStack() as undo:
         try:
+            address = web_url(url)
+            if address is None:
+                raise CommandError(f"--opensearch-url takes {WEB_URL}, and not {url}.", hint)
+            node = undo.enter_context(httpx.Client(base_url=address, timeout=NODE_SECONDS, trust_env=False))
             version = node.get("/").raise_for_status().json()["version"]["number"]
-        except (httpx.HTTPError, ValueError, LookupError, TypeError) as error:
-            raise CommandError(f"No OpenSearch answers at {address}: {error}", hint) from error
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError, LookupError, TypeError) as error:
+            raise CommandError(f"No OpenSearch answers at {url}: {error}", hint) from error
         token = secrets.token_hex(4) if data is None else hashlib.sha256(str(data).encode()).hexdigest()[:8]
         stem = f"{STEM}-{token}-documents"
         environment = {
