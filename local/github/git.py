@@ -193,7 +193,14 @@ class GitRepository:
         """Its entries in Git's order; `-z`, because names may hold anything but NUL."""
         flags = ["-r", "-t"] if recursive else []
         listing = self._git("ls-tree", *flags, "-l", "-z", "--full-tree", sha)
-        return [_entry(line) for line in listing.split(b"\0") if line]
+        known = {b"-": None, ABSENT: 0}
+        entries = []
+        for line in filter(None, listing.split(b"\0")):
+            facts, path = line.split(b"\t", 1)
+            mode, kind, id, size = facts.split()
+            length = known[size] if size in known else int(size)
+            entries.append(TreeEntry(_text(path), mode.decode(), kind.decode(), id.decode(), length))
+        return entries
 
     def archive(self, commit: str, folder: str) -> Iterator[bytes]:
         """A gzipped tar of the commit, everything under one top folder, in blocks; without what this clone lacks."""
@@ -263,14 +270,6 @@ class GitRepository:
 
     def _git(self, *arguments: str) -> bytes:
         return git(f"--git-dir={self.git_dir}", *arguments, environment=neutral_environment())
-
-
-def _entry(line: bytes) -> TreeEntry:
-    facts, path = line.split(b"\t", 1)
-    mode, kind, sha, size = facts.split()
-    known = {b"-": None, ABSENT: 0}
-    length = known[size] if size in known else int(size)
-    return TreeEntry(_text(path), mode.decode(), kind.decode(), sha.decode(), length)
 
 
 def _text(path: bytes) -> str:
