@@ -1,22 +1,17 @@
 """The front of the stand-in, a WSGI application: routes, credentials, rate limits, faults and a log of calls."""
 
 import hmac
-import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from joserfc import jwt
-from joserfc.errors import JoseError
-from joserfc.jwk import RSAKey
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import Map, Rule
 from werkzeug.wrappers import Request, Response
 
-from local.github.endpoints import CommitStatus, Refused, json_response, not_found
+from local.github.endpoints import CommitStatus, Refused, not_found
 from local.github.git import GitRepository
 from local.github.proposals import GitWriter, ProposalEndpoints, PullRequests
 
@@ -24,11 +19,9 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 
-LONGEST_CLAIM_SECONDS = 600
-CLOCK_DRIFT_SECONDS = 60
-
 HOUR_SECONDS = 3600
-USUAL_LIMIT = 5000
+HOURLY_LIMIT = 5000
+"""Announced as GitHub announces it, and not enforced."""
 REPOSITORY = "/repos/<owner>/<name>"
 ROUTES = Map(
     [
@@ -49,68 +42,12 @@ ROUTES = Map(
         Rule(f"{REPOSITORY}/pulls", endpoint="create_pull", methods=["POST"]),
         Rule(f"{REPOSITORY}/pulls/<int:number>", endpoint="pull", methods=["GET"]),
         Rule("/graphql", endpoint="graphql", methods=["POST"]),
-        Rule("/app/installations/<int:installation>/access_tokens", endpoint="access_token", methods=["POST"]),
     ],
     merge_slashes=False,
 )
 NEEDS_CREDENTIAL = frozenset({"set_status", "graphql", "create_ref", "create_commit", "create_tree", "create_pull"})
 NOT_COUNTED = frozenset({"archive"})
 """The download behind a tarball's redirect is another host's on GitHub: no API call."""
-
-
-@dataclass(frozen=True, slots=True)
-class AppKey:
-    """A GitHub App, one installation of it, and the public half of its key (PEM)."""
-
-    app_id: str
-    installation_id: int
-    public_key: str
-
-
-class Credentials:
-    """The tokens that are accepted: any, where there are neither tokens nor an App, as for a public repository."""
-
-    def __init__(self, tokens: Iterable[str] = (), app: AppKey | None = None) -> None:
-        self._tokens = set(tokens)
-        self._app = app
-
-    def check(self, request: Request, *, required: bool) -> bool:
-        """Return True when there is a credential. Raises Refused 401 for a wrong or a missing one."""
-        given = _bearer(request)
-        if given is None:
-            if required:
-                raise Refused(401, "Requires authentication")
-            return False
-        known = any(hmac.compare_digest(given.encode(), token.encode()) for token in self._tokens)
-        if (self._tokens or self._app) and not known:
-            raise Refused(401, "Bad credentials")
-        return True
-
-    def installation_token(self, request: Request, installation: int) -> dict[str, Any]:
-        """A new token for the installation (GitHub docs, "Generating an installation access token")."""
-        app = self._app
-        if app is None or installation != app.installation_id:
-            raise Refused(404, "Not Found")
-        try:  # a claim of RS256, issued by the App, alive, for at most ten minutes
-            key = RSAKey.import_key(app.public_key)
-            claims = jwt.decode(_bearer(request) or "", key, algorithms=["RS256"]).claims
-            issued, ends, now = int(claims["iat"]), int(claims["exp"]), time.time()
-        except (JoseError, ValueError, KeyError, TypeError) as error:
-            raise Refused(401, "A JSON web token could not be decoded") from error
-        if str(claims.get("iss")) != app.app_id:
-            raise Refused(401, "'Issuer' claim ('iss') must be the App's id")
-        latest = now + LONGEST_CLAIM_SECONDS + CLOCK_DRIFT_SECONDS
-        if issued > now + CLOCK_DRIFT_SECONDS or not now < ends <= latest:
-            raise Refused(401, "'Expiration time' claim ('exp') is too far in the future")
-        token = f"ghs_{secrets.token_hex(18)}"
-        self._tokens.add(token)
-        expires = datetime.now(UTC) + timedelta(hours=1)
-        return {"token": token, "expires_at": f"{expires:%Y-%m-%dT%H:%M:%SZ}", "repository_selection": "selected"}
-
-
-def _bearer(request: Request) -> str | None:
-    scheme, _, value = request.headers.get("Authorization", "").partition(" ")
-    return value.strip() if scheme.lower() in {"bearer", "token"} and value.strip() else None
 
 
 @dataclass(slots=True)
@@ -190,7 +127,7 @@ class Call:
 
 
 class GitHubApi:
-    """Serves `name` (`owner/repository`). `hourly_limit` is enforced only when given.
+    """Serves `name` (`owner/repository`). Without `tokens` any credential is good, as for a public repository.
 
     A `private` one is not there for who brings no credential. Only a `writable` one takes branches and pull requests:
     one that is this machine's own, never a user's.
@@ -202,18 +139,15 @@ class GitHubApi:
         name: str,
         *,
         tree_limit: int = 100_000,
-        hourly_limit: int | None = None,
         tokens: Iterable[str] = (),
-        app: AppKey | None = None,
         private: bool = False,
         writable: bool = False,
     ) -> None:
         self.repository, self.name, self._private = repository, name, private
         self.faults = Faults()
-        self._credentials = Credentials(tokens, app)
+        self._tokens = frozenset(tokens)
         writer = GitWriter(repository.git_dir) if writable else None
         self.proposals = ProposalEndpoints(repository, name, tree_limit, writer)
-        self._hourly_limit = hourly_limit
         self._lock = threading.Lock()
         self._requests: list[Call] = []
         self._spent, self._reset = 0, int(time.time()) + HOUR_SECONDS
@@ -246,7 +180,6 @@ class GitHubApi:
         request = Request(environ)
         endpoint, response = self._answer(request)
         # A 304 costs nothing of the hour's quota, as on GitHub.
-        limit = self._hourly_limit or USUAL_LIMIT
         with self._lock:
             if time.time() >= self._reset:
                 self._spent, self._reset = 0, int(time.time()) + HOUR_SECONDS
@@ -254,8 +187,8 @@ class GitHubApi:
             self._requests.append(
                 Call(endpoint, request.method, request.path, response.status_code, time.monotonic() - began)
             )
-            remaining, reset = max(0, limit - self._spent), self._reset
-        response.headers.setdefault("X-RateLimit-Limit", str(limit))
+            remaining, reset = max(0, HOURLY_LIMIT - self._spent), self._reset
+        response.headers.setdefault("X-RateLimit-Limit", str(HOURLY_LIMIT))
         response.headers.setdefault("X-RateLimit-Remaining", str(remaining))
         response.headers.setdefault("X-RateLimit-Reset", str(reset))
         return response(environ, start_response)
@@ -269,23 +202,31 @@ class GitHubApi:
         if fault and not fault.afterwards:
             return endpoint, _faulty(fault)
         try:
-            if self._hourly_limit is not None and self._spent >= self._hourly_limit and time.time() < self._reset:
-                raise Refused(403, "API rate limit exceeded for user ID 1.")
-            if endpoint == "access_token":
-                response = json_response(self._credentials.installation_token(request, **arguments), 201)
-            else:
-                given = self._credentials.check(request, required=endpoint in NEEDS_CREDENTIAL)
-                named = {key: arguments[key] for key in ("owner", "name") if key in arguments}
-                absent = named and "/".join(named.values()).lower() != self.name.lower()
-                if absent or (self._private and not given):
-                    raise not_found()
-                handler: Callable[..., Response] = getattr(self.proposals, endpoint)
-                response = handler(request, **{key: arguments[key] for key in arguments.keys() - named.keys()})
+            given = self._credential(request, required=endpoint in NEEDS_CREDENTIAL)
+            named = {key: arguments[key] for key in ("owner", "name") if key in arguments}
+            absent = named and "/".join(named.values()).lower() != self.name.lower()
+            if absent or (self._private and given is None):
+                raise not_found()
+            handler: Callable[..., Response] = getattr(self.proposals, endpoint)
+            response = handler(request, **{key: arguments[key] for key in arguments.keys() - named.keys()})
         except Refused as error:
             return endpoint, error.response()
         if fault:
             return endpoint, _faulty(fault)
         return endpoint, response.make_conditional(request) if request.method == "GET" else response
+
+    def _credential(self, request: Request, *, required: bool) -> str | None:
+        """Return what the request brings. Raises Refused 401 for a wrong one, and for none where one is required."""
+        scheme, _, value = request.headers.get("Authorization", "").partition(" ")
+        given = value.strip() if scheme.lower() in {"bearer", "token"} else ""
+        if not given:
+            if required:
+                raise Refused(401, "Requires authentication")
+            return None
+        known = any(hmac.compare_digest(given.encode(), token.encode()) for token in self._tokens)
+        if self._tokens and not known:
+            raise Refused(401, "Bad credentials")
+        return given
 
 
 def _faulty(fault: Fault) -> Response:
