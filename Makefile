@@ -112,5 +112,4 @@ deploy: cdk ## Deploy to the AWS account of your credentials: make deploy ARGS="
 	@$(RUN) python -m infra.node npx cdk deploy --all --outputs-file outputs.json $(ARGS)
 
 clean: ## Remove everything that was built or installed
-	@if [ -d .tools/opensearch/node ]; then .venv/bin/commonplace opensearch stop --folder .tools/opensearch; fi
 	rm -rf .venv .tools .data cdk.out node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis

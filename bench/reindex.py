@@ -1,7 +1,7 @@
 """Building the index anew under another model while documents are written and searched without pause.
 
-`python -m bench.reindex [DOCUMENTS]`: 20,000 unless said otherwise, on the node that `commonplace opensearch start`
-runs, or at COMMONPLACE_TEST_OPENSEARCH. The build dies once and goes on; then the index is verified and swapped,
+`python -m bench.reindex [DOCUMENTS]`: 20,000 unless said otherwise, on the node at COMMONPLACE_TEST_OPENSEARCH,
+else on one of its own. The build dies once and goes on; then the index is verified and swapped,
 rolled back, and swapped again. Exits with 1 when a search failed, an answer was wrong, or index and store differ at the
 end.
 """
@@ -12,7 +12,7 @@ import secrets
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from bench import table
@@ -28,6 +28,7 @@ from commonplace.search.opensearch.client import connect
 from commonplace.search.opensearch.engine import OpenSearchEngine, OpenSearchGenerations
 from commonplace.search.operations import Operations
 from commonplace.search.service import SearchService
+from tests.opensearch_node.node import OwnedNode
 
 DOCUMENTS = 20_000
 PARAGRAPHS = 2
@@ -193,19 +194,12 @@ def row(outcome: Outcome) -> table.Row:
     }
 
 
-def node_url() -> str:
-    """The node to measure on. Starts one where none runs."""
-    if url := os.environ.get("COMMONPLACE_TEST_OPENSEARCH"):
-        return url
-    from local.opensearch.node import ensure_node
-
-    return ensure_node().url
-
-
 def main(arguments: list[str]) -> int:
     logging.getLogger("commonplace").setLevel(logging.ERROR)
     documents = int(arguments[0]) if arguments else DOCUMENTS
-    outcome = measure(node_url(), documents=documents, model=LocalEmbeddings(), say=print)
+    with ExitStack() as undo:
+        url = os.environ.get("COMMONPLACE_TEST_OPENSEARCH") or undo.enter_context(OwnedNode()).url
+        outcome = measure(url, documents=documents, model=LocalEmbeddings(), say=print)
     table.show("reindex", "Another model's index, built under writes and searches", [row(outcome)])
     for fault in outcome.faults:
         print(fault, file=sys.stderr)

@@ -31,7 +31,7 @@ class Ambiguous(CommandError):
 
 PROJECT = Path(__file__).resolve().parents[1]
 RUNNING_FOLDER = PROJECT / ".data" / "running"
-"""Where each `commonplace dev` says that it runs, for commands that name no other deployment."""
+"""The folder where each `commonplace dev` announces itself, for commands that name no other deployment."""
 ENDPOINT_FILE = "endpoint.json"
 NEEDED = (
     "ActivityTable",
@@ -87,11 +87,11 @@ class Deployment:
 
     @property
     def state(self) -> "DynamoSyncState":
-        """Of the knowledge base."""
+        """The state of the knowledge base's sync."""
         return self.state_of(None)
 
     def state_of(self, catalogue: "CatalogueSource | None") -> "DynamoSyncState":
-        """Of a catalogue, or of the knowledge base."""
+        """Return the state of a catalogue's sync, or of the knowledge base's."""
         from commonplace.repository.run_state import DynamoSyncState
 
         repository, branch, name = self._place(catalogue)
@@ -99,7 +99,7 @@ class Deployment:
         return DynamoSyncState(client, self.outputs["ActivityTable"], repository, branch, catalogue=name)
 
     def catalogues(self) -> "tuple[CatalogueSource, ...]":
-        """Those that the deployment is configured with."""
+        """Return the catalogues that the deployment is configured with."""
         from commonplace.reference.settings import catalogue_sources
 
         return catalogue_sources(self.settings())
@@ -136,7 +136,7 @@ class Deployment:
         return variables
 
     def retrieval(self) -> "RetrievalSettings":
-        """Where the index is and which models read it, as in the index function's settings. Raises SettingsError."""
+        """Return where the index is and which models read it, as the index function has it. Raises SettingsError."""
         from commonplace.search.settings import RetrievalSettings
 
         if "SearchEngine" in self.outputs:
@@ -150,13 +150,9 @@ class Deployment:
 
         `only` is the name of a catalogue, or empty for the knowledge base; None asks for a run of everything.
         """
-        from commonplace.kernel.errors import Unavailable
         from commonplace.repository.run_request import request_run
 
-        try:
-            return request_run(self.client("lambda"), self.outputs["WebhookFunction"], full=full, only=only)
-        except Unavailable as error:
-            raise CommandError(str(error), error.hint or "") from error
+        return request_run(self.client("lambda"), self.outputs["WebhookFunction"], full=full, only=only)
 
     def running(self) -> list[str]:
         """Names of the executions under way."""
@@ -184,14 +180,32 @@ class Deployment:
 def find(data: Path | None = None, outputs: Path | None = None, stage: str | None = None) -> Deployment:
     """The deployment that the options name, else the one that `commonplace dev` runs. Raises CommandError."""
     if outputs is not None:
-        return Deployment(_complete(_from_outputs(outputs), str(outputs)))
+        try:  # a file written by `cdk deploy --outputs-file`: stack name -> outputs
+            written = json.loads(outputs.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            hint = "Write it with: cdk deploy --outputs-file outputs.json"
+            raise CommandError(f"{outputs} cannot be read as JSON.", hint) from error
+        stacks = written.values() if isinstance(written, dict) else ()
+        found = next((one for one in stacks if isinstance(one, dict) and "ContentBucket" in one), {})
+        return Deployment(_complete(found, str(outputs)))
     if stage is not None:
-        return Deployment(_complete(_from_stack(stage), f"the stack of stage {stage}"))
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        try:
+            client = Deployment({}).client("cloudformation")
+            stack = client.describe_stacks(StackName=f"Commonplace-{stage}")["Stacks"][0]
+        except (BotoCoreError, ClientError) as error:
+            raise CommandError(
+                f"The stack Commonplace-{stage} cannot be read: {error}",
+                "Check the stage, and that your AWS credentials and region are set.",
+            ) from error
+        named = {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", [])}
+        return Deployment(_complete(named, f"the stack of stage {stage}"))
     return laptop(data)
 
 
 def web_address(url: str, what: str = "address") -> str:
-    """As deployments have theirs, without a slash at its end. Raises CommandError."""
+    """Return the address of a deployment, without a slash at its end. Raises CommandError."""
     from commonplace.kernel.environment import WEB_URL, web_url
 
     if found := web_url(url):
@@ -213,7 +227,7 @@ def laptop(data: Path | None = None) -> Deployment:
 
 
 def laptops() -> dict[Path, Deployment]:
-    """Those that run on this machine: data folder -> laptop cloud."""
+    """Return the laptop clouds that run on this machine, by data folder."""
     found = {}
     for file in sorted(RUNNING_FOLDER.glob("*.json")):
         with suppress(CommandError, OSError, ValueError, KeyError):
@@ -250,46 +264,15 @@ def announced(data: Path, deployment: Deployment) -> Iterator[None]:
             note.unlink(missing_ok=True)
     with ExitStack() as undo:
         for file in (data / ENDPOINT_FILE, RUNNING_FOLDER / f"{os.getpid()}.json"):
-            _write_for_us_alone(file, json.dumps(facts, indent=2) + "\n")
+            # Whole or not at all, for nobody else of this machine to read: it holds the access key.
+            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            draft = file.with_name(f"{file.name}.{os.getpid()}")
+            draft.unlink(missing_ok=True)
+            draft.touch(mode=0o600, exist_ok=False)
+            draft.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+            draft.replace(file)
             undo.callback(file.unlink, missing_ok=True)
         yield
-
-
-def _write_for_us_alone(file: Path, text: str) -> None:
-    """Whole or not at all, for nobody else of this machine to read: it holds the access key."""
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    draft = file.with_name(f"{file.name}.{os.getpid()}")
-    draft.unlink(missing_ok=True)
-    draft.touch(mode=0o600, exist_ok=False)
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(file)
-
-
-def _from_outputs(file: Path) -> Mapping[str, str]:
-    """A file written by `cdk deploy --outputs-file`: stack name -> outputs."""
-    try:
-        stacks = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        hint = "Write it with: cdk deploy --outputs-file outputs.json"
-        raise CommandError(f"{file} cannot be read as JSON.", hint) from error
-    candidates = (
-        [outputs for outputs in stacks.values() if isinstance(outputs, dict)] if isinstance(stacks, dict) else []
-    )
-    return next((outputs for outputs in candidates if "ContentBucket" in outputs), {})
-
-
-def _from_stack(stage: str) -> Mapping[str, str]:
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    try:
-        client = Deployment({}).client("cloudformation")
-        stacks = client.describe_stacks(StackName=f"Commonplace-{stage}")["Stacks"]
-    except (BotoCoreError, ClientError) as error:
-        raise CommandError(
-            f"The stack Commonplace-{stage} cannot be read: {error}",
-            "Check the stage, and that your AWS credentials and region are set.",
-        ) from error
-    return {output["OutputKey"]: output["OutputValue"] for output in stacks[0].get("Outputs", [])}
 
 
 def _complete(outputs: Mapping[str, str], where: str) -> Mapping[str, str]:
@@ -316,7 +299,7 @@ def _is_alive(pid: int) -> bool:
 
 
 def outputs_of(variables: Mapping[str, str]) -> dict[str, str]:
-    """What `commonplace dev` writes down of a function's environment."""
+    """Return what `commonplace dev` writes down of a function's environment."""
     return {output: variables[name] for name, output in OUTPUTS.items() if variables.get(name)}
 
 

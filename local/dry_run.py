@@ -114,7 +114,7 @@ class ReadOnlyRepository(GitHubRepository):
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """What a run would do. `report` is None when the store is at the head already."""
+    """The outcome of a rehearsal. `report` is None when the store is at the head already."""
 
     report: Report | None
     new: tuple[DocumentRef, ...] = ()
@@ -137,7 +137,15 @@ def rehearse(
     generation = Manifest.model_validate_json(found.body).generation if found else 0
     steps = Steps(overlay, repository, ForgetfulState(generation), bucket="", exclusions=exclusions, parallel=parallel)
     report = _run(steps, overlay, full=full)
-    return _told(report, store, overlay) if report else Rehearsal(None)
+    if report is None:
+        return Rehearsal(None)
+    kinds: dict[str, list[DocumentRef]] = {"new": [], "changed": [], "same": []}
+    for ref in report.stored:
+        key = f"{CONTENT_PREFIX}{ref}.json"
+        before, after = store.get(key), overlay.get(key)
+        kind = "new" if before is None else "same" if _content(before) == _content(after) else "changed"
+        kinds[kind].append(ref)
+    return Rehearsal(report, **{kind: tuple(refs) for kind, refs in kinds.items()})
 
 
 def _run(steps: Steps, overlay: Overlay, *, full: bool) -> Report | None:
@@ -149,7 +157,11 @@ def _run(steps: Steps, overlay: Overlay, *, full: bool) -> Report | None:
         if answer["action"] == "archive":
             answer = steps.archive(event)
         if answer["action"] == "store":
-            _store(steps, event, overlay.get(answer["items"]["key"]))
+            items = overlay.get(answer["items"]["key"])
+            for item in json.loads(items.body) if items else ():
+                answer = steps.store(event | {"item": item})
+                if answer["action"] == "wait":
+                    raise CommandError(f"GitHub asks to wait until {answer['waitUntil']}.", "Try again then.")
             answer = {"action": "publish"}
         if answer["action"] == "publish":
             answer = steps.publish(event)
@@ -164,23 +176,6 @@ def _run(steps: Steps, overlay: Overlay, *, full: bool) -> Report | None:
             case _:
                 continue
     raise CommandError("Other runs keep publishing.", "Try again when they are done: commonplace sync status")
-
-
-def _store(steps: Steps, event: dict[str, Any], items: StoredObject | None) -> None:
-    for item in json.loads(items.body) if items else ():
-        answer = steps.store(event | {"item": item})
-        if answer["action"] == "wait":
-            raise CommandError(f"GitHub asks to wait until {answer['waitUntil']}.", "Try again then.")
-
-
-def _told(report: Report, store: ObjectStore, overlay: Overlay) -> Rehearsal:
-    sorted_out: dict[str, list[DocumentRef]] = {"new": [], "changed": [], "same": []}
-    for ref in report.stored:
-        key = f"{CONTENT_PREFIX}{ref}.json"
-        before, after = store.get(key), overlay.get(key)
-        kind = "new" if before is None else "same" if _content(before) == _content(after) else "changed"
-        sorted_out[kind].append(ref)
-    return Rehearsal(report, **{kind: tuple(refs) for kind, refs in sorted_out.items()})
 
 
 def _content(stored: StoredObject | None) -> dict[str, Any]:

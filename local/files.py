@@ -14,7 +14,7 @@ from local.errors import CommandError
 
 
 def git(command: Sequence[str]) -> bytes | None:
-    """What Git prints, or None: no Git, no repository."""
+    """Return what Git prints; None without Git or a repository."""
     try:
         return subprocess.run(["git", *command], capture_output=True, check=True, timeout=60).stdout
     except (OSError, subprocess.SubprocessError):
@@ -27,16 +27,12 @@ def list_files(root: Path) -> list[str]:
     In a Git work tree: tracked files and new ones that are not ignored. Symbolic links are no content.
     """
     listed = git(["-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"])
-    # An ignored folder inside a work tree lists nothing; the requested folder is still there to be read.
-    names = [os.fsdecode(name) for name in listed.split(b"\0") if name] if listed else list(_walk(root))
+    names = [os.fsdecode(name) for name in (listed or b"").split(b"\0") if name]
+    if not names:  # an ignored folder inside a work tree lists nothing; it is still there to be read
+        for folder, folders, files in os.walk(root):
+            folders[:] = sorted(name for name in folders if name != ".git")
+            names += [(Path(folder) / name).relative_to(root).as_posix() for name in sorted(files)]
     return [name for name in names if (root / name).is_file() and not (root / name).is_symlink()]
-
-
-def _walk(root: Path) -> Iterator[str]:
-    for folder, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders if name != ".git")
-        for name in sorted(files):
-            yield (Path(folder) / name).relative_to(root).as_posix()
 
 
 def workspace_prefix(root: Path) -> str:
@@ -46,7 +42,7 @@ def workspace_prefix(root: Path) -> str:
 
 
 def top_of(folder: Path) -> Path:
-    """Of the repository that it is in; the folder itself outside of one."""
+    """Return the top folder of the repository; outside of one the folder itself."""
     return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
 
 

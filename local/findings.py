@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from commonplace.documents.content.findings import Finding, Findings, Group, types_of
+from commonplace.documents.content.findings import Finding, Findings, types_of
 from commonplace.documents.content.judgement import Judgement
 from commonplace.repository.problems import Problem, Tally
 from local.terminal import counted, printable
@@ -22,12 +22,20 @@ def finding_lines(findings: Findings, *, every: bool = False) -> Iterator[str]:
         if every or group.severity == "error" or (group.severity == "warning" and count <= LISTED):
             lines = [finding_line(one) for one in group.findings]
         elif group.severity == "warning":
-            lines = [f"warning: {group.title}, {count} times ({group.code}):", *_examples(group)]
+            lines = [f"warning: {group.title}, {count} times ({group.code}):"]
+            # What is wrong most often, and the first place of each.
+            often = Counter(sentence(one.problem) for one in group.findings).most_common(EXAMPLES)
+            for text, times in often:
+                first = next(one for one in group.findings if sentence(one.problem) == text)
+                more = f", and {counted(times - 1, 'more place', 'more places')}" if times > 1 else ""
+                lines.append(f"  {printable(first.path)}{place(first.problem)}{more}: {text}")
+            if rest := count - sum(times for _, times in often):
+                lines.append(f"  ... and {rest} more (--all)")
         else:
             paths = list(dict.fromkeys(printable(one.path) for one in group.findings))
-            more = f" and {len(paths) - EXAMPLES} more" if len(paths) > EXAMPLES else ""
-            times = f", {count} times" if count > 1 else ""
-            lines = [f"hint: {group.title}{times} ({group.code}): {', '.join(paths[:EXAMPLES])}{more}"]
+            others = f" and {len(paths) - EXAMPLES} more" if len(paths) > EXAMPLES else ""
+            repeated = f", {count} times" if count > 1 else ""
+            lines = [f"hint: {group.title}{repeated} ({group.code}): {', '.join(paths[:EXAMPLES])}{others}"]
         if group.severity == "hint":
             hints += lines
         else:
@@ -36,17 +44,6 @@ def finding_lines(findings: Findings, *, every: bool = False) -> Iterator[str]:
         yield from ("", "Hints, not counted as problems:", *hints)
     if findings.findings:
         yield ""
-
-
-def _examples(group: Group) -> Iterator[str]:
-    """What is wrong most often, and the first place of each."""
-    told = Counter(sentence(one.problem) for one in group.findings)
-    for text, count in told.most_common(EXAMPLES):
-        first = next(one for one in group.findings if sentence(one.problem) == text)
-        times = f", and {counted(count - 1, 'more place', 'more places')}" if count > 1 else ""
-        yield f"  {printable(first.path)}{place(first.problem)}{times}: {text}"
-    if rest := len(group.findings) - sum(count for _, count in told.most_common(EXAMPLES)):
-        yield f"  ... and {rest} more (--all)"
 
 
 def finding_line(finding: Finding) -> str:

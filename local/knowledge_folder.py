@@ -24,13 +24,13 @@ NOTHING_TO_READ = "There is no Markdown in {}: add a file that ends in `.md`, wi
 class KnowledgeFolder:
     root: Path
     only: str
-    """What was named, below the root: a folder or a file; empty for the root itself."""
+    """The path that was named, below the root: a folder or a file; empty for the root itself."""
     findings: Findings
     paths: Sequence[str]
 
     @property
     def markdown(self) -> bool:
-        """Whether there is any below what was named."""
+        """True when there is Markdown below what was named."""
         below = f"{self.only}/" if self.only else ""
         return any(is_markdown(path) and (path == self.only or path.startswith(below)) for path in self.paths)
 
@@ -48,17 +48,21 @@ class KnowledgeFolder:
         if self.findings.exclusions.is_content(path) or path in self.findings.attachments:
             return file.stat().st_size, None
         verdict = judge(_read(self.root, path))
-        if isinstance(verdict, Published) or not self._is_text(path):
+        if isinstance(verdict, Published) or not (is_markdown(path) or self.findings.exclusions.is_misplaced(path)):
             return file.stat().st_size, None
         return file.stat().st_size, Skip(verdict.problem.message, verdict.problem)
-
-    def _is_text(self, path: str) -> bool:
-        return is_markdown(path) or self.findings.exclusions.is_misplaced(path)
 
 
 def read_folder(path: Path, exclude: Sequence[str] | None = None, root: Path | None = None) -> KnowledgeFolder:
     """The knowledge base that a folder or a file lies in. Raises CommandError for one outside of `root`."""
-    top = root or _root_of(path)
+    top = root
+    if top is None:  # the sample's, or that of the repository as the sync reads it; outside of both the folder itself
+        top = path if path.is_dir() else path.parent
+        ignored = path.is_dir() and git(["-C", str(top), "check-ignore", "-q", str(top.resolve())]) is not None
+        if top.resolve().is_relative_to(SAMPLE):
+            top = SAMPLE
+        elif not ignored and (clone := git(["-C", str(top), "rev-parse", "--show-toplevel"])):
+            top = Path(os.fsdecode(clone.rstrip(b"\n")))
     inside = path.resolve() if path.is_dir() else path.parent.resolve() / path.name
     if not inside.is_relative_to(top.resolve()):
         raise CommandError(f"{path} does not lie in {top}.", "Name a file or folder of this knowledge base.")
@@ -68,16 +72,6 @@ def read_folder(path: Path, exclude: Sequence[str] | None = None, root: Path | N
     sizes = {name: (top / name).stat().st_size for name in listed}
     findings = validate_tree(listed, lambda name: _read(top, name), exclusions, sizes=sizes)
     return KnowledgeFolder(top, "" if only == "." else only, findings, listed)
-
-
-def _root_of(path: Path) -> Path:
-    """The top of the repository, as the sync reads it; outside of one, the folder itself. The sample is one, too."""
-    folder = path if path.is_dir() else path.parent
-    if folder.resolve().is_relative_to(SAMPLE):
-        return SAMPLE
-    top = git(["-C", str(folder), "rev-parse", "--show-toplevel"])
-    ignored = path.is_dir() and git(["-C", str(folder), "check-ignore", "-q", str(folder.resolve())]) is not None
-    return Path(os.fsdecode(top.rstrip(b"\n"))) if top and not ignored else folder
 
 
 def _read(root: Path, name: str) -> bytes:

@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel
 
 from commonplace.documents.content.document import MANIFEST_KEY, Manifest
 from commonplace.documents.content.findings import Findings
@@ -21,10 +23,12 @@ if TYPE_CHECKING:
     from commonplace.reference.settings import CatalogueSource
     from local.dry_run import Rehearsal
 
+M = TypeVar("M", bound=BaseModel)
+
 IDS_TOLD = 50
-"""Of each kind; `--json` has them all."""
+"""The ids that are listed of each kind; `--json` has them all."""
 PATHS_TOLD = 10
-"""Of the files that are not published for one reason; `--all` has them all."""
+"""The files that are listed for one reason; `--all` has them all."""
 STATES = {
     "published": "published",
     "refused": "refused, the one before goes on answering",
@@ -43,7 +47,7 @@ CAUSES = {
     "StoreUnavailable": "the store does not answer",
     "MalformedSecret": "the secret with GitHub's credentials lacks a part",
 }
-"""What ended a run, in words."""
+"""The causes that end a run, in words."""
 
 
 def report_text(report: Report, *, verbose: bool = False) -> str:
@@ -69,20 +73,24 @@ def report_text(report: Report, *, verbose: bool = False) -> str:
     return "\n".join(lines) + "\n"
 
 
+def stored(store: ObjectReader, key: str, kind: type[M]) -> M | None:
+    """Return the model that is stored at a key; None where there is none."""
+    found = store.get(key)
+    return kind.model_validate_json(found.body) if found else None
+
+
 def stored_report(deployment: Deployment, commit_sha: str) -> Report | None:
-    found = deployment.store.get(keys.report_key(commit_sha))
-    return Report.model_validate_json(found.body) if found else None
+    return stored(deployment.store, keys.report_key(commit_sha), Report)
 
 
 def manifest_of(deployment: Deployment, commit_sha: str | None = None) -> Manifest | None:
-    """What is published, if it is of this commit."""
-    found = deployment.store.get(MANIFEST_KEY)
-    manifest = Manifest.model_validate_json(found.body) if found else None
+    """Return what is published, if it is of this commit."""
+    manifest = stored(deployment.store, MANIFEST_KEY, Manifest)
     return manifest if manifest and commit_sha in (None, manifest.commit_sha) else None
 
 
 def last_findings(deployment: Deployment) -> Findings:
-    """What the last sync found, as its report for operators says. Raises CommandError before the first."""
+    """Return the findings of the last sync, from its report for operators. Raises CommandError before the first."""
     manifest = manifest_of(deployment)
     report = stored_report(deployment, manifest.commit_sha) if manifest else None
     if manifest is None or report is None:
@@ -109,8 +117,8 @@ def summary_text(store: ObjectReader, summary: Summary, report: Report | None) -
 
 def failure_of(store: ObjectReader, summary: Summary) -> str:
     """Return what ended the last run, with the file where one was the cause."""
-    found = store.get(keys.HISTORY_KEY)
-    runs = History.model_validate_json(found.body).runs if found else []
+    history = stored(store, keys.HISTORY_KEY, History)
+    runs = history.runs if history else []
     file = runs[0].file if runs and runs[0].error == summary.error else ""
     return failure_text(summary.error) + (f", at {printable(file)}" if file else "")
 
@@ -122,7 +130,7 @@ def failure_text(error: str | None) -> str:
 
 
 def rehearsal_text(rehearsal: "Rehearsal") -> str:
-    """What a run would do."""
+    """Return what a run would do."""
     report = rehearsal.report
     if report is None:
         return "The store is at the head of the branch. A run would change nothing.\n"
@@ -139,7 +147,7 @@ def rehearsal_text(rehearsal: "Rehearsal") -> str:
 
 
 def _by_reason(report: Report, most: int = 0) -> Iterator[str]:
-    """How many files are not published for each reason, and the paths of so many of them."""
+    """Yield how many files are not published for each reason, and the paths of so many of them."""
     if report.skipped_by_reason:
         yield from ("", "## Not published, and why")
     for reason, count in sorted(report.skipped_by_reason.items(), key=lambda pair: (-pair[1], pair[0])):
@@ -158,8 +166,7 @@ def _listed(title: str, found: Sequence[object], count: int | None = None) -> It
 
 def report_of(store: ObjectReader, name: str) -> CatalogueReport | None:
     """None before the first run."""
-    found = store.get(report_key(name))
-    return CatalogueReport.model_validate_json(found.body) if found else None
+    return stored(store, report_key(name), CatalogueReport)
 
 
 def catalogue_line(name: str, report: CatalogueReport | None) -> str:
@@ -222,7 +229,7 @@ def named_catalogue(deployment: Deployment, name: str) -> "CatalogueSource":
 
 
 def catalogue_lines(deployment: Deployment) -> Iterator[str]:
-    """Of every catalogue, for people."""
+    """Yield the state of every catalogue, for people."""
     for one in deployment.catalogues():
         state, report = deployment.state_of(one).read(), report_of(deployment.store, one.name)
         yield catalogue_line(one.name, report)
@@ -235,22 +242,21 @@ def catalogue_lines(deployment: Deployment) -> Iterator[str]:
 
 
 def catalogue_facts(deployment: Deployment) -> list[dict[str, Any]]:
-    """Of every catalogue, for programs."""
-    return [_facts(deployment, one) for one in deployment.catalogues()]
-
-
-def _facts(deployment: Deployment, source: "CatalogueSource") -> dict[str, Any]:
-    state, report = deployment.state_of(source).read(), report_of(deployment.store, source.name)
+    """Return the state of every catalogue, for programs."""
+    facts = []
     without = {"added", "changed", "removed"}
-    return {
-        "name": source.name,
-        "repository": source.repository,
-        "branch": source.branch,
-        "folder": source.folder,
-        "running": state.running,
-        "openHints": max(0, state.pokes - state.done),
-        "lastRun": report.model_dump(mode="json", by_alias=True, exclude=without) if report else None,
-    }
+    for one in deployment.catalogues():
+        state, report = deployment.state_of(one).read(), report_of(deployment.store, one.name)
+        last = report.model_dump(mode="json", by_alias=True, exclude=without) if report else None
+        about: dict[str, Any] = {
+            "name": one.name,
+            "repository": one.repository,
+            "branch": one.branch,
+            "folder": one.folder,
+        }
+        work = {"running": state.running, "openHints": max(0, state.pokes - state.done), "lastRun": last}
+        facts.append(about | work)
+    return facts
 
 
 def catalogue_report_text(deployment: Deployment, name: str, *, as_json: bool) -> str:
@@ -265,7 +271,7 @@ def catalogue_report_text(deployment: Deployment, name: str, *, as_json: bool) -
 
 
 def catalogue_outcome(deployment: Deployment, source: "CatalogueSource") -> str:
-    """How a run that was waited for ended. Raises CommandError unless the head is published."""
+    """Return how a run ended. Raises CommandError unless the head is published."""
     report = report_of(deployment.store, source.name)
     line = catalogue_line(source.name, report)
     if report is None or report.status in ("failed", "pending"):

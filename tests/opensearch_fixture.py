@@ -17,7 +17,7 @@ from tests.one_for_all import serving
 if TYPE_CHECKING:
     from commonplace.search.opensearch.client import OpenSearchClient
     from commonplace.search.settings import RetrievalSettings
-    from local.opensearch.node import OwnedNode
+    from tests.opensearch_node.node import OwnedNode
 
 T = TypeVar("T")
 RUNNING = "COMMONPLACE_TEST_OPENSEARCH"
@@ -83,17 +83,16 @@ def remove_indexes(connection: "OpenSearchClient", *aliases: str) -> None:
 
 
 def _started() -> "OwnedNode":
-    from local.opensearch.node import OwnedNode
-    from local.opensearch.process import Options
+    from tests.opensearch_node.node import OwnedNode
 
-    node = OwnedNode(options=Options(fast=True))
+    node = OwnedNode(fast=True)
     or_skipped(node.start)
     return node
 
 
 def or_skipped(start: Callable[[], T]) -> T:
-    """Without Java or Maven a test is left out, and in CI it fails: there nobody reads what was left out."""
-    from local.opensearch.java import RequirementMissing
+    """Without Java or Maven a test is skipped, and in CI it fails: there nobody reads what was skipped."""
+    from tests.opensearch_node.java import RequirementMissing
 
     try:
         return start()

@@ -20,7 +20,7 @@ from local.dev.laptop import Laptop
 from local.dev.session import ended_by_signals
 from local.dev.source import Source, clone
 from local.errors import CommandError
-from local.opensearch.node import OwnedNode
+from tests.opensearch_node.node import OwnedNode
 
 PARTS = ("served", "questions", "history", "crash")
 

@@ -16,7 +16,7 @@ from commonplace.search.model import EmbeddingProvider, Engine, VectorMemory
 from commonplace.search.opensearch.client import connect
 from commonplace.search.opensearch.engine import OpenSearchEngine
 from commonplace.search.text import plain, words
-from local.opensearch.client import ask
+from tests.opensearch_node.node import ask
 
 Where = tuple[str, Iterable[str]]
 """Which part of an index, and every text found there."""

@@ -20,7 +20,7 @@ from bench.acceptance.truth import Statement, equal, fact, none, same, truth_at
 from commonplace.documents.content.paths import DEFAULT_EXCLUDES
 from local.dev.laptop import Laptop, committed_template
 from local.dev.source import Source
-from local.opensearch.node import OwnedNode
+from tests.opensearch_node.node import OwnedNode
 
 READ_SECONDS = 60
 LONGEST_WAIT_SECONDS = 0.2

@@ -177,18 +177,23 @@ def node(wanted: str | None) -> Iterator[str | None]:
     """The address of the node to measure on: the one that is named, one that is started, or none."""
     if wanted is None:
         print("Skipped: the engine opensearch. Give --opensearch URL, or --opensearch start.")
-    yield _started() if wanted == "start" else wanted
-
-
-def _started() -> str | None:
+    if wanted != "start":
+        yield wanted
+        return
     from local.errors import CommandError
-    from local.opensearch.node import ensure_node
+    from tests.opensearch_node.node import OwnedNode
 
+    own = OwnedNode()
     try:
-        return ensure_node(tell=_say).url
+        own.start()
     except CommandError as error:
         print(f"\nSkipped: the engine opensearch. {error}")
-        return None
+        yield None
+        return
+    try:
+        yield own.url
+    finally:
+        own.stop()
 
 
 def _corpora(sets: Sequence[JudgedSet], plan: Plan) -> Iterator[Corpus]:

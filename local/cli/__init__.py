@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from commonplace import __version__
+from commonplace.kernel.errors import CommonplaceError
 from local.errors import CommandError
 from local.terminal import commands
 
@@ -31,8 +32,8 @@ class Commands(TyperGroup):
         """Run a command; what it cannot do is a sentence without a traceback."""
         try:
             return super().invoke(ctx)
-        except CommandError as error:
-            _fail(ctx.invoked_subcommand, error.message, error.hint)
+        except (CommandError, CommonplaceError) as error:
+            _fail(ctx.invoked_subcommand, error.message, error.hint or "")
         except Exception as error:
             if not isinstance(error, OSError) and not type(error).__module__.startswith(OUTSIDE):
                 raise

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from commonplace.identity.records import Client
 from local.errors import CommandError
 from local.identity import day, reach, scopes_of, tier_of
 from local.options import Target, grouped
@@ -20,21 +19,24 @@ app = commands("The applications that may ask for tokens.")
 def list_clients(*, as_json: AsJsonList = False, target: Target) -> None:
     """List the clients that registered or were registered. Metadata documents are not kept."""
     found = reach(target).operating.clients()
-    show((_row(one) for one in found), nothing="No client is registered.", as_json=as_json)
-
-
-def _row(client: Client) -> dict[str, str]:
-    return {
-        "client": client.id,
-        "name": client.name,
-        "known by": KNOWN_BY[client.source],
-        "method": client.auth_method,
-        "grants": " ".join(client.grant_types),
-        "organisation": client.organisation or "",
-        "scopes": " ".join(client.scopes),
-        "since": day(client.created_at),
-        "until": day(client.expires_at) if client.expires_at else "",
-    }
+    show(
+        (
+            {
+                "client": one.id,
+                "name": one.name,
+                "known by": KNOWN_BY[one.source],
+                "method": one.auth_method,
+                "grants": " ".join(one.grant_types),
+                "organisation": one.organisation or "",
+                "scopes": " ".join(one.scopes),
+                "since": day(one.created_at),
+                "until": day(one.expires_at) if one.expires_at else "",
+            }
+            for one in found
+        ),
+        nothing="No client is registered.",
+        as_json=as_json,
+    )
 
 
 @app.command()

@@ -47,6 +47,9 @@ def dev(
     once: Annotated[bool, typer.Option("--once", help="Sync, print the report and end; 1 if not whole.")] = False,
     data: Annotated[Path | None, typer.Option(help="Keep store, index and state in this folder.")] = None,
     engine: Annotated[Literal["embedded", "opensearch"], typer.Option(help="What answers searches.")] = "embedded",
+    opensearch_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="A running node, for --engine opensearch.")
+    ] = None,
     tier: Annotated[
         Literal["public", "member", "vibecoder"] | None,
         typer.Option(help="Take agents without a token for accounts of this tier; default: for nobody."),
@@ -68,7 +71,14 @@ def dev(
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Name skipped files; show the logs.")] = False,
 ) -> None:
     """Serve a knowledge base on this machine, and keep up with every saved file."""
-    source = _source(path, branch)
+    if opensearch_url and engine != "opensearch":
+        raise CommandError("--opensearch-url goes with --engine opensearch.", "Add that, or leave the address out.")
+    if path is not None:
+        source = clone(path, branch)
+    elif branch is not None:
+        raise CommandError("The sample has no branches.", "Name a clone: commonplace dev PATH --branch NAME")
+    else:
+        source = plain_folder(SAMPLE, SAMPLE_NAME)
     if data and source.git_dir is None and data.resolve().is_relative_to(source.folder):
         raise CommandError("The data folder lies inside the folder that is served.", "Name one elsewhere with --data.")
     catalogues = catalogues_of(source, catalogue or (), sample=path is None)
@@ -88,9 +98,9 @@ def dev(
     if not once:
         fetch_detector()
     try:
-        with ended_by_signals(), data_folder(data, passable=engine == "opensearch") as folder:
+        with ended_by_signals(), data_folder(data) as folder:
             free = 0 if once else DEFAULT_PORT
-            with search_engine(engine, folder if data else None, screen, brief=once) as chosen:
+            with search_engine(engine, opensearch_url, folder if data else None) as chosen:
                 given = free if port is None else port
                 environment = {**told, **chosen.environment, **({TIER_VARIABLE: tier} if tier else {})}
                 laptop = Laptop(
@@ -130,14 +140,6 @@ def contribute_sample(laptop: "Laptop", screen: "Screen") -> None:
                 screen.say(f"{len(entries)} pending contributions of the sample: commonplace hive review")
     except CommandError as error:
         screen.say(f"The sample contributes nothing to the hive: {error.message}")
-
-
-def _source(path: Path | None, branch: str | None) -> Source:
-    if path is not None:
-        return clone(path, branch)
-    if branch is not None:
-        raise CommandError("The sample has no branches.", "Name a clone: commonplace dev PATH --branch NAME")
-    return plain_folder(SAMPLE, SAMPLE_NAME)
 
 
 def catalogues_of(source: Source, given: Sequence[str], *, sample: bool) -> list[CatalogueFolder]:

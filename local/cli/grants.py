@@ -4,8 +4,6 @@ from typing import Annotated
 
 import typer
 
-from commonplace.identity.records import Grant
-from commonplace.kernel.audit import AuditRecord
 from commonplace.kernel.audit_store import Kind
 from local.errors import CommandError
 from local.identity import day, minute, reach
@@ -31,23 +29,23 @@ def list_grants(
 ) -> None:
     """List the grants that live, the newest first."""
     found = sorted(reach(target).grants_of(subject, client), key=lambda one: -one.created_at)
-    rows = (_grant_row(one) | ({"grant": one.id} if as_json else {}) for one in found)
+    # Whose a grant is, is not known to the table.
+    rows = (
+        {
+            "grant": one.id[:16],
+            "client": one.client_name,
+            "kind": one.kind,
+            "organisation": one.organisation or "by roles",
+            "for": one.resource.partition("://")[2].partition("/")[2] or "/",
+            "scopes": " ".join(one.scopes),
+            "since": day(one.created_at),
+            "last used": f"{minute(one.last_used_at)} {one.last_used_from}".strip() if one.last_used_at else "never",
+            "until": day(one.expires_at),
+        }
+        | ({"grant": one.id} if as_json else {})
+        for one in found
+    )
     show(rows, nothing="No client may do anything.", as_json=as_json)
-
-
-def _grant_row(grant: Grant) -> dict[str, str]:
-    """What an operator sees of a grant. Whose it is, is not known to the table."""
-    return {
-        "grant": grant.id[:16],
-        "client": grant.client_name,
-        "kind": grant.kind,
-        "organisation": grant.organisation or "by roles",
-        "for": grant.resource.partition("://")[2].partition("/")[2] or "/",
-        "scopes": " ".join(grant.scopes),
-        "since": day(grant.created_at),
-        "last used": f"{minute(grant.last_used_at)} {grant.last_used_from}".strip() if grant.last_used_at else "never",
-        "until": day(grant.expires_at),
-    }
 
 
 @app.command()
@@ -97,18 +95,21 @@ def records(
     if len(kinds) > 1:
         raise CommandError(f"--{kinds[0]} and --{kinds[1]} are two lists.", "Ask for one, then for the other.")
     found = identity.log(kinds[0]).read(organisation, limit=limit)
-    show((_record_row(one) for one in found), nothing="There is no record.", as_json=as_json)
-
-
-def _record_row(record: AuditRecord) -> dict[str, str]:
-    return {
-        "at": minute(int(record.at)),
-        "event": record.event,
-        "outcome": record.outcome,
-        "reason": record.reason,
-        "account": record.subject[:12],
-        "client": record.client,
-        "grant": record.grant[:16],
-        "from": record.network,
-        "details": " ".join(f"{name}={value}" for name, value in record.details.items()),
-    }
+    show(
+        (
+            {
+                "at": minute(int(one.at)),
+                "event": one.event,
+                "outcome": one.outcome,
+                "reason": one.reason,
+                "account": one.subject[:12],
+                "client": one.client,
+                "grant": one.grant[:16],
+                "from": one.network,
+                "details": " ".join(f"{name}={value}" for name, value in one.details.items()),
+            }
+            for one in found
+        ),
+        nothing="There is no record.",
+        as_json=as_json,
+    )

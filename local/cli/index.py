@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 5
 """Before a build goes on that has not come any further."""
 STRETCH_SECONDS = 20
-"""So long a stretch of building is. Each one begins with a look at all documents, which takes a second or two of it."""
+"""The length of a stretch of building. It begins with a look at all documents, which takes a second or two."""
 CALL_SECONDS = 900
 """The longest that a function runs."""
 
@@ -47,7 +47,7 @@ app = commands("Build the search index anew beside the one that answers, check i
 
 @dataclass(frozen=True, slots=True)
 class Place(Target):
-    """What the options say: a deployment or, with an endpoint, an index and a store reached from here."""
+    """The place that the options name: a deployment or, with an endpoint, an index and a store reached from here."""
 
     endpoint: Endpoint = None
     bucket: Bucket = None
@@ -72,7 +72,18 @@ def build(
     typer.echo(f"Building {begun['index']}: {total} records")
     began = time.monotonic()
     try:
-        answer, written = _build(ask, total)
+        progress: Answer | None = None
+        written = 0
+        with _bar(total) as show:
+            while True:
+                answer = _answer(ask, {"step": "build", "progress": progress}, show)
+                progress = answer["progress"]
+                written += answer["done"]
+                show(0, answer["remaining"])
+                if answer["action"] in ("verify", "stuck"):
+                    break
+                if answer["action"] == "wait":
+                    time.sleep(WAIT_SECONDS)
     except KeyboardInterrupt:
         typer.echo(f"Stopped. What is written stays. Go on with: {command('build', place.collection)}", err=True)
         raise typer.Exit(130) from None
@@ -113,13 +124,21 @@ def _step(step: str, text: str, tell: Callable[[Answer], str]) -> None:
 
 
 def _take(place: Place, event: Answer, tell: Callable[[Answer], str], *, as_json: bool) -> None:
-    """Takes a step and prints the answer. One that names differences ends the command with exit code 1."""
+    """Take a step and print the answer. One that names differences ends the command with exit code 1."""
     answer = _answer(reach(place), event)
     differs = answer["action"] == "differs"
     if as_json:
         typer.echo(json.dumps(answer, indent=2))
+    elif differs:  # the sum, then each difference that is known by name
+        typer.echo(answer["message"])
+        for difference in answer["differences"]:
+            record = difference["record"] or "the index"
+            typer.echo(f"- {difference['kind']}: {record}. {difference['sentence']}")
+        more = sum(answer["counts"].values()) - len(answer["differences"])
+        if more > 0:
+            typer.echo(f"- and {more} more")
     else:
-        typer.echo(_differences(answer) if differs else tell(answer))
+        typer.echo(tell(answer))
     if differs:
         raise CommandError("Nothing was changed.", _hint(answer))
 
@@ -130,22 +149,6 @@ def _answer(ask: Ask, event: Answer, told: Told = lambda _done, _left: None) -> 
     if answer.get("action") == "refused":
         raise CommandError(answer["message"], _hint(answer))
     return answer
-
-
-def _build(ask: Ask, total: int) -> tuple[Answer, int]:
-    """Stretch after stretch, with a bar. The last answer, and how many records were written."""
-    progress: Answer | None = None
-    written = 0
-    with _bar(total) as show:
-        while True:
-            answer = _answer(ask, {"step": "build", "progress": progress}, show)
-            progress = answer["progress"]
-            written += answer["done"]
-            show(0, answer["remaining"])
-            if answer["action"] in ("verify", "stuck"):
-                return answer, written
-            if answer["action"] == "wait":
-                time.sleep(WAIT_SECONDS)
 
 
 @contextmanager
@@ -169,13 +172,13 @@ def _bar(total: int) -> Iterator[Told]:
 
 
 def command(step: str, collection: str | None) -> str:
-    """What to type for a step of `search.migration`."""
+    """Return the command to type for a step of `search.migration`."""
     typed = f"commonplace index {step.replace('-anew', ' --anew')}"
     return typed if collection in (None, "documents") else f"{typed} --collection {collection}"
 
 
 def _hint(answer: Answer) -> str:
-    """What to do next, with the command to type."""
+    """Return the next thing to do, with the command to type."""
     step, hint = answer.get("next"), answer.get("hint") or ""
     return f"{hint} Run: {command(step, answer.get('collection'))}".strip() if step else hint
 
@@ -184,22 +187,8 @@ def _message(answer: Answer) -> str:
     return str(answer["message"])
 
 
-def _verified(answer: Answer) -> str:
-    return f"{_message(answer)}\nNext: {command('swap', answer['collection'])}"
-
-
-def _swapped(answer: Answer) -> str:
-    back = f"\nTo go back: {command('rollback', answer['collection'])}"
-    return _message(answer) + (back if answer.get("old") else "")
-
-
-def _status(answer: Answer) -> str:
-    """One line a role, and what to look after."""
-    return "\n".join([*_roles(answer), *(f"Note      {warning}" for warning in answer["warnings"])])
-
-
 def _plan(answer: Answer) -> str:
-    """What there is, what differs, how much work it is, and the command to run next."""
+    """Return what there is, what differs, how much work it is, and the command to run next."""
     lines = [*_roles(answer), "", f"Wanted    {_facts(answer['wanted'])}"]
     for name, change in answer["changes"].items():
         lines.append(f"Differs   {name}: {change['from']}, wanted {change['to']}")
@@ -210,16 +199,6 @@ def _plan(answer: Answer) -> str:
     lines += [f"Note      {warning}" for warning in answer["warnings"]]
     lines += [f"Next      {command(answer['next'], answer['collection'])}"] if answer["next"] else []
     return "\n".join(lines)
-
-
-def _differences(answer: Answer) -> str:
-    """The sum, then each difference that is known by name."""
-    lines = [answer["message"]]
-    for difference in answer["differences"]:
-        record = difference["record"] or "the index"
-        lines.append(f"- {difference['kind']}: {record}. {difference['sentence']}")
-    untold = sum(answer["counts"].values()) - len(answer["differences"])
-    return "\n".join(lines + ([f"- and {untold} more"] if untold > 0 else []))
 
 
 def _roles(answer: Answer) -> Iterator[str]:
@@ -236,19 +215,29 @@ def _facts(facts: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {facts[name]}" for name in FACTS)
 
 
-_step("status", "Say which indexes there are, and which of them answers.", _status)
+_step(
+    "status",
+    "Say which indexes there are, and which of them answers.",
+    lambda answer: "\n".join([*_roles(answer), *(f"Note      {warning}" for warning in answer["warnings"])]),
+)
 _step("plan", "Say whether the index must be built anew, why, and how much work that is.", _plan)
 _step(
     "verify",
     "Compare the next index with the store, and search it for sampled records. Exit code 1 if anything differs.",
-    _verified,
+    lambda answer: f"{_message(answer)}\nNext: {command('swap', answer['collection'])}",
 )
-_step("swap", "Verify the next index and let it answer. The one before is kept as the previous one.", _swapped)
+_step(
+    "swap",
+    "Verify the next index and let it answer. The one before is kept as the previous one.",
+    lambda answer: (
+        _message(answer) + (f"\nTo go back: {command('rollback', answer['collection'])}" if answer.get("old") else "")
+    ),
+)
 _step("rollback", "Bring the previous index up to date and let it answer again.", _message)
 
 
 def reach(place: Place) -> Ask:
-    """Whom to ask. Raises CommandError when the options name nobody."""
+    """Return the way to the index. Raises CommandError when the options name none."""
     if place.endpoint is None and (place.bucket or place.index):
         raise CommandError("--bucket and --index go with --endpoint.", "Without it the index function does the work.")
     if place.collection not in (names := [one.collection_name for one in CAPABILITIES if one.collection_name]):
@@ -305,7 +294,7 @@ def ask_here(place: Place) -> Ask:
 
 
 def _operations(place: Place) -> "Operations":
-    """Those of the collection as its capability makes it for the index function. Raises CommandError, SettingsError."""
+    """Return what the collection's capability makes for the index function. Raises CommandError, SettingsError."""
     from commonplace.kernel.s3 import S3ObjectStore
     from commonplace.search import providers
     from commonplace.search.collections import IndexContext
@@ -314,7 +303,11 @@ def _operations(place: Place) -> "Operations":
     named = place.data or place.outputs or place.stage
     deployment = place.find() if named or not place.bucket else Deployment({})
     given = {"SEARCH_ENGINE": "opensearch", "OPENSEARCH_ENDPOINT": place.endpoint, "OPENSEARCH_INDEX": place.index}
-    stored = {"STAGE": "dev"} | (_variables(deployment) if deployment.outputs else {})
+    stored: dict[str, str] = {"STAGE": "dev"}
+    if deployment.outputs:
+        tables = {"RECORDS_TABLE": "RecordsTable", "ACTIVITY_TABLE": "ActivityTable", "CACHE_TABLE": "CacheTable"}
+        stored |= deployment.settings()
+        stored |= {variable: deployment.outputs.get(output, "") for variable, output in tables.items()}
     environment = stored | dict(os.environ) | {name: value for name, value in given.items() if value}
     settings = RetrievalSettings.from_environ(environment)
     objects = S3ObjectStore(deployment.client("s3"), place.bucket) if place.bucket else deployment.store
@@ -334,13 +327,6 @@ def _operations(place: Place) -> "Operations":
         raise CommandError(f"There is nothing of the collection {place.collection} here.", hint)
     operations: Operations = made.operations
     return operations
-
-
-def _variables(deployment: Deployment) -> dict[str, str]:
-    """What the deployment's functions are told of where records are."""
-    tables = {"RECORDS_TABLE": "RecordsTable", "ACTIVITY_TABLE": "ActivityTable", "CACHE_TABLE": "CacheTable"}
-    found = {variable: deployment.outputs.get(output, "") for variable, output in tables.items()}
-    return {**deployment.settings(), **found}
 
 
 def _again(event: Mapping[str, Any]) -> str:

@@ -31,7 +31,7 @@ INDEX_FILE = Path("index", "documents.sqlite")
 TIMEOUT_SECONDS = 30
 WIDTH = 100
 PIPE_WIDTH = 140
-"""Of tables that go into a file or another program."""
+"""The width of tables that go into a file or another program."""
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Texts come from a repository, and a terminal would obey some of these."""
@@ -68,7 +68,6 @@ def search(
 ) -> None:
     """Search the knowledge base that runs here, or that is deployed."""
     from commonplace.documents.content.ontology import ONTOLOGY
-    from commonplace.kernel.errors import CommonplaceError
 
     if expect is not None and not all(expect.partition("/")):
         raise CommandError(f"{expect} names no document.", "Name it by type and id, for example --expect tag/neap-tide")
@@ -89,12 +88,9 @@ def search(
         collapse=collapse,
     )
     file, base_url = _where(index, data, outputs, stage)
-    try:
-        for name in question.content_types:
-            ONTOLOGY.expand(name)
-        answer = ask_deployment(base_url, question) if file is None else ask_file(file, question)
-    except CommonplaceError as error:
-        raise CommandError(error.message, error.hint or "") from error
+    for name in question.content_types:
+        ONTOLOGY.expand(name)  # raises for an unknown one
+    answer = ask_deployment(base_url, question) if file is None else ask_file(file, question)
     if json:
         print_json(answer)
         return
@@ -104,7 +100,7 @@ def search(
 
 
 def _where(index: Path | None, data: Path | None, outputs: Path | None, stage: str | None) -> tuple[Path | None, str]:
-    """An index file, or the address of a running one. What a stopped laptop has kept is searched, too."""
+    """Return an index file, or the address of a running server. A stopped laptop's index is searched, too."""
     if index is not None:
         if not index.is_file():
             raise CommandError(f"There is no index at {index}.", "Name the file documents.sqlite of a data folder.")
@@ -121,7 +117,7 @@ def _where(index: Path | None, data: Path | None, outputs: Path | None, stage: s
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the command line asks for."""
+    """The query of the command line."""
 
     query: str
     content_types: tuple[str, ...] = ()
@@ -139,7 +135,7 @@ class Question:
     collapse: bool = True
 
     def parameters(self) -> dict[str, Any]:
-        """Those of `GET /api/v1/search`, without the ones that say nothing."""
+        """Return the parameters of `GET /api/v1/search`, without empty ones."""
         told: dict[str, Any] = {
             "q": self.query,
             "contentType": list(self.content_types),
@@ -160,7 +156,7 @@ class Question:
 
 
 def ask_deployment(base_url: str, question: Question, transport: "httpx.BaseTransport | None" = None) -> Answer:
-    """The answer of a running REST API. The operators' key goes with a question for an explanation only."""
+    """Return the answer of a running REST API. The operators' key goes with a request for an explanation only."""
     import httpx
 
     from commonplace.kernel.environment import is_loopback
@@ -183,7 +179,11 @@ def ask_deployment(base_url: str, question: Question, transport: "httpx.BaseTran
     except ValueError as error:
         raise CommandError(f"{base_url} answered {answer.status_code} with no JSON.") from error
     if answer.status_code != httpx.codes.OK:
-        raise _refused(answer.status_code, told)
+        refusal = told.get("error") or {}
+        message = str(refusal.get("message") or f"The search answered {answer.status_code}.")
+        if answer.status_code == 401:
+            raise CommandError(message, f"Set {KEY_VARIABLE} to the operators' key of this deployment.")
+        raise CommandError(message, str((refusal.get("details") or {}).get("hint") or ""))
     return told
 
 
@@ -223,14 +223,6 @@ def ask_file(index: Path, question: Question) -> Answer:
     return told
 
 
-def _refused(status: int, told: Answer) -> CommandError:
-    error = told.get("error") or {}
-    message = str(error.get("message") or f"The search answered {status}.")
-    if status == 401:
-        return CommandError(message, f"Set {KEY_VARIABLE} to the operators' key of this deployment.")
-    return CommandError(message, str((error.get("details") or {}).get("hint") or ""))
-
-
 def results_text(answer: Answer) -> str:
     """The results, one paragraph each, with what is worth knowing about the whole."""
     lines = [f"Did you mean: {_clean(answer['suggestion'])}"] if answer["suggestion"] else []
@@ -254,12 +246,31 @@ def print_explanation(explanation: Answer | None, *, publication_known: bool) ->
     if explanation is None:
         console.print(Text("\nThere is no explanation: nothing was asked of the index."))
         return
-    parts: list[RenderableType] = [Text(), _facts(explanation), Text(), _hits(explanation["hits"]), Text()]
+    filters = {name: value for name, value in explanation["filters"].items() if value not in (None, [], "")}
+    limits = [f"{name} {', '.join(map(str, one)) if isinstance(one, list) else one}" for name, one in filters.items()]
+    index = f", index {explanation['index']}" if explanation["index"] else ""
+    legs = f"{explanation['lexicalHits']} by words, {explanation['vectorHits']} by meaning"
+    facts = _grid(
+        ("engine", explanation["engine"] + index),
+        ("model", explanation["model"] or "none, words only"),
+        ("fusion", explanation["fusion"]),
+        ("reranker", explanation["reranker"] or "none"),
+        ("filters", "; ".join(limits) or "none"),
+        ("found", f"{legs}, {explanation['namedHits']} by name; {explanation['candidates']} candidates"),
+    )
+    parts: list[RenderableType] = [Text(), facts, Text(), _hits(explanation["hits"]), Text()]
     parts.append(Text("ms: " + ", ".join(f"{name} {ms:.1f}" for name, ms in explanation["timingsMs"].items())))
     if (expectation := explanation["expectation"]) is not None:
         parts += [Text(), Text(f"Expected {_clean(expectation['id'])}: {expectation['verdict']}", style="bold")]
         parts.append(Text(_clean(expectation["sentence"])))
-        parts += [_standing(expectation["standing"])] if expectation["standing"] else []
+        if standing := expectation["standing"]:
+            rows = (
+                ("by words", _place(standing["lexical"])),
+                ("by meaning", _place(standing["vector"], standing["belowFloor"])),
+                ("in the index", "no" if standing["held"] is None else f"generation {standing['held']}"),
+                ("passes the filters", "yes" if standing["admitted"] else "no"),
+            )
+            parts.append(_grid(*rows))
         if not publication_known:
             parts.append(Text("Whether it is published is not known: an index file was asked, which has no store."))
     console.print(Group(*parts))
@@ -285,26 +296,12 @@ def _paragraph(position: int, hit: Answer, left_out: list[str]) -> str:
     return f"{paragraph}\n\n{_clean(hit['document']['content']).strip()}"
 
 
-def _facts(explanation: Answer) -> Table:
+def _grid(*rows: tuple[str, str]) -> Table:
+    """A table of names and values."""
     table = Table.grid(padding=(0, 2))
-    index = f", index {explanation['index']}" if explanation["index"] else ""
-    legs = f"{explanation['lexicalHits']} by words, {explanation['vectorHits']} by meaning"
-    for name, value in (
-        ("engine", explanation["engine"] + index),
-        ("model", explanation["model"] or "none, words only"),
-        ("fusion", explanation["fusion"]),
-        ("reranker", explanation["reranker"] or "none"),
-        ("filters", _filters(explanation["filters"])),
-        ("found", f"{legs}, {explanation['namedHits']} by name; {explanation['candidates']} candidates"),
-    ):
+    for name, value in rows:
         table.add_row(Text(name, style="bold"), Text(_clean(value)))
     return table
-
-
-def _filters(filters: Answer) -> str:
-    told = {name: value for name, value in filters.items() if value not in (None, [], "")}
-    shown = {name: ", ".join(map(str, one)) if isinstance(one, list) else str(one) for name, one in told.items()}
-    return "; ".join(f"{name} {value}" for name, value in shown.items()) or "none"
 
 
 def _hits(hits: Iterable[Answer]) -> Table:
@@ -324,18 +321,6 @@ def _leg(share: Answer | None) -> tuple[str, str, str]:
     if share is None:
         return ("-", "-", "-")
     return (str(share["rank"]), _number(share["score"]), _number(share["share"]))
-
-
-def _standing(standing: Answer) -> Table:
-    table = Table.grid(padding=(0, 2))
-    for name, value in (
-        ("by words", _place(standing["lexical"])),
-        ("by meaning", _place(standing["vector"], standing["belowFloor"])),
-        ("in the index", "no" if standing["held"] is None else f"generation {standing['held']}"),
-        ("passes the filters", "yes" if standing["admitted"] else "no"),
-    ):
-        table.add_row(Text(name, style="bold"), Text(value))
-    return table
 
 
 def _place(place: list[float] | None, below_floor: float | None = None) -> str:

@@ -19,7 +19,6 @@ from local.options import Target, grouped
 from local.terminal import AsJson, commands
 
 if TYPE_CHECKING:
-    from commonplace.documents.content.paths import Exclusions
     from commonplace.reference.settings import CatalogueSource
     from commonplace.repository.ports import RunState
     from commonplace.repository.run_state import DynamoSyncState
@@ -36,9 +35,15 @@ app = commands("Look at the sync, ask for a run, read its report, rehearse a bac
 @grouped
 def status(*, target: Target, as_json: AsJson = False) -> None:
     """Say what is published, what runs, and how far it is behind the branch."""
+    from commonplace.repository.ports import RepositoryRateLimited, RepositoryRefused, RepositoryUnavailable
+
     deployment = target.find()
     state, summary = deployment.state.read(), _summary(deployment)
-    head = _head(deployment)
+    try:
+        found = deployment.repository(ReadOnlyRepository).head()
+        head = found.commit_sha if found else None
+    except (RepositoryUnavailable, RepositoryRateLimited, RepositoryRefused):
+        head = None
     published = summary.commit_sha if summary else None
     if as_json:
         last = _report(deployment, summary) if summary else None
@@ -55,7 +60,23 @@ def status(*, target: Target, as_json: AsJson = False) -> None:
         }
         typer.echo(json.dumps(facts, indent=2))
         return
-    _say_status(deployment, state, summary, head)
+    settings = deployment.settings()
+    typer.echo(f"Repository: {settings['GITHUB_REPOSITORY']}, branch {settings['GITHUB_BRANCH']}")
+    typer.echo(f"Served at: {deployment.base_url}")
+    since = f", since {state.running_since:%H:%M:%S} UTC" if state.running and state.running_since else ""
+    typer.echo(f"Running: {state.running or 'nothing'}{since}")
+    if state.pokes > state.done:
+        typer.echo(f"Open: {state.pokes - state.done} hints that no finished run covers")
+    if summary:
+        typer.echo(reports.summary_text(deployment.store, summary, _report(deployment, summary)))
+    else:
+        typer.echo("No run has finished yet.")
+    if head is None:
+        typer.echo("Behind: GitHub does not say where the branch is")
+    elif summary and summary.commit_sha == head:
+        typer.echo("Behind: no, the head of the branch is published")
+    else:
+        typer.echo(f"Behind: yes, the branch is at {head[:12]}")
     for line in reports.catalogue_lines(deployment):
         typer.echo(line)
 
@@ -89,7 +110,17 @@ def report(
             raise CommandError("Of a catalogue only the last report is kept.", "Leave the commit out.")
         typer.echo(reports.catalogue_report_text(deployment, source, as_json=as_json), nl=False)
         return
-    found = deployment.store.get(_report_key(deployment, commit))
+    if commit is None:
+        summary = _summary(deployment)
+        if summary is None or summary.commit_sha is None:
+            raise CommandError("No run has finished yet.", "Ask for one: commonplace sync run")
+        key = keys.report_key(summary.commit_sha)
+    else:  # a commit may be given by its first digits
+        begun = [item.key for item in deployment.store.list(keys.REPORTS_PREFIX + commit.lower())]
+        if len(begun) > 1:
+            raise CommandError(f"{len(begun)} reports begin with {commit}.", "Give more digits.")
+        key = begun[0] if begun else keys.report_key(commit)
+    found = deployment.store.get(key)
     if found is None:
         raise CommandError("There is no such report.", "Reports are kept per published commit, for a while only.")
     told = Report.model_validate_json(found.body)
@@ -110,6 +141,10 @@ def backfill(
     as_json: AsJson = False,
 ) -> None:
     """Read every file again and rewrite every document, or every entry of a catalogue."""
+    from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions
+    from commonplace.kernel.parallel import Threads
+    from commonplace.repository.sources import folders_within
+
     deployment = target.find()
     if source is not None:
         catalogue = reports.named_catalogue(deployment, source)
@@ -117,17 +152,16 @@ def backfill(
             hint = "What is wrong with one: commonplace reference validate FOLDER"
             raise CommandError("A backfill of a catalogue cannot be rehearsed.", hint)
         _run_catalogues(deployment, [catalogue], full=True)
-    elif dry_run:
-        _rehearse(deployment, as_json=as_json)
-    else:
+        return
+    if not dry_run:
         _run(deployment, full=True)
-
-
-def _rehearse(deployment: Deployment, *, as_json: bool) -> None:
-    from commonplace.kernel.parallel import Threads
-
+        return
+    settings = deployment.settings()
+    configured = settings.get("EXCLUDE", "").strip()
+    catalogues = folders_within(deployment.catalogues(), settings["GITHUB_REPOSITORY"], settings["GITHUB_BRANCH"])
+    exclusions = Exclusions([*(json.loads(configured) if configured else DEFAULT_EXCLUDES), *catalogues])
     repository = deployment.repository(ReadOnlyRepository)
-    rehearsal = rehearse(deployment.store, repository, _exclusions(deployment), full=True, parallel=Threads(8))
+    rehearsal = rehearse(deployment.store, repository, exclusions, full=True, parallel=Threads(8))
     if not as_json:
         typer.echo(reports.rehearsal_text(rehearsal), nl=False)
         return
@@ -144,8 +178,7 @@ def _rehearse(deployment: Deployment, *, as_json: bool) -> None:
 
 
 def _run(deployment: Deployment, *, full: bool) -> None:
-    """Asks for a run and waits until the hint is worked off. Exit code 1 when the run failed."""
-
+    """Request a run and wait until the hint is worked off. Exit code 1 when the run failed."""
     target = _ask(deployment, None, full=full)
     state = _wait(deployment, deployment.state, target)
     summary = _summary(deployment)
@@ -176,82 +209,22 @@ def _ask(deployment: Deployment, catalogue: "CatalogueSource | None", *, full: b
 def _wait(deployment: Deployment, source: "DynamoSyncState", target: int) -> "RunState":
     from rich.console import Console
 
+    from commonplace.documents.content.keys import CONTENT_PREFIX
+
     began = time.monotonic()
     with Console(stderr=True, highlight=False).status("Running") as shown:
         while True:
             state = source.read()
             if state.done >= target or state.running is None:
                 return state
-            shown.update(f"Running {state.running}: {time.monotonic() - began:.0f} s{_counts(deployment)}")
+            stored = sum(1 for _ in deployment.store.list(CONTENT_PREFIX))
+            shown.update(f"Running {state.running}: {time.monotonic() - began:.0f} s, {stored} stored")
             time.sleep(LOOK_SECONDS)
 
 
-def _counts(deployment: Deployment) -> str:
-    from commonplace.documents.content.keys import CONTENT_PREFIX
-
-    return f", {sum(1 for _ in deployment.store.list(CONTENT_PREFIX))} stored"
-
-
-def _say_status(deployment: Deployment, state: "RunState", summary: Summary | None, head: str | None) -> None:
-
-    settings = deployment.settings()
-    typer.echo(f"Repository: {settings['GITHUB_REPOSITORY']}, branch {settings['GITHUB_BRANCH']}")
-    typer.echo(f"Served at: {deployment.base_url}")
-    since = f", since {state.running_since:%H:%M:%S} UTC" if state.running and state.running_since else ""
-    typer.echo(f"Running: {state.running or 'nothing'}{since}")
-    if state.pokes > state.done:
-        typer.echo(f"Open: {state.pokes - state.done} hints that no finished run covers")
-    if summary:
-        typer.echo(reports.summary_text(deployment.store, summary, _report(deployment, summary)))
-    else:
-        typer.echo("No run has finished yet.")
-    if head is None:
-        typer.echo("Behind: GitHub does not say where the branch is")
-    elif summary and summary.commit_sha == head:
-        typer.echo("Behind: no, the head of the branch is published")
-    else:
-        typer.echo(f"Behind: yes, the branch is at {head[:12]}")
-
-
 def _summary(deployment: Deployment) -> Summary | None:
-
-    found = deployment.store.get(keys.SUMMARY_KEY)
-    return Summary.model_validate_json(found.body) if found else None
+    return reports.stored(deployment.store, keys.SUMMARY_KEY, Summary)
 
 
 def _report(deployment: Deployment, summary: Summary) -> Report | None:
     return reports.stored_report(deployment, summary.commit_sha) if summary.commit_sha else None
-
-
-def _head(deployment: Deployment) -> str | None:
-    from commonplace.repository.ports import RepositoryRateLimited, RepositoryRefused, RepositoryUnavailable
-
-    try:
-        head = deployment.repository(ReadOnlyRepository).head()
-    except (RepositoryUnavailable, RepositoryRateLimited, RepositoryRefused):
-        return None
-    return head.commit_sha if head else None
-
-
-def _report_key(deployment: Deployment, commit: str | None) -> str:
-    """A commit may be given by its first digits."""
-
-    if commit is None:
-        summary = _summary(deployment)
-        if summary is None or summary.commit_sha is None:
-            raise CommandError("No run has finished yet.", "Ask for one: commonplace sync run")
-        return keys.report_key(summary.commit_sha)
-    found = [item.key for item in deployment.store.list(keys.REPORTS_PREFIX + commit.lower())]
-    if len(found) > 1:
-        raise CommandError(f"{len(found)} reports begin with {commit}.", "Give more digits.")
-    return found[0] if found else keys.report_key(commit)
-
-
-def _exclusions(deployment: Deployment) -> "Exclusions":
-    from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions
-    from commonplace.repository.sources import folders_within
-
-    settings = deployment.settings()
-    configured = settings.get("EXCLUDE", "").strip()
-    catalogues = folders_within(deployment.catalogues(), settings["GITHUB_REPOSITORY"], settings["GITHUB_BRANCH"])
-    return Exclusions([*(json.loads(configured) if configured else DEFAULT_EXCLUDES), *catalogues])

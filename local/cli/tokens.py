@@ -31,16 +31,12 @@ def mint(
 ) -> None:
     """Print a service token, once. `commonplace grants revoke` ends it."""
     from commonplace.identity.principals import CATALOGUE
-    from commonplace.kernel.errors import CommonplaceError
 
     wanted = scopes_of(scopes)
     if unknown := [one for one in wanted if one not in CATALOGUE] or ([] if wanted else ["none"]):
         raise CommandError(f"{', '.join(unknown)}: no such scope.", f"There are: {', '.join(CATALOGUE)}.")
     reached = tier_of(tier)
     identity = reach(target)
-    try:
-        token = identity.mint(organisation=organisation, agent=agent, scopes=wanted, tier=reached, path=path, days=days)
-    except CommonplaceError as error:
-        raise CommandError(error.message, error.hint or "") from error
+    token = identity.mint(organisation=organisation, agent=agent, scopes=wanted, tier=reached, path=path, days=days)
     typer.echo("The token. It is shown now and never again; keep it where you keep passwords:", err=True)
     typer.echo(token)

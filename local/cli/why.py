@@ -1,13 +1,12 @@
 """Say why a page is there, or is not."""
 
 import json as jsonlib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from commonplace.documents.content.judgement import Judgement, is_path, judge_address, judge_path, paths_of, unknown
+from commonplace.documents.content.judgement import is_path, judge_address, judge_path, paths_of, unknown
 from commonplace.kernel.errors import NotFound
 from local.cli.validate import Exclude, Root
 from local.errors import CommandError
@@ -36,9 +35,25 @@ def why(
     """
     try:
         if target.data or target.outputs or target.stage:
-            judgements = _of_a_deployment(target, what)
+            from local.reports import last_findings
+
+            judgements = judge_address(last_findings(target.find()), what)
         else:
-            judgements = _of_a_folder(what, exclude, root)
+            path = Path(what)
+            if path.is_dir():
+                hint = f"Name a file, or look at all of them: commonplace validate {what}"
+                raise CommandError(f"{what} is a folder.", hint)
+            there = path.is_file() or path.is_symlink()
+            folder = read_folder(path if there else root or Path(), exclude, root)
+            if there:
+                paths = [folder.only]
+            elif what in folder.paths:
+                paths = [what]
+            elif is_path(what):
+                raise unknown(what, what, folder.paths)
+            else:
+                paths = paths_of(folder.findings, what, folder.paths)
+            judgements = [judge_path(folder.findings, one, *folder.facts(one)) for one in paths]
     except NotFound as error:
         raise CommandError(f"{error}.", error.hint or "") from error
     if as_json:
@@ -48,25 +63,3 @@ def why(
             for line in judgement_lines(one):
                 typer.echo(line)
     raise typer.Exit(0 if all(one.published for one in judgements) else 1)
-
-
-def _of_a_folder(what: str, exclude: Sequence[str] | None, root: Path | None) -> list[Judgement]:
-    path = Path(what)
-    if path.is_dir():
-        raise CommandError(f"{what} is a folder.", f"Name a file, or look at all of them: commonplace validate {what}")
-    if path.is_file() or path.is_symlink():
-        folder = read_folder(path, exclude, root)
-        return [judge_path(folder.findings, folder.only, *folder.facts(folder.only))]
-    folder = read_folder(root or Path(), exclude, root)
-    if what in folder.paths:
-        return [judge_path(folder.findings, what, *folder.facts(what))]
-    if is_path(what):
-        raise unknown(what, what, folder.paths)
-    paths = paths_of(folder.findings, what, folder.paths)
-    return [judge_path(folder.findings, one, *folder.facts(one)) for one in paths]
-
-
-def _of_a_deployment(target: Target, what: str) -> list[Judgement]:
-    from local.reports import last_findings
-
-    return judge_address(last_findings(target.find()), what)

@@ -94,7 +94,56 @@ class Cloud:
     def start(self) -> None:
         """Returns when everything listens. Raises `TemplateError` or `OSError` (the port) with nothing left running."""
         try:
-            self._start()
+            undo = self._undo
+            if not _ALONE.acquire(blocking=False):
+                raise RuntimeError("A laptop cloud already runs in this process.")
+            undo.callback(_ALONE.release)
+            # Nothing needs the interpreter before the last step, so its import goes on beside the others.
+            interpreter = threading.Thread(target=moto_patches.import_interpreter, daemon=True)
+            interpreter.start()
+            data = self._data or Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="commonplace-")))
+            self._logs = data / "logs"
+            self._start_servers()
+            builders = self._make_resources()
+            if self._data is not None:
+                # What a former start stored is put back, and from now on what this one changes is stored.
+                holdings = Holdings(
+                    buckets={name: stem(logical_id) for logical_id, name in self._parts.buckets.items()},
+                    tables={name: stem(logical_id) for logical_id, name in self._parts.tables.items()},
+                    queues={url.rpartition("/")[2]: stem(name) for name, url in self._parts.queues.items()},
+                    secrets={
+                        arn: stem(name)
+                        for name, arn in self._parts.secrets.items()
+                        if name not in builders.given_secrets
+                    },
+                )
+                self._state = SavedState(data / "state.sqlite", holdings)
+                undo.callback(self._state.close)
+            self._edge.settle = self._settle
+            for bucket, wanted in self._parts.notifications.items():  # after the restore, of which nobody need hear
+                self.client("s3").put_bucket_notification_configuration(Bucket=bucket, NotificationConfiguration=wanted)
+            if self._prewarm:
+                names = {function.name for function in self._parts.functions.values()}
+                self._lambdas.prewarm(*(names - {self.function(name).name for name in self._later}))
+            interpreter.join()
+            for create in self._parts.deferred:
+                create()
+            self._rotations = Rotations(self._parts.rotations, self._lambdas, self.client("secretsmanager"))
+            undo.callback(self._rotations.stop)
+            self._rotations.start()
+            # What brings work to the functions by itself: queues, schedules, and requests from outside.
+            parts, edge, sqs = self._parts, self._edge, self.client("sqs")
+            self._pollers = [
+                Poller(mapping, sqs, wait_for_message=edge.wait_for_message, invoke=self._lambdas.invoke)
+                for mapping in parts.mappings.values()
+                for _ in range(mapping.pollers)
+            ]
+            self._scheduler = Scheduler(parts.rules.values(), self._lambdas.invoke_later)
+            undo.callback(self._stop_sources)
+            for poller in self._pollers:
+                poller.start()
+            self._scheduler.start()
+            self._http.start()
         except BaseException:
             self.stop()
             raise
@@ -102,49 +151,6 @@ class Cloud:
     def stop(self) -> None:
         """End every event source, function, execution and server, in this order."""
         self._undo.close()
-
-    def _start(self) -> None:
-        undo = self._undo
-        if not _ALONE.acquire(blocking=False):
-            raise RuntimeError("A laptop cloud already runs in this process.")
-        undo.callback(_ALONE.release)
-        # Nothing needs the interpreter before the last step, so its import goes on beside the others.
-        interpreter = threading.Thread(target=moto_patches.import_interpreter, daemon=True)
-        interpreter.start()
-        data = self._data or Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="commonplace-")))
-        self._logs = data / "logs"
-        self._start_servers()
-        builders = self._make_resources()
-        if self._data is not None:
-            self._restore(data / "state.sqlite", builders.given_secrets)
-        self._edge.settle = self._settle
-        for bucket, wanted in self._parts.notifications.items():  # after the restore, of which nobody need hear
-            self.client("s3").put_bucket_notification_configuration(Bucket=bucket, NotificationConfiguration=wanted)
-        if self._prewarm:
-            names = {function.name for function in self._parts.functions.values()}
-            self._lambdas.prewarm(*(names - {self.function(name).name for name in self._later}))
-        interpreter.join()
-        for create in self._parts.deferred:
-            create()
-        self._rotations = Rotations(self._parts.rotations, self._lambdas, self.client("secretsmanager"))
-        undo.callback(self._rotations.stop)
-        self._rotations.start()
-        self._start_sources()
-
-    def _start_sources(self) -> None:
-        """What brings work to the functions by itself: queues, schedules, and requests from outside."""
-        parts, edge, sqs = self._parts, self._edge, self.client("sqs")
-        self._pollers = [
-            Poller(mapping, sqs, wait_for_message=edge.wait_for_message, invoke=self._lambdas.invoke)
-            for mapping in parts.mappings.values()
-            for _ in range(mapping.pollers)
-        ]
-        self._scheduler = Scheduler(parts.rules.values(), self._lambdas.invoke_later)
-        self._undo.callback(self._stop_sources)
-        for poller in self._pollers:
-            poller.start()
-        self._scheduler.start()
-        self._http.start()
 
     def _stop_sources(self) -> None:
         """No new work; what runs may finish for a moment; then its executions are aborted and its calls cut off."""
@@ -199,20 +205,8 @@ class Cloud:
         self._http.routes += self._parts.routes
         return builders
 
-    def _restore(self, path: Path, given_secrets: set[str]) -> None:
-        """Put back what a former start kept, and from now on keep what this one changes."""
-        parts = self._parts
-        holdings = Holdings(
-            buckets={name: stem(logical_id) for logical_id, name in parts.buckets.items()},
-            tables={name: stem(logical_id) for logical_id, name in parts.tables.items()},
-            queues={url.rpartition("/")[2]: stem(logical_id) for logical_id, url in parts.queues.items()},
-            secrets={arn: stem(name) for name, arn in parts.secrets.items() if name not in given_secrets},
-        )
-        self._state = SavedState(path, holdings)
-        self._undo.callback(self._state.close)
-
     def _settle(self) -> None:
-        """What belongs to a request, and is done before its answer."""
+        """Do what belongs to a request before its answer leaves."""
         for pipe in self._parts.pipes.values():
             pipe.send()
         if self._state is not None:
@@ -247,7 +241,7 @@ class Cloud:
         return self._parts.machines[choose(name, self._parts.machines, "state machine")]
 
     def function(self, name: str) -> Function:
-        """What a function is: its name, its environment, its limits."""
+        """Return a function: its name, its environment, its limits."""
         return self._parts.functions[choose(name, self._parts.functions, "function")]
 
     def secret(self, name: str = "") -> str:
@@ -255,7 +249,7 @@ class Cloud:
         return self._parts.secrets[choose(name, self._parts.secrets, "secret")]
 
     def count(self, prefix: str) -> int:
-        """How many objects of the bucket have a key that begins so."""
+        """Return the number of objects in the bucket whose key begins so."""
         return moto_view.objects(self.bucket, prefix)
 
     @property
@@ -290,7 +284,7 @@ class Cloud:
         self._scheduler.fire(self._parts.rules[choose(schedule, self._parts.rules, "schedule")])
 
     def function_logs(self, function: str) -> str:
-        """What a function wrote since the start."""
+        """Return the log that a function wrote since the start."""
         logical_id = choose(function, self._parts.functions, "function")
         return (self._logs / f"{_label(logical_id)}.log").read_text(encoding="utf-8")
 
@@ -303,7 +297,7 @@ class Cloud:
         self._wait(self._busy, timeout)
 
     def _busy(self) -> list[str]:
-        """What is not at rest. Read in the order in which work flows, and void when work began meanwhile."""
+        """Return what is not at rest, in the order in which work flows; the look is void when work began meanwhile."""
         before = self._lambdas.started, self._edge.writes
         queues = [mapping.queue_name for mapping in self._parts.mappings.values()]
         busy = [f"execution {name}" for name in moto_view.running_executions()]

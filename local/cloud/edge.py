@@ -79,7 +79,10 @@ class Edge:
 
     def _answer(self, request: Request) -> Response:
         body = request.get_data()  # before any lock is taken: a slow sender must not hold up the others
-        if not hmac.compare_digest(_access_key(request), self._key):
+        # As Signature Version 4 sends it: in the Authorization header, or in the query of a presigned URL.
+        signed = _CREDENTIAL.search(request.headers.get("Authorization", ""))
+        key = signed[1] if signed else request.args.get("X-Amz-Credential", "").partition("/")[0]
+        if not hmac.compare_digest(key.encode(), self._key):
             message = "The access key is not that of this run. endpoint.json in the data folder has it."
             return _refusal(403, "UnrecognizedClientException", message)
         target = request.headers.get("X-Amz-Target", "")
@@ -167,12 +170,6 @@ class Edge:
         return _response(200, outcome.payload, {"X-Amz-Executed-Version": "$LATEST", **failed})
 
 
-def _access_key(request: Request) -> bytes:
-    """As Signature Version 4 sends it: in the Authorization header, or in the query of a presigned URL."""
-    signed = _CREDENTIAL.search(request.headers.get("Authorization", ""))
-    return (signed[1] if signed else request.args.get("X-Amz-Credential", "").partition("/")[0]).encode()
-
-
 def _response(status: int, body: bytes, headers: dict[str, str] | None = None) -> Response:
     always = {"X-Amzn-RequestId": str(uuid.uuid4())}
     return Response(body, status, always | (headers or {}), content_type="application/json")
@@ -187,5 +184,5 @@ class _Handler(LoopbackHandler, MotoRequestHandler):
 
 
 def edge_server() -> Loopback:
-    """For an edge, on a free port. The port is known before the edge, which needs it, is set as `app`."""
+    """Return the server of an edge, on a free port. The port is known before the edge is set as `app`."""
     return Loopback(_Handler, app=_refusal(503, "ServiceUnavailable", "The laptop cloud is starting."))

@@ -11,6 +11,7 @@ import re
 import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from http import HTTPStatus
@@ -122,7 +123,13 @@ def find(routes: Iterable[Route], method: str, path: str) -> tuple[Route, dict[s
 
 def event(request: Request, route: Route, parameters: dict[str, str], api_id: str) -> dict[str, Any]:
     """The event of payload format 2.0."""
-    headers, cookies = _headers(request)
+    given = ((name.lower(), value) for name, value in request.headers if name.lower() != "cookie")
+    crumbs = (value.split(";") for name, value in request.headers if name.lower() == "cookie")
+    cookies = [cookie for parts in crumbs for part in parts if (cookie := part.strip())]
+    headers = _joined(given)
+    headers["x-forwarded-for"] = ", ".join(filter(None, [headers.get("x-forwarded-for"), request.source_ip]))
+    headers["x-forwarded-proto"], headers["x-forwarded-port"] = "http", str(request.port)
+    headers.setdefault("content-length", str(len(request.body)))
     now = time.time()
     made: dict[str, Any] = {
         "version": "2.0",
@@ -157,17 +164,11 @@ def event(request: Request, route: Route, parameters: dict[str, str], api_id: st
     if parameters:
         made["pathParameters"] = parameters
     if request.body:
-        made["body"], made["isBase64Encoded"] = _encoded(request.body, headers.get("content-type", ""))
+        made["body"], made["isBase64Encoded"] = base64.b64encode(request.body).decode(), True
+        if _TEXT.match(headers.get("content-type", "")):  # as it is: a webhook's signature is over the bytes
+            with suppress(UnicodeDecodeError):
+                made["body"], made["isBase64Encoded"] = request.body.decode(), False
     return made
-
-
-def _headers(request: Request) -> tuple[dict[str, str], list[str]]:
-    cookies = [part.strip() for name, value in request.headers if name.lower() == "cookie" for part in value.split(";")]
-    headers = _joined((name.lower(), value) for name, value in request.headers if name.lower() != "cookie")
-    headers["x-forwarded-for"] = ", ".join(filter(None, [headers.get("x-forwarded-for"), request.source_ip]))
-    headers["x-forwarded-proto"], headers["x-forwarded-port"] = "http", str(request.port)
-    headers.setdefault("content-length", str(len(request.body)))
-    return headers, [cookie for cookie in cookies if cookie]
 
 
 def _joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -178,18 +179,8 @@ def _joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     return joined
 
 
-def _encoded(body: bytes, content_type: str) -> tuple[str, bool]:
-    """Text as it is, byte for byte (a webhook's signature is over the bytes); everything else as base64."""
-    if _TEXT.match(content_type):
-        try:
-            return body.decode(), False
-        except UnicodeDecodeError:
-            pass
-    return base64.b64encode(body).decode(), True
-
-
 def own_answer(status: HTTPStatus, message: str) -> Response:
-    """What the gateway says when no function does."""
+    """Return the gateway's own answer, where no function gives one."""
     body = json.dumps({"message": message}, separators=(",", ":")).encode()
     return Response(status, [("content-type", "application/json")], body)
 
@@ -209,8 +200,11 @@ def response(payload: bytes) -> Response:
         if not isinstance(answer, dict) or "statusCode" not in answer:
             return Response(200, [("content-type", "application/json")], payload)
         status = int(answer["statusCode"])
-        headers = [(str(name), _text(value)) for name, value in (answer.get("headers") or {}).items()]
-        headers = [(name, value) for name, value in headers if name.lower() not in _OWN_HEADERS]
+        headers = [
+            (str(name), str(value).lower() if isinstance(value, bool) else str(value))
+            for name, value in (answer.get("headers") or {}).items()
+            if str(name).lower() not in _OWN_HEADERS
+        ]
         headers += [("set-cookie", str(cookie)) for cookie in answer.get("cookies") or []]
         body = answer.get("body") or ""
         content = base64.b64decode(body, validate=True) if answer.get("isBase64Encoded") else body.encode()
@@ -221,10 +215,6 @@ def response(payload: bytes) -> Response:
     if not any(name.lower() == "content-type" for name, _ in headers):
         headers.append(("content-type", "text/plain;charset=UTF-8"))
     return Response(status, headers, content)
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 class HttpApi:

@@ -38,7 +38,7 @@ _FUNCTION_ARN = re.compile(r"(?:arn:aws[\w-]*:lambda:[\w-]*:\d*:function:|(?:\d+
 
 @dataclass(frozen=True, slots=True)
 class AsyncConfig:
-    """How calls of one alias are made again; as AWS does by itself, and nothing is set aside, where none is given."""
+    """The retries of calls of one alias; the defaults are those of AWS, which sets nothing aside."""
 
     retries: int = 2
     max_age_seconds: float = 21_600
@@ -88,7 +88,7 @@ def see_through(
 
 
 class FunctionLog:
-    """What a function and its environments say: appended to one file, and passed to a listener line by line."""
+    """The log of a function and its environments: appended to one file, and passed to a listener line by line."""
 
     def __init__(self, name: str, path: Path, listener: LogCallback | None) -> None:
         self.path, self._name, self._listener = path, name, listener
@@ -145,12 +145,19 @@ class Pool:
         while not call.taken.wait(min(patience, max(0.0, give_up_at - time.time()))):
             if time.time() >= give_up_at:
                 return None
-            self._grow()
+            with self._lock:
+                alive = self._alive()
+                booting = sum(not worker.ready for worker in alive)
+                if len(self._waiting) > booting and len(alive) < self.function.concurrency and not self._stopping:
+                    self._start()
             patience = LOOK_AGAIN_SECONDS
         if not call.done.wait(max(0.0, min(call.deadline, give_up_at) - time.time())):
             if call.deadline > give_up_at:
                 return None
-            self._expire(call)
+            with self._lock:
+                worker = next((worker for worker in self._workers if worker.call is call), None)
+            if worker is not None:
+                worker.expire(call)
         call.done.wait()  # a timeout loses against an answer that is just coming in
         return call.outcome
 
@@ -161,13 +168,6 @@ class Pool:
 
     def _alive(self) -> list[Worker]:
         return [worker for worker in self._workers if not worker.lost]
-
-    def _grow(self) -> None:
-        with self._lock:
-            alive = self._alive()
-            booting = sum(not worker.ready for worker in alive)
-            if len(self._waiting) > booting and len(alive) < self.function.concurrency and not self._stopping:
-                self._start()
 
     def _start(self) -> None:
         worker = Worker(
@@ -202,12 +202,6 @@ class Pool:
         idle = [worker for worker in self._workers if worker in self._parked]
         for worker in idle if everybody else idle[:1]:
             self._parked.pop(worker).notify()
-
-    def _expire(self, call: Call) -> None:
-        with self._lock:
-            worker = next((worker for worker in self._workers if worker.call is call), None)
-        if worker is not None:
-            worker.expire(call)
 
     def _fail_waiting(self, outcome: Callable[[Call], Outcome]) -> None:
         with self._lock:
@@ -255,7 +249,7 @@ class LambdaHost:
         self._pools: dict[str, Pool] = {}
         self._stopping = threading.Event()
         self.asynchronous: dict[str, AsyncConfig] = {}
-        """By the ARN that is called, alias included."""
+        """The configuration by the ARN that is called, alias included."""
         self.set_aside: Callable[[str, str], object] = lambda queue_url, body: None  # noqa: ARG005
         """Sends a message to a queue."""
 

@@ -51,7 +51,7 @@ WITHOUT_EFFECT = (
 
 @dataclass(slots=True)
 class Parts:
-    """What a template came to, by logical id."""
+    """The parts of a template, by logical id."""
 
     functions: dict[str, Function] = field(default_factory=dict)
     buckets: dict[str, str] = field(default_factory=dict)
@@ -76,15 +76,29 @@ def refuse(logical_id: str, properties: Mapping[str, Any], *names: str) -> None:
             raise TemplateError(f"{logical_id} has the property {name}, which the laptop cloud does not emulate.")
 
 
-class Stores:
-    """`secret_values` are what this start gives, by logical id, its stem, or description."""
+class Builders:
+    """The builders, bound to where functions live, which clients to use and what this start overrides.
 
-    def __init__(self, client: Callable[[str], Any], secret_values: Mapping[str, Mapping[str, Any]]) -> None:
+    `secret_values` are what this start gives, by logical id, its stem, or description.
+    """
+
+    def __init__(
+        self,
+        client: Callable[[str], Any],
+        root: Path,
+        http_url: str,
+        *,
+        environment: Mapping[str, str],
+        secret_values: Mapping[str, Mapping[str, Any]],
+        retry_interval_seconds: int | None,
+    ) -> None:
         self.parts = Parts()
         self.given_secrets: set[str] = set()  # logical ids whose value this start gave
         self._client, self._secret_values = client, secret_values
         self._unused = set(secret_values)
         self._visibility_seconds: dict[str, int] = {}  # by queue ARN
+        self._root, self._http_url, self._environment = root, http_url, environment
+        self._retry_interval_seconds = retry_interval_seconds
 
     @property
     def unused_secrets(self) -> list[str]:
@@ -98,8 +112,19 @@ class Stores:
         s3.create_bucket(Bucket=name)
         if given.get("VersioningConfiguration"):
             s3.put_bucket_versioning(Bucket=name, VersioningConfiguration=given["VersioningConfiguration"])
-        if given.get("NotificationConfiguration"):
-            self.parts.notifications[name] = _notifications(logical_id, given["NotificationConfiguration"])
+        if wanted := given.get("NotificationConfiguration"):
+            refuse(logical_id, wanted, "LambdaConfigurations", "TopicConfigurations", "EventBridgeConfiguration")
+            # From the shape of CloudFormation to that of `PutBucketNotificationConfiguration`.
+            queues = [
+                {
+                    "Id": f"{stem(logical_id)}-{index}",
+                    "QueueArn": entry["Queue"],
+                    "Events": [entry["Event"]],
+                    "Filter": {"Key": {"FilterRules": entry.get("Filter", {}).get("S3Key", {}).get("Rules", [])}},
+                }
+                for index, entry in enumerate(wanted.get("QueueConfigurations", []))
+            ]
+            self.parts.notifications[name] = {"QueueConfigurations": queues}
         self.parts.buckets[logical_id] = name
         return {"Ref": name, "Arn": f"arn:aws:s3:::{name}"}
 
@@ -151,58 +176,6 @@ class Stores:
         )
         self.parts.secrets[logical_id] = made["ARN"]
         return {"Ref": made["ARN"], "Id": made["ARN"]}
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return json.dumps(value) if isinstance(value, dict) else str(value)
-
-
-def _notifications(logical_id: str, given: dict[str, Any]) -> dict[str, Any]:
-    """From the shape of CloudFormation to that of `PutBucketNotificationConfiguration`."""
-    refuse(logical_id, given, "LambdaConfigurations", "TopicConfigurations", "EventBridgeConfiguration")
-    return {
-        "QueueConfigurations": [
-            {
-                "Id": f"{stem(logical_id)}-{index}",
-                "QueueArn": entry["Queue"],
-                "Events": [entry["Event"]],
-                "Filter": {"Key": {"FilterRules": entry.get("Filter", {}).get("S3Key", {}).get("Rules", [])}},
-            }
-            for index, entry in enumerate(given.get("QueueConfigurations", []))
-        ]
-    }
-
-
-def _generated(given: Mapping[str, Any]) -> str:
-    """The value that `GenerateSecretString` asks for, from letters and digits."""
-    asked = given.get("GenerateSecretString")
-    if asked is None:
-        return str(given.get("SecretString", "{}"))
-    alphabet = string.ascii_letters + string.digits
-    word = "".join(secrets.choice(alphabet) for _ in range(int(asked.get("PasswordLength", 32))))
-    if "GenerateStringKey" not in asked:
-        return word
-    return json.dumps({**json.loads(asked.get("SecretStringTemplate", "{}")), asked["GenerateStringKey"]: word})
-
-
-class Builders(Stores):
-    """The builders, bound to where functions live, which clients to use and what this start overrides."""
-
-    def __init__(
-        self,
-        client: Callable[[str], Any],
-        root: Path,
-        http_url: str,
-        *,
-        environment: Mapping[str, str],
-        secret_values: Mapping[str, Mapping[str, Any]],
-        retry_interval_seconds: int | None,
-    ) -> None:
-        super().__init__(client, secret_values)
-        self._root, self._http_url, self._environment = root, http_url, environment
-        self._retry_interval_seconds = retry_interval_seconds
 
     def table_of_types(self) -> dict[str, Builder]:
         made: dict[str, Builder] = {
@@ -413,3 +386,21 @@ class Builders(Stores):
             if function.name == name:
                 return function
         raise TemplateError(f"{logical_id} calls {arn}, which is not a function of this template.")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return json.dumps(value) if isinstance(value, dict) else str(value)
+
+
+def _generated(given: Mapping[str, Any]) -> str:
+    """The value that `GenerateSecretString` asks for, from letters and digits."""
+    asked = given.get("GenerateSecretString")
+    if asked is None:
+        return str(given.get("SecretString", "{}"))
+    alphabet = string.ascii_letters + string.digits
+    word = "".join(secrets.choice(alphabet) for _ in range(int(asked.get("PasswordLength", 32))))
+    if "GenerateStringKey" not in asked:
+        return word
+    return json.dumps({**json.loads(asked.get("SecretStringTemplate", "{}")), asked["GenerateStringKey"]: word})

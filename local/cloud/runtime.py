@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from local.cloud.bootstrap import STAND_IN_FLAG
 from local.cloud.environment import ACCOUNT, REGION
@@ -61,7 +61,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an invocation came to: the function's JSON, or the error object that AWS puts in its place."""
+    """The outcome of an invocation: the function's JSON, or the error object that AWS puts in its place."""
 
     payload: bytes
     failed: bool = False
@@ -85,7 +85,7 @@ class Call:
         return f"Root=1-{int(time.time()):08x}-{self.id.replace('-', '')[:24]};Sampled=0"
 
     def finish(self, outcome: Outcome) -> bool:
-        """Whether this outcome is the one that counts."""
+        """Return True when this outcome is the one that counts."""
         with self._lock:
             if self.outcome is not None:
                 return False
@@ -109,22 +109,10 @@ def stopped() -> Outcome:
     return platform_error("Lambda.ServiceException", "The laptop cloud is stopping.")
 
 
-class Environment(Protocol):
-    """The host's side of one process."""
-
-    def take(self, gone: Callable[[], bool]) -> Call | None:
-        """The next call, however long it takes; `None` when the process will not answer any more."""
-        ...
-
-    def finish(self, call_id: str, body: bytes, *, failed: bool) -> None: ...
-
-    def init_failed(self, body: bytes) -> None: ...
-
-
-def runtime_api(environment: Environment, key: str) -> Loopback:
+def runtime_api(environment: "Worker", key: str) -> Loopback:
     class Api(LoopbackHandler):
         def gone(self) -> bool:
-            """Whether the process died while it was parked in `/next`: its socket is readable and at its end."""
+            """Return True when the process died while it was parked in `/next`: its socket is at its end."""
             try:
                 readable = select.select([self.connection], [], [], 0)[0]
                 return bool(readable) and not self.connection.recv(1, socket.MSG_PEEK)
@@ -140,7 +128,7 @@ def runtime_api(environment: Environment, key: str) -> Loopback:
             self.wfile.write(body)
 
         def is_known(self) -> bool:
-            """Whether the agent ends with the key; else it is refused."""
+            """Return True when the agent ends with the key; else refuse the request."""
             agent = self.headers.get("User-Agent", "").encode("latin-1")
             if hmac.compare_digest(agent.rpartition(b" ")[2], key.encode()):
                 return True
@@ -241,6 +229,7 @@ class Worker:
         return self.ready and self.call is None
 
     def take(self, gone: Callable[[], bool]) -> Call | None:
+        """The next call, however long it takes; `None` when the process will not answer any more."""
         self._impatience.cancel()
         return self._next_call(self, gone)
 

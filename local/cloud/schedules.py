@@ -54,7 +54,9 @@ class Cron:
         day = moment.replace(hour=0, minute=0, second=0, microsecond=0)
         for offset in range(366 * YEARS_AHEAD):
             date = day + timedelta(days=offset)
-            if not self._on(date):
+            on_day = self.days is None or date.day in self.days
+            on_weekday = self.weekdays is None or date.isoweekday() % 7 + 1 in self.weekdays
+            if not (on_day and on_weekday and date.year in self.years and date.month in self.months):
                 continue
             for hour in sorted(self.hours):
                 for minute in sorted(self.minutes):
@@ -62,15 +64,6 @@ class Cron:
                     if due > moment:
                         return due
         raise ValueError("The schedule has no firing in the years to come.")
-
-    def _on(self, date: datetime) -> bool:
-        weekday = date.isoweekday() % 7 + 1
-        return (
-            date.year in self.years
-            and date.month in self.months
-            and (self.days is None or date.day in self.days)
-            and (self.weekdays is None or weekday in self.weekdays)
-        )
 
 
 def parse(expression: str) -> Rate | Cron:
@@ -130,7 +123,7 @@ class Rule:
 
 
 def scheduled_event(rule: Rule, due: datetime) -> dict[str, object]:
-    """What a target without an input of its own receives."""
+    """Return the event of a target without an input of its own."""
     return {
         "version": "0",
         "id": str(uuid.uuid5(uuid.NAMESPACE_URL, f"{rule.arn}#{due.isoformat()}")),

@@ -1,4 +1,4 @@
-"""What a cloud holds, in one SQLite file that is written before the answer to whatever changed it leaves.
+"""The state of a cloud, in one SQLite file that is written before the answer to whatever changed it leaves.
 
 One request is one transaction of the file, with all that follows from it: the items of a transaction, an object and the
 message that announces it, an item and what its stream sends on. So a process that is killed loses nothing that it has
@@ -34,7 +34,7 @@ create table if not exists secrets (role text primary key, value text);
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What is kept: roles by physical name."""
+    """The resources whose state is stored: roles by physical name."""
 
     buckets: Mapping[str, str]
     tables: Mapping[str, str]
@@ -43,28 +43,67 @@ class Holdings:
 
 
 class SavedState:
-    """From its making on, `save` writes what was changed since the last call, and may be called by any one thread."""
+    """`save` writes what was changed since the last call, and may be called by any one thread."""
 
     def __init__(self, path: Path, holdings: Holdings) -> None:
+        from moto.dynamodb.models import dynamodb_backends
+        from moto.s3.models import s3_backends
+        from moto.secretsmanager.models import secretsmanager_backends
+        from moto.sqs.models import Message, sqs_backends
+
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o600)  # it holds secrets
         self._holdings = holdings
         self._database = sqlite3.connect(path, check_same_thread=False)
         self._database.executescript(SCHEMA)
-        self._restore()
+        # What a former start stored is put back. No event announces it, since nothing listens yet.
+        for name, role in self._holdings.buckets.items():
+            rows = self._database.execute("select key, metadata, body from blobs where role = ?", (role,))
+            for key, metadata, body in rows:
+                s3_backends[ACCOUNT]["aws"].put_object(name, key, body).set_metadata(json.loads(metadata))
+        for name, role in self._holdings.tables.items():
+            table = dynamodb_backends[ACCOUNT][REGION].tables[name]
+            stream, table.stream_shard = table.stream_shard, None
+            for (item,) in self._database.execute("select item from items where role = ?", (role,)):
+                table.put_item(json.loads(item))
+            table.stream_shard = stream
+        for name, role in self._holdings.queues.items():
+            rows = self._database.execute(
+                "select id, sent, body, attributes from messages where role = ? order by sent, rowid", (role,)
+            )
+            for id, sent, body, attributes in rows:
+                message = Message(id, body)
+                message.sent_timestamp = sent
+                message.message_attributes = json.loads(attributes)
+                sqs_backends[ACCOUNT][REGION].queues[name].add_message(message)
+        for arn, role in self._holdings.secrets.items():
+            for (value,) in self._database.execute("select value from secrets where role = ?", (role,)):
+                secretsmanager_backends[ACCOUNT][REGION].put_secret_value(arn, value, "", "", ["AWSCURRENT"])
         self._writes = moto_patches.Writes()
         self._writes.secrets = True
         moto_patches.watch(self._writes)
 
     def save(self) -> None:
         """Raises sqlite3.Error; the next call tries again."""
+        from moto.secretsmanager.models import secretsmanager_backends
+
         if not self._writes:
             return
         with self._database:
             deleted = self._save_items() + self._save_objects()
-            self._save_messages()
-            if self._writes.secrets:
-                self._save_secrets()
+            gone = [(id,) for id, one in self._writes.messages.items() if one is None]
+            sent = [(id, *one) for id, one in self._writes.messages.items() if one is not None]
+            rows = [
+                (id, self._holdings.queues[queue], one.sent_timestamp, one.body, _text(one.message_attributes))
+                for id, queue, one in sent
+                if queue in self._holdings.queues
+            ]
+            self._database.executemany("delete from messages where id = ?", gone)
+            self._database.executemany("insert or replace into messages values (?, ?, ?, ?, ?)", rows)
+            for arn, role in self._holdings.secrets.items() if self._writes.secrets else ():
+                secret = secretsmanager_backends[ACCOUNT][REGION].get_secret_value(arn, "", "AWSCURRENT")
+                row = (role, secret["SecretString"])
+                self._database.execute("insert or replace into secrets values (?, ?)", row)
         self._writes.clear()
         if deleted:
             self._database.execute("pragma wal_checkpoint(truncate)").fetchall()
@@ -107,55 +146,7 @@ class SavedState:
                 deleted += 1
         return deleted
 
-    def _save_messages(self) -> None:
-        gone = [(id,) for id, one in self._writes.messages.items() if one is None]
-        kept = [
-            (id, self._holdings.queues[queue], message.sent_timestamp, message.body, _text(message.message_attributes))
-            for id, (queue, message) in ((id, one) for id, one in self._writes.messages.items() if one is not None)
-            if queue in self._holdings.queues
-        ]
-        self._database.executemany("delete from messages where id = ?", gone)
-        self._database.executemany("insert or replace into messages values (?, ?, ?, ?, ?)", kept)
-
-    def _save_secrets(self) -> None:
-        from moto.secretsmanager.models import secretsmanager_backends
-
-        secrets = secretsmanager_backends[ACCOUNT][REGION]
-        for arn, role in self._holdings.secrets.items():
-            value = secrets.get_secret_value(arn, "", "AWSCURRENT")["SecretString"]
-            self._database.execute("insert or replace into secrets values (?, ?)", (role, value))
-
-    def _restore(self) -> None:
-        """Puts back what a former start kept. Nothing is told of it, since nobody has been asked to listen yet."""
-        from moto.dynamodb.models import dynamodb_backends
-        from moto.s3.models import s3_backends
-        from moto.secretsmanager.models import secretsmanager_backends
-        from moto.sqs.models import Message, sqs_backends
-
-        for name, role in self._holdings.buckets.items():
-            rows = self._database.execute("select key, metadata, body from blobs where role = ?", (role,))
-            for key, metadata, body in rows:
-                s3_backends[ACCOUNT]["aws"].put_object(name, key, body).set_metadata(json.loads(metadata))
-        for name, role in self._holdings.tables.items():
-            table = dynamodb_backends[ACCOUNT][REGION].tables[name]
-            stream, table.stream_shard = table.stream_shard, None
-            for (item,) in self._database.execute("select item from items where role = ?", (role,)):
-                table.put_item(json.loads(item))
-            table.stream_shard = stream
-        for name, role in self._holdings.queues.items():
-            rows = self._database.execute(
-                "select id, sent, body, attributes from messages where role = ? order by sent, rowid", (role,)
-            )
-            for id, sent, body, attributes in rows:
-                message = Message(id, body)
-                message.sent_timestamp = sent
-                message.message_attributes = json.loads(attributes)
-                sqs_backends[ACCOUNT][REGION].queues[name].add_message(message)
-        for arn, role in self._holdings.secrets.items():
-            for (value,) in self._database.execute("select value from secrets where role = ?", (role,)):
-                secretsmanager_backends[ACCOUNT][REGION].put_secret_value(arn, value, "", "", ["AWSCURRENT"])
-
 
 def _text(value: Any) -> str:
-    """As JSON, with bytes as they are sent."""
+    """Return the value as JSON, with bytes as they are sent."""
     return json.dumps(value, default=lambda found: base64.b64encode(found).decode())

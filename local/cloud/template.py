@@ -22,7 +22,7 @@ _HASH = re.compile(r"[0-9A-F]{8}$")
 _PLACEHOLDER = re.compile(r"\$\{(!?)([^}]+)\}")
 
 Attributes = Mapping[str, str]
-"""What a resource answers: `Ref`, and an attribute of `Fn::GetAtt` each."""
+"""The attributes of a resource: `Ref`, and those of `Fn::GetAtt`."""
 
 Builder = Callable[["Stack", str, dict[str, Any]], Attributes]
 
@@ -110,16 +110,13 @@ class Stack:
             case {"Fn::Sub": [str(text), dict(values)]}:
                 return self._substituted(text, self.value(values))
             case dict():
-                return self._mapping(node)
+                intrinsic = next((name for name in node if name.startswith("Fn::") or name == "Condition"), None)
+                if intrinsic is not None and (intrinsic != "Condition" or len(node) == 1):
+                    raise TemplateError(f"The laptop cloud does not know {intrinsic} as it is used in {node!r}.")
+                return {name: self.value(item) for name, item in node.items() if item != {"Ref": "AWS::NoValue"}}
             case list():
                 return [self.value(item) for item in node if item != {"Ref": "AWS::NoValue"}]
         return node
-
-    def _mapping(self, node: dict[str, Any]) -> dict[str, Any]:
-        intrinsic = next((name for name in node if name.startswith("Fn::") or name == "Condition"), None)
-        if intrinsic is not None and (intrinsic != "Condition" or len(node) == 1):
-            raise TemplateError(f"The laptop cloud does not know {intrinsic} as it is used in {node!r}.")
-        return {name: self.value(item) for name, item in node.items() if item != {"Ref": "AWS::NoValue"}}
 
     def _ref(self, name: str) -> str:
         if name in PSEUDO:

@@ -32,7 +32,7 @@ from local.dev.source import VARIABLE, CatalogueFolder, Source, catalogue_enviro
 from local.dev.workspace import Move, Repository, repository
 from local.errors import CommandError
 from local.github.server import GitHubServer, deliver, push_event
-from local.reports import report_of
+from local.reports import report_of, stored
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ LIMITS = (
 )
 """All are off: nobody else is on this machine."""
 EMBEDDED = re.compile(rb'"embedded":(\d+),"texts":(\d+)')
-"""In a line of the index function's log, after each step of a model."""
+"""A line of the index function's log, after each step of a model."""
 LOG_TAIL_BYTES = 10_000
 RETRY_SECONDS = 2
 """The workflow's retries start at 30 s on AWS; nobody waits so long for a stand-in."""
@@ -67,7 +67,7 @@ RETRY_SECONDS = 2
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the work has come: documents stored, events waiting for the index, and what it embeds just now."""
+    """The progress of the work: documents stored, events waiting for the index, and what it embeds just now."""
 
     stored: int
     waiting: int
@@ -158,7 +158,7 @@ class Laptop:
 
     @property
     def url(self) -> str:
-        """Where the knowledge base is served, without a slash at its end."""
+        """The address where the knowledge base is served, without a slash at its end."""
         return self.cloud.http_url
 
     def _proposal(self, path: str) -> str | None:
@@ -168,7 +168,7 @@ class Laptop:
 
     @property
     def mcp_url(self) -> str:
-        """Where agents connect."""
+        """The address where agents connect."""
         return self.url + MCP_PATH
 
     @property
@@ -218,7 +218,7 @@ class Laptop:
         self.deployment.poke(full=full)
 
     def idle(self) -> bool:
-        """Whether nothing runs and nothing waits."""
+        """Return True when nothing runs and nothing waits."""
         try:
             self.cloud.wait_idle(0)
         except TimeoutError:
@@ -230,7 +230,7 @@ class Laptop:
         self.cloud.wait_idle(seconds)
 
     def progress(self) -> Progress:
-        """Asks no service: whoever looks five times a second would take a good part of the time of what it looks at."""
+        """Return how far the work has come. No service is called: this is read five times a second."""
         embedding = []
         with suppress(OSError), (self.data / "cloud" / "logs" / "Index.log").open("rb") as log:
             log.seek(max(0, log.seek(0, os.SEEK_END) - LOG_TAIL_BYTES))
@@ -243,26 +243,22 @@ class Laptop:
         return S3ObjectStore(self.cloud.client("s3"), self.cloud.bucket)
 
     def manifest(self) -> Manifest | None:
-        found = self.store.get(MANIFEST_KEY)
-        return Manifest.model_validate_json(found.body) if found else None
+        return stored(self.store, MANIFEST_KEY, Manifest)
 
     def summary(self) -> Summary | None:
-        found = self.store.get(keys.SUMMARY_KEY)
-        return Summary.model_validate_json(found.body) if found else None
+        return stored(self.store, keys.SUMMARY_KEY, Summary)
 
     def report(self) -> Report | None:
         """The full report of what is published now."""
         manifest = self.manifest()
-        found = self.store.get(keys.report_key(manifest.commit_sha)) if manifest else None
-        return Report.model_validate_json(found.body) if found else None
+        return stored(self.store, keys.report_key(manifest.commit_sha), Report) if manifest else None
 
     def catalogue_report(self, name: str) -> CatalogueReport | None:
-        """What the last run of a catalogue came to."""
+        """Return the report of a catalogue's last run."""
         return report_of(self.store, name)
 
     def catalogue_manifest(self, name: str) -> CatalogueManifest | None:
-        found = self.store.get(manifest_key(name))
-        return CatalogueManifest.model_validate_json(found.body) if found else None
+        return stored(self.store, manifest_key(name), CatalogueManifest)
 
     def get(self, path: str) -> httpx.Response:
         """A request to the public API."""
@@ -291,12 +287,12 @@ class Laptop:
             self.cloud.invoke(INDEX_FUNCTION, {"source": "commonplace.operator", "collection": "reference"})
 
     def remembers(self) -> bool:
-        """Whether there is anything in the memory, or in the hive."""
+        """Return True when there is anything in the memory, or in the hive."""
         table = self.cloud.table("StateRecords")
         return bool(self.cloud.client("dynamodb").scan(TableName=table, Limit=1, Select="COUNT")["Count"])
 
     def look_after_records(self) -> None:
-        """Has the indexes of memory and hive compared with what is kept. Returns at once.
+        """Have the indexes of memory and hive compared with their tables. Returns at once.
 
         They may be others than a former start had: of another engine, or in a folder that was emptied.
         """

@@ -6,10 +6,9 @@ Plain lines where the output is no terminal.
 import shlex
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
 from urllib.parse import quote
 
 from rich.console import Console
@@ -22,7 +21,6 @@ from local.dev.laptop import Laptop, Progress
 from local.dev.source import Source, has_commits
 from local.findings import EXAMPLES, finding_lines, tally_line
 from local.knowledge_folder import SAMPLE
-from local.opensearch.progress import Tell, told
 from local.reports import catalogue_line, failure_of, problem_line
 from local.terminal import counted, printable
 
@@ -68,7 +66,7 @@ class Outcome:
 
     @property
     def shown(self) -> str:
-        """How many Markdown files are served, and why the others are not."""
+        """The number of Markdown files that are served, and why the others are not."""
         if self.report is None:
             return "Shows nothing"
         exclusions = self.report.judged().exclusions
@@ -148,8 +146,7 @@ def _catalogue_faults(laptop: Laptop, reports: Mapping[str, CatalogueReport | No
             yield f"The index of the catalogue {one.name} lacks {missing} entries, and has {extra} that are gone."
 
 
-class Teller(Protocol):
-    def __call__(self, progress: Progress) -> None: ...
+Teller = Callable[[Progress], None]
 
 
 class Screen:
@@ -168,26 +165,19 @@ class Screen:
         """Shows counts while something runs."""
         if not self._console.is_terminal:
             self.say(f"{what} ...")
-            yield self._plain_teller()
+            reported: Progress | None = None
+            last = time.monotonic()
+
+            def tell(progress: Progress) -> None:
+                nonlocal last, reported
+                if time.monotonic() - last >= PLAIN_INTERVAL_SECONDS and progress != reported:
+                    last, reported = time.monotonic(), progress
+                    self.say(f"  {_counts(progress)}")
+
+            yield tell
             return
         with self._console.status(what) as status:
             yield lambda progress: status.update(f"{what}: {_counts(progress)}")
-
-    def _plain_teller(self) -> Teller:
-        told: list[Progress] = []
-        last = time.monotonic()
-
-        def tell(progress: Progress) -> None:
-            nonlocal last
-            if time.monotonic() - last >= PLAIN_INTERVAL_SECONDS and told != [progress]:
-                last, told[:] = time.monotonic(), [progress]
-                self.say(f"  {_counts(progress)}")
-
-        return tell
-
-    def steps(self) -> AbstractContextManager[Tell]:
-        """Shows steps that take long, with a clock."""
-        return told(self._console)
 
     def outcome(self, outcome: Outcome, *, verbose: bool) -> None:
         """Documents by type, what to mend, how many files are shown and why not all."""
@@ -211,7 +201,12 @@ class Screen:
             self.say(f"{counts.documents} documents, {counts.attachments} attachments")
             self.say(tally_line(outcome.report.tally))
         if verbose and outcome.report:
-            self._paths(outcome.report)
+            skipped = outcome.report.skipped
+            for item in skipped[:PATHS_SHOWN]:
+                where = f":{item.problem.line}" if item.problem and item.problem.line else ""
+                self.say(f"  {printable(item.path)}{where}  {item.problem.message if item.problem else item.reason}")
+            if len(skipped) > PATHS_SHOWN:
+                self.say(f"  ... and {len(skipped) - PATHS_SHOWN} more: commonplace sync report --all")
         for name, report in outcome.catalogues:
             for line in catalogue_lines(name, report, verbose=verbose):
                 self.say(line)
@@ -219,7 +214,7 @@ class Screen:
             self.say(f"Not done: {fault}")
 
     def addresses(self, laptop: Laptop, outcome: Outcome) -> None:
-        """Where to look and where agents connect, as lines to copy."""
+        """Print where to look and where agents connect, as lines to copy."""
         url, mcp_url = laptop.url, laptop.mcp_url
         title = outcome.manifest.documents[0].title if outcome.manifest and outcome.manifest.documents else "hello"
         self.say(f"Read it: {url}/")
@@ -232,16 +227,9 @@ class Screen:
         for one in laptop.catalogues:
             self.say(f"  {one.name}: {printable(str(one.source.folder / one.folder))}")
 
-    def _paths(self, report: Report) -> None:
-        for item in report.skipped[:PATHS_SHOWN]:
-            where = f":{item.problem.line}" if item.problem and item.problem.line else ""
-            self.say(f"  {printable(item.path)}{where}  {item.problem.message if item.problem else item.reason}")
-        if len(report.skipped) > PATHS_SHOWN:
-            self.say(f"  ... and {len(report.skipped) - PATHS_SHOWN} more: commonplace sync report --all")
-
 
 def catalogue_lines(name: str, report: CatalogueReport | None, *, verbose: bool = False) -> Iterator[str]:
-    """What was read of a catalogue, with its errors; its warnings only where they are wanted."""
+    """Yield what was read of a catalogue, with its errors; its warnings only where `verbose`."""
     yield catalogue_line(name, report)
     problems = (report.problems if verbose else report.errors) if report else []
     for problem in problems[:PROBLEMS_SHOWN]:

@@ -9,33 +9,32 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
-from typing import TextIO
 
 import httpx
 
+from commonplace.kernel.environment import WEB_URL, web_url
 from local.deployment import ENDPOINT_FILE, announced
 from local.dev.laptop import Laptop, Progress
 from local.dev.screen import ADD_A_PAGE, Outcome, Screen, Teller, catalogue_lines, judge
 from local.dev.workspace import Move, SnapshotFailed, Watcher
 from local.errors import CommandError
 from local.findings import finding_line, place, sentence, tally_line
-from local.opensearch.client import drop_indexes
-from local.opensearch.folders import VERSION, find_home, let_pass
-from local.opensearch.node import OwnedNode, find_node
-from local.opensearch.process import Options
 from local.reports import failure_text
 
 STEM = "commonplace-dev"
+EXAMPLE_URL = "http://127.0.0.1:9200"
+NODE_SECONDS = 30
+"""The longest that a node may take for one answer, such as the removal of an index."""
 
 LOOK_SECONDS = 0.2
 STALLED_SECONDS = 300
-KEPT = ("lock", f"{ENDPOINT_FILE}*", "repository*.git", "cloud", "index", "opensearch")
-"""What a data folder holds of ours."""
+OURS = ("lock", f"{ENDPOINT_FILE}*", "repository*.git", "cloud", "index")
+"""The files that `dev` writes into a data folder."""
 NOBODY_ELSE = 0o077
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -60,84 +59,80 @@ EMBEDDED = SearchEngine("the embedded engine, one file beside the store")
 
 
 @contextmanager
-def search_engine(name: str, data: Path | None, screen: Screen, *, brief: bool = False) -> Iterator[SearchEngine]:
-    """The engine of this name, ready; `data` keeps its index. What was started for it ends with the block.
+def search_engine(name: str, url: str | None, data: Path | None) -> Iterator[SearchEngine]:
+    """The engine of this name, ready; OpenSearch is the running node at `url`.
 
-    A node that `commonplace opensearch start` left running is used, and left running; what was indexed there is dropped
-    unless `data` is given. Raises RequirementMissing, or CommandError when no node can be started.
+    Two knowledge bases on one node have two indexes, and a data folder has the same one each time. Without `data` the
+    index is dropped at the end of the block. Raises CommandError when no node answers.
     """
     if name == "embedded":
         yield EMBEDDED
         return
-    running = find_node(find_home())
-    if running is None:
-        with ExitStack() as undo:
-            with screen.steps() as tell:
-                node = OwnedNode(data, options=Options(fast=brief), tell=tell)
-                node.start()
-                undo.callback(node.stop)
-            yield _opensearch(node.url, f"{STEM}-documents", "it ends with this")
-        return
-    # Two knowledge bases on one node have two indexes, and a data folder has the same one each time.
-    token = secrets.token_hex(4) if data is None else hashlib.sha256(str(data).encode()).hexdigest()[:8]
-    own = f"{STEM}-{token}"
-    try:
-        yield _opensearch(running.url, f"{own}-documents", "it was running and stays")
-    finally:
-        if data is None:
-            drop_indexes(running.url, own)
-
-
-def _opensearch(url: str, stem: str, note: str) -> SearchEngine:
-    environment = {"SEARCH_ENGINE": "opensearch", "OPENSEARCH_ENDPOINT": url, "OPENSEARCH_INDEX": stem}
-    return SearchEngine(f"OpenSearch {VERSION} at {url}, index {stem} ({note})", environment, elsewhere=True)
+    hint = f"Start a node and name it: --engine opensearch --opensearch-url {EXAMPLE_URL}"
+    if url is None:
+        raise CommandError("--engine opensearch needs the address of a running node.", hint)
+    with ExitStack() as undo:
+        try:
+            address = web_url(url)
+            if address is None:
+                raise CommandError(f"--opensearch-url takes {WEB_URL}, and not {url}.", hint)
+            node = undo.enter_context(httpx.Client(base_url=address, timeout=NODE_SECONDS, trust_env=False))
+            version = node.get("/").raise_for_status().json()["version"]["number"]
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError, LookupError, TypeError) as error:
+            raise CommandError(f"No OpenSearch answers at {url}: {error}", hint) from error
+        token = secrets.token_hex(4) if data is None else hashlib.sha256(str(data).encode()).hexdigest()[:8]
+        stem = f"{STEM}-{token}-documents"
+        environment = {
+            "SEARCH_ENGINE": "opensearch",
+            "OPENSEARCH_ENDPOINT": address,
+            "OPENSEARCH_SERVICE": "none",  # nothing is signed
+            "OPENSEARCH_INDEX": stem,
+        }
+        try:
+            yield SearchEngine(f"OpenSearch {version} at {address}, index {stem}", environment, elsewhere=True)
+        finally:
+            if data is None:
+                with suppress(httpx.HTTPError):  # a node that is gone has no index
+                    for index in node.get(f"/{STEM}-{token}-*/_settings?expand_wildcards=all").json():
+                        node.delete(f"/{index}")
 
 
 @contextmanager
-def data_folder(given: Path | None, *, passable: bool = False) -> Iterator[Path]:
+def data_folder(given: Path | None) -> Iterator[Path]:
     """The requested folder, held by this process alone; else one that vanishes at the end.
 
-    Within the block this process and its children write what nobody else of this machine may read. A `passable` folder
-    lets the user through as whom root runs a node.
+    Within the block this process and its children write what nobody else of this machine may read.
     """
     before = os.umask(NOBODY_ELSE)
     try:
         if given is None:
             with TemporaryDirectory(prefix="commonplace-dev-", ignore_cleanup_errors=True) as folder:
                 yield Path(folder)
-        else:
-            with _locked(given, passable=passable):
-                yield given.resolve()
+            return
+        with ExitStack() as undo:
+            try:
+                given.mkdir(parents=True, exist_ok=True)
+                lock = undo.enter_context((given / "lock").open("w"))
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _take_from_others(given)
+            except BlockingIOError as error:
+                hint = "Stop it, or choose another folder with --data."
+                raise CommandError(f"Another `commonplace dev` uses {given}.", hint) from error
+            except OSError as error:
+                hint = "Choose a folder that you may write to with --data."
+                raise CommandError(f"Nothing can be kept in {given}: {error.strerror}.", hint) from error
+            yield given.resolve()
     finally:
         os.umask(before)
 
 
-def _locked(folder: Path, *, passable: bool) -> TextIO:
-    with ExitStack() as undo:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            lock = undo.enter_context((folder / "lock").open("w"))
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _take_from_others(folder, passable=passable)
-        except BlockingIOError as error:
-            hint = "Stop it, or choose another folder with --data."
-            raise CommandError(f"Another `commonplace dev` uses {folder}.", hint) from error
-        except OSError as error:
-            hint = "Choose a folder that you may write to with --data."
-            raise CommandError(f"Nothing can be kept in {folder}: {error.strerror}.", hint) from error
-        undo.pop_all()
-    return lock
-
-
-def _take_from_others(folder: Path, *, passable: bool) -> None:
-    """Of what is there already: what is ours, and the folder itself where it holds nothing else."""
-    kept = {path for pattern in KEPT for path in folder.glob(pattern)}
-    alone = kept == set(folder.iterdir())
-    for path in (*([folder] if alone else []), *kept, *(below for one in kept for below in one.rglob("*"))):
+def _take_from_others(folder: Path) -> None:
+    """Close to others what is ours, and the folder itself where it holds nothing else."""
+    ours = {path for pattern in OURS for path in folder.glob(pattern)}
+    alone = ours == set(folder.iterdir())
+    for path in (*([folder] if alone else []), *ours, *(below for one in ours for below in one.rglob("*"))):
         if not path.is_symlink():
             path.chmod(stat.S_IMODE(path.stat().st_mode) & ~NOBODY_ELSE)
-    if alone and passable:
-        let_pass(folder)
 
 
 @contextmanager
@@ -255,7 +250,16 @@ def _follow_saves(laptop: Laptop, screen: Screen, changed: threading.Event, *, f
     while True:
         if changed.wait(LOOK_AT_RUNS_SECONDS if shown else None):
             changed.clear()
-            moves = _push(laptop, screen, changed)
+            moves: dict[str, Move] = {}
+            try:
+                moves = laptop.push_each()
+            except SnapshotFailed as error:  # a folder in motion: a checkout, a file being replaced
+                screen.say(f"The folder cannot be read just now, trying again: {error}")
+                time.sleep(AGAIN_SECONDS)
+                changed.set()
+            except httpx.HTTPError as error:
+                trouble = "The next save, or the hourly look, repairs that."
+                screen.say(f"The webhook did not take the push: {error}. {trouble}")
             if not shown:
                 began = time.monotonic()
             shown |= {name: Move(shown.get(name, move).before, move.after) for name, move in moves.items()}
@@ -279,21 +283,8 @@ def _runs(laptop: Laptop) -> dict[str, tuple[str | None, str | None]]:
     return {name: (report.run, report.error) if report else (None, None) for name, report in reports.items()}
 
 
-def _push(laptop: Laptop, screen: Screen, changed: threading.Event) -> dict[str, Move]:
-    """A folder in motion (a checkout, a file being replaced) is looked at again a moment later."""
-    try:
-        return laptop.push_each()
-    except SnapshotFailed as error:
-        screen.say(f"The folder cannot be read just now, trying again: {error}")
-        time.sleep(AGAIN_SECONDS)
-        changed.set()
-    except httpx.HTTPError as error:
-        screen.say(f"The webhook did not take the push: {error}. The next save, or the hourly look, repairs that.")
-    return {}
-
-
 def told_of_catalogue(laptop: Laptop, name: str, seconds: float) -> Iterator[str]:
-    """What became of a catalogue some of whose files were saved."""
+    """Yield what became of a catalogue some of whose files were saved."""
     report = laptop.catalogue_report(name)
     first, *more = catalogue_lines(name, report)
     if report is None or report.status != "published":
@@ -305,7 +296,7 @@ def told_of_catalogue(laptop: Laptop, name: str, seconds: float) -> Iterator[str
 
 
 def told(laptop: Laptop, move: Move, seconds: float) -> Iterator[str]:
-    """What became of the files that were saved."""
+    """Yield what became of the files that were saved."""
     summary, report = laptop.summary(), laptop.report()
     if summary is None or summary.status == "failed":
         cause = failure_text(summary.error) if summary else "it never finished"

@@ -19,7 +19,7 @@ CHAINS = ("optimism", "mainnet")
 """Hats and contract wallets are read on the first, names on the second."""
 
 LOCAL_ACCOUNTS = "Ada=member,Vi=vibecoder,Guest=public"
-"""For people without a wallet: one of each tier."""
+"""Accounts for people without a wallet: one of each tier."""
 
 ENDPOINTS = "IdentityRpc"
 """The stem of the secret's logical id."""
@@ -41,7 +41,11 @@ def endpoints(template: Mapping[str, Any], given: Sequence[str], *, public: bool
     if public and given:
         raise CommandError("--chain public goes without --rpc.", "Leave one of them out.")
     if public:
-        return _configured(template)
+        for logical_id, resource in template["Resources"].items():
+            if stem(logical_id) == ENDPOINTS:
+                configured: dict[str, list[str]] = json.loads(resource["Properties"]["SecretString"])
+                return configured
+        return {chain: [] for chain in CHAINS}
     found: dict[str, list[str]] = {chain: [] for chain in CHAINS}
     for text in given:
         chain, _, url = text.partition("=") if text.startswith(CHAINS) else ("", "", text)
@@ -77,14 +81,6 @@ def role_map(allow: Sequence[str], *, chain: bool) -> dict[str, str]:
     return {"ROLE_MAP": json.dumps(rules)}
 
 
-def _configured(template: Mapping[str, Any]) -> dict[str, list[str]]:
-    for logical_id, resource in template["Resources"].items():
-        if stem(logical_id) == ENDPOINTS:
-            configured: dict[str, list[str]] = json.loads(resource["Properties"]["SecretString"])
-            return configured
-    return {chain: [] for chain in CHAINS}
-
-
 def site_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return how the knowledge base is called, how it looks, and who reads it where. Raises CommandError."""
     from commonplace.kernel.configuration import declaration, read
@@ -108,7 +104,7 @@ def site_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def model_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """What the functions are given; the key goes along only where OpenAI is chosen. Raises CommandError."""
+    """Return the functions' variables; the key is among them only where OpenAI is chosen. Raises CommandError."""
     from commonplace.kernel.environment import SettingsError
     from commonplace.search import providers
     from commonplace.search.settings import RetrievalSettings
@@ -118,7 +114,11 @@ def model_environment(environ: Mapping[str, str]) -> dict[str, str]:
     if "KB_EMBEDDING_MODEL" in given:
         given.setdefault("EMBEDDING_PROVIDER", "openai")
     if given.get("EMBEDDING_PROVIDER") == MINILM.name:
-        given["EMBEDDING_PROVIDER"] = f"onnx:{_minilm()}"
+        try:
+            given["EMBEDDING_PROVIDER"] = f"onnx:{_fetched(MINILM)}"
+        except NotFetched as error:
+            hint = "Start again with a connection, or with EMBEDDING_PROVIDER=local, which needs none."
+            raise CommandError(f"The model {MINILM.title} could not be fetched: {error}.", hint) from error
     try:
         settings = RetrievalSettings.from_environ({"STAGE": "dev", "INDEX_LOCATION": "file:///index", **given})
         kind = settings.embedding_provider.kind
@@ -131,14 +131,6 @@ def model_environment(environ: Mapping[str, str]) -> dict[str, str]:
     except SettingsError as error:
         raise CommandError(str(error), "docs/models.md says how models are chosen.") from error
     return given if kind == "openai" else {name: value for name, value in given.items() if name not in OPENAI}
-
-
-def _minilm() -> Path:
-    try:
-        return _fetched(MINILM)
-    except NotFetched as error:
-        hint = "Start again with a connection, or with EMBEDDING_PROVIDER=local, which needs none."
-        raise CommandError(f"The model {MINILM.title} could not be fetched: {error}.", hint) from error
 
 
 def fetch_detector() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from commonplace.reference.settings import MAX_CATALOGUES, parse_catalogues
 from local.errors import CommandError
 from local.files import catalogue_name
-from local.github.git import GitError, git, git_text
+from local.github.git import GitError, git_answer, git_text
 
 GITHUB_REMOTE = re.compile(r"(?:https?://(?:[^@/]+@)?|ssh://git@|git@)github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?")
 NAME_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
@@ -27,25 +27,25 @@ _NAMED = re.compile(r"(?P<name>[a-z][a-z0-9-]{0,39})=(?P<path>.+)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What is shown as a branch: a work tree as it is on disk, or a branch's head, or a plain folder."""
+    """The files that are shown as a branch: a work tree as it is on disk, or a branch's head, or a plain folder."""
 
     folder: Path
-    """What the operator named."""
+    """The folder that the operator named."""
     branch: str
     name: str
     """`owner/name`: GitHub's, when the clone has such a remote, so that source links lead there."""
     git_dir: Path | None
     """The user's repository; None for a plain folder."""
     common_dir: Path | None
-    """Where its objects and branches are; another folder than `git_dir` in a linked work tree."""
+    """The folder of its objects and branches; another one than `git_dir` in a linked work tree."""
     revision: str | None
-    """What the head is read from in the user's repository."""
+    """The revision that the head is read from in the user's repository."""
     work_tree: Path | None
     """The folder whose files are shown; None when only the branch's head counts."""
 
     @property
     def url(self) -> str | None:
-        """Where its files can be opened: in their folder, else on GitHub; None for a branch that is nowhere else."""
+        """The address of its files: in their folder, else on GitHub; None for a branch that is nowhere else."""
         if self.work_tree is not None:
             return self.work_tree.as_uri()
         return None if self.name.startswith(LOCAL) else f"https://github.com/{self.name}"
@@ -73,12 +73,20 @@ def clone(path: Path, branch: str | None = None) -> Source:
         )
     common_dir = (folder / git_text("rev-parse", "--git-common-dir", directory=folder)).resolve()
     bare = git_text("rev-parse", "--is-bare-repository", directory=folder) == "true"
-    current = _current_branch(folder)
+    current = git_answer("symbolic-ref", "--short", "-q", "HEAD", directory=folder)
     shown = branch or current or DETACHED
-    name = _github_name(folder) or own_name
+    remote = git_answer("config", "--get", "remote.origin.url", directory=folder)
+    on_github = GITHUB_REMOTE.fullmatch(remote or "")
+    name = on_github[1] if on_github else own_name
     if not bare and (branch is None or branch == current):
         return Source(folder, shown, name, git_dir, common_dir, "HEAD", folder)
-    return Source(folder, shown, name, git_dir, common_dir, _revision(folder, shown), None)
+    # The branch itself, else what the clone last saw of it on `origin`.
+    for revision in (f"refs/heads/{shown}", f"refs/remotes/origin/{shown}"):
+        if git_answer("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", directory=folder):
+            return Source(folder, shown, name, git_dir, common_dir, revision, None)
+    known = git_text("for-each-ref", "--format=%(refname:short)", "refs/heads", directory=folder).split()
+    listed = ", ".join(known[:10]) or "none yet"
+    raise CommandError(f"There is no branch {shown!r} in {folder}.", f"Its branches: {listed}.")
 
 
 def _git_dir(folder: Path) -> Path | None:
@@ -103,41 +111,8 @@ def _git_dir(folder: Path) -> Path | None:
     return git_dir
 
 
-def _current_branch(folder: Path) -> str | None:
-    try:
-        return git_text("symbolic-ref", "--short", "-q", "HEAD", directory=folder)
-    except GitError:
-        return None
-
-
 def has_commits(folder: Path) -> bool:
-    try:
-        git_text("rev-parse", "--verify", "--quiet", "HEAD", directory=folder)
-    except GitError:
-        return False
-    return True
-
-
-def _github_name(folder: Path) -> str | None:
-    try:
-        remote = git_text("config", "--get", "remote.origin.url", directory=folder)
-    except GitError:
-        return None
-    found = GITHUB_REMOTE.fullmatch(remote)
-    return found[1] if found else None
-
-
-def _revision(folder: Path, branch: str) -> str:
-    """The branch itself, else what the clone last saw of it on `origin`."""
-    for revision in (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}"):
-        try:
-            git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", directory=folder)
-        except GitError:
-            continue
-        return revision
-    known = git_text("for-each-ref", "--format=%(refname:short)", "refs/heads", directory=folder).split()
-    listed = ", ".join(known[:10]) or "none yet"
-    raise CommandError(f"There is no branch {branch!r} in {folder}.", f"Its branches: {listed}.")
+    return git_answer("rev-parse", "--verify", "--quiet", "HEAD", directory=folder) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +122,11 @@ class CatalogueFolder:
     name: str
     source: Source
     folder: str = ""
-    """In the repository; empty for all of it."""
+    """Its path in the repository; empty for all of it."""
 
     @property
     def told(self) -> dict[str, str]:
-        """As functions read it (`commonplace.reference.settings`)."""
+        """The facts as functions read them (`commonplace.reference.settings`)."""
         source = self.source
         told = {"name": self.name, "repository": source.name, "branch": source.branch, "folder": self.folder}
         return told | ({"url": source.url} if source.url else {})
@@ -173,8 +148,11 @@ def catalogue(text: str, knowledge_base: Source) -> CatalogueFolder:
         raise CommandError(f"{folder} needs a name.", f"Give it one: --catalogue NAME={folder}")
     if knowledge_base.git_dir is not None and folder.is_relative_to(knowledge_base.folder):
         source, top = knowledge_base, knowledge_base.folder
-    elif (root := _root(folder)) is not None:
-        source, top = clone(root), root
+    elif git_answer("rev-parse", "--is-bare-repository", directory=folder) == "true":
+        source, top = clone(folder), folder
+    elif root := git_answer("rev-parse", "--show-toplevel", directory=folder):
+        top = Path(root).resolve()
+        source = clone(top)
     else:
         source, top = plain_folder(folder, f"{LOCAL}{name}"), folder
     inside = folder.relative_to(top).as_posix()
@@ -186,7 +164,7 @@ def catalogue(text: str, knowledge_base: Source) -> CatalogueFolder:
 
 
 def repositories(knowledge_base: Source, catalogues: Sequence[CatalogueFolder]) -> list[Source]:
-    """What the stand-in of GitHub serves, the knowledge base first, each once.
+    """Return what the stand-in of GitHub serves, the knowledge base first, each once.
 
     Raises CommandError for two catalogues, or two repositories, of one name, and for too many.
     """
@@ -211,13 +189,3 @@ def catalogue_environment(catalogues: Iterable[CatalogueFolder]) -> dict[str, st
     """Environment variables of functions about them; empty where there are none."""
     told = [one.told for one in catalogues]
     return {VARIABLE: json.dumps(told)} if told else {}
-
-
-def _root(folder: Path) -> Path | None:
-    """The top folder of the clone that the folder is in or is; None when it is in none."""
-    try:
-        if git_text("rev-parse", "--is-bare-repository", directory=folder) == "true":
-            return folder
-        return Path(git_text("rev-parse", "--show-toplevel", directory=folder)).resolve()
-    except GitError:
-        return None

@@ -19,7 +19,7 @@ from watchfiles import Change, watch
 from commonplace.repository.markdown import MAX_FILE_BYTES
 from local.dev.source import Source
 from local.github.api import GitHubApi
-from local.github.git import GitError, GitRepository, git, git_environment, git_text, neutral_environment
+from local.github.git import GitError, GitRepository, git, git_answer, git_environment, git_text, neutral_environment
 
 logger = logging.getLogger(__name__)
 
@@ -46,17 +46,17 @@ QUIET_MS = 100
 """A burst of saves counts as one once nothing has changed for so long."""
 LONGEST_BURST_MS = 1000
 WAKE_MS = 300
-"""How soon a stop is noticed."""
+"""The time until a stop is noticed."""
 START_SECONDS = 30
 
 FIRST = "repository.git"
 
 NEVER_READ = ".*\nnode_modules/\n"
-"""In a folder without Git, as its `.gitignore` would say it: settings of editors, bins of deleted notes, packages."""
+"""The `.gitignore` of a folder without Git: settings of editors, bins of deleted notes, packages."""
 MAX_FILES = 100_000
-"""As many as GitHub lists of a repository."""
+"""GitHub lists as many of a repository."""
 MAX_FOLDER_MB = 1_500
-"""Of a folder without Git, for its files are copied; as much as the sync takes of an archive."""
+"""The bound of a folder without Git, whose files are copied; the sync takes as much of an archive."""
 _FOREIGN = re.compile(r"[^A-Za-z0-9.-]")
 
 
@@ -117,7 +117,10 @@ class Workspace:
         boundary = self.source.common_dir / "shallow" if self.source.common_dir else None
         if boundary is not None and boundary.exists():  # a shallow clone's history ends where this file says
             shutil.copyfile(boundary, self.git_dir / "shallow")
-        base = self._user_head()
+        source, base = self.source, None
+        if source.git_dir is not None and source.revision is not None:
+            revision = f"{source.revision}^{{commit}}"
+            base = git_answer(f"--git-dir={source.git_dir}", "rev-parse", "--verify", "--quiet", revision)
         if self.source.work_tree is None:
             if base is None:
                 raise SnapshotFailed(f"the branch {self.source.branch} is gone from {self.source.folder}")
@@ -130,9 +133,6 @@ class Workspace:
         parent = scratch if scratch and self._ref(BASE_REF) == base else base
         if parent is not None and tree == self._private("rev-parse", f"{parent}^{{tree}}"):
             return parent
-        return self._commit(tree, parent, base)
-
-    def _commit(self, tree: str, parent: str | None, base: str | None) -> str:
         parents = ("-p", parent) if parent else ()
         environment = neutral_environment() | AUTHOR
         commit = git_text(
@@ -149,7 +149,15 @@ class Workspace:
             shutil.copy2(theirs, self._index)
         settings = [part for setting in SAFE_SETTINGS for part in ("-c", setting)]
         usual = neutral_environment() if self.source.git_dir is None else git_environment()
-        environment = usual | self._places(work_tree)
+        places = {
+            "GIT_DIR": str(self.source.git_dir or self.git_dir),
+            "GIT_WORK_TREE": str(work_tree),
+            "GIT_INDEX_FILE": str(self._index),
+        }
+        if self.source.common_dir is not None:
+            places["GIT_OBJECT_DIRECTORY"] = str(self.git_dir / "objects")
+            places["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = _quoted(self.source.common_dir / "objects")
+        environment = usual | places
         if self.source.git_dir is not None:
             git(*settings, "add", "--all", directory=work_tree, environment=environment)
         else:
@@ -181,32 +189,6 @@ class Workspace:
             command = (*settings, "update-index", "--remove", option, "-z", "--stdin")
             git(*command, directory=work_tree, environment=environment, data=paths)
 
-    def _places(self, work_tree: Path) -> dict[str, str]:
-        """The user's settings, attributes and excludes count; index and new objects are ours."""
-        places = {
-            "GIT_DIR": str(self.source.git_dir or self.git_dir),
-            "GIT_WORK_TREE": str(work_tree),
-            "GIT_INDEX_FILE": str(self._index),
-        }
-        if self.source.common_dir is not None:
-            places["GIT_OBJECT_DIRECTORY"] = str(self.git_dir / "objects")
-            places["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = _quoted(self.source.common_dir / "objects")
-        return places
-
-    def _user_head(self) -> str | None:
-        if self.source.git_dir is None or self.source.revision is None:
-            return None
-        try:
-            return git_text(
-                f"--git-dir={self.source.git_dir}",
-                "rev-parse",
-                "--verify",
-                "--quiet",
-                f"{self.source.revision}^{{commit}}",
-            )
-        except GitError:
-            return None
-
     def _ref(self, name: str) -> str | None:
         try:
             return self._private("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
@@ -218,7 +200,7 @@ class Workspace:
 
 
 def _quoted(objects: Path) -> str:
-    """As Git reads it in a list of object directories; a leading quote makes it a C string."""
+    """Return the folder as Git reads it in a list of object directories; a leading quote makes it a C string."""
     text = os.fspath(objects)
     if not set(text) & set('":\\\n'):
         return text
@@ -230,7 +212,8 @@ class Watcher:
     """Calls `changed` from a thread of its own, once per burst of changes."""
 
     def __init__(self, source: Source, changed: Callable[[], None]) -> None:
-        self._folders = _folders(source)
+        wanted = {folder for folder in (source.work_tree, source.git_dir, source.common_dir) if folder}
+        self._folders = [folder for folder in wanted if not wanted & set(folder.parents)]
         self._source = source
         self._changed = changed
         self._stopping = threading.Event()
@@ -275,21 +258,13 @@ class Watcher:
         changed = Path(path)
         for inside in (git_dir, common_dir):
             if inside is not None and changed.is_relative_to(inside):
-                return _moves_a_branch(changed.relative_to(inside))
+                moved = changed.relative_to(inside).parts
+                head = moved[:1] in {("HEAD",), ("packed-refs",)}
+                branch = moved[:2] in {("refs", "heads"), ("refs", "remotes")}
+                return (head or branch) and changed.suffix != ".lock"
         inside_folder = changed.relative_to(self._source.folder).parts if git_dir is None else ()
         hidden = any(part.startswith(".") or part == "node_modules" for part in inside_folder)
         return not hidden and ".git" not in changed.parts
-
-
-def _folders(source: Source) -> list[Path]:
-    wanted = {folder for folder in (source.work_tree, source.git_dir, source.common_dir) if folder}
-    return [folder for folder in wanted if not wanted & set(folder.parents)]
-
-
-def _moves_a_branch(path: Path) -> bool:
-    if path.suffix == ".lock":
-        return False
-    return path.parts[:1] in {("HEAD",), ("packed-refs",)} or path.parts[:2] in {("refs", "heads"), ("refs", "remotes")}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,17 @@
 """The front of the stand-in, a WSGI application: routes, credentials, rate limits, faults and a log of calls."""
 
 import hmac
-import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from joserfc import jwt
-from joserfc.errors import JoseError
-from joserfc.jwk import RSAKey
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import Map, Rule
 from werkzeug.wrappers import Request, Response
 
-from local.github.endpoints import CommitStatus, Refused, json_response, not_found
+from local.github.endpoints import CommitStatus, Refused, not_found
 from local.github.git import GitRepository
 from local.github.proposals import GitWriter, ProposalEndpoints, PullRequests
 
@@ -24,11 +19,9 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 
-LONGEST_CLAIM_SECONDS = 600
-CLOCK_DRIFT_SECONDS = 60
-
 HOUR_SECONDS = 3600
-USUAL_LIMIT = 5000
+HOURLY_LIMIT = 5000
+"""Announced as GitHub announces it, and not enforced."""
 REPOSITORY = "/repos/<owner>/<name>"
 ROUTES = Map(
     [
@@ -49,7 +42,6 @@ ROUTES = Map(
         Rule(f"{REPOSITORY}/pulls", endpoint="create_pull", methods=["POST"]),
         Rule(f"{REPOSITORY}/pulls/<int:number>", endpoint="pull", methods=["GET"]),
         Rule("/graphql", endpoint="graphql", methods=["POST"]),
-        Rule("/app/installations/<int:installation>/access_tokens", endpoint="access_token", methods=["POST"]),
     ],
     merge_slashes=False,
 )
@@ -58,70 +50,9 @@ NOT_COUNTED = frozenset({"archive"})
 """The download behind a tarball's redirect is another host's on GitHub: no API call."""
 
 
-@dataclass(frozen=True, slots=True)
-class AppKey:
-    """A GitHub App, one installation of it, and the public half of its key (PEM)."""
-
-    app_id: str
-    installation_id: int
-    public_key: str
-
-
-class Credentials:
-    """Without tokens and without an App, any credential is good, as a public repository is readable with any."""
-
-    def __init__(self, tokens: Iterable[str] = (), app: AppKey | None = None) -> None:
-        self._tokens = set(tokens)
-        self._app = app
-
-    def check(self, request: Request, *, required: bool) -> bool:
-        """Whether there is a credential. Raises Refused 401 for a wrong one, and for none where one is required."""
-        given = _bearer(request)
-        if given is None:
-            if required:
-                raise Refused(401, "Requires authentication")
-            return False
-        known = any(hmac.compare_digest(given.encode(), token.encode()) for token in self._tokens)
-        if (self._tokens or self._app) and not known:
-            raise Refused(401, "Bad credentials")
-        return True
-
-    def installation_token(self, request: Request, installation: int) -> dict[str, Any]:
-        """A new token for the installation (GitHub docs, "Generating an installation access token")."""
-        app = self._app
-        if app is None or installation != app.installation_id:
-            raise Refused(404, "Not Found")
-        _check_claim(_bearer(request), app)
-        token = f"ghs_{secrets.token_hex(18)}"
-        self._tokens.add(token)
-        expires = datetime.now(UTC) + timedelta(hours=1)
-        return {"token": token, "expires_at": f"{expires:%Y-%m-%dT%H:%M:%SZ}", "repository_selection": "selected"}
-
-
-def _bearer(request: Request) -> str | None:
-    scheme, _, value = request.headers.get("Authorization", "").partition(" ")
-    return value.strip() if scheme.lower() in {"bearer", "token"} and value.strip() else None
-
-
-def _check_claim(claim: str | None, app: AppKey) -> None:
-    """RS256, issued by the App, alive, for at most ten minutes."""
-    try:
-        claims = jwt.decode(claim or "", RSAKey.import_key(app.public_key), algorithms=["RS256"]).claims
-        issued, expires, now = int(claims["iat"]), int(claims["exp"]), time.time()
-    except (JoseError, ValueError, KeyError, TypeError) as error:
-        raise Refused(401, "A JSON web token could not be decoded") from error
-    if str(claims.get("iss")) != app.app_id:
-        raise Refused(401, "'Issuer' claim ('iss') must be the App's id")
-    if (
-        not issued <= now + CLOCK_DRIFT_SECONDS
-        or not now < expires <= now + LONGEST_CLAIM_SECONDS + CLOCK_DRIFT_SECONDS
-    ):
-        raise Refused(401, "'Expiration time' claim ('exp') is too far in the future")
-
-
 @dataclass(slots=True)
 class Fault:
-    """What to answer instead, how often, and to which requests."""
+    """An answer in place of the usual one: how often, and to which requests."""
 
     status: int
     message: str
@@ -196,7 +127,7 @@ class Call:
 
 
 class GitHubApi:
-    """Serves `name` (`owner/repository`). `hourly_limit` is enforced only when given.
+    """Serves `name` (`owner/repository`). Without `tokens` any credential is good, as for a public repository.
 
     A `private` one is not there for who brings no credential. Only a `writable` one takes branches and pull requests:
     one that is this machine's own, never a user's.
@@ -208,18 +139,15 @@ class GitHubApi:
         name: str,
         *,
         tree_limit: int = 100_000,
-        hourly_limit: int | None = None,
         tokens: Iterable[str] = (),
-        app: AppKey | None = None,
         private: bool = False,
         writable: bool = False,
     ) -> None:
         self.repository, self.name, self._private = repository, name, private
         self.faults = Faults()
-        self._credentials = Credentials(tokens, app)
+        self._tokens = frozenset(tokens)
         writer = GitWriter(repository.git_dir) if writable else None
         self.proposals = ProposalEndpoints(repository, name, tree_limit, writer)
-        self._hourly_limit = hourly_limit
         self._lock = threading.Lock()
         self._requests: list[Call] = []
         self._spent, self._reset = 0, int(time.time()) + HOUR_SECONDS
@@ -251,7 +179,18 @@ class GitHubApi:
         began = time.monotonic()
         request = Request(environ)
         endpoint, response = self._answer(request)
-        self._log(endpoint, request, response, time.monotonic() - began)
+        # A 304 costs nothing of the hour's quota, as on GitHub.
+        with self._lock:
+            if time.time() >= self._reset:
+                self._spent, self._reset = 0, int(time.time()) + HOUR_SECONDS
+            self._spent += response.status_code != 304 and endpoint not in NOT_COUNTED
+            self._requests.append(
+                Call(endpoint, request.method, request.path, response.status_code, time.monotonic() - began)
+            )
+            remaining, reset = max(0, HOURLY_LIMIT - self._spent), self._reset
+        response.headers.setdefault("X-RateLimit-Limit", str(HOURLY_LIMIT))
+        response.headers.setdefault("X-RateLimit-Remaining", str(remaining))
+        response.headers.setdefault("X-RateLimit-Reset", str(reset))
         return response(environ, start_response)
 
     def _answer(self, request: Request) -> tuple[str, Response]:
@@ -263,42 +202,31 @@ class GitHubApi:
         if fault and not fault.afterwards:
             return endpoint, _faulty(fault)
         try:
-            self._within_limit()
-            response = self._dispatch(endpoint, request, arguments)
+            given = self._credential(request, required=endpoint in NEEDS_CREDENTIAL)
+            named = {key: arguments[key] for key in ("owner", "name") if key in arguments}
+            absent = named and "/".join(named.values()).lower() != self.name.lower()
+            if absent or (self._private and given is None):
+                raise not_found()
+            handler: Callable[..., Response] = getattr(self.proposals, endpoint)
+            response = handler(request, **{key: arguments[key] for key in arguments.keys() - named.keys()})
         except Refused as error:
             return endpoint, error.response()
         if fault:
             return endpoint, _faulty(fault)
         return endpoint, response.make_conditional(request) if request.method == "GET" else response
 
-    def _dispatch(self, endpoint: str, request: Request, arguments: Mapping[str, Any]) -> Response:
-        if endpoint == "access_token":
-            return json_response(self._credentials.installation_token(request, **arguments), 201)
-        given = self._credentials.check(request, required=endpoint in NEEDS_CREDENTIAL)
-        if self._private and not given:
-            raise not_found()
-        named = {key: arguments[key] for key in ("owner", "name") if key in arguments}
-        if named and "/".join(named.values()).lower() != self.name.lower():
-            raise not_found()
-        handler: Callable[..., Response] = getattr(self.proposals, endpoint)
-        return handler(request, **{key: value for key, value in arguments.items() if key not in named})
-
-    def _within_limit(self) -> None:
-        if self._hourly_limit is not None and self._spent >= self._hourly_limit and time.time() < self._reset:
-            raise Refused(403, "API rate limit exceeded for user ID 1.")
-
-    def _log(self, endpoint: str, request: Request, response: Response, seconds: float) -> None:
-        """A 304 costs nothing of the hour's quota, as on GitHub."""
-        limit = self._hourly_limit or USUAL_LIMIT
-        with self._lock:
-            if time.time() >= self._reset:
-                self._spent, self._reset = 0, int(time.time()) + HOUR_SECONDS
-            self._spent += response.status_code != 304 and endpoint not in NOT_COUNTED
-            self._requests.append(Call(endpoint, request.method, request.path, response.status_code, seconds))
-            remaining, reset = max(0, limit - self._spent), self._reset
-        response.headers.setdefault("X-RateLimit-Limit", str(limit))
-        response.headers.setdefault("X-RateLimit-Remaining", str(remaining))
-        response.headers.setdefault("X-RateLimit-Reset", str(reset))
+    def _credential(self, request: Request, *, required: bool) -> str | None:
+        """Return what the request brings. Raises Refused 401 for a wrong one, and for none where one is required."""
+        scheme, _, value = request.headers.get("Authorization", "").partition(" ")
+        given = value.strip() if scheme.lower() in {"bearer", "token"} else ""
+        if not given:
+            if required:
+                raise Refused(401, "Requires authentication")
+            return None
+        known = any(hmac.compare_digest(given.encode(), token.encode()) for token in self._tokens)
+        if self._tokens and not known:
+            raise Refused(401, "Bad credentials")
+        return given
 
 
 def _faulty(fault: Fault) -> Response:

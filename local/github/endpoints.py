@@ -13,7 +13,7 @@ from urllib.parse import quote
 from werkzeug.utils import redirect
 from werkzeug.wrappers import Request, Response
 
-from local.github.git import SHA, GitRepository, TreeEntry
+from local.github.git import SHA, GitRepository
 
 DOCUMENTATION = "https://docs.github.com/rest"
 
@@ -42,12 +42,12 @@ class Refused(Exception):
 
 
 def not_found() -> Refused:
-    """What GitHub says of anything absent, and of anything the caller may not see."""
+    """Return GitHub's answer to anything absent, and to anything the caller may not see."""
     return Refused(404, "Not Found")
 
 
 def json_body(request: Request) -> dict[str, Any]:
-    """What was sent. Raises Refused 400 unless it is a JSON object."""
+    """Return the body. Raises Refused 400 unless it is a JSON object."""
     body = request.get_json(force=True, silent=True)
     if not isinstance(body, dict):
         raise Refused(400, "Problems parsing JSON")
@@ -70,7 +70,7 @@ def raw_response(body: bytes, media_type: str, *, tag: str) -> Response:
 
 
 def wants(request: Request, kind: str) -> bool:
-    """Whether `Accept` asks for a media type of GitHub's own, with or without `+json` and the `v3` of old clients."""
+    """Return True when `Accept` names a media type of GitHub's own, with or without `+json` and an old `v3`."""
     accept = request.headers.get("Accept", "").replace("application/vnd.github.v3.", "application/vnd.github.")
     return any(
         part.split(";")[0].strip().removesuffix("+json") == f"application/vnd.github.{kind}"
@@ -123,7 +123,14 @@ class Endpoints:
         recursive = "recursive" in request.args
         entries = self.repository.tree(sha, recursive=recursive)
         shown = entries[: self._tree_limit] if recursive else entries
-        items = [self._tree_item(request, entry) for entry in shown]
+        items = []
+        for entry in shown:
+            item: dict[str, Any] = {"path": entry.path, "mode": entry.mode, "type": entry.kind, "sha": entry.sha}
+            if entry.kind != "commit":
+                item |= {} if entry.size is None else {"size": entry.size}
+                kind = "blobs" if entry.kind == "blob" else "trees"
+                item["url"] = self._url(request, f"git/{kind}/{entry.sha}")
+            items.append(item)
         body = {"sha": sha, "url": self._url(request, f"git/trees/{sha}"), "tree": items}
         return json_response(body | {"truncated": len(shown) < len(entries)}, tag=f"{sha} {recursive}")
 
@@ -166,7 +173,7 @@ class Endpoints:
         return json_response(status.body(), 201)
 
     def graphql(self, request: Request) -> Response:
-        """When did these paths last change, as of a commit? `data` in the query's shape, or GitHub's `errors`."""
+        """Return when paths last changed, as of a commit: `data` in the query's shape, or GitHub's `errors`."""
         body = json_body(request)
         query, variables = body.get("query"), body.get("variables")
         query, variables = query if isinstance(query, str) else "", variables if isinstance(variables, dict) else {}
@@ -193,14 +200,6 @@ class Endpoints:
         if commit is None:
             raise Refused(422, f"No commit found for SHA: {ref}")
         return commit.sha
-
-    def _tree_item(self, request: Request, entry: TreeEntry) -> dict[str, Any]:
-        item: dict[str, Any] = {"path": entry.path, "mode": entry.mode, "type": entry.kind, "sha": entry.sha}
-        if entry.kind == "commit":
-            return item
-        kind = "blobs" if entry.kind == "blob" else "trees"
-        size = {} if entry.size is None else {"size": entry.size}
-        return item | size | {"url": self._url(request, f"git/{kind}/{entry.sha}")}
 
     def _url(self, request: Request, rest: str) -> str:
         return f"{request.host_url}repos/{quote(self.name)}/{quote(rest)}"

@@ -20,10 +20,10 @@ EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 ARCHIVE_BLOCK_BYTES = 1 << 20
 GZIP = 31
-"""To zlib: the largest window, in a file of gzip."""
+"""The window size of zlib: the largest one, in a gzip file."""
 DATES_KEPT = 8
 ABSENT = b"BAD"
-"""What `git ls-tree -l` prints for the size of an object that a partial clone does not hold."""
+"""The text that `git ls-tree -l` prints for the size of an object that a partial clone does not hold."""
 
 
 class GitError(Exception):
@@ -37,7 +37,7 @@ def git_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def neutral_environment() -> dict[str, str]:
-    """As `git_environment`, without the user's settings: for repositories that are ours alone."""
+    """Return `git_environment` without the user's settings: for repositories that are ours alone."""
     return git_environment({"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull})
 
 
@@ -65,6 +65,14 @@ def git_text(*arguments: str, directory: Path | None = None, environment: Mappin
     return os.fsdecode(git(*arguments, directory=directory, environment=environment)).strip()
 
 
+def git_answer(*arguments: str, directory: Path | None = None) -> str | None:
+    """The one line that `git` wrote; None where it refuses."""
+    try:
+        return git_text(*arguments, directory=directory)
+    except GitError:
+        return None
+
+
 @dataclass(frozen=True, slots=True)
 class GitObject:
     sha: str
@@ -88,7 +96,14 @@ class ObjectReader:
             return None
         process = self._idle.get()
         try:
-            process = process or self._start()
+            process = process or subprocess.Popen(
+                ["git", f"--git-dir={self._git_dir}", "cat-file", "--batch"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=neutral_environment(),
+                start_new_session=True,
+            )
             found = _ask(process, name)
         except (OSError, ValueError) as error:
             if process is not None:
@@ -106,16 +121,6 @@ class ObjectReader:
                 _end(process)
         for _ in range(self._count):
             self._idle.put(None)
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            ["git", f"--git-dir={self._git_dir}", "cat-file", "--batch"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=neutral_environment(),
-            start_new_session=True,
-        )
 
 
 def _ask(process: subprocess.Popen[bytes], name: str) -> GitObject | None:
@@ -188,7 +193,14 @@ class GitRepository:
         """Its entries in Git's order; `-z`, because names may hold anything but NUL."""
         flags = ["-r", "-t"] if recursive else []
         listing = self._git("ls-tree", *flags, "-l", "-z", "--full-tree", sha)
-        return [_entry(line) for line in listing.split(b"\0") if line]
+        known = {b"-": None, ABSENT: 0}
+        entries = []
+        for line in filter(None, listing.split(b"\0")):
+            facts, path = line.split(b"\t", 1)
+            mode, kind, id, size = facts.split()
+            length = known[size] if size in known else int(size)
+            entries.append(TreeEntry(_text(path), mode.decode(), kind.decode(), id.decode(), length))
+        return entries
 
     def archive(self, commit: str, folder: str) -> Iterator[bytes]:
         """A gzipped tar of the commit, everything under one top folder, in blocks; without what this clone lacks."""
@@ -258,14 +270,6 @@ class GitRepository:
 
     def _git(self, *arguments: str) -> bytes:
         return git(f"--git-dir={self.git_dir}", *arguments, environment=neutral_environment())
-
-
-def _entry(line: bytes) -> TreeEntry:
-    facts, path = line.split(b"\t", 1)
-    mode, kind, sha, size = facts.split()
-    known = {b"-": None, ABSENT: 0}
-    length = known[size] if size in known else int(size)
-    return TreeEntry(_text(path), mode.decode(), kind.decode(), sha.decode(), length)
 
 
 def _text(path: bytes) -> str:

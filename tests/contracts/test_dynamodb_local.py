@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from local.errors import CommandError
-from local.opensearch.java import RequirementMissing
 from tests.dynamodb_local import node, parts
 from tests.opensearch_fixture import or_skipped
+from tests.opensearch_node.java import RequirementMissing
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

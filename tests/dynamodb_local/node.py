@@ -9,8 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from local.errors import CommandError
-from local.opensearch.java import RequirementMissing, homes, look
 from tests.dynamodb_local.parts import fetched
+from tests.opensearch_node.java import RequirementMissing, homes, look
 
 NEEDED = 17
 """Run on 17 and 25. The compiler is needed too, for its main class is in source."""

@@ -13,8 +13,8 @@ from tempfile import TemporaryDirectory
 from local.deployment import PROJECT
 from local.errors import CommandError
 from local.locks import held
-from local.opensearch.java import RequirementMissing
-from local.opensearch.program import PLUGIN_VERSION, REPOSITORY_VARIABLE, find_maven
+from tests.opensearch_node.java import RequirementMissing
+from tests.opensearch_node.program import PLUGIN_VERSION, REPOSITORY_VARIABLE, find_maven
 
 VERSION = "2.6.1"
 FOLDER = PROJECT / ".tools" / "dynamodb-local"

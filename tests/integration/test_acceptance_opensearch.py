@@ -17,9 +17,8 @@ from bench.acceptance.truth import Statement, truth_at
 from commonplace.documents.content.paths import DEFAULT_EXCLUDES
 from local.dev.laptop import Laptop, committed_template
 from local.dev.source import Source, clone
-from local.opensearch.client import ask
-from local.opensearch.node import OwnedNode
 from tests.integration.awkward import HIDDEN_TITLE, awkward
+from tests.opensearch_node.node import OwnedNode, ask
 
 pytestmark = [pytest.mark.laptop, pytest.mark.opensearch]
 

@@ -1,6 +1,6 @@
 """A laptop whose searches a real OpenSearch answers: pushed, edited, its node killed and brought back."""
 
-import json
+import re
 import shutil
 import signal
 import threading
@@ -16,20 +16,9 @@ from local.dev.laptop import Laptop
 from local.dev.screen import judge
 from local.dev.source import plain_folder
 from local.knowledge_folder import SAMPLE
-from local.opensearch.folders import HOME_VARIABLE
-from local.opensearch.node import OwnedNode
-from tests.integration.opensearch_homes import lent_home, passable_folder
 from tests.integration.repositories import document
-from tests.integration.running_dev import (
-    EDIT_SECONDS,
-    STOP_SECONDS,
-    alive,
-    commonplace,
-    descendants,
-    found,
-    running,
-    wait,
-)
+from tests.integration.running_dev import EDIT_SECONDS, commonplace, found, running, wait
+from tests.opensearch_node.node import OwnedNode, ask
 
 pytestmark = [pytest.mark.laptop, pytest.mark.opensearch]
 
@@ -143,42 +132,24 @@ def test_a_lost_node_stops_searches_only_and_its_return_is_noticed(
     assert processes <= set(laptop.cloud.pids), "no function was started anew for that"
 
 
-@pytest.fixture
-def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where `commonplace` looks for a node, so that none of the developer's is used."""
-    with lent_home() as folder:
-        monkeypatch.setenv(HOME_VARIABLE, str(folder))
-        yield folder
-        commonplace("opensearch", "stop", "--folder", str(folder))
-
-
-def test_dev_starts_a_node_of_its_own_keeps_its_index_and_leaves_nothing_running(home: Path) -> None:
-    with passable_folder() as folder:
-        in_dev(folder)
+def test_dev_uses_the_node_at_an_address_and_drops_its_indexes(opensearch_url: str) -> None:
+    done = commonplace("dev", "--once", "--engine", "opensearch", "--opensearch-url", opensearch_url)
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = re.search(r"Searches are answered by OpenSearch 3\.6\.0 at (\S+), index (\S+)-documents$", done.stdout, re.M)
+    assert said, done.stdout
+    assert said[1] == opensearch_url
+    assert ask(opensearch_url, f"/{said[2]}-*/_settings?expand_wildcards=all") == {}
 
 
 @pytest.mark.soak
-def test_dev_serves_from_the_index_that_its_node_kept(home: Path) -> None:
-    with passable_folder() as folder:
-        repository, data = in_dev(folder)
-        again = commonplace("dev", "--once", "--engine", "opensearch", repository, "--data", data)
-        assert again.returncode == 0, again.stdout + again.stderr
-        assert "3 documents" in again.stdout
-
-
-def in_dev(folder: Path) -> tuple[str, str]:
-    """A `dev` with a node of its own, from its start to its end: the repository and the data folder that it leaves."""
-    with running(folder, "--engine", "opensearch") as dev:
-        assert "Searches are answered by OpenSearch 3.6.0 at http://127.0.0.1:" in dev.output
+def test_dev_serves_edits_and_finds_its_index_again(opensearch_url: str, tmp_path: Path) -> None:
+    node = ("--engine", "opensearch", "--opensearch-url", opensearch_url)
+    with running(tmp_path, *node) as dev:
         assert found(dev.url, "crabs walk sideways") == ["Crabs"]
         dev.user.write("docs/whelks.md", document("Whelks", "Whelks bore through shells.\n", type="article"))
         wait(lambda: found(dev.url, "bore through shells")[:1] == ["Whelks"], EDIT_SECONDS)
         assert found(dev.url, "bore through shells")[:1] == ["Whelks"], dev.output
-        facts = json.loads((dev.data / "endpoint.json").read_text())["outputs"]
-        below = descendants(dev.process.pid)
         assert dev.end(signal.SIGINT) == 0, dev.output
-    wait(lambda: not alive(below), STOP_SECONDS)
-    assert alive(below) == set()
-    assert facts["SearchEngine"] == "opensearch"
-    assert any((dev.data / "opensearch" / "data").rglob("*.si")), "the index is kept with the store"
-    return str(folder / "garden"), str(dev.data)
+    again = commonplace("dev", "--once", *node, str(tmp_path / "garden"), "--data", str(dev.data))
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert "3 documents" in again.stdout

@@ -3,18 +3,15 @@
 import base64
 import io
 import tarfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from joserfc import jwt
-from joserfc.jwk import RSAKey
 
 from commonplace.repository.github import last_changed_query
-from local.github.api import AppKey, GitHubApi
+from local.github.api import GitHubApi
 from local.github.git import GitRepository
 from local.github.server import GitHubServer, push_event, sign
 from tests.integration.repositories import Clone, document
@@ -182,27 +179,6 @@ def test_writing_needs_a_credential(github: httpx.Client, user: Clone) -> None:
     assert github.post("/graphql", json={"query": ""}).status_code == 401
 
 
-def test_app_earns_a_token_with_a_signed_claim(user: Clone) -> None:
-    key = RSAKey.generate_key(2048)
-    app = AppKey("77", 5, key.as_pem(private=False).decode())
-    api = GitHubApi(GitRepository(user.git_dir), "reef/garden", app=app)
-    now = int(time.time())
-
-    def claim(**changes: object) -> dict[str, str]:
-        claims: dict[str, Any] = {"iss": "77", "iat": now - 60, "exp": now + 540} | changes
-        return {"Authorization": f"Bearer {jwt.encode({'alg': 'RS256'}, claims, key)}"}
-
-    with GitHubServer(api) as server, httpx.Client(base_url=server.url, trust_env=False) as github:
-        answer = github.post("/app/installations/5/access_tokens", headers=claim())
-        token = {"Authorization": f"Bearer {answer.json()['token']}"}
-        assert answer.status_code == 201
-        assert github.get("/repos/reef/garden/commits/main", headers=token).status_code == 200
-        assert github.get("/repos/reef/garden/commits/main", headers=TOKEN).status_code == 401
-        assert github.post("/app/installations/6/access_tokens", headers=claim()).status_code == 404
-        for wrong in (claim(iss="78"), claim(exp=now + 3600), claim(exp=now - 1), TOKEN, {}):
-            assert github.post("/app/installations/5/access_tokens", headers=wrong).status_code == 401
-
-
 def test_calls_are_logged_and_the_download_behind_a_tarball_is_none(
     github: httpx.Client, api: GitHubApi, user: Clone
 ) -> None:
@@ -211,16 +187,6 @@ def test_calls_are_logged_and_the_download_behind_a_tarball_is_none(
     assert [call.endpoint for call in api.requests] == ["commit", "tarball"]
     api.forget_requests()
     assert api.requests == ()
-
-
-def test_hourly_limit_is_told_and_kept(user: Clone) -> None:
-    api = GitHubApi(GitRepository(user.git_dir), "reef/garden", hourly_limit=1)
-    with GitHubServer(api) as server, httpx.Client(base_url=server.url, trust_env=False) as github:
-        first = github.get("/repos/reef/garden/commits/main")
-        refused = github.get("/repos/reef/garden/commits/main")
-    assert (first.status_code, first.headers["x-ratelimit-remaining"]) == (200, "0")
-    assert refused.status_code == 403
-    assert int(refused.headers["x-ratelimit-reset"]) > time.time()
 
 
 def test_faults_happen_as_often_as_asked_and_where_asked(github: httpx.Client, api: GitHubApi) -> None:

@@ -31,7 +31,7 @@ from tests.opensearch_fixture import remove_indexes
 from tests.unit.search.records import indexed, record, versions
 
 if TYPE_CHECKING:
-    from local.opensearch.node import OwnedNode
+    from tests.opensearch_node.node import OwnedNode
 
 pytestmark = pytest.mark.opensearch
 

@@ -1,25 +1,22 @@
 """Catalogues of commands and endpoints: generate, check, compare and search them."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
-from commonplace.kernel.errors import CommonplaceError
-from commonplace.reference.model import Gap, Problem
+from commonplace.reference.model import Problem
 from commonplace.reference.source.compilation import diff as compare
 from commonplace.reference.source.findings import in_order
-from commonplace.reference.source.reader import Reading, read_catalogue
+from commonplace.reference.source.reader import read_catalogue
 from local import reports
 from local.cli.reference import text
-from local.cli.reference.folders import Folder, NoSuchFolder, opened
+from local.cli.reference.folders import NoSuchFolder, opened
 from local.cli.reference.generation import generate
 from local.cli.reference.lookups import publishable, search, show_entry
 from local.cli.reference.new_catalogue import init
 from local.cli.reference.staleness import check_sources
-from local.deployment import Deployment
 from local.errors import CommandError
 from local.options import Target, grouped
 from local.terminal import AsJson, commands, print_json, show
@@ -52,17 +49,13 @@ def status(
     elif as_json:
         typer.echo(json.dumps(reports.catalogue_facts(deployment), indent=2))
     else:
-        told = [*reports.catalogue_lines(deployment), *_refused(deployment)]
-        typer.echo("\n".join(told) or "There is no catalogue; docs/reference.md says how to add one.")
-
-
-def _refused(deployment: Deployment) -> Iterator[str]:
-    """Every error that keeps a catalogue from being published."""
-    for one in deployment.catalogues():
-        report = reports.report_of(deployment.store, one.name)
-        if report and report.status == "refused":
-            yield from ("", f"{one.name}, commit {(report.commit_sha or '-')[:12]}:")
-            yield from (f"  {error.code}: {reports.problem_line(error)}" for error in report.errors)
+        lines = [*reports.catalogue_lines(deployment)]
+        for one in deployment.catalogues():
+            report = reports.report_of(deployment.store, one.name)
+            if report and report.status == "refused":
+                lines += ["", f"{one.name}, commit {(report.commit_sha or '-')[:12]}:"]
+                lines += [f"  {error.code}: {reports.problem_line(error)}" for error in report.errors]
+        typer.echo("\n".join(lines) or "There is no catalogue; docs/reference.md says how to add one.")
 
 
 @app.command()
@@ -82,24 +75,23 @@ def gaps(
     if table is None:
         raise CommandError("No gaps are kept there.", "Deploy this version, or start `commonplace dev` of it.")
     organisation = org or deployment.outputs.get("Organisation", "default")
-    try:
-        found = DynamoGaps(deployment.client("dynamodb"), table).gaps(organisation, limit)
-    except CommonplaceError as error:
-        raise CommandError(error.message, error.hint or "") from error
+    found = DynamoGaps(deployment.client("dynamodb"), table).gaps(organisation, limit)
     if as_json:
         print_json([asdict(one) for one in found])
     else:
-        show((_row(one) for one in found), nothing="No gap has been reported.")
-
-
-def _row(gap: Gap) -> dict[str, str]:
-    return {
-        "COUNT": f"{gap.count:,}",
-        "QUERY": gap.query,
-        "TYPE": gap.type or "",
-        "LAST": gap.last_at[:16].replace("T", " "),
-        "NOTE": gap.note or "",
-    }
+        show(
+            (
+                {
+                    "COUNT": f"{one.count:,}",
+                    "QUERY": one.query,
+                    "TYPE": one.type or "",
+                    "LAST": one.last_at[:16].replace("T", " "),
+                    "NOTE": one.note or "",
+                }
+                for one in found
+            ),
+            nothing="No gap has been reported.",
+        )
 
 
 @app.command()
@@ -112,7 +104,18 @@ def validate(
 ) -> None:
     """Check a catalogue as a sync would, and more: 1 if it would not be published."""
     place = opened(folder)
-    reading, problems = _checked(place)
+    reading = read_catalogue(place.files, place.name)
+    # What a sync would say, and what only a checkout can: whether sources have changed since.
+    found = [*reading.problems, *check_sources(reading, place.source)]
+    if reading.publishable and not reading.entries:  # as a sync judges it, which takes an empty catalogue for a mistake
+        nothing = Problem(
+            code="empty-catalogue",
+            severity="error",
+            message="The folder holds no entry of a catalogue.",
+            hint="Name another folder, or begin one: commonplace reference init FOLDER",
+        )
+        found.append(nothing)
+    problems = in_order(found)
     if as_json:
         print_json(text.problems_json(reading, problems))
     elif github:
@@ -122,22 +125,6 @@ def validate(
         typer.echo(text.problems_text(place, reading, problems))
     failed = bool(problems) if strict else any(one.severity == "error" for one in problems)
     raise typer.Exit(1 if failed else 0)
-
-
-def _checked(place: Folder) -> tuple[Reading, tuple[Problem, ...]]:
-    """What a sync would say, and what only a checkout can: whether sources have changed since."""
-    reading = read_catalogue(place.files, place.name)
-    problems = [*reading.problems, *check_sources(reading, place.source)]
-    if reading.publishable and not reading.entries:
-        # As a sync judges it, which takes an empty catalogue for a mistake.
-        nothing = Problem(
-            code="empty-catalogue",
-            severity="error",
-            message="The folder holds no entry of a catalogue.",
-            hint="Name another folder, or begin one: commonplace reference init FOLDER",
-        )
-        problems.append(nothing)
-    return reading, in_order(problems)
 
 
 @app.command()

@@ -11,7 +11,7 @@ from commonplace.reference.source import bounds
 from commonplace.reference.source.drafts import is_read
 from local.errors import CommandError
 from local.files import catalogue_name, list_files, top_of
-from local.github.git import GitError, GitRepository, TreeEntry, git, git_text
+from local.github.git import GitError, GitRepository, git, git_text
 
 MAX_SOURCE_BYTES = 64_000_000
 
@@ -28,7 +28,7 @@ class Folder:
     """The files of a catalogue, wherever they come from."""
 
     shown: str
-    """As the operator wrote it."""
+    """The text that the operator wrote."""
     name: str
     files: dict[str, bytes]
     """Path in the folder -> bytes; empty for what a catalogue does not read."""
@@ -37,7 +37,7 @@ class Folder:
     root: Path | None = None
     """None at a revision."""
     commit: str = "0" * 40
-    """Of the revision."""
+    """The commit of the revision."""
 
 
 def opened(text: str) -> Folder:
@@ -61,7 +61,8 @@ def _on_disk(root: Path, text: str, name: str | None) -> Folder:
     files = dict.fromkeys(names, b"")
     left = bounds.MAX_CATALOGUE_BYTES + 1
     for one in filter(is_read, names):
-        files[one] = _read(root / one, min(left, bounds.MAX_FILE_BYTES + 1))
+        with (root / one).open("rb") as file:
+            files[one] = file.read(min(left, bounds.MAX_FILE_BYTES + 1))
         left -= len(files[one])
     top = top_of(root.resolve())
 
@@ -74,16 +75,12 @@ def _on_disk(root: Path, text: str, name: str | None) -> Folder:
     return Folder(text, name or catalogue_name(root.resolve()) or "catalogue", files, source, root)
 
 
-def _read(file: Path, most: int) -> bytes:
-    with file.open("rb") as opened_file:
-        return opened_file.read(most)
-
-
 def _at_revision(text: str, name: str | None) -> Folder:
     revision, _, folder = text.partition(":")
     try:
         commit = git_text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-        if folder == "." or folder.startswith("./"):  # from here; else from the top of the repository, as Git means it
+        # From here where it begins with a dot; else from the top of the repository, as Git means it.
+        if folder == "." or folder.startswith("./"):
             folder = os.path.normpath(git_text("rev-parse", "--show-prefix") + folder)
         repository = GitRepository(Path(git_text("rev-parse", "--absolute-git-dir")))
     except GitError as error:
@@ -93,7 +90,16 @@ def _at_revision(text: str, name: str | None) -> Folder:
         # Regular files; symbolic links are no content.
         listed = [one for one in repository.tree(commit, recursive=True) if one.mode.startswith("100")]
         inside = {one.path.removeprefix(prefix): one for one in listed if one.path.startswith(prefix)}
-        files = {path: _content(repository, path, one) for path, one in inside.items()}
+        files = dict.fromkeys(inside, b"")
+        for path, one in inside.items():
+            if not is_read(path):
+                continue
+            # What is too large to be read is as long as that and no longer.
+            too_large = (one.size or 0) > bounds.MAX_FILE_BYTES
+            raw = bytes(bounds.MAX_FILE_BYTES + 1) if too_large else repository.blob(one.sha)
+            if raw is None:
+                raise CommandError(f"{path} is not in this clone.", "Fetch it: git fetch --refetch")
+            files[path] = raw
     if not files:
         raise NoSuchFolder(
             f"{revision} has no folder {folder or '.'}.", "Give its path from the top of the repository."
@@ -107,15 +113,3 @@ def _at_revision(text: str, name: str | None) -> Folder:
             return None
 
     return Folder(text, name or catalogue_name(Path.cwd() / folder) or "catalogue", files, source, commit=commit)
-
-
-def _content(repository: GitRepository, path: str, found: TreeEntry) -> bytes:
-    """What is too large to be read is as long as that and no longer. Raises CommandError."""
-    if not is_read(path):
-        return b""
-    if (found.size or 0) > bounds.MAX_FILE_BYTES:
-        return bytes(bounds.MAX_FILE_BYTES + 1)
-    raw = repository.blob(found.sha)
-    if raw is None:
-        raise CommandError(f"{path} is not in this clone.", "Fetch it: git fetch --refetch")
-    return raw

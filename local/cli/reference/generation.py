@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from commonplace.kernel.errors import CommonplaceError, InvalidInput
+from commonplace.kernel.errors import CommonplaceError
 from commonplace.reference.model import SETTINGS_FILE
 from commonplace.reference.source.bounds import MAX_FILE_BYTES
 from commonplace.reference.source.drafts import SOURCES
-from commonplace.reference.source.settings_file import Generation, read_settings, writable
+from commonplace.reference.source.settings_file import read_settings, writable
 from commonplace.repository.slugs import slug
 from local.cli.reference.programs import Tell, raw_of
 from local.errors import CommandError
@@ -42,12 +42,12 @@ class Item:
     into: str
     options: Mapping[str, Any] = field(default_factory=dict)
     anywhere: bool = False
-    """Whether whoever runs the command named the source: then it need not lie in the catalogue's repository."""
+    """True where the command line named the source: then it need not lie in the catalogue's repository."""
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What became of an item. Of a failed one nothing was written; one with empty entries is no good either."""
+    """The outcome of an item. A failed one wrote nothing."""
 
     item: Item
     state: State
@@ -62,6 +62,23 @@ class Done:
     @property
     def good(self) -> bool:
         return self.state in ("written", "unchanged") and not any(one.severity == "error" for one in self.unread)
+
+    def facts(self) -> dict[str, Any]:
+        """Return what `--json` prints of it."""
+        facts = {
+            "kind": self.item.kind,
+            "source": self.item.source,
+            "into": self.item.into,
+            "state": self.state,
+            "entries": self.entries,
+            "added": self.added,
+            "changed": self.changed,
+            "removed": self.removed,
+            "error": self.error,
+            "hint": self.hint,
+            "unread": [asdict(one) for one in self.unread],
+        }
+        return {name: value for name, value in facts.items() if value is not None}
 
 
 def generate(
@@ -78,10 +95,20 @@ def generate(
 ) -> None:
     """Make entries out of the sources that catalogue.yaml names, or out of one: openapi, console, click, argparse,
     typer, help. The last four run the program."""
-    folder, items = _adhoc(what, source, output, option) if source else _listed(Path(what), only or [])
+    if source:
+        folder, items = _adhoc(what, source, output, option)
+    else:
+        folder = Path(what)
+        found = items_of(folder)
+        known = [one.into for one in found]
+        if unknown := sorted(set(only or ()) - set(known)):
+            raise CommandError(
+                f"catalogue.yaml generates no {', '.join(unknown)}.", f"It generates: {', '.join(known)}."
+            )
+        items = [one for one in found if not only or one.into in only]
     done = generate_all(folder, items, check=check, tell=None if as_json else partial(tell_one, every=every))
     if as_json:
-        print_json({"check": check, "items": [_facts(one) for one in done]})
+        print_json({"check": check, "items": [one.facts() for one in done]})
     if any(one.state == "stale" for one in done):
         typer.echo(f"Bring them up to date: commonplace reference generate {what}", err=True)
     if not all(one.good for one in done) or (strict and any(one.unread for one in done)):
@@ -91,56 +118,46 @@ def generate(
 def generate_all(
     folder: Path, items: Iterable[Item], *, check: bool = False, tell: Callable[[Done], None] | None = None
 ) -> list[Done]:
-    """Each is told as soon as it is done. Whatever keeps one from being made, the others are."""
+    """Report each as soon as it is done. Whatever keeps one from being made, the others are.
+
+    With `check` nothing is written: what would be is `stale`.
+    """
+    from generators.plan import KINDS
+
     done: list[Done] = []
     for item in items:
-        done.append(_one(folder, item, check=check))
+        kind = KINDS.get(item.kind)
+        runs = kind is not None and kind.runs and not item.source.endswith(".txt")
+        how = {"help": " (runs it, to ask for its help)"}.get(item.kind, " (imports the program: its code runs)")
+        typer.echo(f"{item.kind} {item.source}{how if runs else ''} …", err=True)
+        try:
+            done.append(_made(folder, item, check=check))
+        except CommonplaceError as error:
+            done.append(Done(item, "failed", error=error.message, hint=error.hint))
+        except CommandError as error:
+            done.append(Done(item, "failed", error=error.message, hint=error.hint or None))
         if tell:
             tell(done[-1])
     return done
 
 
-def _announce(item: Item) -> None:
-    """What is read; where that means that code of somebody's runs, this too."""
-    from generators.plan import KINDS
-
-    kind = KINDS.get(item.kind)
-    runs = kind is not None and kind.runs and not item.source.endswith(".txt")
-    how = {"help": " (runs it, to ask for its help)"}.get(item.kind, " (imports the program: its code runs)")
-    typer.echo(f"{item.kind} {item.source}{how if runs else ''} …", err=True)
-
-
 def _adhoc(kind: str, source: str, output: Path | None, option: list[str] | None) -> tuple[Path, Sequence[Item]]:
     from generators.plan import kind_of
 
-    try:
-        runs = kind_of(kind).runs
-    except InvalidInput as error:
-        raise CommandError(error.message, error.hint or "") from error
+    runs = kind_of(kind).runs
     if output is None:
         raise CommandError("Where shall the entries go?", "Give a JSON file with -o.")
     name = source if runs else str(Path(source).resolve())
-    return output.parent, [Item(kind, name, output.name, dict(_option(one) for one in option or []), anywhere=True)]
-
-
-def _option(text: str) -> tuple[str, Any]:
-    """A value is JSON where it reads as such, so that lists and numbers can be given; else text."""
-    name, sign, value = text.partition("=")
-    if not name or not sign:
-        raise CommandError(f"“{text}” is no option.", "Write --option NAME=VALUE.")
-    try:
-        return name.strip(), json.loads(value)
-    except ValueError:
-        return name.strip(), value
-
-
-def _listed(folder: Path, only: Sequence[str]) -> tuple[Path, Sequence[Item]]:
-    items = items_of(folder)
-    unknown = sorted(set(only) - {one.into for one in items})
-    if unknown:
-        known = ", ".join(one.into for one in items)
-        raise CommandError(f"catalogue.yaml generates no {', '.join(unknown)}.", f"It generates: {known}.")
-    return folder, [one for one in items if not only or one.into in only]
+    options: dict[str, Any] = {}
+    for text in option or []:
+        key, sign, value = text.partition("=")
+        if not key or not sign:
+            raise CommandError(f"“{text}” is no option.", "Write --option NAME=VALUE.")
+        try:
+            options[key.strip()] = json.loads(value)  # so that lists and numbers can be given
+        except ValueError:
+            options[key.strip()] = value
+    return output.parent, [Item(kind, name, output.name, options, anywhere=True)]
 
 
 def tell_one(done: Done, *, every: bool = False) -> None:
@@ -164,25 +181,8 @@ def tell_one(done: Done, *, every: bool = False) -> None:
         typer.echo(f"  and {len(done.unread) - len(shown):,} more; --all tells them.", err=True)
 
 
-def _facts(done: Done) -> dict[str, Any]:
-    told = {
-        "kind": done.item.kind,
-        "source": done.item.source,
-        "into": done.item.into,
-        "state": done.state,
-        "entries": done.entries,
-        "added": done.added,
-        "changed": done.changed,
-        "removed": done.removed,
-        "error": done.error,
-        "hint": done.hint,
-        "unread": [asdict(one) for one in done.unread],
-    }
-    return {name: value for name, value in told.items() if value is not None}
-
-
 def items_of(folder: Path) -> list[Item]:
-    """Those of the folder's catalogue.yaml. Raises CommandError."""
+    """Return the items of the folder's catalogue.yaml. Raises CommandError."""
     if not folder.is_dir():
         raise CommandError(f"There is no folder {folder}.", "Give a catalogue's folder, or KIND and SOURCE.")
     file = folder / SETTINGS_FILE
@@ -197,29 +197,16 @@ def items_of(folder: Path) -> list[Item]:
         raise CommandError(f"{file}{line}: {broken.message}", broken.hint or "")
     if not settings.generate:
         raise CommandError(f"{file} generates nothing.", "List what to generate: " + EXAMPLE)
-    return list(_apart(settings.generate))
-
-
-def _apart(generations: Iterable[Generation]) -> Iterator[Item]:
-    """Ids of the first item of its type are short, those of a later one begin with its file's name: `cmd-git-add`."""
+    # Ids of the first item of its type are short, those of a later one begin with its file's name: `cmd-git-add`.
     taken: set[str] = set()
-    for one in generations:
+    items = []
+    for one in settings.generate:
         path, first = PurePosixPath(one.into).with_suffix(""), "api" if one.kind == "openapi" else "cmd"
         prefixes = (first, f"{first}-{slug(path.stem)}", f"{first}-{slug(str(path))}")
         options = {"id_prefix": next((it for it in prefixes if it not in taken), first), **one.options}
         taken.add(str(options["id_prefix"]))
-        yield Item(one.kind, one.source, one.into, options)
-
-
-def _one(folder: Path, item: Item, *, check: bool) -> Done:
-    """With `check` nothing is written: what would be is `stale`."""
-    _announce(item)
-    try:
-        return _made(folder, item, check=check)
-    except CommonplaceError as error:
-        return Done(item, "failed", error=error.message, hint=error.hint)
-    except CommandError as error:
-        return Done(item, "failed", error=error.message, hint=error.hint or None)
+        items.append(Item(one.kind, one.source, one.into, options))
+    return items
 
 
 def _made(folder: Path, item: Item, *, check: bool) -> Done:
@@ -260,7 +247,7 @@ def generated(folder: Path, item: Item, tell: Tell = lambda _: None) -> "Generat
 
 
 def name_of(source: str) -> str:
-    """As entries say it: without the way to it, which differs from machine to machine."""
+    """Return the source as entries name it: without its folder, which differs from machine to machine."""
     return PurePosixPath(source).name if "/" in source and " " not in source else source
 
 
@@ -281,7 +268,7 @@ def source_bytes(folder: Path, item: Item) -> bytes:
 
 
 def target(folder: Path, into: str) -> Path:
-    """Where an item is written: a JSON file that the catalogue reads. Raises CommandError."""
+    """Return the file of an item: a JSON file that the catalogue reads. Raises CommandError."""
     file = (folder / into).resolve()
     if not writable(into) or not file.is_relative_to(folder.resolve()):
         raise CommandError(f"{into} is no file that the catalogue reads.", "`into:` is a path in it, such as api.json.")
@@ -289,7 +276,7 @@ def target(folder: Path, into: str) -> Path:
 
 
 def today(environ: Mapping[str, str]) -> str:
-    """Of what is new: SOURCE_DATE_EPOCH if a build says it, else this day. Raises CommandError."""
+    """Return the date of new entries: SOURCE_DATE_EPOCH if a build sets it, else today. Raises CommandError."""
     told = environ.get("SOURCE_DATE_EPOCH", "").strip()
     if told and not (told.isascii() and told.isdigit() and len(told) <= 11):
         raise CommandError("SOURCE_DATE_EPOCH is no number of seconds.", "Unset it, or give seconds since 1970.")

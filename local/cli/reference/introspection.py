@@ -49,17 +49,25 @@ class ClickReader(Reader):
 
     def read(self, command: Any, name: str, parent: Any = None, depth: int = 0) -> Told:
         self.counted()
-        context = _context(command, name, parent)
+        make = getattr(command, "context_class", None)
+        if make is None:
+            make = importlib.import_module("click").Context
+        context = make(command, info_name=name, parent=parent, **getattr(command, "context_settings", {}))
+        deprecated = getattr(command, "deprecated", False)
+        try:  # its help may list options that the program takes out of the line before its parser sees them
+            page = str(command.get_help(context))[:MAX_TEXT]
+        except (Exception, SystemExit):  # noqa: BLE001 - what its own parser knows is reported all the same
+            page = None
         told: Told = {
             "name": name,
             "help": _text(getattr(command, "help", None)),
             "short": _text(getattr(command, "short_help", None)),
             "epilog": _text(getattr(command, "epilog", None)),
             "hidden": bool(getattr(command, "hidden", False)),
-            "deprecated": _deprecated(command),
+            "deprecated": deprecated if isinstance(deprecated, str) else bool(deprecated),
             "aliases": [one for one in getattr(command, "aliases", None) or () if isinstance(one, str)],
             "params": [_click_param(one) for one in command.params],
-            "page": _page(command, context),
+            "page": page,
         }
         if hasattr(command, "list_commands"):
             told["group"] = True
@@ -88,21 +96,6 @@ class ClickReader(Reader):
         return found
 
 
-def _context(command: Any, name: str, parent: Any) -> Any:
-    make = getattr(command, "context_class", None)
-    if make is None:
-        make = importlib.import_module("click").Context
-    return make(command, info_name=name, parent=parent, **getattr(command, "context_settings", {}))
-
-
-def _page(command: Any, context: Any) -> str | None:
-    """Its help, which may list options that the program takes out of the line before its parser sees them."""
-    try:
-        return str(command.get_help(context))[:MAX_TEXT]
-    except (Exception, SystemExit):  # noqa: BLE001 - what its own parser knows is told all the same
-        return None
-
-
 def _loaded(group: Any, context: Any, name: str) -> Any:
     """The command itself where a group holds something empty in its place until it is typed."""
     command = group.get_command(context, name)
@@ -116,7 +109,7 @@ def _loaded(group: Any, context: Any, name: str) -> Any:
 
 
 def _choices(param: Any) -> list[str]:
-    """Those of a click type, or of the enumeration that a Typer function takes."""
+    """Return the choices of a click type, or of the enumeration that a Typer function takes."""
     said = getattr(getattr(param, "type", None), "choices", None)
     if said:
         return [str(getattr(one, "value", one)) for one in said]
@@ -132,7 +125,8 @@ def _click_param(param: Any) -> Told:
     return {
         "argument": argument,
         "names": [] if argument else [*param.opts, *param.secondary_opts],
-        "metavar": _metavar(param, argument),
+        # What click would make of a type is left to whoever writes the syntax.
+        "metavar": str(param.metavar or (argument and param.name) or ""),
         "help": _text(getattr(param, "help", None)),
         "required": bool(param.required),
         "several": bool(getattr(param, "multiple", False)) or param.nargs == -1,
@@ -140,18 +134,6 @@ def _click_param(param: Any) -> Told:
         "choices": _choices(param),
         "hidden": bool(getattr(param, "hidden", False)),
     }
-
-
-def _metavar(param: Any, argument: bool) -> str:
-    """What it says itself; what click would make of a type is left to whoever writes the syntax."""
-    if param.metavar:
-        return str(param.metavar)
-    return str(param.name or "") if argument else ""
-
-
-def _deprecated(command: Any) -> Any:
-    said = getattr(command, "deprecated", False)
-    return said if isinstance(said, str) else bool(said)
 
 
 class ArgparseReader(Reader):
@@ -172,7 +154,25 @@ class ArgparseReader(Reader):
                 told.setdefault("alone", False)
                 told.setdefault("commands", []).extend(self.below(action, depth) if depth < MAX_DEPTH else [])
             elif action.dest != "help" or action.nargs != 0:
-                told["params"].append(_argparse_param(parser, action))
+                metavar = action.metavar
+                if isinstance(metavar, tuple):
+                    metavar = " ".join(map(str, metavar))
+                choices = [str(getattr(one, "value", one)) for one in action.choices or ()][:200]
+                told["params"].append(
+                    {
+                        "argument": not action.option_strings,
+                        "names": list(action.option_strings),
+                        "metavar": str(metavar) if metavar else ("" if action.option_strings else str(action.dest)),
+                        "help": _expanded(parser, action.help, action) if action.help != argparse.SUPPRESS else None,
+                        "required": bool(action.required) and action.nargs not in ("?", "*", argparse.REMAINDER),
+                        "several": action.nargs in ("*", "+", argparse.REMAINDER)
+                        or type(action).__name__ == "_AppendAction",
+                        "flag": action.nargs == 0 and bool(action.option_strings),
+                        "choices": choices,
+                        "hidden": action.help == argparse.SUPPRESS,
+                        "rest": action.nargs == argparse.REMAINDER,
+                    }
+                )
         return told
 
     def below(self, action: Any, depth: int) -> list[Told]:
@@ -192,27 +192,8 @@ class ArgparseReader(Reader):
         return found
 
 
-def _argparse_param(parser: argparse.ArgumentParser, action: argparse.Action) -> Told:
-    metavar = action.metavar
-    if isinstance(metavar, tuple):
-        metavar = " ".join(map(str, metavar))
-    choices = [str(getattr(one, "value", one)) for one in action.choices or ()][:200]
-    return {
-        "argument": not action.option_strings,
-        "names": list(action.option_strings),
-        "metavar": str(metavar) if metavar else ("" if action.option_strings else str(action.dest)),
-        "help": _expanded(parser, action.help, action) if action.help != argparse.SUPPRESS else None,
-        "required": bool(action.required) and action.nargs not in ("?", "*", argparse.REMAINDER),
-        "several": action.nargs in ("*", "+", argparse.REMAINDER) or type(action).__name__ == "_AppendAction",
-        "flag": action.nargs == 0 and bool(action.option_strings),
-        "choices": choices,
-        "hidden": action.help == argparse.SUPPRESS,
-        "rest": action.nargs == argparse.REMAINDER,
-    }
-
-
 def _expanded(parser: argparse.ArgumentParser, said: str | None, action: argparse.Action | None = None) -> str | None:
-    """With the program's name and the defaults that the text asks for."""
+    """Return the text with the program's name and the defaults that it refers to."""
     if not said:
         return None
     try:
@@ -232,26 +213,23 @@ def target_of(target: str) -> Any:
     module, _, path = target.rpartition(":")
     if not module or not path:
         raise NotThatKindError("The target says no object: package.module:object.")
-    found: Any = _module(module)
+    found: Any
+    if not module.endswith(".py"):
+        found = importlib.import_module(module)
+    else:
+        file = Path(module).resolve()
+        sys.path.insert(0, str(file.parent))
+        spec = importlib.util.spec_from_file_location(file.stem, file)
+        if spec is None or spec.loader is None or not file.is_file():
+            raise NotThatKindError(f"There is no file {module}.")
+        found = sys.modules[file.stem] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(found)
     for name in path.removesuffix("()").split("."):
         try:
             found = getattr(found, name)
         except AttributeError as error:
             raise NotThatKindError(f"{module} has no {path}.") from error
     return found
-
-
-def _module(name: str) -> Any:
-    if not name.endswith(".py"):
-        return importlib.import_module(name)
-    file = Path(name).resolve()
-    sys.path.insert(0, str(file.parent))
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    if spec is None or spec.loader is None or not file.is_file():
-        raise NotThatKindError(f"There is no file {name}.")
-    module = sys.modules[file.stem] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def described(kind: str, found: Any) -> Told:

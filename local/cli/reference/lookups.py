@@ -3,11 +3,11 @@
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -20,9 +20,6 @@ from commonplace.reference.source.reader import Reading, read_catalogue
 from local.cli.reference.folders import Folder, opened
 from local.errors import CommandError
 from local.terminal import AsJson, print_json
-
-if TYPE_CHECKING:
-    from commonplace.reference.service import Reference
 
 HERE = "local/folder"
 """Stands for the repository that a folder is in."""
@@ -73,12 +70,33 @@ def show_entry(
 
 def _answer(folders: Sequence[str] | None, *calls: tuple[str, dict[str, Any]], meaning: bool, as_json: bool) -> None:
     """Prints the answer of the first tool that finds anything. Raises CommandError with what the first one says."""
+    from commonplace.reference.service import Reference
     from commonplace.reference.tools.services import ReferenceServices
     from commonplace.reference.tools.toolset import reference_toolset
     from commonplace.web.mcp.declaration import Answer, Call
 
+    made = []
+    for folder in folders or ["."]:  # as if these were published now
+        place, reading = publishable(folder)
+        if not reading.entries:
+            hint = "Begin one: commonplace reference init FOLDER"
+            raise CommandError(f"{place.shown} holds no entry of a catalogue.", hint)
+        catalogue = compile(
+            reading,
+            source=CatalogueSource(reading.name, HERE, "HEAD", ""),
+            web_url=place.root.resolve().as_uri() if place.root else None,
+            commit=place.commit,
+            generation=1,
+            synced_at=datetime.now(UTC),
+            before=None,
+        )
+        made.append(catalogue)
+    names = [one.name for one in made]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise CommandError(f"Two catalogues are called {twice}.", "Name one of them otherwise: NAME=FOLDER")
     answer, failed = None, None
-    with _reference(folders or ["."], meaning=meaning) as reference:
+    with _meaning(made) if meaning else nullcontext() as compared:
+        reference = Reference(OneShelf(tuple(made)), compared)
         toolset = reference_toolset(ReferenceServices(reference=reference, keeps_gaps=False))
         tools = {one.name: one for one in toolset.tools}
         for name, given in calls:
@@ -117,39 +135,8 @@ class OneShelf:
 
 
 @contextmanager
-def _reference(folders: Sequence[str], *, meaning: bool) -> "Iterator[Reference]":
-    """Answers as if these were published now. Without the model's files, too, words alone are compared."""
-    from commonplace.reference.service import Reference
-
-    made = tuple(_compiled(*publishable(one)) for one in folders)
-    names = [one.name for one in made]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise CommandError(f"Two catalogues are called {twice}.", "Name one of them otherwise: NAME=FOLDER")
-    if not meaning:
-        yield Reference(OneShelf(made))
-        return
-    with tempfile.TemporaryDirectory(prefix="commonplace-") as folder, _meaning(made, Path(folder)) as compared:
-        yield Reference(OneShelf(made), compared)
-
-
-def _compiled(place: Folder, reading: Reading) -> Catalogue:
-    if not reading.entries:
-        hint = "Begin one: commonplace reference init FOLDER"
-        raise CommandError(f"{place.shown} holds no entry of a catalogue.", hint)
-    return compile(
-        reading,
-        source=CatalogueSource(reading.name, HERE, "HEAD", ""),
-        web_url=place.root.resolve().as_uri() if place.root else None,
-        commit=place.commit,
-        generation=1,
-        synced_at=datetime.now(UTC),
-        before=None,
-    )
-
-
-@contextmanager
-def _meaning(catalogues: Sequence[Catalogue], folder: Path) -> Iterator[Meaning]:
-    """Over an index of its own, with the model that comes with the package."""
+def _meaning(catalogues: Sequence[Catalogue]) -> Iterator[Meaning]:
+    """A comparison by meaning over an index of its own, with the model that comes with the package."""
     from rich.console import Console
 
     from commonplace.reference.index_source import record_of
@@ -159,11 +146,13 @@ def _meaning(catalogues: Sequence[Catalogue], folder: Path) -> Iterator[Meaning]
     from commonplace.search.models.local import LocalEmbeddings
 
     model = LocalEmbeddings()
-    engine = EmbeddedEngine(folder / "reference.sqlite", model)
-    try:
-        records = [record_of(one, it) for one in catalogues for it in one.entries]
-        with Console(stderr=True).status(f"Reading {len(records):,} entries for what they mean; --words does without"):
-            engine.replace(embed_records(records, model))
-        yield VectorMeaning(engine, [model])
-    finally:
-        engine.close()
+    records = [record_of(one, it) for one in catalogues for it in one.entries]
+    with tempfile.TemporaryDirectory(prefix="commonplace-") as folder:
+        engine = EmbeddedEngine(Path(folder) / "reference.sqlite", model)
+        try:
+            working = f"Reading {len(records):,} entries for what they mean; --words does without"
+            with Console(stderr=True).status(working):
+                engine.replace(embed_records(records, model))
+            yield VectorMeaning(engine, [model])
+        finally:
+            engine.close()

@@ -24,7 +24,7 @@ from local.files import product_of, top_of, write_whole
 FILES = ("openapi", "console")
 """Kinds that read a file, and run nothing."""
 DEPTH = 3
-"""How far the first catalogue goes into subcommands."""
+"""The depth of subcommands in the first catalogue."""
 
 SETTINGS = """\
 # Every setting may be left out: docs/reference.md says what each does.
@@ -76,7 +76,14 @@ def init(
     for file in (settings, guide):
         if file.exists():
             raise CommandError(f"{file} is there already.", "Name another folder, or go on with this one.")
-    named = [_kind_and_source(one) for one in sources or ()]
+    named = []
+    for text in sources or ():
+        kind, _, source = text.partition("=")
+        if kind not in KINDS or not source:
+            known = ", ".join(KINDS)
+            hint = f"Write KIND=SOURCE with one of {known}: openapi=openapi.yaml, help=git, typer=app/cli.py:app"
+            raise CommandError(f"--from {text} names no source.", hint)
+        named.append((kind, source))
     items: list[dict[str, Any]] = []
     for kind, source in named:
         item = _item(folder, kind, source)
@@ -101,14 +108,6 @@ def init(
     typer.echo(f"      commonplace dev --catalogue {folder}")
 
 
-def _kind_and_source(text: str) -> tuple[str, str]:
-    kind, _, source = text.partition("=")
-    if kind not in KINDS or not source:
-        hint = f"Write KIND=SOURCE with one of {', '.join(KINDS)}: openapi=openapi.yaml, help=git, typer=app/cli.py:app"
-        raise CommandError(f"--from {text} names no source.", hint)
-    return kind, source
-
-
 def _item(folder: Path, kind: str, source: str) -> dict[str, Any]:
     """An item of `generate:`. A file that is not in the folder's repository is copied into it. Raises CommandError."""
     if kind == "help":
@@ -127,28 +126,25 @@ def _item(folder: Path, kind: str, source: str) -> dict[str, Any]:
     if not file.is_file():
         raise CommandError(f"There is no file {path}.", f"Name the file to read: --from {kind}=PATH{sign}{name}")
     if kind in FILES and not file.is_relative_to(top_of(home)):
-        file = _copied(file, home / SOURCES)
+        from generators.openapi.documents import files_of, gathered
+
+        sources = home / SOURCES
+        try:  # with the files that it refers to, as they stand beside it or below
+            raw = file.read_bytes()
+            for beside, each in {file.name: raw, **gathered(raw, files_of(file.parent))}.items():
+                copy = sources / beside
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes(each)
+        except (OSError, CommonplaceError) as error:
+            hint = f"Put it into {sources} and name it there."
+            raise CommandError(f"{file} cannot be copied: {error}.", hint) from error
+        file = sources / file.name
     inside = Path(os.path.relpath(file, home)).as_posix()
     return {"kind": kind, "source": f"{inside}{sign}{name}", "into": into} | root
 
 
-def _copied(file: Path, sources: Path) -> Path:
-    """With the files that it refers to, as they stand beside it or below. Raises CommandError."""
-    from generators.openapi.documents import files_of, gathered
-
-    try:
-        raw = file.read_bytes()
-        for path, each in {file.name: raw, **gathered(raw, files_of(file.parent))}.items():
-            copy = sources / path
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_bytes(each)
-    except (OSError, CommonplaceError) as error:
-        raise CommandError(f"{file} cannot be copied: {error}.", f"Put it into {sources} and name it there.") from error
-    return sources / file.name
-
-
 def _title(folder: Path, items: Sequence[Mapping[str, Any]]) -> str:
-    """What an API document calls itself, else what the folder is called."""
+    """Return the title of the first API document that has one, else the folder's name."""
     from generators.openapi.documents import parsed
 
     for one in items:
@@ -161,7 +157,7 @@ def _title(folder: Path, items: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _script(top: Path, path: str, name: str) -> str | None:
-    """What a program is called when it is installed: its object's name says nothing."""
+    """Return the name that a program is installed under: its object's name says nothing."""
     try:
         told = tomllib.loads((top / "pyproject.toml").read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -50,7 +50,7 @@ PLAIN = {
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONIOENCODING": "utf-8",
 }
-"""So that the same program says the same on every terminal."""
+"""The environment that makes a program print the same on every terminal."""
 _COLOURING = {"FORCE_COLOR", "CLICOLOR_FORCE", "PY_COLORS", "TTY_COMPATIBLE"}
 
 
@@ -133,7 +133,16 @@ def described(kind: str, target: str, *, folder: Path, options: Mapping[str, Any
     CommandError.
     """
     top = top_of(folder.resolve())
-    python = _interpreter(options.get("python"), folder, top / ".venv" / "bin" / "python")
+    given, own = options.get("python"), top / ".venv" / "bin" / "python"
+    if given is not None and not (isinstance(given, str) and given.strip()):
+        raise CommandError("`python` has to be a path.", "Such as ../.venv/bin/python.")
+    if given is None:
+        python = str(own) if own.is_file() else sys.executable
+    else:
+        beside = folder / Path(given).expanduser()
+        python = str(beside.absolute()) if beside.is_file() else shutil.which(given) or ""
+    if not python:
+        raise CommandError(f"There is no interpreter {given}.", "Give a path from the catalogue's folder.")
     with tempfile.TemporaryDirectory(prefix="commonplace-") as place:
         result = Path(place) / "result.json"
         command = [python, "-B", introspection.__file__, kind, target, str(result), str(top), str(top / "src")]
@@ -141,7 +150,12 @@ def described(kind: str, target: str, *, folder: Path, options: Mapping[str, Any
             done = ran(command, folder=folder, timeout_seconds=IMPORT_TIMEOUT_SECONDS)
         except OSError as error:
             raise CommandError(f"{python} cannot be run: {error.strerror}.", "Check `python:`.") from error
-        raw = _written(result)
+        raw = None
+        if result.is_file():
+            if result.stat().st_size > MAX_DESCRIPTION_BYTES:
+                said = f"The program says more than {MAX_DESCRIPTION_BYTES:,} bytes of itself."
+                raise CommandError(said, "Take a part of it.")
+            raw = result.read_bytes()
     if raw is None:
         last = done.said.decode("utf-8", "replace").strip().splitlines()[-1:] or [done.why or "It said nothing."]
         raise CommandError(f"{target} could not be imported: {last[0][:300]}", "Check that it can be imported there.")
@@ -161,28 +175,6 @@ def saved_page(target: str, folder: Path) -> bytes | None:
         return None
     with file.open("rb") as opened:
         return opened.read(MAX_DESCRIPTION_BYTES)
-
-
-def _written(result: Path) -> bytes | None:
-    if not result.is_file():
-        return None
-    if result.stat().st_size > MAX_DESCRIPTION_BYTES:
-        raise CommandError(
-            f"The program says more than {MAX_DESCRIPTION_BYTES:,} bytes of itself.", "Take a part of it."
-        )
-    return result.read_bytes()
-
-
-def _interpreter(given: Any, folder: Path, own: Path) -> str:
-    if given is None:
-        return str(own) if own.is_file() else sys.executable
-    if not isinstance(given, str) or not given.strip():
-        raise CommandError("`python` has to be a path.", "Such as ../.venv/bin/python.")
-    beside = folder / Path(given).expanduser()
-    found = str(beside.absolute()) if beside.is_file() else shutil.which(given)
-    if not found:
-        raise CommandError(f"There is no interpreter {given}.", "Give a path from the catalogue's folder.")
-    return found
 
 
 def words_of(target: str) -> list[str]:
@@ -210,7 +202,11 @@ def help_pages(target: str, *, folder: Path, options: Mapping[str, Any], tell: T
     for name, given, known in (("ask", asking, ASKING), ("complete", completing, ("", *COMPLETING))):
         if given not in known:
             raise CommandError(f"`{name}` is {given}.", f"One of {', '.join(filter(None, known))}.")
-    start = [_program(words[0], folder), *words[1:]]
+    program = shutil.which(str((folder / words[0]).absolute()) if "/" in words[0] else words[0])
+    if not program:
+        hint = "Name one that is installed, or a path from the folder."
+        raise CommandError(f"There is no program {words[0]}.", hint)
+    start = [program, *words[1:]]
     called = called_by(words)
     pages: dict[str, str] = {}
     lists: dict[str, str] = {}
@@ -249,7 +245,7 @@ def help_pages(target: str, *, folder: Path, options: Mapping[str, Any], tell: T
 
 
 def called_by(words: Sequence[str]) -> list[str]:
-    """What a program is called that is started so: `node bin/cli.js` is `cli`, `python -m tool` is `tool`."""
+    """Return the name of a program by its command line: `node bin/cli.js` is `cli`, `python -m tool` is `tool`."""
     rest = list(words)
     if re.fullmatch(r"node|deno|bun|ruby|perl|php|java|python[\d.]*", Path(rest[0]).name):
         rest = [one for one in rest[1:] if one not in ("-m", "-jar", "run")] or rest
@@ -279,11 +275,8 @@ def _completed(command: list[str], completing: str, folder: Path) -> str:
     )
 
 
-def _said(command: Sequence[str], folder: Path) -> str:
-    return ran(command, folder=folder, timeout_seconds=PAGE_TIMEOUT_SECONDS).said.decode("utf-8", "replace")
-
-
 def _page(command: list[str], asking: str, folder: Path) -> tuple[int | None, str]:
+    """The status and the help page of a command."""
     asked = [*command[:1], "help", *command[1:]] if asking == "help" else [*command, asking]
     try:
         done = ran(asked, folder=folder, timeout_seconds=PAGE_TIMEOUT_SECONDS)
@@ -294,9 +287,5 @@ def _page(command: list[str], asking: str, folder: Path) -> tuple[int | None, st
     return done.status, done.said.decode("utf-8", "replace")
 
 
-def _program(name: str, folder: Path) -> str:
-    beside = (folder / name).absolute()
-    found = shutil.which(str(beside) if "/" in name else name)
-    if not found:
-        raise CommandError(f"There is no program {name}.", "Name one that is installed, or a path from the folder.")
-    return found
+def _said(command: Sequence[str], folder: Path) -> str:
+    return ran(command, folder=folder, timeout_seconds=PAGE_TIMEOUT_SECONDS).said.decode("utf-8", "replace")

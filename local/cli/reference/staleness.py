@@ -1,7 +1,7 @@
 """Check for entries that were generated from another state of their source than the present one."""
 
 import posixpath
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 
 from commonplace.reference.model import Problem
@@ -19,9 +19,22 @@ MADE_ANEW = "Run `commonplace reference generate`, and look through what it chan
 def check_sources(reading: Reading, source: Callable[[str], bytes | None]) -> tuple[Problem, ...]:
     """One warning for each file of entries and source. `source` gives a file by its path from the catalogue's folder,
     None if there is none."""
+    # Entries by their file and by where their source may lie: where `generate:` says, else where they say.
+    rules = {rule.into: rule for rule in reading.settings.generate}
+    generated: dict[tuple[str, tuple[str, ...]], list[Written]] = {}
+    for one in reading.entries:
+        if one.entry.source_hash is None:
+            continue
+        if rule := rules.get(one.path):
+            places: tuple[str, ...] = (rule.source,) if rule.kind in _FILES else ()
+        else:
+            name = (one.entry.source or "").removeprefix(GENERATED)
+            places = (name, f"{SOURCES}/{name}") if name else ()
+        if places:
+            generated.setdefault((one.path, places), []).append(one)
     findings = Findings()
     hashes: dict[str, str | None] = {}
-    for (path, paths), entries in _generated(reading).items():
+    for (path, paths), entries in generated.items():
         found = next((one for one in paths if _hash(one, source, hashes)), None)
         if found is None:
             if len(paths) == 1:
@@ -35,39 +48,20 @@ def check_sources(reading: Reading, source: Callable[[str], bytes | None]) -> tu
     return tuple(findings.found)
 
 
-def _generated(reading: Reading) -> dict[tuple[str, tuple[str, ...]], list[Written]]:
-    """Entries by their file and by where their source may lie: where `generate:` says, else where they say."""
-    rules = {rule.into: rule for rule in reading.settings.generate}
-    found: dict[tuple[str, tuple[str, ...]], list[Written]] = {}
-    for one in reading.entries:
-        entry = one.entry
-        if entry.source_hash is None:
-            continue
-        if rule := rules.get(one.path):
-            paths: Sequence[str] = (rule.source,) if rule.kind in _FILES else ()
-        else:
-            name = (entry.source or "").removeprefix(GENERATED)
-            paths = (name, f"{SOURCES}/{name}") if name else ()
-        if paths:
-            found.setdefault((one.path, tuple(paths)), []).append(one)
-    return found
-
-
 def _hash(path: str, source: Callable[[str], bytes | None], hashes: dict[str, str | None]) -> str | None:
     if path not in hashes:
         raw = source(path)
-        hashes[path] = _digest(raw, path, source) if raw is not None else None
+        if raw is None:
+            hashes[path] = None
+        elif not path.endswith((".json", ".yaml", ".yml")):
+            hashes[path] = sha256(raw).hexdigest()
+        else:  # over every file of an API document that is several
+            from generators.openapi.documents import fingerprint, gathered
+
+            beside = posixpath.dirname(path)
+            others = gathered(raw, lambda other: source(posixpath.normpath(posixpath.join(beside, other))))
+            hashes[path] = fingerprint(raw, others)
     return hashes[path]
-
-
-def _digest(raw: bytes, path: str, source: Callable[[str], bytes | None]) -> str:
-    """Over every file of an API document that is several."""
-    if not path.endswith((".json", ".yaml", ".yml")):
-        return sha256(raw).hexdigest()
-    from generators.openapi.documents import fingerprint, gathered
-
-    beside = posixpath.dirname(path)
-    return fingerprint(raw, gathered(raw, lambda other: source(posixpath.normpath(posixpath.join(beside, other)))))
 
 
 def _count(entries: Iterable[Written]) -> str:

@@ -24,36 +24,29 @@ MAX_SHOWN = 50
 
 
 def problems_text(folder: "Folder", reading: "Reading", problems: "Sequence[Problem]") -> str:
-    return "\n".join(_problem_lines(folder, reading, problems))
-
-
-def _problem_lines(folder: "Folder", reading: "Reading", problems: "Sequence[Problem]") -> Iterator[str]:
     counts = _counts(problems)
+    lines = []
     shown = Counter[str]()
     for one in problems:
         shown[one.code] += 1
         if shown[one.code] > MAX_ALIKE:
             continue
-        place = f"{printable(_path(folder, one.path))}:{one.line or 1}: " if one.path else ""
+        place = ""
+        if one.path:  # as an editor or a terminal can follow it from here
+            path = (folder.root / one.path).as_posix() if folder.root else f"{folder.shown.rstrip('/')}/{one.path}"
+            place = f"{printable(path)}:{one.line or 1}: "
         entry = f"{clean(one.entry)}: " if one.entry else ""
-        yield f"{place}{typer.style(one.severity, fg=COLOURS[one.severity])}: {entry}{clean(_sentence(one))}"
-    if problems:
-        yield ""
+        lines.append(f"{place}{typer.style(one.severity, fg=COLOURS[one.severity])}: {entry}{clean(_sentence(one))}")
+    lines += [""] if problems else []
     for (severity, code), count in counts:
         more = f", {count - MAX_ALIKE:,} of them not shown: --json" if count > MAX_ALIKE else ""
-        yield f"{count:>6}  {severity:<8} {code}{more}"
+        lines.append(f"{count:>6}  {severity:<8} {code}{more}")
     types = Counter(one.entry.type for one in reading.entries)
     listed = ", ".join(f"{count:,} {name}" for name, count in sorted(types.items()))
-    errors = sum(one.severity == "error" for one in problems)
-    yield f"{clean(reading.settings.title)}: {counted(len(reading.entries))} ({listed or 'none'})"
-    yield "It would not be published: the last good one would go on answering." if errors else "It can be published."
-
-
-def _path(folder: "Folder", path: str) -> str:
-    """As an editor or a terminal can follow it from here."""
-    if folder.root is None:
-        return f"{folder.shown.rstrip('/')}/{path}"
-    return (folder.root / path).as_posix()
+    errors = any(one.severity == "error" for one in problems)
+    good, bad = "It can be published.", "It would not be published: the last good one would go on answering."
+    lines.append(f"{clean(reading.settings.title)}: {counted(len(reading.entries))} ({listed or 'none'})")
+    return "\n".join([*lines, bad if errors else good])
 
 
 def _sentence(problem: "Problem") -> str:
@@ -92,7 +85,13 @@ def difference_text(found: "Difference") -> str:
         *_section("Added", [_named(one) for one in found.added]),
         *_section("Removed", [_named(one) for one in found.removed]),
         *_section("Renamed", [f"{_named(one.old)} -> {_named(one.new)}" for one in found.renamed]),
-        *_section("Deprecated", [_deprecated(one) for one in found.deprecated]),
+        *_section(
+            "Deprecated",
+            [
+                f"{_named(one)}, replaced by {one.replaced_by}" if one.replaced_by else f"{_named(one)}, not replaced"
+                for one in found.deprecated
+            ],
+        ),
         *_section("Changed", [f"{_named(one.entry)}: {', '.join(one.fields)}" for one in found.changed]),
         *_section("Names that lead nowhere any more (breaking)", [clean(one.called) for one in found.lost]),
     ]
@@ -113,10 +112,6 @@ def _section(title: str, lines: Sequence[str]) -> Iterator[str]:
 
 def _named(entry: "Entry") -> str:
     return clean(f"{entry.id} ({entry.called})")
-
-
-def _deprecated(entry: "Entry") -> str:
-    return _named(entry) + (f", replaced by {entry.replaced_by}" if entry.replaced_by else ", not replaced")
 
 
 def difference_json(found: "Difference") -> dict[str, Any]:

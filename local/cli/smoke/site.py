@@ -26,7 +26,7 @@ REACH = "Is the address right, and does its name resolve? Look at the certificat
 
 
 class Failed(Exception):
-    """A promise that is not kept, and what to do about it."""
+    """A check that failed, and what to do about it."""
 
     def __init__(self, detail: str, hint: str) -> None:
         super().__init__(detail)
@@ -39,7 +39,7 @@ class Skipped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What came of one check."""
+    """The outcome of one check."""
 
     name: str
     outcome: Outcome
@@ -70,7 +70,7 @@ class Answer:
 
 @dataclass(slots=True)
 class Site:
-    """Where to ask. `tools`, `challenge` and `private` are what earlier checks leave to later ones."""
+    """The deployment under test. `tools`, `challenge` and `private` are what earlier checks leave to later ones."""
 
     base: str
     origin: str | None = None
@@ -79,7 +79,7 @@ class Site:
     tools: list[dict[str, Any]] = field(default_factory=list)
     challenge: Mapping[str, str] = field(default_factory=dict)
     private: bool = False
-    """Whether strangers are asked to sign in before they see anything (siteTier)."""
+    """True where strangers must sign in before they see anything (siteTier)."""
 
     @property
     def secure(self) -> bool:
@@ -135,18 +135,18 @@ Check = Callable[[Site], str]
 
 def run(site: Site, checks: Sequence[tuple[str, Check]]) -> list[Finding]:
     """Every check once, in order; one that fails does not keep the others from being made."""
-    return [_finding(name, check, site) for name, check in checks]
-
-
-def _finding(name: str, check: Check, site: Site) -> Finding:
-    try:
-        return Finding(name, "ok", check(site))
-    except Failed as failure:
-        return Finding(name, "failed", failure.detail, failure.hint)
-    except Skipped as reason:
-        return Finding(name, "skipped", str(reason))
-    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
-        return Finding(name, "failed", f"an answer of another shape: {type(error).__name__}", REACH)
+    findings = []
+    for name, check in checks:
+        try:
+            found = Finding(name, "ok", check(site))
+        except Failed as failure:
+            found = Finding(name, "failed", failure.detail, failure.hint)
+        except Skipped as reason:
+            found = Finding(name, "skipped", str(reason))
+        except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+            found = Finding(name, "failed", f"an answer of another shape: {type(error).__name__}", REACH)
+        findings.append(found)
+    return findings
 
 
 def table(findings: Sequence[Finding]) -> str:

@@ -48,7 +48,7 @@ def test_each_shell_gets_a_script(shell: str) -> None:
 
 def test_commands_and_their_options_are_completed() -> None:
     assert set(completed("commonplace ")) == set(modules())
-    assert completed("commonplace op") == ["opensearch", "operators"]
+    assert completed("commonplace op") == ["operators"]
     assert completed("commonplace dev --cat") == ["--catalogue"]
     assert completed("commonplace kb see") == ["seed"]
 

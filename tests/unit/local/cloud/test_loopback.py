@@ -15,7 +15,7 @@ from botocore.exceptions import ClientError
 from local.cloud.edge import Edge, edge_server
 from local.cloud.http_api import HttpApi, Route
 from local.cloud.lambda_host import LambdaHost
-from local.cloud.runtime import Call, Outcome, runtime_api
+from local.cloud.runtime import Call, Outcome, Worker, runtime_api
 from local.github.api import GitHubApi
 from local.github.git import GitRepository, git
 from local.github.server import GitHubServer
@@ -58,7 +58,7 @@ def ports(functions: Functions, tmp_path_factory: pytest.TempPathFactory) -> Ite
     with ExitStack() as undo:
         edge = edge_server()
         edge.app = Edge(cast(LambdaHost, functions), KEY)
-        runtime, front = runtime_api(functions, KEY), HttpApi(functions.invoke)
+        runtime, front = runtime_api(cast(Worker, functions), KEY), HttpApi(functions.invoke)
         front.routes.append(Route("$default", "probe"))
         for server in (edge, runtime, front):
             server.start()
