@@ -48,7 +48,7 @@ def visit(browser: Browser, server: AuthorizationServer, wallet: Wallet) -> Iter
     with visiting(browser, wallet, at=[server.settings.issuer]) as visitor:
         visitor.go(f"{server.settings.issuer}/console/hive")
         visitor.sign_in()
-        visitor.heading("Contributions that wait")
+        visitor.heading("Pending contributions")
         yield visitor
         visitor.check()
 
@@ -197,7 +197,7 @@ def test_pages_of_the_hive_fit_and_are_for_everybody(
     state = visit.context.storage_state()
     with visiting(browser, None, at=[at], bypass_csp=True, storage_state=state, **shape) as looking:
         for path, title in (
-            ("/console/hive", "Contributions that wait"),
+            ("/console/hive", "Pending contributions"),
             (pending(1), "Review: general"),
             ("/console/hive/items", "Contributed knowledge"),
             (item_page(9), "".join(piece.text for piece in pieces(room.kept(9).title))),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.hive.composition import new_id, services
-from commonplace.hive.model import Asked, AutoApproval, Draft, Rules
+from commonplace.hive.model import AutoApproval, Draft, HiveQuery, Rules
 from commonplace.hive.operations import HiveServices
 from commonplace.kernel import aws
 from commonplace.kernel.audit import Author
@@ -65,7 +65,7 @@ def test_rules_figures_and_empty_searches_need_no_more_than_the_table(environ: d
 
 
 def test_a_search_before_there_is_an_index_finds_nothing_and_says_what_to_do(environ: dict[str, str]) -> None:
-    answer = made(environ).hive.search(OTTER, Asked(query="jitter"))
+    answer = made(environ).hive.search(OTTER, HiveQuery(query="jitter"))
     assert (answer.results, answer.total) == ((), 0)
     assert "add_knowledge" in str(answer.hint)
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from commonplace.hive.index_source import StoredItems, record_id
-from commonplace.hive.model import Asked, Contribution, Counts, ItemId, SearchAnswer
+from commonplace.hive.model import Contribution, Counts, HiveQuery, ItemId, SearchAnswer
 from commonplace.hive.search import NOTHING_KNOWN, NOTHING_NARROWED, HiveSearch
 from commonplace.hive.store import DynamoContributions
 from commonplace.kernel.errors import Unavailable
@@ -46,7 +46,7 @@ class Hive:
         assert self._indexer.take([Message(str(at), json.dumps(body)) for at, body in enumerate(bodies)]) == []
 
     def ask(self, organisation: str, query: str = SUBJECT, now: str = NOW, **told: Any) -> SearchAnswer:
-        return self._search.search(organisation, Asked(query=query, **told), now)
+        return self._search.search(organisation, HiveQuery(query=query, **told), now)
 
     def ids(self, organisation: str, query: str = SUBJECT, **told: Any) -> list[str]:
         return [found.item.contribution.id for found in self.ask(organisation, query, **told).results]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from commonplace.hive.model import Asked, Contribution, Found, ItemId, SearchAnswer
+from commonplace.hive.model import Contribution, Found, HiveQuery, ItemId, SearchAnswer
 from commonplace.hive.review import Reviews
 from commonplace.hive.search import HiveSearch
 from commonplace.hive.service import Hive, Parts
@@ -24,11 +24,11 @@ class WordSearch(HiveSearch):
     def __init__(self, store: MemoryContributions, names: dict[str, str]) -> None:
         self.store, self.names = store, names
         self.parts: Parts | None = None
-        self.asked: list[Asked] = []
+        self.asked: list[HiveQuery] = []
         self.failing = False
         self.fallback = False
 
-    def search(self, organisation: str, asked: Asked, now: str) -> SearchAnswer:
+    def search(self, organisation: str, asked: HiveQuery, now: str) -> SearchAnswer:
         self.asked.append(asked)
         if self.failing:
             raise Unavailable("The index does not answer.")

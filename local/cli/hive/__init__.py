@@ -28,11 +28,11 @@ EXPORTED = (
 
 Id = Annotated[str, typer.Argument(help="As `pending` shows it.")]
 OfCategory = Annotated[Category | None, typer.Option("--category", help="Only of this category.")]
-Marked = Annotated[bool, typer.Option("--marked", help="Only what gives orders to agents.")]
+Marked = Annotated[bool, typer.Option("--marked", help="Only what contains instructions to agents.")]
 Flagged = Annotated[bool, typer.Option("--flagged", help="Only what was flagged for a second look.")]
 
 app = commands("Review what agents contribute, make rules for it, fill it from files, write it out.")
-rules_app = commands("See and change what is approved, masked or kept without a person.")
+rules_app = commands("See and change what is approved, masked or left unmasked without a person.")
 app.add_typer(rules_app, name="rules")
 
 
@@ -47,7 +47,7 @@ def pending(
     as_json: AsJson = False,
     place: Place,
 ) -> None:
-    """List what waits for review, the oldest first."""
+    """List pending contributions, the oldest first."""
     from commonplace.hive.passages import ago
 
     with opened(place, ADMIN) as server:
@@ -68,10 +68,10 @@ def pending(
             }
             for one in rows
         ),
-        nothing="Nothing of the kind waits." if category or marked or flagged else "Nothing waits.",
+        nothing="No such contribution is pending." if category or marked or flagged else "No pending contributions.",
     )
     if rows:
-        typer.echo(f"{len(rows):,} of {page['waiting']:,} that wait. Review them: commonplace hive review", err=True)
+        typer.echo(f"{len(rows):,} of {page['waiting']:,} pending. Review them: commonplace hive review", err=True)
 
 
 @app.command("show")
@@ -111,7 +111,7 @@ def approve(
 def reject(
     ids: Annotated[list[str], typer.Argument(metavar="ID...", help="As `pending` shows them.")],
     *,
-    reason: Annotated[str, typer.Option(help="Whoever contributed it is told.")],
+    reason: Annotated[str, typer.Option(help="The contributor reads it.")],
     place: Place,
 ) -> None:
     """Reject contributions. Their text is taken away for good."""
@@ -149,7 +149,7 @@ def review(*, category: OfCategory = None, marked: Marked = False, flagged: Flag
 @app.command()
 @grouped
 def stats(*, as_json: AsJson = False, place: Place) -> None:
-    """Say what was contributed and retrieved, what waits, and who has how much waiting."""
+    """Show what was contributed, retrieved and is pending, and by whom."""
     from commonplace.hive.passages import ago
 
     with opened(place, ADMIN) as server:
@@ -160,12 +160,12 @@ def stats(*, as_json: AsJson = False, place: Place) -> None:
     oldest = f", the oldest for {ago(told['oldestPending'], datetime.now(UTC))}" if told["oldestPending"] else ""
     lines = [
         f"contributed {told['contributed']:,}: {told['approved']:,} approved, {told['rejected']:,} rejected, "
-        f"{told['pending']:,} waiting{oldest}",
+        f"{told['pending']:,} pending{oldest}",
         f"published {told['published']:,}",
         f"served {told['served']:,} times, retrieved from others {told['retrieved']:,} times",
         f"model {told['model'] or 'none yet'}{' (another one is configured)' if told['modelChanged'] else ''}",
         *(f"  {name}: {number:,}" for name, number in sorted(told["byCategory"].items(), key=lambda pair: -pair[1])),
-        *(f"  {one['agent']}: {one['pending']:,} waiting, {one['refused']:,} refused" for one in told["contributors"]),
+        *(f"  {one['agent']}: {one['pending']:,} pending, {one['refused']:,} refused" for one in told["contributors"]),
     ]
     for line in lines:
         typer.echo(clean(line))
@@ -183,7 +183,7 @@ def seed(
     as_json: AsJson = False,
     place: Place,
 ) -> None:
-    """Contribute what files hold: stripped and queued like everything else. A text is kept once."""
+    """Contribute what files hold: stripped and queued like everything else. A text is stored once."""
     entries = [entry for file in files for entry in entries_of(file, category)][skip:]
     if dry_run:
         typer.echo(f"{counted(len(entries), 'contribution', 'contributions')} would be sent. Nothing was.")
@@ -288,7 +288,7 @@ def list_rules(*, as_json: AsJson = False, place: Place) -> None:
         }
         for one in rules["approvals"]
     ]
-    show(rows, nothing="No rule approves anything: every contribution waits for a person.")
+    show(rows, nothing="No rule approves anything: a person decides about every contribution.")
     for title, name in (("masked besides", "patterns"), ("never masked", "allowed")):
         for text in rules[name]:
             typer.echo(f"{title}: {clean(text)}")

@@ -141,7 +141,7 @@ class Review:
         self._say("  0 in your own words; any other key leaves it", "dim")
         key = self.keys()
         if key == "0":
-            return self.line("Why (the contributor is told)").strip() or None
+            return self.line("Why (the contributor reads it)").strip() or None
         return REASONS[int(key) - 1] if key.isdecimal() and 0 < int(key) <= len(REASONS) else None
 
     def _done(self, what: str) -> int:

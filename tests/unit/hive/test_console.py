@@ -76,14 +76,14 @@ def test_the_queue_is_shown_in_pages_of_fifty_the_oldest_first(room: Room) -> No
         room.add(number)
     body = room.browser().get("/console/hive").text
     assert re.findall(r"data-row href=\"/console/hive/pending/hv_0*(\d+)", body) == [str(n) for n in range(1, 51)]
-    assert "120 wait; the oldest for" in text(body)
+    assert "120 pending; the oldest for" in text(body)
     (more,) = re.findall(r'rel="next" href="([^"]+)"', body)
     body = room.browser().get(html.unescape(more)).text
     assert re.findall(r"data-row href=\"/console/hive/pending/hv_0*(\d+)", body)[0] == "51"
 
 
 def test_the_queue_says_that_it_is_empty(room: Room) -> None:
-    assert "Nothing waits." in text(room.browser().get("/console/hive").text)
+    assert "No pending contributions." in text(room.browser().get("/console/hive").text)
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,8 @@ def test_a_filter_looks_through_a_part_of_a_long_queue_and_offers_to_look_furthe
 def test_the_menu_says_how_many_wait_to_whoever_may_review(room: Room) -> None:
     for number in range(3):
         room.add(number)
-    assert "Review 3 waiting" in text(room.browser().get("/console/hive/items").text)
-    assert "waiting" not in room.browser(BOB).get("/console/hive/items").text
+    assert "Review 3 pending" in text(room.browser().get("/console/hive/items").text)
+    assert "pending" not in room.browser(BOB).get("/console/hive/items").text
 
 
 def test_a_page_is_shown_although_the_count_of_the_menu_cannot_be_had(
@@ -415,7 +415,7 @@ def test_figures_say_what_was_given_and_taken(room: Room) -> None:
 
 def test_the_home_of_the_console_says_how_much_waits(room: Room) -> None:
     room.add(1)
-    assert "Review: 1 waits for you" in text(room.browser().get("/console").text)
+    assert "Review: 1 pending" in text(room.browser().get("/console").text)
     assert "waits" not in room.browser(BOB).get("/console").text
 
 

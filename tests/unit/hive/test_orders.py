@@ -1,4 +1,4 @@
-"""Texts that give orders to agents are marked; ordinary technical writing is not."""
+"""Texts that contain instructions to agents are marked; ordinary technical writing is not."""
 
 from pathlib import Path
 

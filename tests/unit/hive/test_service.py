@@ -9,11 +9,11 @@ import pytest
 from commonplace.hive.model import (
     QUEUED,
     REJECTED,
-    Asked,
     AutoApproval,
     Contributed,
     Contributor,
     Draft,
+    HiveQuery,
     ItemId,
     Rules,
     content_hash,
@@ -488,7 +488,7 @@ def test_what_is_not_true_any_more_is_found_as_of_before(world: FakeHive) -> Non
     world.reviews.invalidate(REVIEWER, id, moment, "The price has changed.")
 
     def found(as_of: str | None) -> list[ItemId]:
-        asked = Asked(query="retries jitter", as_of=as_of)
+        asked = HiveQuery(query="retries jitter", as_of=as_of)
         return [one.item.contribution.id for one in world.hive.search(OTTER, asked).results]
 
     assert found(None) == []

@@ -17,7 +17,7 @@ from starlette.concurrency import run_in_threadpool
 
 from commonplace.hive import operations
 from commonplace.hive.access import READER, REVIEWER
-from commonplace.hive.model import CATEGORIES, MAX_LIMIT, MAX_QUERY_CHARACTERS, REASONS, Asked, Contribution
+from commonplace.hive.model import CATEGORIES, MAX_LIMIT, MAX_QUERY_CHARACTERS, REASONS, Contribution, HiveQuery
 from commonplace.hive.operations import (
     HiveServices,
     approve,
@@ -206,7 +206,7 @@ class HivePages:
         category = next((one for one in CATEGORIES if one == query.get("category")), None)
         hint, more = None, None
         if asked:
-            wanted = Asked(query=asked, category=category, limit=MAX_LIMIT)
+            wanted = HiveQuery(query=asked, category=category, limit=MAX_LIMIT)
             answer = await run_in_threadpool(self.using.hive.search, who.author, wanted)
             items = [result.item for result in answer.results]
             found = [one.contribution for one in items if (one.contribution.is_public if public else one.own)]

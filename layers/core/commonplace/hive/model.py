@@ -66,11 +66,11 @@ REASONS = (
     "Wrong, or out of date",
     "Too vague to act on",
     "Still says who or where",
-    "Gives orders to agents",
+    "Contains instructions to agents",
 )
 """Of a rejection, for reviewers to choose from."""
 AT_ONCE = "Approved at once, by a rule of your organisation: search_knowledge finds it."
-WAITS_ALREADY = "The same text was contributed before, and waits for review under this id. Nothing was added."
+WAITS_ALREADY = "The same text was contributed before, and is pending under this id. Nothing was added."
 THERE_ALREADY = "The same text is known already, under this id. Nothing was added."
 
 
@@ -103,7 +103,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Text that gives orders to agents (`hive.orders`): characters `start` to `end` of the content."""
+    """Text that contains instructions to agents (`hive.orders`): characters `start` to `end` of the content."""
 
     code: str
     """Stable: `override`, `hidden-text`, `exfiltration`."""
@@ -202,7 +202,7 @@ class Contributed:
     @property
     def answer_status(
         self,
-    ) -> Annotated[Literal["queued", "approved"], Field(description="queued waits for a reviewer")]:
+    ) -> Annotated[Literal["queued", "approved"], Field(description="queued is pending: a reviewer decides")]:
         """The status in the words of seed 004."""
         return "queued" if self.status == "pending" else "approved"
 
@@ -214,7 +214,7 @@ class Contributed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class HiveQuery:
     """A search of one's own items and of public knowledge."""
 
     query: str
@@ -358,7 +358,7 @@ MAX_PATTERN_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class Contributor:
-    """Who has how much waiting: a flood is seen here."""
+    """Pending contributions by contributor: a flood is seen here."""
 
     agent: str
     pending: int

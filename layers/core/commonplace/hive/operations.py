@@ -31,12 +31,12 @@ from commonplace.hive.model import (
     MIN_CONTENT,
     REJECTED,
     TIMES,
-    Asked,
     AutoApproval,
     Category,
     Contributed,
     Contribution,
     Found,
+    HiveQuery,
     Item,
     Outcome,
     Reported,
@@ -282,7 +282,7 @@ def found_by(using: HiveServices, actor: Actor, given: Any) -> dict[str, Any]:
     question = f"hive search {given.query} {given.category} {given.version} {given.as_of}"
     answer = using.hive.search(
         actor.author,
-        Asked(
+        HiveQuery(
             query=given.query,
             category=given.category,
             version=given.version or None,

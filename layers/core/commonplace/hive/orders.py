@@ -1,4 +1,4 @@
-"""Text that gives orders to agents, or hides. Pure.
+"""Text that contains instructions to agents, or hides. Pure.
 
 Rules look at a text as a model reads it: without invisible characters, with letters that only look Latin made Latin,
 with character references resolved. Ordinary technical writing is full of imperatives; what is marked is aimed at an
@@ -35,7 +35,7 @@ SENTENCES = {
 
 
 def orders(text: str) -> Sequence[Mark]:
-    """What in a text gives orders to agents, or hides, in order; marks of one code do not overlap."""
+    """What in a text contains instructions to agents, or hides, in order; marks of one code do not overlap."""
     found = [*_hidden(text), *_written(text), *_encoded(text)]
     marks: list[Mark] = []
     last: dict[str, int] = {}

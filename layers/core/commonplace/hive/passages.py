@@ -33,7 +33,7 @@ class Piece:
     kind: Literal["text", "placeholder", "hidden"] = "text"
     """`hidden` is a character that is not seen, written out: `U+202E`."""
     code: str = ""
-    """Of the mark that it lies in: it gives orders to agents."""
+    """Of the mark that it lies in: it contains instructions to agents."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -301,7 +301,7 @@ def already_decided(contribution: Contribution) -> Conflict:
     """Tells one reviewer of another's decision."""
     return Conflict(
         f"This contribution is {contribution.status} already, by {contribution.decided_by or 'somebody'}.",
-        hint="Go on with the next; commonplace hive pending lists what waits.",
+        hint="Go on with the next; commonplace hive pending lists the others.",
         status=contribution.status,
         decidedBy=contribution.decided_by,
         decidedAt=contribution.decided_at,

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from commonplace.hive.index_source import address
-from commonplace.hive.model import Asked, Contribution, Counts, Found, ItemId, SearchAnswer
+from commonplace.hive.model import Contribution, Counts, Found, HiveQuery, ItemId, SearchAnswer
 from commonplace.hive.quality import item_of, quality
 from commonplace.hive.store import DynamoContributions
 from commonplace.search.candidates import CANDIDATES_PER_LEG, TOKEN_DEPTH, Ranked, Retrieval, Stopwatch
@@ -83,7 +83,7 @@ class HiveSearch:
         self._retrievals = Retrievals(engine, embeddings, fusion or Fusion())
         self._clock = clock
 
-    def search(self, organisation: str, asked: Asked, now: str) -> SearchAnswer:
+    def search(self, organisation: str, asked: HiveQuery, now: str) -> SearchAnswer:
         """A page of the ranking. As long as nothing changes, all pages together show each item once.
 
         Raises Unavailable when index or store do not answer.
@@ -139,7 +139,7 @@ class HiveSearch:
         ]
 
     def _placed(
-        self, organisation: str, groups: Sequence[Group], asked: Asked, now: str, wanted: int
+        self, organisation: str, groups: Sequence[Group], asked: HiveQuery, now: str, wanted: int
     ) -> tuple[list[Placed], int]:
         """At least `wanted` of the best in order, where there are as many; and how many groups had nothing to show.
 
@@ -169,7 +169,7 @@ class HiveSearch:
         return placed, gone
 
     def _shown(
-        self, organisation: str, group: Group, stored: Stored, asked: Asked, now: str
+        self, organisation: str, group: Group, stored: Stored, asked: HiveQuery, now: str
     ) -> tuple[Contribution, Counts] | None:
         """The one that stands for a group, one's own before others'; None where nothing of it may be shown."""
         items = [stored[id] for _, id in map(address, group.records) if id in stored]

@@ -21,13 +21,13 @@ from commonplace.hive.model import (
     MAX_SHARE,
     MIN_CONTENT,
     REJECTED,
-    Asked,
     AutoApproval,
     Category,
     Contributed,
     Contribution,
     Counts,
     Draft,
+    HiveQuery,
     Item,
     ItemId,
     Outcome,
@@ -157,7 +157,7 @@ class Hive:
             )
         return was
 
-    def search(self, author: Author, asked: Asked) -> SearchAnswer:
+    def search(self, author: Author, asked: HiveQuery) -> SearchAnswer:
         """One's own items and public ones, the most relevant first."""
         return self._parts.search.search(author.organisation, asked, self._parts.now())
 
@@ -260,7 +260,7 @@ class Hive:
         if self._store.waiting(author.organisation) >= parts.max_pending:
             raise self._refused(
                 author,
-                f"{parts.max_pending} contributions of your organisation wait for review.",
+                f"{parts.max_pending} contributions of your organisation are pending.",
                 HOUR,
                 "Ask somebody with the scope hive:admin to review them in the console.",
             )
@@ -328,7 +328,7 @@ class Hive:
 
 
 def approving(rules: Rules, contribution: Contribution) -> AutoApproval | None:
-    """The first rule that approves it: never what gives orders, or resembles what is there."""
+    """The first rule that approves it: never what contains instructions, or resembles what is there."""
     if contribution.marks or contribution.near or contribution.replaces:
         return None
     return next(
