@@ -12,10 +12,10 @@ from ulid import ULID
 
 from commonplace.hive.deployment import DeploymentConfiguration
 from commonplace.hive.index_source import StoredItems
-from commonplace.hive.model import Contributed, Draft, ItemId
+from commonplace.hive.model import Contributed, Draft, ItemId, stamp
 from commonplace.hive.review import Reviews
 from commonplace.hive.search import HiveSearch
-from commonplace.hive.service import Hive, Parts, stamp
+from commonplace.hive.service import Hive, Parts
 from commonplace.hive.store import DynamoContributions
 from commonplace.kernel.audit import Author
 from commonplace.kernel.limits import Limiter

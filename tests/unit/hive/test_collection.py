@@ -14,8 +14,7 @@ import pytest
 from commonplace.hive import collection as room
 from commonplace.hive.collection import COLLECTION, Upkeep
 from commonplace.hive.deployment import DeploymentConfiguration, KeptModel
-from commonplace.hive.model import Contribution
-from commonplace.hive.service import stamp
+from commonplace.hive.model import Contribution, stamp
 from commonplace.hive.store import DynamoContributions
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Unavailable

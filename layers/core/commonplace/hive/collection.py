@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.hive.deployment import NO_MODEL, DeploymentConfiguration
 from commonplace.hive.index_source import StoredItems, of_item
-from commonplace.hive.service import stamp
+from commonplace.hive.model import stamp
 from commonplace.hive.settings import HiveTables
 from commonplace.hive.store import DynamoContributions
 from commonplace.kernel.errors import Unavailable

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from ulid import ULID
 
 from commonplace.hive.deployment import DeploymentConfiguration
-from commonplace.hive.model import ItemId
+from commonplace.hive.model import ItemId, stamp
 from commonplace.hive.operations import HiveServices
 from commonplace.hive.review import Reviews
 from commonplace.hive.search import HiveSearch
-from commonplace.hive.service import Hive, Parts, stamp
+from commonplace.hive.service import Hive, Parts
 from commonplace.hive.settings import HiveServiceSettings
 from commonplace.hive.store import DynamoContributions
 from commonplace.kernel import aws

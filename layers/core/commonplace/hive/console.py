@@ -17,7 +17,7 @@ from starlette.concurrency import run_in_threadpool
 
 from commonplace.hive import operations
 from commonplace.hive.access import READER, REVIEWER
-from commonplace.hive.model import CATEGORIES, MAX_LIMIT, MAX_QUERY_CHARACTERS, REASONS, Contribution, HiveQuery
+from commonplace.hive.model import CATEGORIES, MAX_LIMIT, MAX_QUERY_CHARACTERS, REASONS, Contribution, HiveQuery, stamp
 from commonplace.hive.operations import (
     HiveServices,
     approve,
@@ -28,7 +28,6 @@ from commonplace.hive.operations import (
     reject,
 )
 from commonplace.hive.passages import ago, difference, pieces
-from commonplace.hive.service import stamp
 from commonplace.hive.settings import HiveSettings
 from commonplace.kernel.deferred import deferred
 from commonplace.kernel.errors import BadRequest, CommonplaceError, Conflict, InvalidInput

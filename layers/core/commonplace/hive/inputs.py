@@ -11,9 +11,9 @@ from commonplace.hive.model import (
     MAX_TAGS,
     Draft,
     ItemId,
+    stamp,
 )
 from commonplace.hive.refusals import unknown
-from commonplace.hive.service import stamp
 from commonplace.kernel.errors import InvalidInput
 from commonplace.kernel.terms import compatible_length
 

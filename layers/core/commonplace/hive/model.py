@@ -8,6 +8,7 @@ an agent sent is nowhere.
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Annotated, Literal, NewType, get_args
 
 from pydantic import Field
@@ -72,6 +73,11 @@ REASONS = (
 AT_ONCE = "Approved at once, by a rule of your organisation: search_knowledge finds it."
 WAITS_ALREADY = "The same text was contributed before, and is pending under this id. Nothing was added."
 THERE_ALREADY = "The same text is known already, under this id. Nothing was added."
+
+
+def stamp(time: datetime) -> str:
+    """Return a time as contributions have it."""
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def content_hash(content: str) -> str:

@@ -29,7 +29,6 @@ from commonplace.hive.refusals import Decided, SameText, unknown
 from commonplace.hive.service import NEAREST, Parts, changed_meanwhile, decided
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Conflict, InvalidInput, Unavailable
-from commonplace.kernel.records import PAGE
 from commonplace.redaction.model import Kind
 
 SIMILAR_MEANING = 0.75
@@ -50,7 +49,7 @@ class Reviews:
         return self._store.waiting(author.organisation)
 
     def pending(
-        self, author: Author, after: str | None = None, *, newest: bool = False, page: int = PAGE
+        self, author: Author, after: str | None = None, *, newest: bool = False, page: int = 100
     ) -> Iterator[Contribution]:
         """Yield the queue, oldest first, after an id; `page` contributions are read at once."""
         return self._store.pending(author.organisation, after, newest=newest, page=page)

@@ -11,7 +11,7 @@ import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from commonplace.hive import minhash, orders, quality
@@ -37,6 +37,7 @@ from commonplace.hive.model import (
     SearchAnswer,
     Status,
     content_hash,
+    stamp,
 )
 from commonplace.hive.refusals import Decided, unknown
 from commonplace.kernel.audit import Author
@@ -102,10 +103,6 @@ class Parts:
     def item(self, organisation: str, contribution: Contribution, counts: Counts) -> Item:
         """As somebody of this organisation sees it."""
         return quality.item_of(organisation, contribution, counts, self.names, self.clock())
-
-
-def stamp(time: datetime) -> str:
-    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 class Hive:
