@@ -21,7 +21,6 @@ BENCHMARKS = {
     "pii": "what the redaction finds and wrongly takes, by class: rules, model, both, on two halves of a set",
     "reference": "the product reference: paraphrases, CPU of look-ups, tokens of answers and of prompts",
     "opensearch": "latency of a search on OpenSearch at 300 to 100,000 chunks, beside bare requests to the same node",
-    "reindex": "an index of 20,000 documents built anew under writes and searches, every answer judged",
 }
 
 

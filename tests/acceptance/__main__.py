@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench import table
-from bench.acceptance import history, interrupted, served
-from bench.acceptance.indexes import Index, OpenSearchIndex
-from bench.acceptance.interrupted import Tap
-from bench.acceptance.truth import Statement, failures, rows
 from local.dev.laptop import Laptop
 from local.dev.session import ended_by_signals
 from local.dev.source import Source, clone
 from local.errors import CommandError
 from local.opensearch.node import OwnedNode
+from tests.acceptance import history, interrupted, served
+from tests.acceptance.indexes import Index, OpenSearchIndex
+from tests.acceptance.interrupted import Tap
+from tests.acceptance.truth import Statement, failures, rows
 
 PARTS = ("served", "questions", "history", "crash")
 
@@ -139,7 +139,7 @@ def _tell(line: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m bench.acceptance", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.acceptance", description=__doc__)
     parser.add_argument("path", type=Path, help="a local clone, bare or with files, whole or partial")
     parser.add_argument("--branch", help="default: the one checked out")
     parser.add_argument("--pushes", type=int, help="replay so many, evenly spaced and the largest; default: all")

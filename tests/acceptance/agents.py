@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bench.acceptance.truth import Statement, all_of, fact
 from bench.mcp_servers import Caller
 from commonplace.repository.comments import visible
 from commonplace.web.mcp.budgets import DOCUMENT_TOKENS, MAX_TOKENS, estimate_tokens
 from commonplace.web.mcp.invisible import cleaned
+from tests.acceptance.truth import Statement, all_of, fact
 
 QUERIES = (
     "What is a DAO?",

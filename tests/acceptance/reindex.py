@@ -1,9 +1,9 @@
-"""Building the index anew under another model while documents are written and searched without pause.
+"""A change of the index's model while documents are written and searched without pause.
 
-`python -m bench.reindex [DOCUMENTS]`: 20,000 unless said otherwise, on the node that `commonplace opensearch start`
-runs, or at COMMONPLACE_TEST_OPENSEARCH. The build dies once and goes on; then the index is verified and swapped,
-rolled back, and swapped again. Exits with 1 when a search failed, an answer was wrong, or index and store differ at the
-end.
+`python -m tests.acceptance.reindex [DOCUMENTS]`: 20,000 unless said otherwise, on the node that
+`commonplace opensearch start` runs, or at COMMONPLACE_TEST_OPENSEARCH. The build dies once and goes on; then the index
+is verified and swapped, rolled back, and swapped again. Exits with 1 when a search failed, an answer was wrong, or
+index and store differ at the end.
 """
 
 import logging
@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from bench import table
-from bench.reindexing import Died, KnowledgeBase, OtherModel, Tally, Traffic
 from bench.table import percentile
 from commonplace.documents.index_source import StoredDocuments
 from commonplace.search.indexer import Enough, Indexer
@@ -28,6 +27,7 @@ from commonplace.search.opensearch.client import connect
 from commonplace.search.opensearch.engine import OpenSearchEngine, OpenSearchGenerations
 from commonplace.search.operations import Operations
 from commonplace.search.service import SearchService
+from tests.acceptance.reindexing import Died, KnowledgeBase, OtherModel, Tally, Traffic
 
 DOCUMENTS = 20_000
 PARAGRAPHS = 2

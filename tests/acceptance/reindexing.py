@@ -46,9 +46,9 @@ class MemoryStore:
         key: str,
         body: bytes,
         *,
-        media_type: str = "application/json",  # noqa: ARG002
-        if_match: str | None = None,  # noqa: ARG002
-        if_absent: bool = False,  # noqa: ARG002
+        media_type: str = "application/json",
+        if_match: str | None = None,
+        if_absent: bool = False,
     ) -> str:
         etag = hashlib.md5(body, usedforsecurity=False).hexdigest()
         self.objects[key] = StoredObject(body, etag)

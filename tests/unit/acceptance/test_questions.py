@@ -1,8 +1,8 @@
 """What acceptance says of answers to people's questions: each statement holds for good ones and fails for others."""
 
-from bench.acceptance.questions import DAOS, MISSPELT, NOTHING, QUESTIONS, TAGGED, TITLED, Answered, statements
-from bench.acceptance.reading import Page
-from bench.acceptance.truth import Statement
+from tests.acceptance.questions import DAOS, MISSPELT, NOTHING, QUESTIONS, TAGGED, TITLED, Answered, statements
+from tests.acceptance.reading import Page
+from tests.acceptance.truth import Statement
 
 TAGGED_PATTERN = "data/patterns/ears.md"
 PUBLISHED = {

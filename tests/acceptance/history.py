@@ -9,9 +9,18 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from bench.acceptance.indexes import Index
-from bench.acceptance.machine import Machine
-from bench.acceptance.truth import (
+from commonplace.documents.content.document import Document, Manifest
+from commonplace.documents.content.keys import ATTACHMENTS_PREFIX, CONTENT_PREFIX, RAW_PREFIX
+from commonplace.documents.content.paths import DEFAULT_EXCLUDES
+from commonplace.kernel.errors import Unavailable
+from commonplace.repository.comments import visible
+from commonplace.search.chunks import chunk_body
+from commonplace.search.indexer import Message
+from local.dev.source import Source
+from local.github.git import git_text, neutral_environment
+from tests.acceptance.indexes import Index
+from tests.acceptance.machine import Machine
+from tests.acceptance.truth import (
     Gates,
     Statement,
     Truth,
@@ -25,15 +34,6 @@ from bench.acceptance.truth import (
     tree_at,
     truth_at,
 )
-from commonplace.documents.content.document import Document, Manifest
-from commonplace.documents.content.keys import ATTACHMENTS_PREFIX, CONTENT_PREFIX, RAW_PREFIX
-from commonplace.documents.content.paths import DEFAULT_EXCLUDES
-from commonplace.kernel.errors import Unavailable
-from commonplace.repository.comments import visible
-from commonplace.search.chunks import chunk_body
-from commonplace.search.indexer import Message
-from local.dev.source import Source
-from local.github.git import git_text, neutral_environment
 
 NO_BLOB = "0" * 40
 

@@ -13,14 +13,14 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from bench.acceptance import history
-from bench.acceptance.indexes import OpenSearchIndex
-from bench.acceptance.machine import Machine
-from bench.acceptance.truth import Statement, equal, fact, none, same, truth_at
 from commonplace.documents.content.paths import DEFAULT_EXCLUDES
 from local.dev.laptop import Laptop, committed_template
 from local.dev.source import Source
 from local.opensearch.node import OwnedNode
+from tests.acceptance import history
+from tests.acceptance.indexes import OpenSearchIndex
+from tests.acceptance.machine import Machine
+from tests.acceptance.truth import Statement, equal, fact, none, same, truth_at
 
 READ_SECONDS = 60
 LONGEST_WAIT_SECONDS = 0.2

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.acceptance.reading import read
 from commonplace.documents.content.reader import Invalid, Published, Unpublished, judge
+from tests.acceptance.reading import read
 
 HARD_CASES = sorted((Path(__file__).parents[2] / "fixtures" / "hard_cases").glob("*.md"))
 

@@ -17,7 +17,6 @@ import boto3
 import httpx
 from moto import mock_aws
 
-from bench.acceptance.indexes import EmbeddedIndex, Index
 from commonplace.documents.content.document import MANIFEST_KEY, Manifest
 from commonplace.documents.content.keys import CONTENT_PREFIX
 from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions
@@ -40,6 +39,7 @@ from local.dev.workspace import Workspace
 from local.github.api import GitHubApi
 from local.github.git import GitRepository, git_text, neutral_environment
 from local.github.server import GitHubServer
+from tests.acceptance.indexes import EmbeddedIndex, Index
 
 
 class Branch:
@@ -125,7 +125,7 @@ class Executions:
         self.waiting: list[dict[str, object]] = []
         self.running: str | None = None
 
-    def start(self, name: str, run_input: dict[str, object]) -> None:  # noqa: ARG002 - the input names the run too
+    def start(self, name: str, run_input: dict[str, object]) -> None:
         self.waiting.append(run_input)
 
     def is_running(self, name: str) -> bool:

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from bench.acceptance.reading import Traces, texts_in
+from tests.acceptance.reading import Traces, texts_in
 
 SECRET = "The harbour council meets on the ninth of every month to count its unpaid mooring fees.\n"
 PUBLIC = "The harbour council meets on the ninth of every month.\n"

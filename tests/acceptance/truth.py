@@ -7,9 +7,9 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
-from bench.acceptance.reading import Links, Page, links_of, read
 from bench.table import Row, Value
 from local.github.git import GitError, git, neutral_environment
+from tests.acceptance.reading import Links, Page, links_of, read
 
 REGULAR = (b"100644", b"100755")
 MOST_ATTACHMENT_BYTES = 4_500_000

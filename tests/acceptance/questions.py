@@ -9,9 +9,9 @@ from typing import Any
 
 import httpx
 
-from bench.acceptance.reading import Page, words
-from bench.acceptance.truth import Statement, all_of, equal, fact, none
 from bench.mcp_servers import Caller
+from tests.acceptance.reading import Page, words
+from tests.acceptance.truth import Statement, all_of, equal, fact, none
 
 LIMIT = 5
 

@@ -1,6 +1,6 @@
 import pytest
 
-from bench.acceptance.reading import Page, links_of, unexplained
+from tests.acceptance.reading import Page, links_of, unexplained
 
 FILES = frozenset({"attachments/pixel.png", "attachments/report.pdf"})
 

@@ -10,11 +10,6 @@ from urllib.parse import quote
 
 import httpx
 
-from bench.acceptance import agents, questions
-from bench.acceptance.indexes import EmbeddedIndex, Index
-from bench.acceptance.reading import Page, Traces, texts_in, unexplained
-from bench.acceptance.site import FIXED, Pages, texts_of
-from bench.acceptance.truth import Statement, Truth, all_of, blob, equal, fact, none, same, servable, truth_at
 from commonplace.documents.content.keys import ATTACHMENTS_PREFIX, CONTENT_PREFIX, RAW_PREFIX
 from commonplace.documents.content.paths import DEFAULT_EXCLUDES
 from commonplace.kernel.objects import OPERATIONS_PREFIX
@@ -22,6 +17,11 @@ from commonplace.search.chunks import chunk_body
 from commonplace.search.text import plain
 from local.deployment import PROJECT
 from local.dev.laptop import Laptop
+from tests.acceptance import agents, questions
+from tests.acceptance.indexes import EmbeddedIndex, Index
+from tests.acceptance.reading import Page, Traces, texts_in, unexplained
+from tests.acceptance.site import FIXED, Pages, texts_of
+from tests.acceptance.truth import Statement, Truth, all_of, blob, equal, fact, none, same, servable, truth_at
 
 PLACES = ("store", "operators' objects", "index", "public answers", "logs")
 TEXT_FILES = (".py", ".toml", ".json", ".css", ".html", ".js")

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import httpx
 
-from bench.acceptance.truth import Statement, all_of, fact, none, same
+from tests.acceptance.truth import Statement, all_of, fact, none, same
 
 VERBATIM = frozenset({"code", "pre", "script", "style", "template", "title"})
 """Elements whose text may look like Markdown."""

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote
 
-from bench.acceptance.reading import Page, texts_in
-from bench.acceptance.truth import Statement, Truth, all_of, equal, fact, none, same
 from commonplace.search.chunks import chunk_body
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.model import EmbeddingProvider, Engine, VectorMemory
@@ -17,6 +15,8 @@ from commonplace.search.opensearch.client import connect
 from commonplace.search.opensearch.engine import OpenSearchEngine
 from commonplace.search.text import plain, words
 from local.opensearch.client import ask
+from tests.acceptance.reading import Page, texts_in
+from tests.acceptance.truth import Statement, Truth, all_of, equal, fact, none, same
 
 Where = tuple[str, Iterable[str]]
 """Which part of an index, and every text found there."""
@@ -86,7 +86,7 @@ class EmbeddedIndex:
                 found[ref].append(text)
         return found
 
-    def statements(self, truth: Truth, versions: Mapping[str, int]) -> Iterator[Statement]:  # noqa: ARG002
+    def statements(self, truth: Truth, versions: Mapping[str, int]) -> Iterator[Statement]:
         return iter(())
 
     def _read(self) -> sqlite3.Connection:
@@ -163,7 +163,7 @@ class OpenSearchIndex:
         if isinstance(engine, OpenSearchEngine):
             engine.close()
 
-    def memory(self, engine: Engine) -> VectorMemory | None:  # noqa: ARG002
+    def memory(self, engine: Engine) -> VectorMemory | None:
         return None
 
     def texts(self) -> Iterator[Where]:
