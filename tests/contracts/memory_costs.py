@@ -1,9 +1,9 @@
 """What one call of the memory costs as a team's memory grows: capacity units of DynamoDB, and CPU.
 
-`python -m bench.memory_costs [SIZE ...]`; 600 to 20,000 entries without. The table is moto's, in this process.
-moto reports half a unit for a read and one for a write whatever their size, so units are computed here, by DynamoDB's
-rules, from the sizes of the items that a call reads and writes. CPU is that of our code: what the client and the
-emulator take is left out. Calls of all sizes take turns.
+`python -m tests.contracts.memory_costs [SIZE ...]` prints them; 600 to 20,000 entries without sizes. The table is
+moto's, in this process. moto reports half a unit for a read and one for a write whatever their size, so units are
+computed here, by DynamoDB's rules, from the sizes of the items that a call reads and writes. CPU is that of our code:
+what the client and the emulator take is left out. Calls of all sizes take turns.
 """
 
 import copy
@@ -12,11 +12,12 @@ import random
 import sys
 import time
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from itertools import count
+from functools import partial
+from itertools import count, product
 from statistics import median
 from typing import Any
 from uuid import UUID, uuid4
@@ -25,9 +26,10 @@ import boto3
 from moto import mock_aws
 
 from bench import table
-from bench.table import ratio
+from bench.table import Row, ratio
 from commonplace.identity.principals import Principal
-from commonplace.kernel.table import Table, Write
+from commonplace.kernel.table import Table as Records
+from commonplace.kernel.table import Write
 from commonplace.memory import facets
 from commonplace.memory.client.client import MemoryClient
 from commonplace.memory.client.learnings import Address
@@ -58,16 +60,7 @@ DIMENSIONS = 384
 SINCE = datetime(2026, 1, 1, tzinfo=UTC)
 READ_BYTES, WRITE_BYTES = 4_096, 1_024
 WORDS = (
-    "the build",
-    "tests",
-    "parser",
-    "cache",
-    "router",
-    "retry",
-    "schema",
-    "index queue",
-    "token",
-    "deploy",
+    *("the build", "tests", "parser", "cache", "router", "retry", "schema", "index queue", "token", "deploy"),
     "review",
 )
 NEW: Mapping[str, Any] = {
@@ -101,7 +94,15 @@ class Metered:
                 factor = 2 if name == "transact_write_items" else 1
                 for place, size in zip(places, before, strict=True):
                     self.written += factor * max(1, math.ceil(max(size, self._size(*place)) / WRITE_BYTES))
-                self._reads(name, request, answer)
+                if name == "get_item":
+                    self._read([answer.get("Item") or {}], request)
+                elif name == "query":
+                    self._read(self._whole_page(request, answer), request)
+                elif name == "batch_get_item":
+                    for table_name, wanted in request["RequestItems"].items():
+                        found = answer["Responses"].get(table_name, [])
+                        for item in [*found, *[{}] * (len(wanted["Keys"]) - len(found))]:
+                            self._read([item], wanted)
                 return answer
             finally:
                 self.seconds += time.process_time() - began
@@ -111,65 +112,43 @@ class Metered:
     def _size(self, table_name: str, where: Mapping[str, Any]) -> int:
         return item_size(self._client.get_item(TableName=table_name, Key=dict(where)).get("Item") or {})
 
-    def _reads(self, name: str, request: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
-        if name == "get_item":
-            self._read([answer.get("Item") or {}], request)
-        elif name == "batch_get_item":
-            for table_name, asked in request["RequestItems"].items():
-                found = answer["Responses"].get(table_name, [])
-                for item in [*found, *[{}] * (len(asked["Keys"]) - len(found))]:
-                    self._read([item], asked)
-        elif name == "query":
-            # What a filter leaves out, or a count does not show, is read all the same.
-            whole = {one: value for one, value in request.items() if one not in ("FilterExpression", "Select")}
-            whole.pop("ProjectionExpression", None)
-            self._read(_whole_page(self._client, whole, answer), request)
-
     def _read(self, items: Sequence[Mapping[str, Any]], request: Mapping[str, Any]) -> None:
-        """One read of items together."""
+        """Count one read of items together."""
         units = max(1, math.ceil(sum(map(item_size, items)) / READ_BYTES))
         self.read += units if request.get("ConsistentRead") else units / 2
         self.items += sum(bool(item) for item in items)
 
-
-def _whole_page(client: Any, request: dict[str, Any], answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    if answer["ScannedCount"] == len(answer.get("Items", ())):
-        items: list[Mapping[str, Any]] = answer["Items"]
-        return items
-    used = request["KeyConditionExpression"]
-    values = {name: one for name, one in request["ExpressionAttributeValues"].items() if name in used}
-    names = {name: one for name, one in request.get("ExpressionAttributeNames", {}).items() if name in used}
-    request = {**request, "ExpressionAttributeValues": values, "Limit": answer["ScannedCount"] or 1}
-    request = request | {"ExpressionAttributeNames": names} if names else _without(request, "ExpressionAttributeNames")
-    whole: list[Mapping[str, Any]] = client.query(**request)["Items"]
-    return whole[: answer["ScannedCount"]]
-
-
-def _without(request: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {one: value for one, value in request.items() if one != name}
+    def _whole_page(self, request: Mapping[str, Any], answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """Return what a query reads: also what a filter leaves out, or a count does not show."""
+        if answer["ScannedCount"] == len(answer.get("Items", ())):
+            items: list[Mapping[str, Any]] = answer["Items"]
+            return items
+        used = request["KeyConditionExpression"]
+        hidden = ("FilterExpression", "Select", "ProjectionExpression")
+        whole: dict[str, Any] = {name: value for name, value in request.items() if name not in hidden}
+        for part in ("ExpressionAttributeValues", "ExpressionAttributeNames"):
+            known = {name: value for name, value in whole.pop(part, {}).items() if name in used}
+            whole |= {part: known} if known else {}
+        read: list[Mapping[str, Any]] = self._client.query(**whole | {"Limit": answer["ScannedCount"] or 1})["Items"]
+        return read[: answer["ScannedCount"]]
 
 
 def _places(name: str, request: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Table and key of every item that a call writes."""
+    """Return table and key of every item that a call writes."""
+    writes: list[Mapping[str, Any]] = []
     if name == "transact_write_items":
-        return [_place(one) for part in request["TransactItems"] for one in part.values()]
-    if name == "batch_write_item":
-        return [
-            _place({"TableName": table_name, **one})
-            for table_name, parts in request["RequestItems"].items()
-            for part in parts
-            for one in part.values()
-        ]
-    return [_place(request)] if name in ("put_item", "update_item", "delete_item") else []
-
-
-def _place(write: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    where = write.get("Key") or write["Item"]
-    return write["TableName"], {"pk": where["pk"], "sk": where["sk"]}
+        writes = [one for part in request["TransactItems"] for one in part.values()]
+    elif name == "batch_write_item":
+        parts = [(table_name, part) for table_name, some in request["RequestItems"].items() for part in some]
+        writes = [{"TableName": table_name, **one} for table_name, part in parts for one in part.values()]
+    elif name in ("put_item", "update_item", "delete_item"):
+        writes = [request]
+    keys = [(write["TableName"], write.get("Key") or write["Item"]) for write in writes]
+    return [(table_name, {"pk": where["pk"], "sk": where["sk"]}) for table_name, where in keys]
 
 
 def item_size(item: Mapping[str, Any]) -> int:
-    """Bytes of an item, as DynamoDB's documentation of item sizes counts them; 0 of one that is not there."""
+    """Return the bytes of an item, as DynamoDB's documentation counts them; 0 of one that is not there."""
     return sum(len(name.encode()) + _value_size(value) for name, value in item.items())
 
 
@@ -191,7 +170,7 @@ def _value_size(value: Mapping[str, Any]) -> int:
 
 
 def entries(size: int) -> Iterator[Entry]:
-    """As the stories of a team leave them: a summary and its facts, each with the tags and roles of its category."""
+    """Yield what stories of a team leave: a summary and its facts, each with the tags and roles of its category."""
     random_words = random.Random(7)
     parent: EntryId | None = None
     for number in range(size):
@@ -235,7 +214,7 @@ class World:
     fresh: Iterator[int] = field(default_factory=count)
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The structured answer: `memory.client.client.MemoryServer`."""
+        """Return the structured answer, as `memory.client.client.MemoryServer` does."""
         declared = self.tools[tool]
         principal = Principal(
             subject="0xabc", organisation=OWN, tier="member", scopes=frozenset({"memory:admin"}), account="a" * 32
@@ -246,7 +225,7 @@ class World:
 
 
 def world(client: Any, size: int) -> World:
-    """A memory of so many entries, each of which has a vector in the cache; its stories have searched."""
+    """Return a memory of so many entries, each of which has a vector in the cache; its stories have searched."""
     records, activity, cache = (f"{name}-{uuid4().hex}" for name in ("records", "activity", "cache"))
     for name in (records, activity, cache):
         client.create_table(
@@ -285,8 +264,8 @@ class _NoIndex:
 
 
 def fill(client: Any, records: str, made: Sequence[Entry]) -> None:
-    """Writes the items that `DynamoEntries.add` writes, straight into moto, with counts in all their shards."""
-    entry_table, facet_table = EntryTable(client, records), FacetTable(Table(client, records))
+    """Write the items that `DynamoEntries.add` writes, straight into moto, with counts in all their shards."""
+    entry_table, facet_table = EntryTable(client, records), FacetTable(Records(client, records))
     writes: list[Write] = [entry_table.named(OWN)]
     counts: dict[tuple[str, int], Counter[str]] = {}
     for number, entry in enumerate(made):
@@ -298,11 +277,11 @@ def fill(client: Any, records: str, made: Sequence[Entry]) -> None:
     from moto.dynamodb.models import dynamodb_backends
     from moto.dynamodb.models.dynamo_type import DynamoType, Item
 
-    kept = dynamodb_backends[ACCOUNT]["us-east-1"].tables[records]
+    stored = dynamodb_backends[ACCOUNT]["us-east-1"].tables[records]
     for write in writes:
         item = write["Put"]["Item"]
         where = DynamoType(item["pk"]), DynamoType(item["sk"])
-        kept.items[where[0]][where[1]] = Item(*where, item)
+        stored.items[where[0]][where[1]] = Item(*where, item)
 
 
 _sorted: dict[tuple[int, str], list[str]] = {}
@@ -310,7 +289,7 @@ _sorted: dict[tuple[int, str], list[str]] = {}
 
 
 def narrow_queries() -> None:
-    """Has moto look at the items of a query alone: it compares, and sorts, the whole partition for each page."""
+    """Let moto look at the items of a query alone: it compares, and sorts, the whole partition for each page."""
     from moto.dynamodb.models.dynamo_type import DynamoType
     from moto.dynamodb.models.table import Table as MotoTable
 
@@ -348,7 +327,7 @@ Asked = tuple[str, Mapping[str, Any]]
 
 
 def reads(here: World) -> dict[str, Asked]:
-    """Calls that change nothing, as agents make them."""
+    """Return calls that change nothing, as agents make them."""
     middle = next(one for one in here.entries[len(here.entries) // 2 :] if one.parent_id)
     summary = next(one for one in reversed(here.entries[: len(here.entries) // 2]) if not one.parent_id)
     deep = here.call("kb_list", {"offset": here.size // 2})["next_cursor"]
@@ -375,7 +354,7 @@ def reads(here: World) -> dict[str, Asked]:
 
 
 def writes(here: World) -> dict[str, Asked]:
-    """Calls that change something, each something else."""
+    """Return calls that change something, each something else."""
     number = next(here.fresh)
     one, other = here.entries[3 + 7 * number], here.entries[4 + 7 * number]
     return {
@@ -392,17 +371,8 @@ def imports(here: World) -> dict[str, Asked]:
     return {"kb_bulk_import of 100": ("kb_bulk_import", {"entries": made})}
 
 
-@dataclass
-class Cost:
-    """Of the calls of one kind on one memory."""
-
-    read: list[float] = field(default_factory=list)
-    written: list[float] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-
-
 def spent(here: World, work: Callable[[], object]) -> tuple[float, float, float, int]:
-    """Units read and written, seconds of our own CPU, items read."""
+    """Return units read and written, seconds of our own CPU, and items read."""
     meter = here.client
     read, written, others, items = meter.read, meter.written, meter.seconds, meter.items
     began = time.process_time()
@@ -411,82 +381,63 @@ def spent(here: World, work: Callable[[], object]) -> tuple[float, float, float,
     return meter.read - read, meter.written - written, own, meter.items - items
 
 
-def measure(worlds: Sequence[World], rounds: int = ROUNDS) -> dict[str, dict[int, Cost]]:
-    """By call and size."""
-    costs: dict[str, dict[int, Cost]] = {}
-    kept = {here.size: reads(here) for here in worlds}
+Costs = dict[int, list[tuple[float, float, float]]]
+"""By size, what each call read, wrote and took."""
+
+
+def measure(worlds: Sequence[World], rounds: int = ROUNDS) -> dict[str, Costs]:
+    """Return the costs of every kind of call, and of each entry of an export."""
+    exported: Costs = {}
+    for here in worlds:
+        found: list[dict[str, Any]] = []
+        client = MemoryClient(here, Address("here"))
+        read, _, own, _ = spent(here, lambda: found.extend(client.entries()))  # noqa: B023 - called now
+        exported[here.size] = [(read / len(found), 0.0, own / len(found))]
+    unchanging = {here.size: reads(here) for here in worlds}
+    costs: dict[str, Costs] = defaultdict(lambda: defaultdict(list))
     kinds: list[tuple[Callable[[World], Mapping[str, Asked]], int]] = [
-        (lambda here: kept[here.size], rounds),
+        (lambda here: unchanging[here.size], rounds),
         (writes, rounds),
         (imports, min(rounds, IMPORTS)),
     ]
     for calls, times in kinds:
         for number in range(WARM_UP + times):
-            asked = {here.size: calls(here) for here in worlds}
-            for name in next(iter(asked.values())):
-                for here in worlds:
-                    tool, arguments = asked[here.size][name]
-                    read, written, own, _ = spent(here, lambda: here.call(tool, arguments))  # noqa: B023 - called now
-                    if number < WARM_UP:
-                        continue
-                    cost = costs.setdefault(name, {}).setdefault(here.size, Cost())
-                    cost.read.append(read)
-                    cost.written.append(written)
-                    cost.seconds.append(own)
-    return costs
+            wanted = {here.size: calls(here) for here in worlds}
+            for name, here in product(next(iter(wanted.values())), worlds):
+                read, written, own, _ = spent(here, partial(here.call, *wanted[here.size][name]))
+                if number >= WARM_UP:
+                    costs[name][here.size].append((read, written, own))
+    return {**costs, "an export, by entry": exported}
 
 
-def export(here: World) -> tuple[float, float, int]:
-    """Units read and seconds of CPU for all entries, and how many there are."""
-    read: list[dict[str, Any]] = []
-    client = MemoryClient(here, Address("here"))
-    units, _, own, _ = spent(here, lambda: read.extend(client.entries()))
-    return units, own, len(read)
-
-
-def rows(worlds: Sequence[World], rounds: int = ROUNDS) -> list[table.Row]:
-    """A row for each call, then one for an export, by entry."""
-    exported = {here.size: export(here) for here in worlds}
-    found = [
-        _row(
-            name,
-            {size: median(cost.read) for size, cost in costs.items()},
-            {size: median(cost.written) for size, cost in costs.items()},
-            {size: median(cost.seconds) for size, cost in costs.items()},
-        )
-        for name, costs in measure(worlds, rounds).items()
-    ]
-    by_entry = {size: (units / n, own / n) for size, (units, own, n) in exported.items()}
-    name = "an export, by entry"
-    reading, working = ({size: one[place] for size, one in by_entry.items()} for place in (0, 1))
-    return [*found, _row(name, reading, dict.fromkeys(by_entry, 0.0), working)]
-
-
-def _row(name: str, read: Mapping[int, float], written: Mapping[int, float], seconds: Mapping[int, float]) -> table.Row:
-    smallest = min(read)
-    units = {size: read[size] + written[size] for size in read}
+def row(name: str, costs: Costs) -> Row:
+    """Return the medians of a kind of call at each size, and how they grow."""
+    read, written, seconds = (
+        {size: median(one[place] for one in found) for size, found in costs.items()} for place in range(3)
+    )
+    smallest, *others = costs
+    units = {size: read[size] + written[size] for size in costs}
     return {
         "call": name,
-        **{f"read {size:,}": read[size] for size in read},
-        **{f"write {size:,}": written[size] for size in written},
-        **{f"units × at {size:,}": ratio(units[size], units[smallest]) for size in read if size != smallest},
-        **{f"CPU ms {size:,}": 1000 * seconds[size] for size in seconds},
-        **{f"CPU × at {size:,}": ratio(seconds[size], seconds[smallest]) for size in read if size != smallest},
+        **{f"read {size:,}": read[size] for size in costs},
+        **{f"write {size:,}": written[size] for size in costs},
+        **{f"units × at {size:,}": ratio(units[size], units[smallest]) for size in others},
+        **{f"CPU ms {size:,}": 1000 * seconds[size] for size in costs},
+        **{f"CPU × at {size:,}": ratio(seconds[size], seconds[smallest]) for size in others},
     }
 
 
-def main(arguments: Sequence[str]) -> int:
-    """A run over the sizes that are given."""
+def main(sizes: Sequence[int]) -> None:
+    """Print the costs at these sizes."""
     moto_patches.apply()
     narrow_queries()
     with mock_aws():
         client = boto3.session.Session("123456789012", "x", region_name="us-east-1").client("dynamodb")
-        worlds = [world(client, size) for size in map(int, arguments or SIZES)]
-        found = rows(worlds)
+        worlds = [world(client, size) for size in sizes]
+        rows = [row(name, costs) for name, costs in measure(worlds).items()]
     note = "Units: of DynamoDB, computed from the sizes of what is read and written. CPU: without client and emulator."
-    table.show("memory_costs", "What calls of the memory cost as it grows", found, note=note)
-    return 0
+    table.show("memory_costs", "What calls of the memory cost as it grows", rows, note=note)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main([*map(int, sys.argv[1:])] or SIZES)

@@ -1,22 +1,30 @@
 """What the guard costs: CPU of a call with a token beside the same call without, its parts, and the token endpoint.
 
-`python -m bench.guard`. The calls take turns in one process, so that noise hits all of them. What a request to the
-table costs is in it, and told apart: the table is a process beside this one that answers at once.
+The calls take turns in one process. What a request to the table costs is in it, and shown apart: the table is a process
+beside this one that answers at once.
 """
 
-import gc
-import random
+import argparse
+import json
 import subprocess
 import sys
 import time
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 from statistics import median
-from typing import Any, cast
+from types import SimpleNamespace
+from typing import Any
 
-from bench import imports, table
-from bench.mcp import CALL
+import boto3
+
 from bench.mcp_servers import BASE_URL, CONTEXT, Handler, legacy, logging_as_on_lambda, modern, ours, result, toolset
+from bench.measure import Table, cpu_by_turns
+from bench.speed.imports import BARE, imported
+from bench.speed.mcp import CALL
+from bench.table import Row
 from commonplace.identity.access_tokens import AccessTokens, Issuer, RememberedKeys, claims_for
 from commonplace.identity.accounts import Profile, Standing, Worn
 from commonplace.identity.authorization import Need, judge
@@ -28,7 +36,6 @@ from commonplace.identity.role_cache import RememberedHats
 from commonplace.identity.roles import MappedStandings, RoleMap
 from commonplace.identity.secrets import digest, fresh, seal
 from commonplace.identity.store.guard import DynamoGuard
-from commonplace.identity.tokens import SigningKey
 from commonplace.kernel.items import encode
 from commonplace.kernel.table import serialize
 from commonplace.web.challenges import Challenges
@@ -37,6 +44,9 @@ TOOLSET = "knowledge"
 WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 RESOURCES = Resources(BASE_URL, (TOOLSET,), (TOOLSET,))
 SECONDS = 3_600
+BLOCKS, CALLS = 25, 20
+TARGET_MS = 2.5
+HEAVY = ("web3", "siwe", "eth_account", "eth_keys", "jinja2", "joserfc", "cryptography", "httpx", "boto3")
 
 SERVER = """
 import http.server, sys
@@ -60,11 +70,11 @@ server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Table)
 print(server.server_port, flush=True)
 server.serve_forever()
 """
-"""A table of one item: what is measured is the client that asks."""
+"""A table of one item: what is measured is the client."""
 
 
 class Account:
-    """A member with one grant, and as many tokens of it as are wanted."""
+    """A member with one grant, and its tokens."""
 
     def __init__(self) -> None:
         self.now = int(time.time())
@@ -84,7 +94,8 @@ class Account:
             sealed_profile=seal(self._secret, "profile", profile.as_json()),
             last_used_at=self.now + SECONDS,
         )
-        self._issuer = Issuer(BASE_URL, _Ring(self.key), time.time)
+        ring: Any = SimpleNamespace(signing=lambda _: self.key, published=lambda now: published([self.key], now))
+        self._issuer = Issuer(BASE_URL, ring, time.time)
 
     def token(self) -> str:
         standing = Standing(tier="member", roles=("member",), organisation="default")
@@ -102,18 +113,20 @@ class Account:
         return self._issuer.sign(claims)
 
     def tokens(self) -> AccessTokens:
-        """With nothing remembered."""
+        """Return a verifier that remembers nothing."""
         return AccessTokens(BASE_URL, RememberedKeys(self, time.time))
 
     def jwks(self) -> str:
         return public_jwks([self.key], self.now)
 
     def standings(self) -> MappedStandings:
-        """By the record of an account that was read before, as the table's answer holds it, and the default map."""
+        """Return the standings of an account whose record is in the table's answer, by the default map."""
         roles = RoleMap(organisation="default")
+        worn = Worn(hats=frozenset({"30.3.5"}), read_at=self.now)
+        chain: Any = SimpleNamespace(worn=lambda address, *, fresh=False: worn)  # noqa: ARG005 - the port's shape
         hats = RememberedHats(
-            _Chain(self.now),
-            cast(Any, _AnswersAtOnce(serialize({"hats": "30.3.5", "readAt": self.now, "expiresAt": self.now + 300}))),
+            chain,
+            _answering(serialize({"hats": "30.3.5", "readAt": self.now, "expiresAt": self.now + 300})),
             "bench",
             key=lambda: b"bench",
             chain_id=10,
@@ -123,22 +136,17 @@ class Account:
         return MappedStandings(roles, hats)
 
     def at_hand(self) -> DynamoGuard:
-        """The grant as the table's answer holds it, read and judged as such, without a request."""
-        return DynamoGuard(cast(Any, _AnswersAtOnce(serialize(encode(self.grant)))), "bench")
+        """Return a reader of the grant as the table's answer holds it, without a request."""
+        return DynamoGuard(_answering(serialize(encode(self.grant))), "bench")
 
     def principals(self, grants: GrantReader) -> TokenPrincipals:
         return TokenPrincipals(self.tokens(), grants, self.standings(), time.time)
 
     @contextmanager
     def behind_a_table(self) -> Iterator[DynamoGuard]:
-        """The same over a connection that is kept."""
-        import json
-        from base64 import b64encode
-
-        import boto3
-
-        told = json.dumps({"Item": serialize(encode(self.grant))}, default=lambda raw: b64encode(raw).decode())
-        command = [sys.executable, "-c", SERVER, told.encode().hex()]
+        """Yield a reader of the grant in a table, over a connection that stays open."""
+        answer = json.dumps({"Item": serialize(encode(self.grant))}, default=lambda raw: b64encode(raw).decode())
+        command = [sys.executable, "-c", SERVER, answer.encode().hex()]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             try:
                 port = server.stdout.readline().strip() if server.stdout else ""
@@ -154,70 +162,58 @@ class Account:
                 server.terminate()
 
 
-class _Ring:
-    """`tokens.SigningKeys` of one key."""
-
-    def __init__(self, key: SigningKey) -> None:
-        self._key = key
-
-    def signing(self, now: float) -> SigningKey:  # noqa: ARG002 - the port's shape
-        return self._key
-
-    def published(self, now: float) -> Any:
-        return published([self._key], now)
+def _answering(item: dict[str, Any]) -> Any:
+    """Return a client of DynamoDB that answers every read at once with this item."""
+    return SimpleNamespace(get_item=lambda **_: {"Item": item})
 
 
-class _Chain:
-    def __init__(self, now: int) -> None:
-        self._now = now
-
-    def worn(self, address: str, *, fresh: bool = False) -> Worn:  # noqa: ARG002 - the port's shape
-        return Worn(hats=frozenset({"30.3.5"}), read_at=self._now)
-
-
-class _AnswersAtOnce:
-    def __init__(self, item: dict[str, Any]) -> None:
-        self._item = item
-
-    def get_item(self, **_: Any) -> dict[str, Any]:
-        return {"Item": self._item}
-
-
-BLOCKS, CALLS = 25, 20
-TARGET_MS = 2.5
-HEAVY = ("web3", "siwe", "eth_account", "eth_keys", "jinja2", "joserfc", "cryptography", "httpx", "boto3")
-
-Event = dict[str, Any]
-
-
-def main() -> int:
+def guard(options: argparse.Namespace, folder: Path) -> Iterator[Table]:  # noqa: ARG001 - a benchmark's arguments
     account = Account()
     title = f"CPU of a call without and with a token, median of {BLOCKS} blocks of {CALLS}"
     with logging_as_on_lambda():
-        rows = beside(account, BLOCKS)
-        parts = pieces(account, BLOCKS)
-    table.show("guard", title, rows, note=f"Target: less than {TARGET_MS} ms more.")
-    table.show("guard-parts", "Where it goes, CPU of each", parts)
-    table.show("guard-import", "Import of the authorization server", [imported()])
-    return 0
+        rows = beside(account)
+        parts = pieces(account)
+    yield Table("guard", title, rows, f"Target: less than {TARGET_MS} ms more.")
+    yield Table("guard-parts", "Where it goes, CPU of each", parts)
+    # The import of functions/auth fails where it loads a heavy package.
+    light = f"import handler, sys; loaded = sorted({set(HEAVY)!r} & set(sys.modules)); assert not loaded, loaded"
+    bare = {"auth": {"starlette, mangum": BARE["auth"]["starlette, mangum"]}}
+    yield Table("guard-import", "Import of the authorization server", imported(bare, light))
 
 
-def beside(account: Account, blocks: int) -> list[table.Row]:
-    """The same call: of a tool for everybody, of one for members with the grant at hand, and with it in a table."""
-    challenges = Challenges(RESOURCES)
+def beside(account: Account) -> list[Row]:
+    """Measure the same call: of a tool for everybody, of one for members with the grant at hand, and with a table.
+
+    Raises ValueError for a call that was refused.
+    """
+    challenges, rows = Challenges(RESOURCES), list[Row]()
     with account.behind_a_table() as stored:
         handlers: dict[str, Handler] = {"open": ours(toolset(TOOLSET))}
         for name, grants in (("guarded", account.at_hand()), ("stored", stored)):
             handlers[name] = ours(toolset(TOOLSET, "member"), account.principals(grants), challenges)
-        token = account.token()
-        return [
-            _row(name, _sampled(handlers, event, _with(event, token), blocks))
-            for name, event in (("modern", modern("tools/call", CALL)), ("legacy", legacy("tools/call", CALL)))
-        ]
+        for name, event in (("modern", modern("tools/call", CALL)), ("legacy", legacy("tools/call", CALL))):
+            headers = event["headers"] | {"authorization": f"Bearer {account.token()}"}
+            events = {each: event if each == "open" else event | {"headers": headers} for each in handlers}
+            for each, handler in handlers.items():
+                if result(handler(events[each], CONTEXT)).get("isError"):
+                    raise ValueError("The call was refused.")
+            ways = {each: partial(handler, events[each], CONTEXT) for each, handler in handlers.items()}
+            cpu = cpu_by_turns(ways, blocks=BLOCKS, calls=CALLS)
+            medians = {each: 1000 * median(taken) for each, taken in cpu.items()}
+            rows.append(
+                {
+                    "message": f"tools/call, {name}",
+                    "without ms": medians["open"],
+                    "with ms": medians["stored"],
+                    "more ms": medians["stored"] - medians["open"],
+                    "more, without the table ms": medians["guarded"] - medians["open"],
+                }
+            )
+    return rows
 
 
-def pieces(account: Account, blocks: int) -> list[table.Row]:
-    """Each part by itself, in microseconds."""
+def pieces(account: Account) -> list[Row]:
+    """Measure each part by itself, in microseconds."""
     known, token, now = account.tokens(), account.token(), time.time()
     known.verify(token, RESOURCES.mcp, now)
     standings, at_hand = account.standings(), account.at_hand()
@@ -234,61 +230,5 @@ def pieces(account: Account, blocks: int) -> list[table.Row]:
             "all of it, token seen before": lambda: principals.identify(headers, RESOURCES.mcp),
             "the grant, by one request to the table": lambda: stored.grant(account.grant.id),
         }
-        return [{"part": name, "cpu µs": 1e6 * _cpu(part, blocks)} for name, part in parts.items()]
-
-
-def imported() -> table.Row:
-    """Of functions/auth in a fresh interpreter, and which heavy packages it loads."""
-    told = f"import handler, sys; loaded = sorted({set(HEAVY)!r} & set(sys.modules)); assert not loaded, loaded"
-    light, bare = imports.sampled([("auth", told), ("auth", "import starlette.applications, mangum")]).values()
-    return imports.row("auth", "starlette, mangum", light, bare)
-
-
-def _sampled(handlers: dict[str, Handler], event: Event, guarded: Event, blocks: int) -> dict[str, list[float]]:
-    order, samples = random.Random(1), {name: list[float]() for name in handlers}
-    for number in range(blocks + 1):
-        for name in order.sample(list(handlers), len(handlers)):
-            spent = _block(handlers[name], event if name == "open" else guarded)
-            samples[name] += [spent] if number else []  # the first one warmed up
-    return samples
-
-
-def _block(handler: Handler, event: Event) -> float:
-    """CPU seconds a call, of all threads. Raises ValueError for a call that was refused."""
-    if result(handler(event, CONTEXT)).get("isError"):
-        raise ValueError("The call was refused.")
-    gc.collect()
-    began = time.process_time()
-    for _ in range(CALLS):
-        handler(event, CONTEXT)
-    return (time.process_time() - began) / CALLS
-
-
-def _cpu(part: Callable[[], object], blocks: int) -> float:
-    taken = []
-    for number in range(blocks + 1):
-        gc.collect()
-        began = time.process_time()
-        for _ in range(CALLS):
-            part()
-        taken += [(time.process_time() - began) / CALLS] if number else []
-    return median(taken)
-
-
-def _with(event: Event, token: str) -> Event:
-    return event | {"headers": event["headers"] | {"authorization": f"Bearer {token}"}}
-
-
-def _row(name: str, samples: dict[str, list[float]]) -> table.Row:
-    medians = {each: 1000 * median(taken) for each, taken in samples.items()}
-    return {
-        "message": f"tools/call, {name}",
-        "without ms": medians["open"],
-        "with ms": medians["stored"],
-        "more ms": medians["stored"] - medians["open"],
-        "more, without the table ms": medians["guarded"] - medians["open"],
-    }
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        cpu = cpu_by_turns(parts, blocks=BLOCKS, calls=CALLS)
+    return [{"part": name, "cpu µs": 1e6 * median(cpu[name])} for name in parts]

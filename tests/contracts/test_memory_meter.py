@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bench.memory_costs import Metered, item_size, narrow_queries
 from commonplace.kernel.table import Table
 from tests.aws_fixture import TABLE
+from tests.contracts.memory_costs import Metered, item_size, narrow_queries
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
