@@ -106,10 +106,17 @@ def node_statements(index: "OpenSearchIndex", truth: Truth, versions: Mapping[st
     removed = [hit for hit in hits if hit["_source"]["deleted"]]
     yield equal("indexes of the collection", 1, len(index.names()))
     yield same("on the node: live documents", versions, [hit["_source"]["id"] for hit in live])
-    wrong = [hit["_id"] for hit in live if not _is_current(hit, versions)]
+    wrong = []
+    for hit in live:
+        # A document that was published again after its removal may be of a newer version than its object.
+        ref, version = hit["_source"]["id"], int(hit["_source"]["version"])
+        if version < versions.get(ref, 0) or int(hit["_version"]) != version * 4 + WITH_VECTORS:
+            wrong.append(hit["_id"])
     yield all_of("on the node: of the store's version, and with vectors", len(live), wrong)
     yield fact("on the node: tombstones", len(removed))
-    yield none("on the node: tombstones that hold more than id and version", [*filter(None, map(_more, removed))])
+    more = {hit["_id"]: (hit["_source"].keys() | hit.get("fields", {}).keys()) - REMOVED_HOLDS for hit in removed}
+    full = [f"{name}: {', '.join(sorted(fields))}" for name, fields in more.items() if fields]
+    yield none("on the node: tombstones that hold more than id and version", full)
     peculiar = sorted(_said(truth.unpublished) - _said(truth.published))
     found: dict[str, list[str]] = {}
     for start in range(0, len(peculiar), WORDS_PER_QUERY):
@@ -117,18 +124,6 @@ def node_statements(index: "OpenSearchIndex", truth: Truth, versions: Mapping[st
     told = [f"{path}: {', '.join(said)}" for path, said in found.items() if path in truth.published]
     yield fact("words that only unpublished files use", len(peculiar))
     yield none("on the node: published documents that are found by such a word", told)
-
-
-def _is_current(hit: Mapping[str, Any], versions: Mapping[str, int]) -> bool:
-    """A document that was published again after its removal may be of a newer version than its object."""
-    source = hit["_source"]
-    version = int(source["version"])
-    return version >= versions.get(source["id"], 0) and int(hit["_version"]) == version * 4 + WITH_VECTORS
-
-
-def _more(hit: Mapping[str, Any]) -> str | None:
-    kept = hit["_source"].keys() | hit.get("fields", {}).keys()
-    return None if kept <= REMOVED_HOLDS else f"{hit['_id']}: {', '.join(sorted(kept - REMOVED_HOLDS))}"
 
 
 def _said(pages: Mapping[str, Page]) -> set[str]:

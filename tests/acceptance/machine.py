@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 from urllib.parse import quote_plus
 
 import boto3
-import httpx
 from moto import mock_aws
 
 from commonplace.documents.content.document import MANIFEST_KEY, Manifest
@@ -50,21 +49,19 @@ class Branch:
         workspace.refresh()
         self.git_dir = git_dir
         self.name = source.branch
-        self.head = self._head_of(source) or workspace.head or ""
+        self.head = workspace.head or ""
+        if source.git_dir is not None and source.revision is not None:
+            # The newest commit; what is only on the disk has no history.
+            revision = f"{source.revision}^{{commit}}"
+            self.head = git_text(f"--git-dir={source.git_dir}", "rev-parse", revision)
         self.move(self.head)
 
     def first_parents(self) -> list[str]:
-        """Oldest first, up to the head that the branch had at the start."""
+        """Return the commits, oldest first, up to the head that the branch had at the start."""
         return self._git("rev-list", "--first-parent", "--reverse", self.head).split()
 
     def move(self, commit: str) -> None:
         self._git("update-ref", f"refs/heads/{self.name}", commit)
-
-    def _head_of(self, source: Source) -> str | None:
-        """The newest commit; what is only on the disk has no history."""
-        if source.git_dir is None or source.revision is None:
-            return None
-        return git_text(f"--git-dir={source.git_dir}", "rev-parse", f"{source.revision}^{{commit}}")
 
     def _git(self, *arguments: str) -> str:
         return git_text(f"--git-dir={self.git_dir}", *arguments, environment=neutral_environment())
@@ -164,7 +161,11 @@ class Machine:
         self.state = DynamoSyncState(dynamodb, TABLE, self.source.name, self.source.branch)
         self.executions = Executions()
         self.poker = Poker(self.state, self.executions)
-        self.steps = self._steps(http)
+        credentials = SecretCredentials(lambda: GitHubSecret("webhook", token="token-of-the-stand-in"))
+        client = GitHubClient(http, self.github.url)
+        repository = GitHubRepository(client, self.source.name, self.source.branch, credentials)
+        exclusions = Exclusions(DEFAULT_EXCLUDES)
+        self.steps = Steps(self.objects, repository, self.state, bucket=BUCKET, exclusions=exclusions)
         self.engine = self.index.open(embeddings := LocalEmbeddings())
         self._undo.callback(self.index.close, self.engine)
         memory = self.index.memory(self.engine)
@@ -177,16 +178,16 @@ class Machine:
         self._undo.close()
 
     def hint(self, reason: str, commit: str | None = None, delivery: str | None = None) -> None:
-        """What the webhook and the schedule do."""
+        """Do what the webhook and the schedule do."""
         self.poker.poke(Hint(reason, commit, delivery))
 
     def run(self) -> None:
-        """Runs whatever has been started, to its end."""
+        """Run whatever has been started, to its end."""
         for _ in self.turns():
             pass
 
     def turns(self) -> Iterator[str]:
-        """The same, stopping after each state, so that something may happen in between."""
+        """Run the same, stopping after each state, so that something may happen in between."""
         while self.executions.waiting:
             started = self.executions.waiting.pop(0)
             run = self.executions.running = str(started["run"])
@@ -202,7 +203,7 @@ class Machine:
             self.github.api.forget_requests()
 
     def take_messages(self) -> list[Message]:
-        """The notifications since the last time."""
+        """Return the notifications since the last time."""
         taken, self.objects.messages = self.objects.messages, []
         return taken
 
@@ -211,7 +212,7 @@ class Machine:
         return Manifest.model_validate_json(found.body) if found else None
 
     def _states(self, run: str, *, full: bool) -> Iterator[str]:
-        """As functions/sync/machine.asl.json orders them."""
+        """Go through the states as functions/sync/machine.asl.json orders them."""
         for _ in range(TURNS):
             answer = self.steps.plan({"run": run, "full": full})
             seen, action = answer["seen"], answer["action"]
@@ -221,7 +222,8 @@ class Machine:
                 action = answer["action"]
                 yield "archive"
             if action == "store":
-                for item in self._items(answer["items"]["key"]):
+                listed = self.objects.get(answer["items"]["key"])
+                for item in json.loads(listed.body) if listed else ():
                     self.steps.store({"run": run, "item": item})
                 yield "store"
             if action in ("store", "publish"):
@@ -237,10 +239,6 @@ class Machine:
                 return
         raise RuntimeError("the run goes round without end")
 
-    def _items(self, key: str) -> list[dict[str, Any]]:
-        found = self.objects.get(key)
-        return list(json.loads(found.body)) if found else []
-
     def _count(self) -> None:
         manifest = self.manifest()
         found = self.objects.get(report_key(manifest.commit_sha)) if manifest else None
@@ -248,11 +246,3 @@ class Machine:
             report = Report.model_validate_json(found.body)
             self.stored += report.counts.stored
             self.removed += report.counts.removed
-
-    def _steps(self, http: httpx.Client) -> Steps:
-        credentials = SecretCredentials(lambda: GitHubSecret("webhook", token="token-of-the-stand-in"))
-        repository = GitHubRepository(
-            GitHubClient(http, self.github.url), self.source.name, self.source.branch, credentials
-        )
-        exclusions = Exclusions(DEFAULT_EXCLUDES)
-        return Steps(self.objects, repository, self.state, bucket=BUCKET, exclusions=exclusions)

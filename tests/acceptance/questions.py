@@ -3,7 +3,7 @@
 Each names the files that it is about, and is asked of any clone that publishes them; the others are named as skipped.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,7 +79,7 @@ Asker = Mapping[str, Answered]
 
 
 def examine(api: httpx.Client, url: str, published: Mapping[str, Page], refs: Mapping[str, str]) -> Iterator[Statement]:
-    """`refs`: `contentType/id` -> path of every document that is served."""
+    """Ask everything by both interfaces. `refs`: `contentType/id` -> path of every document that is served."""
     texts = [*_asked(published), *NOTHING, *(text for text, _ in TAGGED), *MISSPELT]
     rest = {question: _by_rest(api, question) for question in texts}
     caller = Caller(url)
@@ -91,55 +91,40 @@ def examine(api: httpx.Client, url: str, published: Mapping[str, Page], refs: Ma
 def statements(
     published: Mapping[str, Page], refs: Mapping[str, str], interfaces: Mapping[str, Asker]
 ) -> Iterator[Statement]:
-    """What is true of the answers that the interfaces gave to the same questions."""
+    """Yield what is true of the answers that the interfaces gave to the same questions."""
     asked = _asked(published)
     spoken = {word for page in published.values() for word in words(f"{page.title} {page.body}")}
     yield fact("questions that no file of this clone is about", len(QUESTIONS) - len(asked))
     for question in asked.values():
-        yield _finds(question, interfaces)
+        first = {name: answers[question.text].paths[: question.within] for name, answers in interfaces.items()}
+        found = min(len({*question.files} & {*paths}) for paths in first.values())
+        shown = [f"{name}: {', '.join(paths) or 'nothing'}" for name, paths in first.items()]
+        claim = f'"{question.text}" finds what it is about in the first {question.within}'
+        yield equal(claim, len(question.files), found, shown)
     for text, tag in TAGGED:
-        if wanted := _patterns(tag, published, refs):
-            yield _finds_some(text, wanted, interfaces)
+        patterns = (path for ref, path in refs.items() if ref.startswith("pattern/"))
+        if wanted := {path for path in patterns if tag in published[path].tags}:
+            # Three of them among the results, or all where there are fewer.
+            enough = min(3, len(wanted))
+            found = min(len(wanted & {*answers[text].paths}) for answers in interfaces.values())
+            shown = [f"{name}: {', '.join(answers[text].paths) or 'nothing'}" for name, answers in interfaces.items()]
+            claim = f'"{text}" finds patterns with that tag in the first {LIMIT}'
+            yield equal(claim, enough, min(found, enough), shown)
     for name, answers in interfaces.items():
         nothing = [text for text in NOTHING if spoken.isdisjoint(words(text))]
-        found = [f"{text}: {', '.join(answers[text].paths[:2])}" for text in nothing if answers[text].paths]
-        yield all_of(f"words that nobody wrote find nothing, by {name}", len(nothing), found)
-        yield none(f"suggestions that make no sense, by {name}", [*_nonsense(answers, spoken)])
-    first, *others = interfaces.values()
-    differing = [text for text, answer in first.items() if any(other[text] != answer for other in others)]
-    yield all_of("questions that REST and MCP answer alike", len(first), differing)
+        some = [f"{text}: {', '.join(answers[text].paths[:2])}" for text in nothing if answers[text].paths]
+        yield all_of(f"words that nobody wrote find nothing, by {name}", len(nothing), some)
+        suggested = {text: answers[text].suggestion for text in MISSPELT}
+        sensible = {text: {None, meant} if meant in spoken else {None} for text, meant in MISSPELT.items()}
+        nonsense = [f"{text}: {word}" for text, word in suggested.items() if word not in sensible[text]]
+        yield none(f"suggestions that make no sense, by {name}", nonsense)
+    one, *others = interfaces.values()
+    differing = [text for text, answer in one.items() if any(other[text] != answer for other in others)]
+    yield all_of("questions that REST and MCP answer alike", len(one), differing)
 
 
 def _asked(published: Mapping[str, Page]) -> dict[str, Question]:
     return {question.text: question for question in QUESTIONS if published.keys() >= {*question.files}}
-
-
-def _patterns(tag: str, published: Mapping[str, Page], refs: Mapping[str, str]) -> set[str]:
-    return {path for ref, path in refs.items() if ref.startswith("pattern/") and tag in published[path].tags}
-
-
-def _finds(question: Question, interfaces: Mapping[str, Asker]) -> Statement:
-    first = {name: answers[question.text].paths[: question.within] for name, answers in interfaces.items()}
-    found = min(len({*question.files} & {*paths}) for paths in first.values())
-    told = [f"{name}: {', '.join(paths) or 'nothing'}" for name, paths in first.items()]
-    text = f'"{question.text}" finds what it is about in the first {question.within}'
-    return equal(text, len(question.files), found, told)
-
-
-def _finds_some(text: str, wanted: Collection[str], interfaces: Mapping[str, Asker]) -> Statement:
-    """Three of them among the results, or all where there are fewer."""
-    enough = min(3, len(wanted))
-    found = min(len({*wanted} & {*answers[text].paths}) for answers in interfaces.values())
-    told = [f"{name}: {', '.join(answers[text].paths) or 'nothing'}" for name, answers in interfaces.items()]
-    return equal(f'"{text}" finds patterns with that tag in the first {LIMIT}', enough, min(found, enough), told)
-
-
-def _nonsense(answers: Asker, spoken: Collection[str]) -> Iterator[str]:
-    for text, meant in MISSPELT.items():
-        suggestion = answers[text].suggestion
-        sensible = {None, meant} if meant in spoken else {None}
-        if suggestion not in sensible:
-            yield f"{text}: {suggestion}"
 
 
 def _by_rest(api: httpx.Client, text: str) -> Answered:

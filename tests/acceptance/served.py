@@ -4,6 +4,7 @@ import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -24,6 +25,8 @@ from tests.acceptance.site import FIXED, Pages, texts_of
 from tests.acceptance.truth import Statement, Truth, all_of, blob, equal, fact, none, same, servable, truth_at
 
 PLACES = ("store", "operators' objects", "index", "public answers", "logs")
+MAY_NAME_PATHS = (f"{OPERATIONS_PREFIX}reports/", f"{OPERATIONS_PREFIX}runs/")
+"""A run's plan lists the tree, its report what was skipped and why: for operators, and only for a while."""
 TEXT_FILES = (".py", ".toml", ".json", ".css", ".html", ".js")
 ANSWERS = (
     "/api/v1/graph",
@@ -59,7 +62,8 @@ def traces_of(truth: Truth, types: Iterable[str] = ()) -> Traces:
     known = [*public, *(text for page in truth.published.values() for text in _as_indexed(page))]
     kinds = [*types]
     known += [text for path, page in truth.published.items() for text in _side_by_side(path, page, kinds)]
-    known += [*truth.published, *truth.links.files, *_own_texts()]
+    own = (file for file in sorted((PROJECT / "layers" / "core").rglob("*")) if file.suffix in TEXT_FILES)
+    known += [*truth.published, *truth.links.files, *(file.read_text(encoding="utf-8") for file in own)]
     return Traces(private, names, known)
 
 
@@ -70,7 +74,7 @@ def statements(laptop: Laptop, api: httpx.Client, truth: Truth, refs: Iterable[s
     named: dict[str, set[str]] = {place: set() for place in PLACES}
     size = 0
     for place, where, texts in _places(laptop, api, refs, index):
-        listed = [text for text in texts if not (_may_name_paths(where) and text in truth.tree.blobs)]
+        listed = [text for text in texts if not (where.startswith(MAY_NAME_PATHS) and text in truth.tree.blobs)]
         size += sum(map(len, listed))
         text_of, name_of = traces.in_texts(listed)
         told[place] |= {f"{where}: text of {path}" for path in text_of}
@@ -88,7 +92,12 @@ def statements(laptop: Laptop, api: httpx.Client, truth: Truth, refs: Iterable[s
 
 def _asked(api: httpx.Client, truth: Truth) -> list[Statement]:
     """Asking for the very thing: by path, and by title."""
-    by_path = [path for path in truth.unpublished if len(path) <= 1000 and not _is_gone(api, path, truth)]
+    by_path = []
+    for path in (path for path in truth.unpublished if len(path) <= 1000):
+        answer = api.get("/api/v1/entries/by-path", params={"path": path})
+        # 404, or a published document that answers to the same path (`x.markdown` beside `x.markdown.md`).
+        if answer.status_code != 404 and not (answer.status_code == 200 and answer.json()["path"] in truth.published):
+            by_path.append(path)
     titles = sorted({page.title[:1000] for page in truth.unpublished.values() if page.title})
     found = []
     for title in titles:
@@ -99,12 +108,6 @@ def _asked(api: httpx.Client, truth: Truth) -> list[Statement]:
         all_of("their paths are answered with 404", len(truth.unpublished), by_path),
         all_of("a search for each of their titles finds published documents only", len(titles), found),
     ]
-
-
-def _is_gone(api: httpx.Client, path: str, truth: Truth) -> bool:
-    """404, or a published document that answers to the same path (`x.markdown` beside `x.markdown.md`)."""
-    answer = api.get("/api/v1/entries/by-path", params={"path": path})
-    return answer.status_code == 404 or (answer.status_code == 200 and answer.json()["path"] in truth.published)
 
 
 def _places(laptop: Laptop, api: httpx.Client, refs: Iterable[str], index: Index) -> Iterator[Place]:
@@ -136,11 +139,6 @@ def _addresses(api: httpx.Client, refs: Iterable[str]) -> Iterator[str]:
         yield f"/d/{ref}"
 
 
-def _may_name_paths(key: str) -> bool:
-    """A run's plan lists the tree, its report what was skipped and why: for operators, and only for a while."""
-    return key.startswith((f"{OPERATIONS_PREFIX}reports/", f"{OPERATIONS_PREFIX}runs/"))
-
-
 def _as_indexed(page: Page) -> Iterator[str]:
     """What the index makes of a published text: without Markdown's marks and `'s`, and under the headings above it."""
     for chunk in chunk_body(page.body):
@@ -151,12 +149,6 @@ def _as_indexed(page: Page) -> Iterator[str]:
 def _side_by_side(path: str, page: Page, types: Iterable[str]) -> Iterator[str]:
     for name in filter(None, (path.rpartition("/")[2].partition(".")[0], page.title)):
         yield from (f"{name} {text}" for text in (page.body, *page.values, *types))
-
-
-def _own_texts() -> Iterator[str]:
-    for file in sorted((PROJECT / "layers" / "core").rglob("*")):
-        if file.suffix in TEXT_FILES:
-            yield file.read_text(encoding="utf-8")
 
 
 SYNC_SECONDS = 1800
@@ -195,15 +187,11 @@ def sync(laptop: Laptop) -> list[Statement]:
 def examine(laptop: Laptop, index: Index | None = None) -> list[Statement]:
     """Every statement about what is served now. The laptop is idle; without `index` it uses the embedded engine."""
     looked_into = index or EmbeddedIndex(laptop.index_file)
-    head = laptop.workspace.head or ""
-    truth = truth_at(laptop.workspace.git_dir, head, DEFAULT_EXCLUDES)
-    with httpx.Client(base_url=laptop.url, trust_env=False, timeout=60) as api:
-        _wait_for(api, head)
-        served = _fetch(api, truth)
-        stored = laptop.manifest()
+    with _fetched(laptop) as (api, served):
+        truth, stored = served.truth, laptop.manifest()
         versions = {str(entry.ref): entry.generation for entry in stored.documents} if stored else {}
         return [
-            equal("the commit that is served is the head", head, served.manifest["commitSha"]),
+            equal("the commit that is served is the head", truth.tree.commit, served.manifest["commitSha"]),
             fact("files of the tree that this clone lacks", len(truth.absent)),
             *_presence(laptop, served),
             *_bodies(laptop, served),
@@ -220,38 +208,33 @@ def examine(laptop: Laptop, index: Index | None = None) -> list[Statement]:
 
 def examine_questions(laptop: Laptop) -> list[Statement]:
     """What people's questions find; the laptop is idle."""
-    head = laptop.workspace.head or ""
-    truth = truth_at(laptop.workspace.git_dir, head, DEFAULT_EXCLUDES)
-    with httpx.Client(base_url=laptop.url, trust_env=False, timeout=60) as api:
-        _wait_for(api, head)
-        return list(questions.examine(api, laptop.url, truth.published, _fetch(api, truth).refs))
+    with _fetched(laptop) as (api, served):
+        return list(questions.examine(api, laptop.url, served.truth.published, served.refs))
 
 
 def examine_agents(laptop: Laptop) -> list[Statement]:
     """What agents are given of the documents. The laptop is idle, and lets everybody read them whole over MCP."""
-    head = laptop.workspace.head or ""
-    truth = truth_at(laptop.workspace.git_dir, head, DEFAULT_EXCLUDES)
-    with httpx.Client(base_url=laptop.url, trust_env=False, timeout=60) as api:
-        _wait_for(api, head)
-        bodies = {ref: truth.published[path].body for ref, path in _fetch(api, truth).refs.items()}
+    with _fetched(laptop) as (_, served):
+        bodies = {ref: served.truth.published[path].body for ref, path in served.refs.items()}
     return list(agents.examine(laptop.url, bodies))
 
 
-def _wait_for(api: httpx.Client, head: str) -> None:
-    """A serving process may answer for some seconds from what it read before."""
-    deadline = time.monotonic() + FRESH_SECONDS
-    while api.get("/api/v1/manifest?limit=1").json().get("commitSha") != head and time.monotonic() < deadline:
-        time.sleep(0.2)
-
-
-def _fetch(api: httpx.Client, truth: Truth) -> Served:
-    listed = [*paged(api, "/api/v1/entries", {"limit": "100"})]
-    documents = {}
-    for item in listed:
-        answer = api.get(f"/api/v1/entries/{quote(item['contentType'])}/{quote(item['id'])}")
-        documents[item["path"]] = answer.json() if answer.status_code == 200 else {}
-    manifest: dict[str, Any] = api.get("/api/v1/manifest").json()
-    return Served(truth, listed, documents, manifest)
+@contextmanager
+def _fetched(laptop: Laptop) -> Iterator[tuple[httpx.Client, Served]]:
+    """Yield a client, and what the laptop answers about its head."""
+    head = laptop.workspace.head or ""
+    truth = truth_at(laptop.workspace.git_dir, head, DEFAULT_EXCLUDES)
+    with httpx.Client(base_url=laptop.url, trust_env=False, timeout=60) as api:
+        # A serving process may answer for some seconds from what it read before.
+        deadline = time.monotonic() + FRESH_SECONDS
+        while api.get("/api/v1/manifest?limit=1").json().get("commitSha") != head and time.monotonic() < deadline:
+            time.sleep(0.2)
+        listed = [*paged(api, "/api/v1/entries", {"limit": "100"})]
+        documents = {}
+        for item in listed:
+            answer = api.get(f"/api/v1/entries/{quote(item['contentType'])}/{quote(item['id'])}")
+            documents[item["path"]] = answer.json() if answer.status_code == 200 else {}
+        yield api, Served(truth, listed, documents, api.get("/api/v1/manifest").json())
 
 
 def paged(api: httpx.Client, address: str, query: dict[str, str]) -> Iterator[dict[str, Any]]:
@@ -277,7 +260,8 @@ def _presence(laptop: Laptop, served: Served) -> Iterator[Statement]:
         "published files in the public manifest", published, [item["path"] for item in served.manifest["documents"]]
     )
     yield same("published files in the stored manifest", published, [entry.path for entry in entries])
-    yield equal("ids of their own", len(published), len(set(ids)), _doubles(ids))
+    doubles = [name for name, count in Counter(ids).items() if count > 1]
+    yield equal("ids of their own", len(published), len(set(ids)), doubles)
     yield same("document objects in the store", [f"{CONTENT_PREFIX}{ref}.json" for ref in ids], keys[CONTENT_PREFIX])
     yield same("raw copies in the store", [f"{RAW_PREFIX}{path}" for path in published], keys[RAW_PREFIX])
     yield same("documents in the index", ids, indexed)
@@ -396,7 +380,3 @@ def _is_served(laptop: Laptop, api: httpx.Client, truth: Truth, path: str, item:
     right = answer.content == blob(laptop.workspace.git_dir, truth.tree.blobs[path])
     kind = answer.headers.get("content-type", "").startswith(item["mediaType"])
     return answer.status_code == 200 and right and kind and answer.headers.get("x-content-type-options") == "nosniff"
-
-
-def _doubles(names: list[str]) -> list[str]:
-    return [name for name, count in Counter(names).items() if count > 1]

@@ -225,8 +225,8 @@ def rows(statements: Sequence[Statement]) -> list[Row]:
     return [
         {
             "statement": item.text,
-            "expected": _shown(item.expected),
-            "found": _shown(item.found),
+            "expected": "" if item.expected is None else item.expected,
+            "found": "" if item.found is None else item.found,
             "verdict": "FALSE" if not item.holds else "" if item.expected is None else "true",
         }
         for item in statements
@@ -247,7 +247,3 @@ def _some(examples: Iterable[str]) -> tuple[str, ...]:
     known = list(examples)
     more = [f"and {len(known) - EXAMPLES} more"] if len(known) > EXAMPLES else []
     return (*known[:EXAMPLES], *more)
-
-
-def _shown(value: Value) -> Value:
-    return "" if value is None else value
