@@ -6,12 +6,19 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import closing
 from dataclasses import dataclass
 from statistics import median
+from typing import Protocol, TypeVar
 
 from bench.table import Row, percentile, ratio
 
+
+class Connection(Protocol):
+    def close(self) -> None: ...
+
+
+C = TypeVar("C", bound=Connection)
 Ways = Mapping[str, Callable[[], object]]
 """The calls of one round, by name."""
 Seconds = Mapping[str, Sequence[float]]
@@ -66,9 +73,9 @@ def cpu_by_turns(ways: Ways, *, blocks: int, calls: int) -> Seconds:
 
 
 def together(
-    opened: Callable[[], AbstractContextManager[Callable[[], object]]], clients: int, *, warm: float, seconds: float
+    connect: Callable[[], C], call: Callable[[C], object], clients: int, *, warm: float = 0.0, seconds: float
 ) -> list[float]:
-    """Return the latencies of what several clients at once got answered in so many seconds.
+    """Return the latencies of the calls that several clients at once got answered in so many seconds.
 
     Each has a connection of its own. In the `warm` seconds before, the host starts what it needs.
     """
@@ -76,9 +83,9 @@ def together(
     start = time.perf_counter() + warm
 
     def work() -> None:
-        with opened() as call:
+        with closing(connect()) as connection:
             while (began := time.perf_counter()) < start + seconds:
-                call()
+                call(connection)
                 if began >= start:
                     taken.append(time.perf_counter() - began)
 

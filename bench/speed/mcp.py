@@ -5,8 +5,8 @@ Without a clone, the sample. Every tool that reads is called on a laptop cloud.
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -127,17 +127,12 @@ def _calls(caller: Caller, laptop: Laptop) -> Iterator[tuple[str, dict[str, Any]
 def _called(url: str, caller: Caller, tool: str, arguments: dict[str, Any]) -> Row:
     params = {"name": tool, "arguments": arguments}
 
-    @contextmanager
-    def opened() -> Iterator[Callable[[], object]]:
-        with closing(Caller(url)) as another:
-            yield lambda: another(PATH, "tools/call", params, failed=True)
-
-    def call() -> dict[str, Any]:
+    def call(caller: Caller) -> dict[str, Any]:
         return caller(PATH, "tools/call", params, failed=True)
 
-    answer = call()
-    taken = by_turns(({tool: call} for _ in range(WARM_UP + ROUNDS)), warm_up=WARM_UP)[tool]
-    answered = together(opened, CLIENTS, warm=WARM_SECONDS, seconds=SECONDS)
+    answer = call(caller)
+    taken = by_turns([{tool: partial(call, caller)}] * (WARM_UP + ROUNDS), warm_up=WARM_UP)[tool]
+    answered = together(partial(Caller, url), call, CLIENTS, warm=WARM_SECONDS, seconds=SECONDS)
     text = "".join(block.get("text", "") for block in answer["content"])
     data = json.dumps(answer.get("structuredContent"), ensure_ascii=False, separators=(",", ":"))
     return {

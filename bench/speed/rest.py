@@ -6,7 +6,6 @@ Requests to ours and to the bare one take turns. The template is the committed o
 import argparse
 import copy
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -108,7 +107,7 @@ def rest(options: argparse.Namespace, folder: Path) -> Iterator[Table]:
                 (_ways(client, measured) for _ in range(WARM_UP + ROUNDS)),
                 warm_up=WARM_UP,
             )
-        side_by_side = [_row(case, _side_by_side(url, case), None) for case in measured]
+        side_by_side = [_row(case, _side_by_side(partial(Client, url), case), None) for case in measured]
     one_by_one = [_row(case, {"ours": taken[case.name], "bare": taken[case.bare]}, case.size) for case in measured]
     yield Table("rest", f"REST over {corpus.label}, one client", one_by_one, _note(taken))
     yield Table("rest-concurrent", f"REST over {corpus.label}, {CLIENTS} clients", side_by_side)
@@ -155,20 +154,15 @@ def _ways(client: Client, measured: list[Case]) -> Ways:
     return {name: partial(client.get, path) for name, path in paths.items()}
 
 
-def _side_by_side(url: str, case: Case) -> Seconds:
+def _side_by_side(connect: Callable[[], Client], case: Case) -> Seconds:
     """Measure clients at once, in short blocks, ours and bare by turns; in the first ones the host starts up."""
     taken: dict[str, list[float]] = {"ours": [], "bare": []}
     for block in range(WARM_BLOCKS + BLOCKS):
-        for name, path in (("ours", case.next_path), ("bare", lambda: case.bare)):
-
-            @contextmanager
-            def opened(path: Callable[[], str] = path) -> Iterator[Callable[[], object]]:
-                with Client(url) as client:
-                    yield lambda: client.get(path())
-
-            latencies = together(opened, CLIENTS, warm=0, seconds=BLOCK_SECONDS)
-            if block >= WARM_BLOCKS:
-                taken[name] += latencies
+        ours = together(connect, lambda client: client.get(case.next_path()), CLIENTS, seconds=BLOCK_SECONDS)
+        bare = together(connect, lambda client: client.get(case.bare), CLIENTS, seconds=BLOCK_SECONDS)
+        if block >= WARM_BLOCKS:
+            taken["ours"] += ours
+            taken["bare"] += bare
     return taken
 
 

@@ -187,16 +187,13 @@ def _row(laptop: Laptop, base: Base, beside: str | None) -> table.Row:
     row["rest / bare"] = times(taken[NEW]["rest"], taken[NEW]["bare"])
     for name, ask in (("rest", by_rest), ("mcp", by_mcp)):
         for callers in (1, CLIENTS):
-            supplies = [iter(base.questions(2_000)) for _ in range(callers)]
-
-            @contextmanager
-            def opened(
-                ask: Callable[[Client, str], bytes] = ask, supplies: list[Iterator[str]] = supplies
-            ) -> Iterator[Callable[[], object]]:
-                fresh = supplies.pop()
-                with Client(laptop.url) as client:
-                    yield lambda: ask(client, next(fresh))
-
-            answered = together(opened, callers, warm=WARM_SECONDS, seconds=SECONDS)
+            questions = base.questions(2_000)
+            answered = together(
+                partial(Client, laptop.url),
+                lambda client: ask(client, questions.pop()),  # noqa: B023 - called now
+                callers,
+                warm=WARM_SECONDS,
+                seconds=SECONDS,
+            )
             row[f"{name} calls/s, {callers}"] = len(answered) / SECONDS
     return row
