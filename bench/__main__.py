@@ -3,18 +3,8 @@
 import subprocess
 import sys
 
-SPEED = {
-    "imports": "import time of the handlers, beside bare imports of their frameworks",
-    "rest": "latency and throughput of REST, beside a bare route that returns the same bytes",
-    "mcp": "CPU and import of MCP, beside the bare SDK; tokens of every tool's default answer, calls a second",
-    "guard": "CPU of a call with a token beside one without, the guard's parts, import of the token endpoint",
-    "sync": "first sync, no-change sync, one-file push, large push: files per second, GitHub calls, embedding calls",
-    "search": "a search by REST and by MCP beside the bare queries of the index, at 272, 2,720 and 30,000 documents",
-    "hive": "a search of contributions beside one of documents, at 300 and 3,000 contributions",
-    "hive_queue": "a queue of 5,000 contributions: a page, one shown, approved, rejected; contributing meanwhile",
-    "memory": "the memory's tools beside a bare message, and seconds until what is added is found",
-    "opensearch": "a search on OpenSearch beside bare requests; needs a node: python -m bench.speed opensearch --url",
-}
+from bench.speed.__main__ import SPEED
+
 QUALITY = {
     "freshness": "seconds from a push until its text is served and found",
     "retrieval": "how well a search finds, on our own judged set",
