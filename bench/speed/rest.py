@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from bench.corpus import open_corpus
-from bench.measure import Seconds, Table, Ways, by_turns, spread, together
+from bench.measure import Seconds, Table, by_turns, spread, together
 from bench.serving import Client, synced
 from bench.synthetic import Prose
 from bench.table import Row, ratio, text
@@ -103,10 +103,11 @@ def rest(options: argparse.Namespace, folder: Path) -> Iterator[Table]:
                 body = client.get(case.next_path())
                 case.size = len(body)
                 (bodies / Path(case.bare).name).write_bytes(body)
-            taken = by_turns(
-                (_ways(client, measured) for _ in range(WARM_UP + ROUNDS)),
-                warm_up=WARM_UP,
-            )
+            bare = {"host": "/host/get"} | {case.bare: case.bare for case in measured}
+            # Paths are made before the clock starts.
+            paths = (bare | {case.name: case.next_path() for case in measured} for _ in range(WARM_UP + ROUNDS))
+            rounds = ({name: partial(client.get, path) for name, path in each.items()} for each in paths)
+            taken = by_turns(rounds, warm_up=WARM_UP)
         side_by_side = [_row(case, _side_by_side(partial(Client, url), case), None) for case in measured]
     one_by_one = [_row(case, {"ours": taken[case.name], "bare": taken[case.bare]}, case.size) for case in measured]
     yield Table("rest", f"REST over {corpus.label}, one client", one_by_one, _note(taken))
@@ -144,14 +145,6 @@ def cases(laptop: Laptop, client: Client) -> list[Case]:
         Case("search page, repeated", lambda _: f"/search?{repeated}"),
         Case("search page, new", lambda _: f"/search?{urlencode({'q': ' '.join(prose.words(5))})}"),
     ]
-
-
-def _ways(client: Client, measured: list[Case]) -> Ways:
-    """Return one request of each kind, ours and bare, and one of the host; paths are made before the clock starts."""
-    paths = {"host": "/host/get"} | {
-        name: path for case in measured for name, path in ((case.name, case.next_path()), (case.bare, case.bare))
-    }
-    return {name: partial(client.get, path) for name, path in paths.items()}
 
 
 def _side_by_side(connect: Callable[[], Client], case: Case) -> Seconds:

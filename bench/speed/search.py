@@ -129,7 +129,14 @@ class Base:
         manifest = self._laptop.manifest()
         if manifest is None or size <= self.size:
             return
-        made = [self._remixed() for _ in range(size - self.size)]
+        made = []
+        for _ in range(size - self.size):
+            like, number = self._random.choice(self._documents), next(self._numbers)
+            title = " ".join(self._random.sample(self._words, 4)) + f" {number}"
+            parts = self._random.choices(self.paragraphs, k=max(1, like.content.count("\n\n")))
+            name, content = slug(title), "\n\n".join(parts)
+            remixed = {"id": name, "title": title, "path": f"remixed/{name}.md", "aliases": [], "content": content}
+            made.append(like.model_copy(update=remixed))
         model = LocalEmbeddings()
         with closing(EmbeddedEngine(self._laptop.index_file, model)) as engine:
             for start in range(0, len(made), BATCH):
@@ -150,14 +157,6 @@ class Base:
         whole = manifest.model_copy(update={"documents": [*manifest.documents, *entries]})
         self._laptop.store.put(MANIFEST_KEY, Manifest.to_json(whole))
         time.sleep(MANIFEST_SECONDS)
-
-    def _remixed(self) -> Document:
-        like, number = self._random.choice(self._documents), next(self._numbers)
-        title = " ".join(self._random.sample(self._words, 4)) + f" {number}"
-        parts = self._random.choices(self.paragraphs, k=max(1, like.content.count("\n\n")))
-        name = slug(title)
-        other = {"id": name, "title": title, "path": f"remixed/{name}.md", "aliases": [], "content": "\n\n".join(parts)}
-        return like.model_copy(update=other)
 
 
 def _row(laptop: Laptop, base: Base, beside: str | None) -> table.Row:
