@@ -91,7 +91,7 @@ bench-reference: setup-all ## Measure how well, how fast and at what cost the pr
 	@$(RUN) python -m bench.reference $(ARGS)
 
 acceptance: setup ## Sync and check any clone: make acceptance REPOSITORY=PATH
-	@$(RUN) python -m bench.acceptance $(REPOSITORY) $(ARGS)
+	@$(RUN) python -m tests.acceptance $(REPOSITORY) $(ARGS)
 
 synth: setup-all ## Write the AWS template to cdk.out: make synth ARGS="-c stage=prod -c repository=owner/name -c branch=main"
 	@$(RUN) python app.py $(ARGS)

@@ -1,40 +1,32 @@
-"""Runs every benchmark: `python -m bench`, or only the named ones: `python -m bench rest imports`."""
+"""Every benchmark: `python -m bench`, or only the named ones: `python -m bench rest imports`."""
 
 import subprocess
 import sys
 
-BENCHMARKS = {
-    "imports": "import time of the handlers, beside bare imports of their frameworks",
-    "rest": "latency and throughput of REST, beside a bare route that returns the same bytes",
-    "mcp": "CPU and import of MCP, beside the bare SDK; tokens of every tool's default answer, calls a second",
-    "guard": "CPU of a call with a token beside one without, the guard's parts, import of the token endpoint",
-    "sync": "first sync, no-change sync, one-file push, large push: files per second, GitHub calls, embedding calls",
+from bench.speed.__main__ import SPEED
+
+QUALITY = {
     "freshness": "seconds from a push until its text is served and found",
-    "search": "a search by REST and by MCP beside the bare queries of the index, at 272, 2,720 and 30,000 documents",
-    "hive": "a search of contributions beside one of documents, at 300 and 3,000 contributions",
-    "hive_queue": "a queue of 5,000 contributions: a page, one shown, approved, rejected; contributing meanwhile",
     "retrieval": "how well a search finds, on our own judged set",
-    "memory": "the memory's tools beside a bare message, and seconds until what is added is found",
     "memory_month": "a made-up month of a team: the memory's four metrics beside what the team counted itself",
-    "memory_costs": "capacity units and CPU of each call of the memory, at 600, 5,000 and 20,000 entries",
     "memory_quality": "how well a team's memory is searched, and the tokens of an answer beside those of its files",
     "pii": "what the redaction finds and wrongly takes, by class: rules, model, both, on two halves of a set",
     "reference": "the product reference: paraphrases, CPU of look-ups, tokens of answers and of prompts",
-    "opensearch": "latency of a search on OpenSearch at 300 to 100,000 chunks, beside bare requests to the same node",
-    "reindex": "an index of 20,000 documents built anew under writes and searches, every answer judged",
 }
 
 
 def main(names: list[str]) -> int:
-    """Each benchmark has a process of its own, so that one does not warm the other; the worst exit code counts."""
-    if unknown := [name for name in names if name not in BENCHMARKS]:
+    """Run each in a process of its own, so that one does not warm the other; the worst exit code counts."""
+    known = SPEED | QUALITY
+    if unknown := [name for name in names if name not in known]:
         print(f"There is no benchmark {', '.join(unknown)}. There are:", file=sys.stderr)
-        for name, what in BENCHMARKS.items():
+        for name, what in known.items():
             print(f"  {name:14} {what}", file=sys.stderr)
         return 2
     worst = 0
-    for name in names or BENCHMARKS:
-        worst = max(worst, abs(subprocess.run([sys.executable, "-m", f"bench.{name}"], check=False).returncode))
+    for name in names or known:
+        command = ["bench.speed", name] if name in SPEED else [f"bench.{name}"]
+        worst = max(worst, abs(subprocess.run([sys.executable, "-m", *command], check=False).returncode))
     return worst
 
 

@@ -41,7 +41,7 @@ CONTEXT = SimpleNamespace(aws_request_id="bench", get_remaining_time_in_millis=l
 
 
 def modern(method: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """One POST without a handshake: metadata with every request, method and name in headers as well."""
+    """Return one POST without a handshake: metadata with every request, method and name in headers as well."""
     meta = {
         "io.modelcontextprotocol/protocolVersion": MODERN,
         "io.modelcontextprotocol/clientInfo": CLIENT,
@@ -64,9 +64,9 @@ def initialize() -> dict[str, Any]:
 
 
 def event(method: str, params: Mapping[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
-    """Payload format 2.0."""
+    """Return an event of payload format 2.0."""
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-    told = {
+    sent = {
         "host": HOST,
         "content-type": "application/json",
         "accept": "application/json, text/event-stream",
@@ -83,7 +83,7 @@ def event(method: str, params: Mapping[str, Any], headers: Mapping[str, str]) ->
         "routeKey": "$default",
         "rawPath": PATH,
         "rawQueryString": "",
-        "headers": told,
+        "headers": sent,
         "requestContext": {"domainName": HOST, "stage": "$default", "requestId": "bench", "http": http},
         "body": body,
         "isBase64Encoded": False,
@@ -91,7 +91,7 @@ def event(method: str, params: Mapping[str, Any], headers: Mapping[str, str]) ->
 
 
 def result(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON-RPC result. Raises ValueError when there is none: a benchmark of failures would mean nothing."""
+    """Return the JSON-RPC result. Raises ValueError where there is none: figures of failures would mean nothing."""
     body = answer["body"]
     if "text/event-stream" in answer["headers"].get("content-type", ""):
         body = next(line[6:] for line in reversed(body.splitlines()) if line.startswith("data: "))
@@ -142,7 +142,7 @@ TEXT = "\n\n".join(f"{hit.title}\n{hit.url}\n{hit.passage}" for hit in DATA.resu
 
 @contextmanager
 def logging_as_on_lambda() -> Iterator[None]:
-    """Our line for each call is formatted, and goes nowhere; the SDK's and the adapter's are off, as in the product."""
+    """Format our line for each call and drop it; the SDK's and the adapter's lines are off, as in the product."""
     for name in ("mangum", "mcp"):
         logging.getLogger(name).setLevel(logging.WARNING)
     ours, nowhere = logging.getLogger("commonplace"), _Nowhere()
@@ -164,7 +164,7 @@ class _Nowhere(logging.Handler):
 
 
 def toolset(name: str = "bench", tier: Tier = "public") -> Toolset:
-    """The tools as the product declares them."""
+    """Return tools as the product declares them."""
 
     def run(_: Call, __: Any) -> Answer:
         return Answer(text=TEXT, data=DATA)
@@ -188,22 +188,18 @@ def toolset(name: str = "bench", tier: Tier = "public") -> Toolset:
 def ours(
     tools: Toolset | None = None, principals: Principals | None = None, challenges: Challenges | None = None
 ) -> Handler:
-    """The product's frame, edge, gateway and log lines. Nothing is limited: a counter would be a call of a store."""
-    throttle = Throttle(Limiter(_NoCounters(), time.time), {"read": 0, "search": 0, "write": 0})
+    """Return the product's frame, edge, gateway and log lines. No rate is limited: that would be a call of a store."""
+    counters: Any = SimpleNamespace(add=lambda key, amount, expires_at: amount)  # noqa: ARG005 - the port's shape
+    throttle = Throttle(Limiter(counters, time.time), {"read": 0, "search": 0, "write": 0})
     surface = Surface(name="bench", base_url=BASE_URL, spend=throttle.spend, record=record)
     served = tools or toolset()
     return Gateway(create_app([served], surface, throttle=throttle, principals=principals, challenges=challenges))
 
 
-class _NoCounters:
-    def add(self, key: str, amount: int, expires_at: int) -> int:  # noqa: ARG002 - the port's shape
-        return amount
-
-
 def bare(*, json_response: bool) -> Handler:
-    """`MCPServer`, a manager for each request, Mangum: what the SDK does by itself on Lambda, and no more.
+    """Return `MCPServer`, a manager for each request, Mangum: what the SDK does by itself on Lambda, and no more.
 
-    The SDK answers JSON or a stream of events as it is told; ours chooses by what is asked, so there are two of these.
+    The SDK answers JSON or a stream of events by its setting; ours chooses by the request, so there are two of these.
     """
     server = MCPServer("bench", instructions="Search before you answer.", log_level="WARNING")
     for number in range(TOOLS):
@@ -233,7 +229,7 @@ def _bare_tool(
     limit: Annotated[int, Field(ge=1, le=20, description=LIMIT)] = 5,  # noqa: ARG001
     tags: Annotated[list[str] | None, Field(max_length=20, description=TAGS)] = None,  # noqa: ARG001
 ) -> Annotated[CallToolResult, Hits]:
-    """Answers as ours does: a text for readers and the same as data."""
+    """Answer as ours does: a text for readers and the same as data."""
     return CallToolResult(
         content=[TextContent(type="text", text=TEXT)],
         structured_content=DATA.model_dump(mode="json", by_alias=True, exclude_none=True),
@@ -251,14 +247,14 @@ class _Instance:
 
 
 class Caller:
-    """One kept connection to a server of MCP. Not for use from several threads."""
+    """One open connection to a server of MCP. Not for use from several threads."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
         self._connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
 
     def post(self, path: str, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The message that answers, an error too."""
+        """Return the message that answers, an error too."""
         event = modern(method, params)
         headers = {name: event["headers"][name] for name in event["headers"] if name.startswith(("mcp-", "accept"))}
         self._connection.request("POST", path, event["body"], headers | {"content-type": "application/json"})
@@ -266,7 +262,7 @@ class Caller:
         return answer
 
     def __call__(self, path: str, method: str, params: Mapping[str, Any], *, failed: bool = False) -> dict[str, Any]:
-        """The result. Raises ValueError for anything else, and for a call that failed unless those count too."""
+        """Return the result. Raises ValueError for anything else, and for a call that failed unless those count too."""
         return result_of(self.post(path, method, params), failed=failed)
 
     def close(self) -> None:
@@ -274,7 +270,7 @@ class Caller:
 
 
 def result_of(answer: Mapping[str, Any], *, failed: bool = False) -> dict[str, Any]:
-    """Raises ValueError as `Caller` does."""
+    """Return the result of a message. Raises ValueError as `Caller` does."""
     if "result" not in answer or (answer["result"].get("isError") and not failed):
         raise ValueError(json.dumps(answer)[:400])
     found: dict[str, Any] = answer["result"]

@@ -19,7 +19,7 @@ from statistics import fmean
 from typing import Any
 
 from bench import table
-from bench.memory import Server
+from bench.speed.memory import Server
 from commonplace.memory.model import PHASES
 from commonplace.web.mcp.budgets import estimate_tokens
 from local.cli.dev import SAMPLE_NAME

@@ -16,13 +16,21 @@ from bench.corpus import Corpus
 from local.dev.laptop import Laptop
 from local.dev.screen import judge
 
+RUN_SECONDS = 900
+LOG_SECONDS = 0.3
+"""A log line of a function that has answered is read a moment later."""
+
 
 class Refused(Exception):
     """The answer was not 200: its time would mean nothing."""
 
 
+class NotSynced(Exception):
+    """The laptop did not come to serve what the branch shows: figures of it would mean nothing."""
+
+
 class Client(closing["Client"]):
-    """Not for use from several threads."""
+    """One connection that stays open. Not for use from several threads."""
 
     def __init__(self, url: str) -> None:
         super().__init__(self)
@@ -35,31 +43,26 @@ class Client(closing["Client"]):
     def close(self) -> None:
         self._connection.close()
 
-    def get(self, path: str) -> bytes:
-        self._connection.request("GET", path)
-        response = self._connection.getresponse()
-        body = response.read()
+    def request(self, method: str, path: str, body: bytes | None = None, **headers: str) -> bytes:
+        """Return the whole answer. Raises Refused."""
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        try:
+            self._connection.request(method, path, body, sent)
+            response = self._connection.getresponse()
+        except ConnectionError:  # some servers end idle connections; the next request opens one
+            self._connection.close()
+            self._connection.request(method, path, body, sent)
+            response = self._connection.getresponse()
+        answer = response.read()
         if response.status != 200:
             raise Refused(f"{path} was answered with {response.status}")
-        return body
+        return answer
+
+    def get(self, path: str) -> bytes:
+        return self.request("GET", path)
 
     def json(self, path: str) -> Any:
         return json.loads(self.get(path))
-
-    def timed(self, path: str) -> float:
-        """Seconds until the whole answer was read."""
-        began = time.perf_counter()
-        self.get(path)
-        return time.perf_counter() - began
-
-
-RUN_SECONDS = 900
-LOG_SECONDS = 0.3
-"""A log line of a function that has answered is read a moment later."""
-
-
-class NotSynced(Exception):
-    """The laptop did not come to serve what the branch shows: figures of it would mean nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,11 @@ class Bench:
         self.laptop = Laptop(corpus.source, data, on_log=self._hear, template=template)
 
     def run(self, action: Callable[[], object]) -> Cost:
-        """Does something that makes the sync run; returns when its documents are searchable."""
+        """Do something that makes the sync run; return its cost when its documents are searchable.
+
+        Raises NotSynced where two counts differ that cannot both be wrong: the texts that the function logged, and the
+        vectors that its index holds.
+        """
         vectors, embedded, version = self._vectors(), len(self._embedded), self._generation()
         self.laptop.api.forget_requests()
         began = time.perf_counter()
@@ -94,7 +101,11 @@ class Bench:
         self.laptop.wait(RUN_SECONDS)
         seconds = time.perf_counter() - began
         time.sleep(LOG_SECONDS)
-        self._check(self._vectors() - vectors, sum(self._embedded[embedded:]))
+        new, texts = self._vectors() - vectors, sum(self._embedded[embedded:])
+        if new > texts:
+            raise NotSynced(f"The index has {new} new vectors, and its function reports {texts}.")
+        if faults := judge(self.laptop).faults:
+            raise NotSynced(" ".join(faults))
         calls = self.laptop.api.requests
         report = self.laptop.report() if self._generation() != version else None
         return Cost(
@@ -103,20 +114,13 @@ class Bench:
             sum(call.endpoint == "blob" for call in calls),
             sum(call.endpoint == "tarball" for call in calls),
             len(self._embedded) - embedded,
-            sum(self._embedded[embedded:]),
+            texts,
             report.counts.stored + report.counts.removed if report else 0,
         )
 
     def poke(self) -> None:
-        """Asks for a run without a push, as the schedule does."""
+        """Start a run without a push, as the schedule does."""
         self.laptop.cloud.invoke("Webhook", {"source": "commonplace.operator"})
-
-    def _check(self, new_vectors: int, texts: int) -> None:
-        """Two counts that cannot both be wrong: what the function logged, and what its index holds."""
-        if new_vectors > texts:
-            raise NotSynced(f"The index has {new_vectors} new vectors, and its function tells of {texts}.")
-        if faults := judge(self.laptop).faults:
-            raise NotSynced(" ".join(faults))
 
     def _generation(self) -> int:
         manifest = self.laptop.manifest()
@@ -137,7 +141,7 @@ class Bench:
 
 @contextmanager
 def started(corpus: Corpus, data: Path, template: Mapping[str, Any] | None = None) -> Iterator[Bench]:
-    """A laptop that listens and has synced nothing yet."""
+    """Yield a laptop that listens and has synced nothing yet."""
     bench = Bench(corpus, data, template)
     with bench.laptop:
         yield bench
@@ -145,7 +149,7 @@ def started(corpus: Corpus, data: Path, template: Mapping[str, Any] | None = Non
 
 @contextmanager
 def synced(corpus: Corpus, data: Path, template: Mapping[str, Any] | None = None) -> Iterator[Bench]:
-    """A laptop that serves the head of the corpus."""
+    """Yield a laptop that serves the head of the corpus."""
     with started(corpus, data, template) as bench:
         bench.run(bench.laptop.push)
         yield bench

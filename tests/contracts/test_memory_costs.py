@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bench.memory_costs import Asked, World, spent, world
 from commonplace.memory.client.client import MemoryClient
 from commonplace.memory.client.learnings import Address
 from local.cloud import moto_patches
+from tests.contracts.memory_costs import Asked, World, spent, world
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from bench.acceptance import served
-from bench.acceptance.truth import Statement
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.model import RecordId, Tombstone
 from commonplace.search.models.local import LocalEmbeddings
 from local.deployment import PROJECT
 from local.dev.laptop import Laptop
 from local.dev.source import Source, clone
+from tests.acceptance import served
+from tests.acceptance.truth import Statement
 from tests.integration.awkward import HIDDEN_TITLE, SECRET, awkward
 
 pytestmark = pytest.mark.laptop
@@ -26,7 +26,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "bench.acceptance", *map(str, arguments)]
+    command = [sys.executable, "-m", "tests.acceptance", *map(str, arguments)]
     return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=600, check=False)
 
 

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from bench.acceptance import history
-from bench.acceptance.history import settled
-from bench.acceptance.machine import Machine
-from bench.acceptance.truth import Statement
 from commonplace.documents.index_source import StoredDocuments
 from commonplace.search.embeddings import embed_records
 from commonplace.search.model import RecordId
 from commonplace.search.models.local import LocalEmbeddings
 from local.dev.source import clone
+from tests.acceptance import history
+from tests.acceptance.history import settled
+from tests.acceptance.machine import Machine
+from tests.acceptance.truth import Statement
 from tests.integration.awkward import awkward
 
 pytestmark = pytest.mark.laptop

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from bench.acceptance import history, interrupted, served
-from bench.acceptance.__main__ import main
-from bench.acceptance.history import settled
-from bench.acceptance.indexes import OpenSearchIndex
-from bench.acceptance.interrupted import Tap
-from bench.acceptance.machine import Machine
-from bench.acceptance.truth import Statement, truth_at
 from commonplace.documents.content.paths import DEFAULT_EXCLUDES
 from local.dev.laptop import Laptop, committed_template
 from local.dev.source import Source, clone
+from tests.acceptance import history, interrupted, served
+from tests.acceptance.__main__ import main
+from tests.acceptance.history import settled
+from tests.acceptance.indexes import OpenSearchIndex
+from tests.acceptance.interrupted import Tap
+from tests.acceptance.machine import Machine
+from tests.acceptance.truth import Statement, truth_at
 from tests.integration.awkward import HIDDEN_TITLE, awkward
 from tests.opensearch_node.node import OwnedNode, ask
 

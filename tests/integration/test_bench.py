@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from bench import sync, synthetic
+from bench import synthetic
 from bench.corpus import open_corpus
+from bench.speed import sync
 
 SMALLER = 24
 """Times; the sync fetches up to about 50 files one by one, and only more of them as an archive."""

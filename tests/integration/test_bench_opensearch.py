@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from bench import opensearch, table
+from bench import table
 from bench.retrieval import __main__ as retrieval
 from bench.retrieval.engines import Node
 from bench.retrieval.sets import sample_sets
 from bench.retrieval.systems import BUILT, LEXICAL
+from bench.speed import opensearch
+from bench.speed.__main__ import main
 
 
 def _left(url: str) -> list[str]:
@@ -21,8 +23,9 @@ def test_a_search_is_timed_beside_bare_requests_at_every_size(
     opensearch_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(table, "RESULTS", tmp_path)
-    given = ["--url", opensearch_url, "--sizes", "300,600", "--queries", "5", "--rounds", "1", "--no-picture"]
-    assert opensearch.main(given) == 0
+    monkeypatch.setattr(opensearch, "QUERIES", 5)
+    monkeypatch.setattr(opensearch, "ROUNDS", 1)
+    assert main(["opensearch", "--url", opensearch_url, "--sizes", "300,600", "--no-picture"]) == 0
     rows = json.loads((tmp_path / "opensearch.json").read_text())["rows"]
     assert [row["chunks"] for row in rows] == [300, 600]
     for row in rows:

@@ -11,8 +11,6 @@ import pytest
 from moto import mock_aws
 from typer.testing import CliRunner
 
-from bench.reindex import Deployed, measure
-from bench.reindexing import ABSENT, KnowledgeBase, OtherModel, Traffic, Truth, message
 from commonplace.documents.index_source import StoredDocuments
 from commonplace.kernel.errors import InvalidInput
 from commonplace.kernel.s3 import S3ObjectStore
@@ -31,6 +29,8 @@ from local import cli
 from local.deployment import announced, find
 from local.dev.laptop import Laptop
 from local.dev.source import plain_folder
+from tests.acceptance.reindex import Deployed, measure
+from tests.acceptance.reindexing import ABSENT, KnowledgeBase, OtherModel, Traffic, Truth, message
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.integration.cloud.waiting import until
 from tests.unit.memory.test_upkeep import AUDIT, entry_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bench.rest import with_bare_function
+from bench.speed.rest import with_bare_function
 from local.dev.laptop import committed_template
 
 

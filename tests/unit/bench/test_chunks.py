@@ -4,7 +4,7 @@ from itertools import islice
 
 import pytest
 
-from bench.opensearch import CHUNKS_EACH, DIMENSION, MadeUp, MadeUpModel
+from bench.speed.opensearch import CHUNKS_EACH, DIMENSION, MadeUp, MadeUpModel
 from commonplace.search.model import IndexedRecord
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from bench import mcp
 from bench.mcp_servers import CONTEXT, TOOLS, bare, event, logging_as_on_lambda, modern, ours, result
+from bench.speed import mcp
 
 pytestmark = pytest.mark.usefixtures("loop")
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("loop")
 def test_every_message_is_answered_alike_by_both_servers() -> None:
     with logging_as_on_lambda():
         rows = mcp.beside(1)
-    assert [row["message"] for row in rows] == [case.name for case in mcp.cases()]
+    assert [row["message"] for row in rows] == list(mcp.MESSAGES)
     assert all(float(row["cpu ms"] or 0) > 0 for row in rows)
 
 

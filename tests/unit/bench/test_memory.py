@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from bench import memory
-from bench.memory_quality.judged import judged_memory
+from bench.speed import memory
 from tests.unit.memory.tools.teams import Team, team
 
 
@@ -29,14 +28,10 @@ class AtHand(memory.Server):
 def test_every_tool_that_is_timed_answers_and_has_its_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "FRESH", 1)
     monkeypatch.setattr(memory, "WARM_UP", 0)
-    monkeypatch.setattr(memory, "fill", _one_entry)
-    rows = memory.measure(AtHand(team(tmp_path)), judged_memory(), lambda: None, rounds=1)
+    server = AtHand(team(tmp_path))
+    server.call("kb_add", content="There is one.", entry_type="fact", roles=["all"], tags=["pattern"])
+    rows = memory.measure(server, ["What is there?"], rounds=1)
     named = " ".join(str(row["call"]) for row in rows)
     assert all(tool in named for tool in ("kb_search", "kb_get", "kb_list", "kb_add", "kb_update", "kb_delete"))
     assert {row.get("no answer") for row in rows} == {0, None}
     assert list(rows[0]) == list(rows[-1])
-
-
-def _one_entry(server: memory.Server) -> int:
-    server.call("kb_add", content="There is one.", entry_type="fact", roles=["all"], tags=["pattern"])
-    return 1

@@ -9,13 +9,13 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 from mypy_boto3_dynamodb import DynamoDBClient
 
-from bench.memory_costs import Metered
 from commonplace.kernel.errors import Unavailable
 from commonplace.memory.ports import VectorCaches
 from commonplace.search.embeddings import vector_key
 from commonplace.search.model import Vector
 from commonplace.search.store import DynamoVectorCaches, DynamoVectorMemory, MemoryBehind
 from tests.aws_fixture import TABLE
+from tests.contracts.memory_costs import Metered
 from tests.fakes.memory_vectors import FakeVectorCaches
 from tests.unit.kernel.test_resilience import Clock, never
 
