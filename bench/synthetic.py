@@ -26,7 +26,7 @@ RARE_WORDS = tuple(
 """Compounds: as in any language, few words make up most of the text, and most words are rare."""
 
 SEED = 20260223
-PUBLISHED, UNPUBLISHED, OTHERS = 272, 1_884, 130
+PUBLISHED, OTHERS = 272, 130
 COMMITS = 60
 """Over which the first tree grows, so that files differ in when they last changed."""
 FIRST_COMMIT = 1_735_689_600
@@ -105,19 +105,27 @@ def files(every: int = 1) -> list[File]:
             unpublished.append(f"{folder}{odd}.md")
     random.Random(SEED).shuffle(published)
     random.Random(SEED + 1).shuffle(unpublished)
-    return [
-        *_documents(published[::every], unpublished[::every]),
-        *_private(unpublished[::every]),
-        *_others(range(0, OTHERS, every)),
-    ]
+    tree = [*_documents(published[::every], unpublished[::every]), *_private(unpublished[::every])]
+    for number in range(0, OTHERS, every):
+        ending = "png" if number < 115 else "pdf" if number < 127 else "webp"
+        chance = random.Random(SEED + 100 + number)
+        content = chance.randbytes(chance.randint(4_000, 60_000))
+        tree.append(File(f"attachments/picture-{number}.{ending}", content))
+    return tree
 
 
 def _documents(named: Sequence[tuple[str, str]], unpublished: Sequence[str]) -> Iterator[File]:
     """Yield published documents with the measures of the real ones."""
-    prose, chance = Prose(SEED + 2), random.Random(SEED + 2)
+    prose, chance, quantiles = Prose(SEED + 2), random.Random(SEED + 2), MADE_OF["body_quantiles"]
     targets = [path for path, _ in named if " " not in path]
     private = [path for path in unpublished if " " not in path]
-    sizes = _shuffled([_body_size((index + 0.5) / len(named)) for index in range(len(named))])
+    sizes: list[int] = []
+    for share in ((index + 0.5) / len(named) for index in range(len(named))):
+        # Between the quantiles on a logarithmic scale.
+        position = bisect_right([point for point, _ in quantiles], share)
+        (low, small), (high, large) = quantiles[position - 1], quantiles[position]
+        sizes.append(round(exp(log(small) + (share - low) / (high - low) * (log(large) - log(small)))))
+    sizes = _shuffled(sizes)
     tags = _tags(len(named))
     for index, (path, kind) in enumerate(named):
         links = [chance.choice(targets) for _ in range(LINKS_PER_DOCUMENT)]
@@ -131,14 +139,6 @@ def _documents(named: Sequence[tuple[str, str]], unpublished: Sequence[str]) -> 
 def _shuffled(values: list[int]) -> list[int]:
     random.Random(SEED + 5).shuffle(values)
     return values
-
-
-def _body_size(share: float) -> int:
-    """Return the characters of the document at this share, between the quantiles on a logarithmic scale."""
-    quantiles = MADE_OF["body_quantiles"]
-    position = bisect_right([point for point, _ in quantiles], share)
-    (low, small), (high, large) = quantiles[position - 1], quantiles[position]
-    return round(exp(log(small) + (share - low) / (high - low) * (log(large) - log(small))))
 
 
 def _tags(documents: int) -> list[list[str]]:
@@ -206,13 +206,6 @@ def _private(named: Sequence[str]) -> Iterator[File]:
             case _:
                 head = ""
         yield File(path, (head + body).encode())
-
-
-def _others(numbers: Sequence[int]) -> Iterator[File]:
-    for number in numbers:
-        ending = "png" if number < 115 else "pdf" if number < 127 else "webp"
-        chance = random.Random(SEED + 100 + number)
-        yield File(f"attachments/picture-{number}.{ending}", chance.randbytes(chance.randint(4_000, 60_000)))
 
 
 def write(git_dir: Path, every: int = 1) -> tuple[str, str]:

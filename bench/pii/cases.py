@@ -22,6 +22,7 @@ HALVES: tuple[Half, ...] = ("tuned", "held")
 
 FOLDER = Path(__file__).parent / "cases"
 KEYS = Path(__file__).with_name("keys.yaml")
+FORMS: dict[str, list[str | list[str | int]]] = yaml.safe_load(KEYS.read_text(encoding="utf-8"))
 _MARK = re.compile(r"⟦(\w+)(?: ([\w-]+))?(?:\|([^⟦⟧]*))?⟧")
 _ALPHABETS = {"letters": ascii_letters, "lower": ascii_lowercase, "upper": ascii_uppercase + digits, "digits": digits}
 _ALPHABETS |= {"word": ascii_letters + digits, "hex": digits + "abcdef", "base32": ascii_uppercase + "234567"}
@@ -97,12 +98,6 @@ def parsed(marked: str, seed: str) -> tuple[str, tuple[Mark, ...]]:
     return text, tuple(marks)
 
 
-@cache
-def _forms() -> dict[str, list[str | list[str | int]]]:
-    forms: dict[str, list[str | list[str | int]]] = yaml.safe_load(KEYS.read_text(encoding="utf-8"))
-    return forms
-
-
 def made(label: str, seed: str) -> str:
     """Return a made-up key or card, the same for the same seed. Raises KeyError for a label that stands for nothing."""
     random = Random(f"{label} {seed}")
@@ -131,6 +126,6 @@ def made(label: str, seed: str) -> str:
         part
         if isinstance(part, str)
         else "".join(random.choices(_ALPHABETS.get(str(part[1]), str(part[1])), k=int(part[0])))
-        for part in _forms()[label]
+        for part in FORMS[label]
     )
     return "".join(chosen)

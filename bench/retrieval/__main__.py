@@ -179,7 +179,6 @@ class Run:
 CLONES = {
     "links": "a clone whose links are the queries",
     "titles": "a clone whose titles, and typos in them, are the queries",
-    "names": "a clone whose authors, files, addresses, ids and tags are the queries",
     "paraphrases": "a clone with a topics.tsv and qrels.txt, or a public one in a folder named handbook or til",
 }
 """Options that take a clone."""
@@ -207,9 +206,9 @@ def sets_of(options: argparse.Namespace) -> Iterator[Sequence[JudgedSet]]:
     if options.sample or not any(getattr(options, kind) for kind in CLONES):
         groups.append(sample_sets(final=options.final))
     groups += [[paraphrased_set(clone, final=options.final)] for clone in options.paraphrases]
-    for clone in dict.fromkeys([*options.links, *options.titles, *options.names]):
-        wanted = {kind: clone in getattr(options, kind) for kind in ("links", "titles", "names")}
-        groups.append(clone_sets(clone, **wanted, final=options.final))
+    for clone in dict.fromkeys([*options.links, *options.titles]):
+        links, titles = clone in options.links, clone in options.titles
+        groups.append(clone_sets(clone, links=links, titles=titles, final=options.final))
     for group in groups:
         chosen = group if options.final else [judged.for_tuning() for judged in group]
         if left := [judged for judged in chosen if judged.topics]:

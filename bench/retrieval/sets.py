@@ -12,11 +12,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any
 
-from commonplace.documents.addresses import SITE_PAGE
 from commonplace.documents.content.document import Document, reference
 from commonplace.documents.content.graph import LinkResolver, ToDocument, names_of
 from commonplace.documents.content.paths import Exclusions, assign_ids
@@ -186,37 +184,6 @@ def misspelt(title: str) -> str:
             return made
 
 
-AUTHORS, OTHER_NAMES = 60, 50
-
-
-def named_set(base: str, records: Sequence[Record]) -> JudgedSet:
-    """Return the set of names that are no plain title: authors first, the other kinds by turns; the same every time."""
-    kinds = ("author", "stem", "path", "address", "type/id", "tag", "parenthesis")
-    found: dict[str, dict[str, dict[str, int]]] = {kind: defaultdict(dict) for kind in kinds}
-    for record in records:
-        tags = {*record.tags, *([record.document_id] if record.content_type == "tag" else [])}
-        address = SITE_PAGE.format(type=record.content_type, id=record.document_id)
-        names = [("stem", Path(record.path).stem), ("path", record.path), ("address", address), ("type/id", record.id)]
-        names += [("parenthesis", record.title)] if "(" in record.title else []
-        names += [("author", author) for author in record.authors] + [("tag", f"tag:{tag}") for tag in tags]
-        for kind, name in names:
-            found[kind][name][record.id] = WANTED
-    for record in records:
-        if record.title in found["author"]:  # the page about somebody is as right as what they wrote
-            found["author"][record.title][record.id] = WANTED
-    author, *others = (
-        # An order that is the same every time and follows nothing in the names.
-        [
-            Topic(f"{kind}: {name}", name, kind)
-            for name in sorted(found[kind], key=lambda name: hashlib.sha256(name.encode()).digest())
-        ]
-        for kind in kinds
-    )
-    topics = [*author[:AUTHORS], *islice(filter(None, chain(*zip_longest(*others))), OTHER_NAMES)]
-    grades = {topic.id: found[topic.category][topic.text] for topic in topics}
-    return JudgedSet(f"names of {base}", records, topics, grades)
-
-
 MIN_WORDS = 2
 """Below that a link's text says nothing that could be searched for (`here`)."""
 
@@ -246,16 +213,14 @@ def anchored_set(clone: Path, published: Sequence[Document], records: Sequence[R
     return JudgedSet(f"links of {clone.name}", records, topics, {topic.id: found[topic.text] for topic in topics})
 
 
-def clone_sets(
-    clone: Path, *, links: bool = False, titles: bool = False, names: bool = False, final: bool = False
-) -> list[JudgedSet]:
+def clone_sets(clone: Path, *, links: bool = False, titles: bool = False, final: bool = False) -> list[JudgedSet]:
     """Return what a clone yields without a judge. Raises ValueError when it was to have links and has none."""
     published = documents(clone)
     records = [record_from_document(document) for document in published]
     found = [anchored_set(clone, published, records)] if links else []
     if titles:
         found += [title_set(clone.name, records), unanswerable_set(clone.name, records, final=final)]
-    return [*found, named_set(clone.name, records)] if names else found
+    return found
 
 
 def documents(root: Path = ROOT, *, plain: bool = False) -> Sequence[Document]:

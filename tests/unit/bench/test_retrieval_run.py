@@ -110,18 +110,6 @@ def test_links_of_a_clone_become_queries_for_where_they_lead(tmp_path: Path) -> 
     assert [*judged.grades.values()] == [{"file/loft": 3, "file/barn": 1}]
 
 
-def test_names_of_a_clone_become_queries_for_what_has_them(tmp_path: Path) -> None:
-    (tmp_path / "hay-barn.md").write_text("---\ntitle: Barn (new)\npublish: true\nauthor: Ada Byre\n---\nHay.")
-    (tmp_path / "ada.md").write_text("---\ntitle: Ada Byre\npublish: true\ntags: [people]\n---\nShe farms.")
-    (names,) = clone_sets(tmp_path, names=True)
-    found = {topic.text: names.grades[topic.id].keys() for topic in names.topics}
-    assert found["Ada Byre"] == {"file/hay-barn", "file/ada"}
-    assert found["tag:people"] == {"file/ada"}
-    for name in ("hay-barn", "hay-barn.md", "file/hay-barn", "/d/file/hay-barn", "Barn (new)"):
-        assert found[name] == {"file/hay-barn"}
-    assert names.topics == clone_sets(tmp_path, names=True)[0].topics
-
-
 @pytest.mark.parametrize(("name", "reason"), [("onnx:/nowhere", "model.onnx"), ("another", "no model")])
 def test_a_model_that_is_not_there_is_missing_with_a_reason(name: str, reason: str) -> None:
     with pytest.raises(Missing, match=reason):
