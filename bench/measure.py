@@ -4,7 +4,6 @@ import gc
 import random
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -21,8 +20,8 @@ class Connection(Protocol):
 C = TypeVar("C", bound=Connection)
 Ways = Mapping[str, Callable[[], object]]
 """The calls of one round, by name."""
-Seconds = Mapping[str, Sequence[float]]
-"""What the calls of each name took, in the order of the rounds."""
+Seconds = dict[str, list[float]]
+"""What the calls of each name took, round by round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +38,12 @@ class Table:
 def by_turns(rounds: Iterable[Ways], *, warm_up: int = 0, skipping: tuple[type[Exception], ...] = ()) -> Seconds:
     """Return the seconds of every call, in an order that changes; the first rounds warm up and are not counted.
 
-    A call that raises one of `skipping` has no time, and neither have the others of its round.
+    A call that raises one of `skipping` has no time in that round.
     """
-    order, taken = random.Random(1), defaultdict[str, list[float]](list)
+    order, taken = random.Random(1), dict[str, list[float]]()
     for number, ways in enumerate(rounds):
+        for name in ways:
+            taken.setdefault(name, [])
         for name in order.sample([*ways], len(ways)):
             began = time.perf_counter()
             try:

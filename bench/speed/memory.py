@@ -94,10 +94,9 @@ def measure(server: Server, queries: Sequence[str], rounds: int = ROUNDS) -> lis
         return bare | {name: partial(timed, name, *call) for name, call in calls.items()}
 
     taken = by_turns(map(ways, range(WARM_UP + rounds)), warm_up=WARM_UP, skipping=(Busy,))
-    rows: list[table.Row] = []
-    for name, found in answers.items():
+    bare, rows = taken.pop(BARE), list[table.Row]()
+    for name, own in taken.items():
         # Where a store was busy, fewer calls stand beside the bare ones.
-        own, bare = taken.get(name, ()), taken[BARE]
         if not own:
             rows.append({"call": name, "no answer": rounds})
             continue
@@ -107,7 +106,7 @@ def measure(server: Server, queries: Sequence[str], rounds: int = ROUNDS) -> lis
                 "call": name,
                 **spread(own, unit=" ms"),
                 "times a bare message": f"{times:.1f} [{low:.1f}, {high:.1f}]",
-                "tokens at most": max(estimate_tokens(json.dumps(one, ensure_ascii=False)) for one in found),
+                "tokens at most": max(estimate_tokens(json.dumps(one, ensure_ascii=False)) for one in answers[name]),
                 "no answer": rounds - len(own),
             }
         )

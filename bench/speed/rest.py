@@ -149,7 +149,7 @@ def cases(laptop: Laptop, client: Client) -> list[Case]:
 
 def _side_by_side(connect: Callable[[], Client], case: Case) -> Seconds:
     """Measure clients at once, in short blocks, ours and bare by turns; in the first ones the host starts up."""
-    taken: dict[str, list[float]] = {"ours": [], "bare": []}
+    taken: Seconds = {"ours": [], "bare": []}
     for block in range(WARM_BLOCKS + BLOCKS):
         ours = together(connect, lambda client: client.get(case.next_path()), CLIENTS, seconds=BLOCK_SECONDS)
         bare = together(connect, lambda client: client.get(case.bare), CLIENTS, seconds=BLOCK_SECONDS)
