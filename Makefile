@@ -72,14 +72,14 @@ format: setup-all ## Rewrite the code in the house format
 bench: setup-all ## Run every benchmark on this machine
 	$(RUN) python -m bench
 
-bench-retrieval: setup-all ## Measure how well a search finds: make bench-retrieval ARGS="--opensearch start"
+bench-retrieval: setup-all ## Measure how well a search finds: make bench-retrieval ARGS=--final
 	@$(RUN) python -m bench.retrieval $(ARGS)
 
 bench-memory: setup-all ## Measure how well a team's memory is searched, and the tokens of an answer
 	@$(RUN) python -m bench.memory_quality $(ARGS)
 
 bench-lessons: setup-all ## Hold the parsers of lessons against a count by hand: make bench-lessons FOLDER=PATH ARGS=--lines
-	@$(RUN) python -m bench.lessons $(FOLDER) $(ARGS)
+	@$(RUN) python -m tests.acceptance.lessons $(FOLDER) $(ARGS)
 
 bench-pii: setup-all ## Measure what the redaction of contributions finds: make bench-pii ARGS=--misses
 	@$(RUN) python -m bench.pii $(ARGS)

@@ -8,7 +8,6 @@ from bench.speed.__main__ import SPEED
 QUALITY = {
     "freshness": "seconds from a push until its text is served and found",
     "retrieval": "how well a search finds, on our own judged set",
-    "memory_month": "a made-up month of a team: the memory's four metrics beside what the team counted itself",
     "memory_quality": "how well a team's memory is searched, and the tokens of an answer beside those of its files",
     "pii": "what the redaction finds and wrongly takes, by class: rules, model, both, on two halves of a set",
     "reference": "the product reference: paraphrases, CPU of look-ups, tokens of answers and of prompts",

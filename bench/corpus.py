@@ -1,11 +1,9 @@
 """The repository that is measured on: any clone, or a synthetic one; and the work of a sync with nothing around it."""
 
-import io
 import os
 import shutil
-import tarfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,12 +17,7 @@ from local.github.git import ObjectReader, git, git_text, neutral_environment
 BRANCH = "main"
 ABSENT = b"BAD"
 """What `git ls-tree -l` prints for the size of an object that a partial clone does not hold."""
-PERSON = {
-    "GIT_AUTHOR_NAME": "Editor",
-    "GIT_AUTHOR_EMAIL": "editor@example.org",
-    "GIT_COMMITTER_NAME": "Editor",
-    "GIT_COMMITTER_EMAIL": "editor@example.org",
-}
+EXCLUSIONS = Exclusions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,88 +39,93 @@ class Corpus:
         """Return the source as `commonplace dev PATH` takes it."""
         return clone(self.git_dir, BRANCH)
 
+    def git(self, *arguments: str) -> str:
+        return self._raw(*arguments).decode().strip()
+
     def show(self, commit: str) -> None:
-        """Moves the branch."""
+        """Move the branch."""
         self.git("update-ref", f"refs/heads/{BRANCH}", commit)
 
     def read(self, commit: str, path: str) -> bytes:
         return self._raw("cat-file", "blob", f"{commit}:{path}")
 
     def commit(self, files: Mapping[str, bytes | None]) -> Push:
-        """Adds a commit to the branch that writes (None: removes) these files, and moves the branch to it."""
+        """Add a commit to the branch that writes (None: removes) these files, and move the branch to it."""
         before = self.git("rev-parse", BRANCH)
-        after = self._commit(self._tree(before, files), [before])
+        after = self._commit(before, files, [before])
         self.show(after)
         return Push(before, after)
 
     def changed_paths(self, push: Push) -> list[str]:
-        """Renames count as two, as in GitHub's events."""
-        if push.before is None:
-            return _split(self._raw("ls-tree", "-r", "-z", "--name-only", "--full-tree", push.after))
-        return _split(self._raw("diff-tree", "-r", "-z", "--name-only", "--no-renames", push.before, push.after))
+        """Return the paths; a rename counts as two, as in GitHub's events."""
+        options = ("-r", "-z", "--name-only")
+        listing = (
+            self._raw("ls-tree", *options, "--full-tree", push.after)
+            if push.before is None
+            else self._raw("diff-tree", *options, "--no-renames", push.before, push.after)
+        )
+        return [os.fsdecode(path) for path in listing.split(b"\0") if path]
 
     def without_absent_files(self, commit: str, parents: Sequence[str] = ()) -> str:
-        """The commit, or one on top of it without the files whose content this clone does not hold."""
-        absent = self._absent(commit)
-        if not absent and not parents:
-            return commit
-        return self._commit(self._tree(commit, dict.fromkeys(absent)), [*parents, commit])
-
-    def git(self, *arguments: str) -> str:
-        return git_text(f"--git-dir={self.git_dir}", *arguments, environment=neutral_environment())
-
-    def _absent(self, commit: str) -> list[str]:
+        """Return the commit, or one on top of it without the files whose content this clone does not hold."""
         listing = self._raw("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
         lines = [line.split(b"\t", 1) for line in listing.split(b"\0") if line]
-        return [os.fsdecode(path) for facts, path in lines if facts.split()[3] == ABSENT]
+        absent = [os.fsdecode(path) for facts, path in lines if facts.split()[3] == ABSENT]
+        if not absent and not parents:
+            return commit
+        return self._commit(commit, dict.fromkeys(absent), [*parents, commit])
 
-    def _tree(self, commit: str, files: Mapping[str, bytes | None]) -> str:
-        environment = neutral_environment() | {"GIT_INDEX_FILE": str(self.git_dir / "bench.index")}
-        here = f"--git-dir={self.git_dir}"
-        git(here, "read-tree", commit, environment=environment)
-        git(here, "update-index", "-z", "--index-info", environment=environment, data=self._entries(files))
-        return git_text(here, "write-tree", "--missing-ok", environment=environment)
+    def largest_push(self) -> Push:
+        """Look along first parents, where each commit is what one push or merge brought to the branch."""
+        options = ("--first-parent", "-m", "-z", "--name-only", "--no-renames", "--format=%x01%H %P")
+        changed: Counter[Push] = Counter()
+        push: Push | None = None
+        for field in self._raw("log", *options, self.head).split(b"\0"):
+            if field.startswith(b"\x01"):
+                commit, *parents = field[1:].decode().split()
+                push = Push(parents[0], commit) if parents else None
+            elif field.strip() and push is not None:
+                changed[push] += 1
+        return changed.most_common(1)[0][0] if changed else Push(None, self.head)
 
-    def _entries(self, files: Mapping[str, bytes | None]) -> bytes:
-        """What `git update-index --index-info` reads; mode 0 removes."""
-        entries = []
-        for path, content in files.items():
-            mode, sha = ("0", "0" * 40) if content is None else ("100644", self._blob(content))
-            entries.append(f"{mode} {sha}\t".encode() + os.fsencode(path) + b"\0")
-        return b"".join(entries)
-
-    def _blob(self, content: bytes) -> str:
-        return os.fsdecode(self._raw("hash-object", "-w", "--stdin", data=content)).strip()
-
-    def _commit(self, tree: str, parents: Iterable[str]) -> str:
-        named = [part for parent in parents for part in ("-p", parent)]
-        return git_text(
-            f"--git-dir={self.git_dir}",
-            *("commit-tree", tree, *named, "-m", "Change"),
-            environment=neutral_environment() | PERSON,
+    def _raw(self, *arguments: str, data: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
+        return git(
+            f"--git-dir={self.git_dir}", *arguments, environment=neutral_environment() | {**(more or {})}, data=data
         )
 
-    def _raw(self, *arguments: str, data: bytes = b"") -> bytes:
-        return git(f"--git-dir={self.git_dir}", *arguments, environment=neutral_environment(), data=data)
+    def _commit(self, base: str, files: Mapping[str, bytes | None], parents: Sequence[str]) -> str:
+        """Write a commit with the tree of `base` and these files; mode 0 of `--index-info` removes."""
+        entries = b""
+        for path, content in files.items():
+            blob = self._raw("hash-object", "-w", "--stdin", data=content) if content is not None else b""
+            entries += (b"100644 %b\t" % blob.strip() if blob else b"0 %b\t" % (40 * b"0")) + os.fsencode(path) + b"\0"
+        index = {"GIT_INDEX_FILE": str(self.git_dir / "bench.index")}
+        self._raw("read-tree", base, more=index)
+        self._raw("update-index", "-z", "--index-info", data=entries, more=index)
+        tree = self._raw("write-tree", "--missing-ok", more=index).decode().strip()
+        named = [part for parent in parents for part in ("-p", parent)]
+        person = {f"GIT_{role}_NAME": "Editor" for role in ("AUTHOR", "COMMITTER")}
+        person |= {f"GIT_{role}_EMAIL": "editor@example.org" for role in ("AUTHOR", "COMMITTER")}
+        return self._raw("commit-tree", tree, *named, "-m", "Change", more=person).decode().strip()
 
 
 def asked_for(arguments: Sequence[str]) -> Path | None:
-    """The clone named on the command line, else in `REPOSITORY`, else none: the synthetic one."""
+    """Return the clone named on the command line, else in `REPOSITORY`, else none: the synthetic one."""
     named = arguments[0] if arguments else os.environ.get("REPOSITORY", "")
     return Path(named) if named else None
 
 
 def open_corpus(repository: Path | None, folder: Path, *, every: int = 1) -> Corpus:
-    """`every` makes the synthetic one so many times smaller. Raises CommandError when `repository` is no clone."""
+    """Open a corpus; `every` makes the synthetic one so many times smaller.
+
+    A clone's history stands in a repository of our own, which borrows its objects: the clone is only read. Raises
+    CommandError when `repository` is no clone.
+    """
     git_dir = folder / "corpus.git"
     if repository is None:
         before, after = synthetic.write(git_dir, every)
         return Corpus("synthetic", git_dir, after, Push(before, after))
-    return _borrowed(clone(repository), git_dir)
-
-
-def _borrowed(source: Source, git_dir: Path) -> Corpus:
-    """The clone's history in a repository of our own, which borrows its objects: the clone is only read."""
+    source = clone(repository)
     if source.git_dir is None or source.common_dir is None or source.revision is None:
         raise ValueError("a plain folder has no history to measure on")
     git("init", "--quiet", "--bare", f"--initial-branch={BRANCH}", str(git_dir), environment=neutral_environment())
@@ -136,7 +134,7 @@ def _borrowed(source: Source, git_dir: Path) -> Corpus:
         shutil.copyfile(source.common_dir / "shallow", git_dir / "shallow")
     newest = git_text(f"--git-dir={source.git_dir}", "rev-parse", f"{source.revision}^{{commit}}")
     corpus = Corpus(f"{source.name} at {newest[:8]}", git_dir, newest, Push(None, newest))
-    large = _largest_push(corpus)
+    corpus.large = large = corpus.largest_push()
     if large.before is not None:
         before = corpus.without_absent_files(large.before)
         parents = [before] if before != large.before else []
@@ -146,60 +144,17 @@ def _borrowed(source: Source, git_dir: Path) -> Corpus:
     return corpus
 
 
-def _largest_push(corpus: Corpus) -> Push:
-    """Along first parents, where each commit is what one push or merge brought to the branch."""
-    listing = git(
-        f"--git-dir={corpus.git_dir}",
-        *("log", "--first-parent", "-m", "-z", "--name-only", "--no-renames", "--format=%x01%H %P", corpus.head),
-        environment=neutral_environment(),
-    )
-    changed: Counter[Push] = Counter()
-    push: Push | None = None
-    for field in listing.split(b"\0"):
-        if field.startswith(b"\x01"):
-            commit, *parents = field[1:].decode().split()
-            push = Push(parents[0], commit) if parents else None
-        elif field.strip() and push is not None:
-            changed[push] += 1
-    return changed.most_common(1)[0][0] if changed else Push(None, corpus.head)
-
-
-def _split(listing: bytes) -> list[str]:
-    return [os.fsdecode(path) for path in listing.split(b"\0") if path]
-
-
-EXCLUSIONS = Exclusions()
-
-
 def parse_push(corpus: Corpus, push: Push) -> int:
-    """Reads what a push brought (a first one: the whole tree) and answers how many published files are among it."""
-    files = _archived(corpus, push.after) if push.before is None else _changed(corpus, push)
-    return sum(_parse(path, raw) for path, raw in files if EXCLUSIONS.is_content(path))
-
-
-def _archived(corpus: Corpus, commit: str) -> Iterator[tuple[str, bytes]]:
-    archive = git(f"--git-dir={corpus.git_dir}", "archive", "--format=tar", commit, environment=neutral_environment())
-    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-        for member in tar:
-            if member.isfile() and (file := tar.extractfile(member)):
-                yield member.name, file.read()
-
-
-def _changed(corpus: Corpus, push: Push) -> Iterator[tuple[str, bytes]]:
-    reader = ObjectReader(corpus.git_dir)
+    """Read what a push brought (a first one: the whole tree) and return how many published files are among it."""
+    reader, published = ObjectReader(corpus.git_dir), 0
     try:
-        for path in corpus.changed_paths(push):
+        for path in filter(EXCLUSIONS.is_content, corpus.changed_paths(push)):
             found = reader.read(f"{push.after}:{path}")
-            if found is not None and found.kind == "blob":
-                yield path, found.body
+            verdict = judge(found.body) if found is not None and found.kind == "blob" else None
+            if isinstance(verdict, Published):
+                normalise(path, verdict.file)
+                contents_of(verdict.file)
+                published += 1
     finally:
         reader.close()
-
-
-def _parse(path: str, raw: bytes) -> bool:
-    verdict = judge(raw)
-    if not isinstance(verdict, Published):
-        return False
-    normalise(path, verdict.file)
-    contents_of(verdict.file)
-    return True
+    return published

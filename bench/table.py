@@ -1,48 +1,20 @@
-"""What every benchmark prints and keeps: figures, one aligned table, the same as JSON in `bench/results/`, a chart."""
+"""What all benchmarks share: statistics, measures, the table that is printed, its file in `bench/results/`, a chart.
+
+nDCG, recall and reciprocal rank are those of `trec_eval`, with the grades themselves as gains; intervals of differences
+come from a paired percentile bootstrap with a fixed seed, intervals of shares are Wilson's. All are of 95 %.
+"""
 
 import json
 import platform
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
-from math import ceil, log10
+from itertools import compress
+from math import ceil, log2, log10, sqrt
 from pathlib import Path
 from statistics import quantiles
-
-
-def percentile(values: Sequence[float], percent: int) -> float:
-    """Interpolated; the value itself when there is only one. Raises ValueError for none."""
-    if not values:
-        raise ValueError("no values")
-    return values[0] if len(values) == 1 else quantiles(values, n=100, method="inclusive")[percent - 1]
-
-
-def ratio(value: float, baseline: float) -> float | None:
-    """How many times the baseline; None when that took no time."""
-    return value / baseline if baseline else None
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """What a count may come to at most; None means that nothing is asked of it."""
-
-    calls: int | None = None
-    texts: int | None = None
-
-    def missed(self, name: str, *, calls: int, texts: int) -> list[str]:
-        """A sentence for each count that is above its target."""
-        checks: Iterable[tuple[str, int, int | None]] = (
-            ("calls to GitHub", calls, self.calls),
-            ("texts embedded", texts, self.texts),
-        )
-        return [
-            f"{name}: {count} {what}, at most {most} are allowed."
-            for what, count, most in checks
-            if most is not None and count > most
-        ]
-
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -51,16 +23,21 @@ Row = Mapping[str, Value]
 
 
 def show(name: str, title: str, rows: Sequence[Row], *, note: str = "") -> Path:
-    """Prints the table and writes `bench/results/{name}.json`; returns that file. Columns come from the first row."""
-    print(f"\n{title}")
-    print("\n".join(lines(rows)))
+    """Print the table and write `bench/results/{name}.json`; return that file. Columns come from the first row."""
+    say(title, rows)
     if note:
         print(note)
     return keep(name, title, rows, note=note)
 
 
+def say(title: str, rows: Sequence[Row]) -> None:
+    """Print a table below its title, and write nothing."""
+    print(f"\n{title}")
+    print("\n".join(lines(rows)), flush=True)
+
+
 def lines(rows: Sequence[Row]) -> list[str]:
-    """Words to the left, numbers to the right."""
+    """Return the lines of a table: words to the left, numbers to the right."""
     if not rows:
         return ["(nothing)"]
     columns = list(rows[0])
@@ -71,14 +48,14 @@ def lines(rows: Sequence[Row]) -> list[str]:
         "  ".join(
             cell.rjust(width) if right else cell.ljust(width)
             for cell, width, right in zip(row, widths, numeric, strict=True)
-        )
+        ).rstrip()
         for row in cells
     ]
-    return [line.rstrip() for line in (aligned[0], "  ".join("-" * width for width in widths), *aligned[1:])]
+    return [aligned[0], "  ".join("-" * width for width in widths), *aligned[1:]]
 
 
 def text(value: Value) -> str:
-    """Three significant digits are as many as a laptop's timing is worth."""
+    """Return a value as it is printed; three significant digits are as many as a laptop's timing is worth."""
     match value:
         case None:
             return "-"
@@ -93,8 +70,8 @@ def text(value: Value) -> str:
 
 
 def keep(name: str, title: str, rows: Sequence[Row], *, note: str = "") -> Path:
-    """Writes the figures with the machine and the moment they were taken on."""
-    RESULTS.mkdir(exist_ok=True)
+    """Write the figures with the machine and the moment they were taken on."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
     file = RESULTS / f"{name}.json"
     facts = {
         "name": name,
@@ -118,62 +95,46 @@ STYLE = (
 
 
 def draw(file: Path, rows: Sequence[Row], lines: Mapping[str, str], *, x: str) -> None:
-    """A line for each of `lines` (its name and its column), over column `x` on a logarithmic scale, in ms from 0."""
+    """Draw a line for each of `lines` (its name and its column) over column `x`, logarithmic, in ms from 0."""
     file.write_text(svg(rows, lines, x=x), encoding="utf-8")
 
 
 def svg(rows: Sequence[Row], lines: Mapping[str, str], *, x: str) -> str:
-    """As `draw`. Raises ValueError when there is nothing to draw."""
+    """Return the picture that `draw` writes. Raises ValueError when there is nothing to draw."""
     if not rows:
         raise ValueError("nothing to draw")
     sizes = [_number(row, x) for row in rows]
-    top = _round_up(max(_number(row, column) for row in rows for column in lines.values()))
-    across = _across(sizes)
+    highest = max(_number(row, column) for row in rows for column in lines.values())
+    step = 10.0 ** (ceil(log10(highest)) - 1)
+    top = ceil(highest / step / 2) * step * 2
+    low = log10(sizes[0])
+    span = (log10(sizes[-1]) - low) or 1.0
+    across = [LEFT + 16 + (log10(size) - low) / span * (WIDTH - LEFT - RIGHT - 32) for size in sizes]
 
     def down(value: float) -> float:
         return HEIGHT - BOTTOM - value / top * (HEIGHT - TOP - BOTTOM)
 
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">']
     parts.append(f"<title>{escape(', '.join(lines))}: milliseconds by {escape(x)}</title><style>{STYLE}</style>")
-    for step in range(5):
-        value = top * step / 4
+    for value in (top * quarter / 4 for quarter in range(5)):
         parts.append(f'<path class="grid" d="M{LEFT} {down(value):.1f}H{WIDTH - RIGHT}"/>')
         parts.append(f'<text x="{LEFT - 8}" y="{down(value) + 4:.1f}" text-anchor="end">{value:g}</text>')
     parts.append(f'<text x="{LEFT - 8}" y="{TOP - 10}" text-anchor="end">ms</text>')
     for position, size in zip(across, sizes, strict=True):
         parts.append(f'<text x="{position:.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{size:,.0f}</text>')
     parts.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{escape(x)}</text>')
-    labels = _apart([(down(_number(rows[-1], column)), name) for name, column in lines.items()])
+    labels: dict[str, float] = {}
+    lowest = -100.0
+    for height, name in sorted((down(_number(rows[-1], column)), name) for name, column in lines.items()):
+        lowest = labels[name] = max(height, lowest + 15)  # labels do not lie on one another
     for colour, (name, column) in zip(COLOURS, lines.items(), strict=False):
         points = [(place, down(_number(row, column))) for place, row in zip(across, rows, strict=True)]
         path = "L".join(f"{left:.1f} {height:.1f}" for left, height in points)
         parts.append(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
         parts += [f'<circle cx="{left:.1f}" cy="{height:.1f}" r="3" fill="{colour}"/>' for left, height in points]
-        parts.append(
-            f'<text x="{WIDTH - RIGHT + 10}" y="{labels[name] + 4:.1f}" style="fill:{colour}">{escape(name)}</text>'
-        )
+        place = f'x="{WIDTH - RIGHT + 10}" y="{labels[name] + 4:.1f}"'
+        parts.append(f'<text {place} style="fill:{colour}">{escape(name)}</text>')
     return "\n".join([*parts, "</svg>", ""])
-
-
-def _across(sizes: Sequence[float]) -> list[float]:
-    low, high = log10(sizes[0]), log10(sizes[-1])
-    span = (high - low) or 1.0
-    return [LEFT + 16 + (log10(size) - low) / span * (WIDTH - LEFT - RIGHT - 32) for size in sizes]
-
-
-def _apart(wanted: Sequence[tuple[float, str]]) -> dict[str, float]:
-    """Heights of labels, moved down where they would lie on one another."""
-    placed: dict[str, float] = {}
-    lowest = -100.0
-    for height, name in sorted(wanted):
-        lowest = max(height, lowest + 15)
-        placed[name] = lowest
-    return placed
-
-
-def _round_up(value: float) -> float:
-    step = 10.0 ** (ceil(log10(value)) - 1)
-    return ceil(value / step / 2) * step * 2
 
 
 def _number(row: Row, column: str) -> float:
@@ -181,3 +142,252 @@ def _number(row: Row, column: str) -> float:
     if not isinstance(value, int | float):
         raise ValueError(f"{column} is no number")
     return float(value)
+
+
+def percentile(values: Sequence[float], percent: int) -> float:
+    """Return it interpolated; the value itself when there is only one. Raises ValueError for none."""
+    if not values:
+        raise ValueError("no values")
+    return values[0] if len(values) == 1 else quantiles(values, n=100, method="inclusive")[percent - 1]
+
+
+def ratio(value: float, baseline: float) -> float | None:
+    """Return how many times the baseline a value is; None when that took no time."""
+    return value / baseline if baseline else None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a count may come to at most; None means that there is no limit."""
+
+    calls: int | None = None
+    texts: int | None = None
+
+    def missed(self, name: str, *, calls: int, texts: int) -> list[str]:
+        """Return a sentence for each count that is above its target."""
+        checks = (("calls to GitHub", calls, self.calls), ("texts embedded", texts, self.texts))
+        return [
+            f"{name}: {count} {what}, at most {most} are allowed."
+            for what, count, most in checks
+            if most is not None and count > most
+        ]
+
+
+_Z = 1.959964
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """So many of so many."""
+
+    part: int
+    whole: int
+
+    @property
+    def value(self) -> float | None:
+        return self.part / self.whole if self.whole else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's, 95 %; everything is possible where nothing was counted."""
+        if not self.whole:
+            return 0.0, 1.0
+        share, square = self.part / self.whole, _Z * _Z / self.whole
+        centre, half = share + square / 2, _Z * sqrt(share * (1 - share) / self.whole + square / self.whole / 4)
+        return max(0.0, (centre - half) / (1 + square)), min(1.0, (centre + half) / (1 + square))
+
+    def __str__(self) -> str:
+        if not self.whole:
+            return "-"
+        low, high = self.interval
+        return f"{self.part / self.whole:.3f} ({self.part}/{self.whole}) [{low:.2f}, {high:.2f}]"
+
+
+Grades = Mapping[str, int]
+"""Judged document -> grade; what is not judged counts as not relevant, and so does a grade of 0 or less."""
+
+DEPTH = 20
+"""The length of a ranking that is looked at: recall@20 needs no more, and MRR counts what is below as not found."""
+NDCG = "nDCG@10"
+
+
+def ndcg(ranking: Sequence[str], grades: Grades, depth: int = 10) -> float:
+    """Return the discounted gain of the first `depth`, as a share of the best order's. 0 without anything relevant."""
+    best = sorted((grade for grade in grades.values() if grade > 0), reverse=True)[:depth]
+    found = [max(0, grades.get(document, 0)) for document in ranking[:depth]]
+    ideal, gained = (sum(gain / log2(rank + 1) for rank, gain in enumerate(gains, 1)) for gains in (best, found))
+    return gained / ideal if ideal else 0.0
+
+
+def recall(ranking: Sequence[str], grades: Grades, depth: int = DEPTH) -> float:
+    """Return the share of the relevant documents that are among the first `depth`."""
+    relevant = {document for document, grade in grades.items() if grade > 0}
+    return len(relevant.intersection(ranking[:depth])) / len(relevant) if relevant else 0.0
+
+
+def reciprocal_rank(ranking: Sequence[str], grades: Grades, depth: int = DEPTH) -> float:
+    """Return one by the rank of the first relevant document; 0 when none is among the first `depth`."""
+    return next((1 / rank for rank, document in enumerate(ranking[:depth], 1) if grades.get(document, 0) > 0), 0.0)
+
+
+def best_first(ranking: Sequence[str], grades: Grades) -> float:
+    """Return 1 when what is shown first is one of the best graded, else 0: whoever types a name wants that one."""
+    return float(bool(ranking) and grades.get(ranking[0], 0) == max(grades.values(), default=1))
+
+
+Metric = Callable[[Sequence[str], Grades], float]
+
+METRICS: Mapping[str, Metric] = {NDCG: ndcg, "recall@20": recall, "MRR": reciprocal_rank, "best first": best_first}
+UNANSWERABLE: Mapping[str, Metric] = {
+    "finds nothing": lambda ranking, _: float(not ranking),
+    "results": lambda ranking, _: float(len(ranking)),
+}
+"""The measures where nothing is relevant. The first of each mapping is what systems are compared by."""
+
+SEED = 20_260_223
+BOUNDS = (0.025, 0.975)
+"""Of an interval of 95 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Mean of the differences, and the interval that 95 of 100 resamplings of the queries fall into."""
+
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def verdict(self) -> str:
+        """`better` or `worse` when the whole interval says so, else nothing."""
+        return "better" if self.low > 0 else "worse" if self.high < 0 else ""
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
+
+
+def paired(system: Sequence[float], baseline: Sequence[float], *, samples: int = 10_000) -> Difference:
+    """Compare values for the same queries in the same order. Raises ValueError for none, and for unequal numbers."""
+    import numpy
+
+    if len(system) != len(baseline) or not system:
+        raise ValueError("paired values are as many of each, and at least one")
+    differences = numpy.subtract(system, baseline)
+    drawn = numpy.random.default_rng(SEED).integers(0, len(differences), (samples, len(differences)))
+    low, high = numpy.quantile(differences[drawn].mean(axis=1), BOUNDS)
+    return Difference(float(differences.mean()), float(low), float(high))
+
+
+def ratio_of_medians(
+    ours: Sequence[float], theirs: Sequence[float], *, samples: int = 2_000
+) -> tuple[float, float, float]:
+    """Return the ratio of two medians of interleaved timings, and its interval; pairs are resampled together."""
+    import numpy
+
+    if len(ours) != len(theirs) or not ours:
+        raise ValueError("paired values are as many of each, and at least one")
+    first, second = numpy.asarray(ours), numpy.asarray(theirs)
+    drawn = numpy.random.default_rng(SEED).integers(0, len(first), (samples, len(first)))
+    low, high = numpy.quantile(numpy.median(first[drawn], axis=1) / numpy.median(second[drawn], axis=1), BOUNDS)
+    return float(numpy.median(first) / numpy.median(second)), float(low), float(high)
+
+
+EVERY = "all"
+"""The name under which all kinds of queries are counted together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What every system scored on the same queries."""
+
+    each_kind: Sequence[str]
+    """The kind of every query."""
+    scores: Mapping[str, Mapping[str, Sequence[float]]]
+    """System -> metric -> a value for each query, in their order."""
+    baseline: str
+    """The system that others are compared with."""
+
+    @property
+    def primary(self) -> str:
+        """The metric that systems are compared by."""
+        return next(iter(self.scores[self.baseline]))
+
+    @property
+    def kinds(self) -> list[str]:
+        found = list(dict.fromkeys(self.each_kind))
+        return [EVERY, *found] if len(found) > 1 else [EVERY]
+
+    def only(self, chosen: Sequence[bool]) -> "Evaluated":
+        """Return the scores of a part of the queries."""
+        scores = {
+            system: {metric: list(compress(values, chosen)) for metric, values in metrics.items()}
+            for system, metrics in self.scores.items()
+        }
+        return Evaluated(list(compress(self.each_kind, chosen)), scores, self.baseline)
+
+    def values(self, system: str, metric: str = NDCG, kind: str = EVERY) -> list[float]:
+        """Return those of the queries of a kind."""
+        pairs = zip(self.scores[system][metric], self.each_kind, strict=True)
+        return [value for value, each in pairs if kind in (EVERY, each)]
+
+    def mean(self, system: str, metric: str = NDCG, kind: str = EVERY) -> float:
+        values = self.values(system, metric, kind)
+        return sum(values) / len(values)
+
+    def difference(self, system: str, metric: str = NDCG, kind: str = EVERY, baseline: str | None = None) -> Difference:
+        """Compare query by query, with the interval of a paired bootstrap."""
+        return paired(self.values(system, metric, kind), self.values(baseline or self.baseline, metric, kind))
+
+
+def overall(evaluated: Evaluated, *others: str) -> list[Row]:
+    """Return a row for each system: its figures, and how sure it differs from the baseline and from others."""
+    rows: list[Row] = []
+    for system, scores in evaluated.scores.items():
+        row: dict[str, Value] = {"system": system}
+        row |= {metric: round(evaluated.mean(system, metric), 3) for metric in scores}
+        for baseline in (evaluated.baseline, *others):
+            if baseline in evaluated.scores:
+                difference = evaluated.difference(system, evaluated.primary, baseline=baseline)
+                row[f"{evaluated.primary} over {baseline}"] = "" if system == baseline else str(difference)
+        rows.append(row)
+    return rows
+
+
+def by_kind(evaluated: Evaluated) -> list[Row]:
+    """Return a column for each kind; `+` and `-` mark what differs from the baseline beyond the interval."""
+    marks = {"better": " +", "worse": " -", "": "  "}
+    rows: list[Row] = []
+    for system in evaluated.scores:
+        row: dict[str, Value] = {"system": system}
+        for kind in evaluated.kinds:
+            mark = marks[evaluated.difference(system, evaluated.primary, kind).verdict]
+            count = len(evaluated.values(system, evaluated.primary, kind))
+            row[f"{kind} ({count})"] = f"{evaluated.mean(system, evaluated.primary, kind):.3f}{mark}"
+        rows.append(row)
+    return rows
+
+
+def every_figure(evaluated: Evaluated, *others: str, **of: Value) -> Iterator[Row]:
+    """Yield what goes into the file: all of it, with what it is a figure of."""
+    for system, scores in evaluated.scores.items():
+        for kind in evaluated.kinds:
+            count = len(evaluated.values(system, evaluated.primary, kind))
+            row: dict[str, Value] = of | {"system": system, "category": kind, "queries": count}
+            for metric in scores:
+                row[metric] = round(evaluated.mean(system, metric, kind), 4)
+                for baseline in (evaluated.baseline, *others):
+                    if baseline in evaluated.scores:
+                        difference = evaluated.difference(system, metric, kind, baseline)
+                        than = "" if baseline == evaluated.baseline else f" over {baseline}"
+                        row[f"{metric} difference{than}"] = round(difference.mean, 4)
+                        row[f"{metric} low{than}"] = round(difference.low, 4)
+                        row[f"{metric} high{than}"] = round(difference.high, 4)
+            yield row
+
+
+def say_figures(evaluated: Evaluated, *others: str) -> None:
+    """Print the overall table, and the table by kind where there are several."""
+    print("\n".join(lines(overall(evaluated, *others))), flush=True)
+    if len(evaluated.kinds) > 1:
+        beyond = f"+ and - are beyond the 95 % interval of the difference to {evaluated.baseline}"
+        say(f"{evaluated.primary} by kind of query; {beyond}", by_kind(evaluated))

@@ -1,25 +1,40 @@
 """The set: contributions with their personal data marked, in `cases/*.yaml`.
 
-A mark is `⟦KIND label|text⟧`, the label optional; without a text it is made by `keys`. `not` in place of a kind marks
+A mark is `⟦KIND label|text⟧`, the label optional; without a text its label makes it. `not` in place of a kind marks
 what only looks like personal data, `kept` what is some and stays on purpose: data in code, persons that are examples.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from base64 import b64encode
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
+from random import Random
+from string import ascii_letters, ascii_lowercase, ascii_uppercase, digits
 from typing import Literal
 
 import yaml
-
-from bench.pii.keys import made
 
 Half = Literal["tuned", "held"]
 HALVES: tuple[Half, ...] = ("tuned", "held")
 
 FOLDER = Path(__file__).parent / "cases"
+KEYS = Path(__file__).with_name("keys.yaml")
+FORMS: dict[str, list[str | list[str | int]]] = yaml.safe_load(KEYS.read_text(encoding="utf-8"))
 _MARK = re.compile(r"⟦(\w+)(?: ([\w-]+))?(?:\|([^⟦⟧]*))?⟧")
+_ALPHABETS = {"letters": ascii_letters, "lower": ascii_lowercase, "upper": ascii_uppercase + digits, "digits": digits}
+_ALPHABETS |= {"word": ascii_letters + digits, "hex": digits + "abcdef", "base32": ascii_uppercase + "234567"}
+_ALPHABETS |= {"url": _ALPHABETS["word"] + "-_", "base64": _ALPHABETS["word"] + "/+"}
+_ALPHABETS["special"] = _ALPHABETS["word"] + "!%*-_+."
+# Test vectors of BIP-39: their check sums are right.
+_MNEMONICS = (
+    "legal winner thank year wave sausage worth useful legal winner thank yellow",
+    "letter advice cage absurd amount doctor acoustic avoid letter advice cage above",
+)
+_CARDS = {"amex": ("37", "465"), "discover": ("6011", "4444"), "mastercard": ("53", "4444"), "visa": ("4", "4444")}
+"""How a number begins, and the sizes of the groups that it is written in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,33 +73,21 @@ class Case:
 
 @cache
 def cases() -> tuple[Case, ...]:
-    """The whole set. In each file every second case is of the half that nobody looks at."""
-    return tuple(_read())
-
-
-def _read() -> Iterator[Case]:
+    """Return the whole set. In each file every second case is of the half that nobody looks at."""
+    found: list[Case] = []
     for file in sorted(FOLDER.glob("*.yaml")):
         for place, marked in enumerate(yaml.safe_load(file.read_text(encoding="utf-8"))):
             name = f"{file.stem}-{place + 1}"
-            yield Case(name, HALVES[place % 2], *parsed(marked, name))
-
-
-def joined(size: int) -> list[str]:
-    """The texts one after the other, in pieces of at least `size` characters."""
-    pieces = [""]
-    for case in cases():
-        if len(pieces[-1]) >= size:
-            pieces.append("")
-        pieces[-1] += case.text + "\n"
-    return pieces[:-1]
+            found.append(Case(name, HALVES[place % 2], *parsed(marked, name)))
+    return tuple(found)
 
 
 def parsed(marked: str, seed: str) -> tuple[str, tuple[Mark, ...]]:
-    """Text without its marks, and the marks. Raises ValueError for one that is not closed."""
+    """Return the text without its marks, and the marks. Raises ValueError for one that is not closed."""
     text, last, marks = "", 0, list[Mark]()
     for found in _MARK.finditer(marked):
-        kind, label, told = found.groups(default="")
-        value = told or made(label, f"{seed} {len(marks)}")
+        kind, label, written = found.groups(default="")
+        value = written or made(label, f"{seed} {len(marks)}")
         text += marked[last : found.start()]
         marks.append(Mark(len(text), len(text) + len(value), kind, label))
         text += value
@@ -93,3 +96,36 @@ def parsed(marked: str, seed: str) -> tuple[str, tuple[Mark, ...]]:
     if "⟦" in text or "⟧" in text:
         raise ValueError(f"{seed}: a mark is not closed, or has no kind")
     return text, tuple(marks)
+
+
+def made(label: str, seed: str) -> str:
+    """Return a made-up key or card, the same for the same seed. Raises KeyError for a label that stands for nothing."""
+    random = Random(f"{label} {seed}")
+    match label:
+        case "amex" | "discover" | "mastercard" | "visa":
+            prefix, groups = _CARDS[label]
+            body = prefix + "".join(random.choices(digits, k=sum(map(int, groups)) - len(prefix) - 1))
+            doubled = [int(digit) * (2 if place % 2 == 0 else 1) for place, digit in enumerate(reversed(body))]
+            number = body + str(-sum(each // 10 + each % 10 for each in doubled) % 10)  # Luhn's check
+            cuts = [sum(map(int, groups[:place])) for place in range(len(groups) + 1)]
+            return " ".join(number[start:end] for start, end in pairwise(cuts))
+        case "base64":
+            return b64encode(random.randbytes(18)).decode()
+        case "mnemonic":
+            return random.choice(_MNEMONICS)
+        case "jwt":
+            claims = f'{{"sub":"{random.randrange(10**6)}","iss":"https://id.tallbridge.se","exp":1743700000}}'
+            parts = (b'{"alg":"RS256","typ":"JWT"}', claims.encode(), random.randbytes(96))
+            return ".".join(b64encode(part, b"-_").decode().rstrip("=") for part in parts)
+        case "pem" | "pem-json":
+            kind, body = "PRIVATE " + "KEY", b64encode(random.randbytes(240)).decode()
+            lines = [body[start : start + 64] for start in range(0, len(body), 64)]
+            line_end = "\\n" if label == "pem-json" else "\n"
+            return line_end.join([f"-----BEGIN {kind}-----", *lines, f"-----END {kind}-----"])
+    chosen = (
+        part
+        if isinstance(part, str)
+        else "".join(random.choices(_ALPHABETS.get(str(part[1]), str(part[1])), k=int(part[0])))
+        for part in FORMS[label]
+    )
+    return "".join(chosen)

@@ -16,7 +16,7 @@ from bench import table
 from bench.mcp_servers import Caller, result_of
 from bench.measure import Table, Ways, by_turns, spread
 from bench.memory_quality.judged import FOLDER, judged_memory
-from bench.retrieval.metrics import ratio_of_medians
+from bench.table import ratio_of_medians
 from commonplace.web.mcp.budgets import estimate_tokens
 from local.cli.dev import SAMPLE_NAME
 from local.dev.laptop import Laptop

@@ -28,10 +28,9 @@ import orjson
 
 from bench import table
 from bench.measure import Table, Ways, by_turns, spread
-from bench.retrieval.metrics import ratio_of_medians
 from bench.serving import Client
 from bench.synthetic import WORDS
-from bench.table import Row
+from bench.table import Row, ratio_of_medians
 from commonplace.search.candidates import CANDIDATES_PER_LEG
 from commonplace.search.embeddings import with_tokens
 from commonplace.search.model import Chunk, IndexedRecord, Record, RecordId, SearchRequest, Vector

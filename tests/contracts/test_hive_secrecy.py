@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from moto import mock_aws
 
-from bench.pii.keys import made
+from bench.pii.cases import made
 from commonplace.hive.model import Draft, ItemId
 from commonplace.kernel import telemetry
 from commonplace.kernel.errors import CommonplaceError, Unavailable

@@ -7,16 +7,15 @@ import pytest
 
 from bench import table
 from bench.retrieval import __main__ as retrieval
-from bench.retrieval.engines import Node
+from bench.retrieval.__main__ import BUILT, LEXICAL
 from bench.retrieval.sets import sample_sets
-from bench.retrieval.systems import BUILT, LEXICAL
 from bench.speed import opensearch
 from bench.speed.__main__ import main
+from commonplace.search.opensearch.client import connect
 
 
 def _left(url: str) -> list[str]:
-    with Node(url) as node:
-        return node.indices("bench-")
+    return [*connect(url, "none").indices.get(index="bench-*")]
 
 
 def test_a_search_is_timed_beside_bare_requests_at_every_size(
@@ -39,12 +38,14 @@ def test_our_set_is_measured_on_the_node_and_the_default_wins_there_too(
 ) -> None:
     monkeypatch.setattr(table, "RESULTS", tmp_path)
     monkeypatch.setattr(retrieval, "sample_sets", lambda **given: sample_sets(**given)[:1])
-    assert retrieval.main(["--opensearch", opensearch_url, "--only-opensearch", "--final"]) == 0
+    assert retrieval.main(["--opensearch", opensearch_url, "--brief", "--final"]) == 0
     rows = json.loads((tmp_path / "retrieval.json").read_text())["rows"]
     found = {
-        (row["system"], row["category"]): row for row in rows if (row["set"], row["queries of"]) == ("sample", "all")
+        (row["system"], row["category"]): row
+        for row in rows
+        if (row["set"], row["queries of"], row["engine"]) == ("sample", "all", "opensearch")
     }
-    assert {row["engine"] for row in rows} == {"opensearch"}
+    assert {row["engine"] for row in rows} == {"embedded", "opensearch"}
     assert found[BUILT, "paraphrase"]["nDCG@10 low"] > 0
     assert found[BUILT, "name"]["best first"] == found[LEXICAL, "name"]["best first"] == 1.0
     assert _left(opensearch_url) == []

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from bench import memory_month
 from local.cli.dev import SAMPLE_NAME
 from local.dev.laptop import Laptop
 from local.dev.source import plain_folder
 from local.knowledge_folder import SAMPLE
+from tests.acceptance import memory_month
 
 pytestmark = pytest.mark.laptop
 

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bench.lessons.__main__ import COUNTED, main
-from bench.lessons.score import Counted, beside
 from commonplace.kernel.yaml import read
 from local.memory.lessons import parse
+from tests.acceptance.lessons.__main__ import COUNTED, Counted, beside, main
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "memory"
 TEXT = "## A-1: Gates\nDate: 2026-01-24\n### Reuse\n- the winch\n### Blockers\n- the gate\n## A-2: Keys\n- the key\n"

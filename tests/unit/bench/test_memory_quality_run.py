@@ -3,18 +3,26 @@
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
 from bench import table
 from bench.memory_quality import __main__ as program
-from bench.memory_quality import run
+from bench.memory_quality.__main__ import (
+    BUILT,
+    FILES,
+    FUSIONS,
+    GREP,
+    LEXICAL,
+    System,
+    compared,
+    evaluate,
+    indexed,
+    systems_of,
+    ways,
+)
 from bench.memory_quality.judged import JudgedMemory, Query, judged_memory, story_files, whole_files
-from bench.memory_quality.run import METRICS, draw, evaluate, every_figure, overall
-from bench.memory_quality.systems import BUILT, FUSIONS, GREP, LEXICAL, System, indexed, systems_of
-from bench.memory_quality.tokens import compared, ways
-from bench.retrieval.metrics import EVERY, Evaluated, by_kind
+from bench.table import EVERY, Evaluated, by_kind, every_figure, overall
 from commonplace.memory.search import SEED_FUSION
 from commonplace.search.model import Engine
 from tests.fakes.embeddings import FakeEmbeddings
@@ -34,7 +42,7 @@ def provider() -> FakeEmbeddings:
 
 @pytest.fixture(scope="module")
 def engine(judged: JudgedMemory, provider: FakeEmbeddings) -> Iterator[Engine]:
-    with indexed(judged, provider) as made:
+    with indexed(list(judged.entries.values()), provider) as made:
         yield made
 
 
@@ -66,21 +74,22 @@ def test_the_perfect_ranking_scores_one_and_an_empty_one_nothing(judged: JudgedM
     scored = evaluate(judged, {LEXICAL: perfect, "nothing": lambda _: []})
     assert scored.mean(LEXICAL) == pytest.approx(1.0)
     assert scored.mean(LEXICAL, "MRR") == scored.mean(LEXICAL, "best first") == 1.0
-    assert {scored.mean("nothing", metric) for metric in METRICS} == {0.0}
+    assert {scored.mean("nothing", metric) for metric in scored.scores[LEXICAL]} == {0.0}
     assert scored.difference("nothing").verdict == "worse"
 
 
 def test_every_row_says_how_sure_it_differs_from_words_alone(evaluated: Evaluated) -> None:
     rows = {str(row["system"]): row for row in overall(evaluated)}
-    assert rows[LEXICAL][f"over {LEXICAL}"] == ""
-    assert "[" in str(rows[BUILT][f"over {LEXICAL}"])
+    assert rows[LEXICAL][f"nDCG@10 over {LEXICAL}"] == ""
+    assert "[" in str(rows[BUILT][f"nDCG@10 over {LEXICAL}"])
     assert all(len(row) == len(rows[LEXICAL]) for row in rows.values())
 
 
 def test_kinds_have_columns_of_their_own(evaluated: Evaluated, judged: JudgedMemory) -> None:
-    assert len(by_kind(evaluated)[0]) == 2 + len(judged.kinds)
-    kept = list(every_figure(evaluated, "embedded", "fake"))
-    assert {row["kind"] for row in kept} == {EVERY, *judged.kinds}
+    kinds = {query.kind for query in judged.queries}
+    assert len(by_kind(evaluated)[0]) == 2 + len(kinds)
+    kept = list(every_figure(evaluated, engine="embedded"))
+    assert {row["category"] for row in kept} == {EVERY, *kinds}
     assert all(json.dumps(dict(row), allow_nan=False) for row in kept)
 
 
@@ -93,7 +102,7 @@ def test_a_search_finds_only_what_its_conditions_admit(judged: JudgedMemory, sys
 
 
 def test_without_a_model_words_and_grep_are_measured(judged: JudgedMemory) -> None:
-    with indexed(judged, None) as engine:
+    with indexed(list(judged.entries.values()), None) as engine:
         assert systems_of(judged, engine, None).keys() == {GREP, LEXICAL}
 
 
@@ -105,23 +114,12 @@ def test_the_files_hold_every_entry(judged: JudgedMemory) -> None:
 
 def test_a_search_of_five_costs_less_than_one_of_ten_and_both_less_than_the_files(costs: list[table.Row]) -> None:
     rows = {str(row["way"]): row for row in costs}
-    five, ten, files = (rows[name]["tokens, mean"] for name in ("kb_search, limit 5", "kb_search, limit 10", _FILES))
+    five, ten, files = (rows[name]["tokens, mean"] for name in ("kb_search, limit 5", "kb_search, limit 10", FILES))
     assert isinstance(five, int)
     assert isinstance(ten, int)
     assert isinstance(files, int)
     assert five < ten < files / 5
-    assert rows[_FILES]["best entry in it"] == "100%"
-
-
-_FILES = "reading the file or files"
-
-
-def test_pictures_show_every_system_and_every_way(evaluated: Evaluated, costs: list[table.Row], tmp_path: Path) -> None:
-    quality, cost = (file.read_text(encoding="utf-8") for file in draw(tmp_path, evaluated, costs))
-    assert all(f">{name}<" in quality for name in evaluated.scores)
-    assert all(f">{row['way']}<" in cost for row in costs)
-    assert ElementTree.fromstring(quality).tag.endswith("svg")
-    assert quality.count('class="built"') == 1
+    assert rows[FILES]["best entry in it"] == "100%"
 
 
 def test_a_model_that_is_not_there_is_skipped_and_nothing_else_was_measured(
@@ -140,4 +138,3 @@ def test_a_run_prints_its_tables_and_keeps_the_figures(
     assert LEXICAL in capsys.readouterr().out
     kept = json.loads((tmp_path / "memory_quality.json").read_text(encoding="utf-8"))
     assert {row["system"] for row in kept["rows"]} == {GREP, LEXICAL}
-    assert run.Plan().url is None

@@ -1,21 +1,11 @@
 """The judged memory holds together: an import takes every entry, every query has its answer, nothing is too easy."""
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
-from bench.memory_quality.judged import (
-    FOLDER,
-    NOTHING,
-    JudgedMemory,
-    Query,
-    facts_by_title,
-    id_of,
-    imports,
-    judged_memory,
-)
-from bench.retrieval.judged import is_locked
+from bench.memory_quality.judged import FOLDER, NOTHING, JudgedMemory, Query, id_of, imports, judged_memory
+from bench.retrieval.sets import is_locked
 from commonplace.memory import entry_files, search, validation
 from commonplace.memory.model import ENTRY_TYPES, ROLES
 from commonplace.search.text import query_terms, words
@@ -156,19 +146,6 @@ def test_no_entry_has_every_word_of_what_nothing_answers(judged: JudgedMemory) -
     for query in judged_memory(final=True).unanswerable:
         if query.kind != NOTHING:
             assert not any(stems(_terms(query)) <= text for text in texts), query.asked.query
-
-
-def test_a_fact_is_asked_for_by_its_title_and_its_label_or_section(tmp_path: Path) -> None:
-    (tmp_path / "lessons.md").write_text(
-        "# Lessons\n\n## FARM-001: Barn door\n\n### Blockers Hit\n"
-        "\n- Cost of ignoring: 90 minutes.\n- Rust on the hinge.\n"
-    )
-    judged = facts_by_title([tmp_path / "lessons.md"], final=True)
-    answers = {one.id: {judged.entries[ref].content for ref in judged.useful(one.id)} for one in judged.queries}
-    assert answers == {
-        "barn door cost of ignoring": {"Cost of ignoring: 90 minutes."},
-        "barn door blockers hit": {"Rust on the hinge."},
-    }
 
 
 def _of(judged: JudgedMemory, kind: str) -> list[Query]:

@@ -4,7 +4,7 @@ from math import log2
 
 import pytest
 
-from bench.retrieval.metrics import best_first, ndcg, recall, reciprocal_rank
+from bench.table import best_first, ndcg, recall, reciprocal_rank
 
 GRADES = {"a": 3, "b": 2, "c": 1, "d": 0}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.retrieval.metrics import Difference, paired, ratio_of_medians
+from bench.table import Difference, paired, ratio_of_medians
 
 SYSTEM = [0.9, 0.4, 0.8, 0.7, 0.2, 1.0, 0.6, 0.5]
 BASELINE = [0.5, 0.4, 0.9, 0.3, 0.1, 0.7, 0.6, 0.2]
