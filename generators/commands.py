@@ -131,7 +131,12 @@ def generated(commands: Iterable[Command], unread: Iterable[Unread], options: Co
     kept, also = _apart(named)
     ids = _ids(kept, options)
     ids.update({name: ids[other] for name, other in also.items()})
-    groups = _groups(kept)
+    # Names of commands that stand beside one another: `helios gw users` -> those that begin with it.
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for one in kept:
+        beside = groups.setdefault(one.words[:-1], [])
+        if len(one.words) > 1 and not one.deprecated and len(beside) < NEIGHBOURS:
+            beside.append(one.name)
     made = [_entry(one, groups, ids, options) for one in kept[:MAX_COMMANDS]]
     over = [Unread("the program", f"It has more than {MAX_COMMANDS} commands.")] if len(kept) > MAX_COMMANDS else []
     return Generated(tuple(sorted(made, key=lambda entry: entry.id)), (*over, *_counted(list(unread))))
@@ -157,16 +162,6 @@ def _apart(commands: Sequence[Command]) -> tuple[list[Command], dict[str, str]]:
             also[one.name] = first.name
     spelt = {first: [name for name, other in also.items() if other == first] for first in also.values()}
     return [replace(one, aliases=(*spelt.get(one.name, ()), *one.aliases)) for one in kept.values()], also
-
-
-def _groups(commands: Sequence[Command]) -> dict[tuple[str, ...], list[str]]:
-    """Names of commands that stand beside one another: `helios gw users` -> those that begin with it."""
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for one in commands:
-        beside = groups.setdefault(one.words[:-1], [])
-        if len(one.words) > 1 and not one.deprecated and len(beside) < NEIGHBOURS:
-            beside.append(one.name)
-    return groups
 
 
 def _entry(one: Command, groups: Groups, ids: Mapping[str, str], options: CommandOptions) -> Entry:

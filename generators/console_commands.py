@@ -79,7 +79,10 @@ class Composition:
             or _printed(name, found)
         )
         noted = [Example(description=summary or called, code=one) for one in tags.get("example", ()) if one]
-        replaced_by = self._replaced(found)
+        said = text_of(found.fields, "replacedBy", "replaced_by", "useInstead", "deprecated")
+        words = (said or next(iter(found.noted.tags.get("deprecated", ())), "")).replace("`", " ").split()
+        matches = (self.index.match(words[at:]) for at in range(len(words)))
+        replaced_by = next((self.names[match[0]] for match in matches if match and match[0] in self.names), None)
         return Command(
             words=tuple(called.split()),
             title=text_of(fields, "title", "label"),
@@ -127,13 +130,6 @@ class Composition:
         for one in (*(one if " " in one or one[:1] == sigil else sigil + one for one in told), *typed):
             if not self.index.begins(one, name):
                 yield one
-
-    def _replaced(self, found: Found) -> str | None:
-        """The command that a deprecated one names."""
-        said = text_of(found.fields, "replacedBy", "replaced_by", "useInstead", "deprecated")
-        words = (said or next(iter(found.noted.tags.get("deprecated", ())), "")).replace("`", " ").split()
-        matches = (self.index.match(words[at:]) for at in range(len(words)))
-        return next((self.names[match[0]] for match in matches if match and match[0] in self.names), None)
 
 
 def _takes(own: Sequence[Parameter], others: Sequence[Written], found: Found) -> list[Parameter]:

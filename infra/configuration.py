@@ -283,7 +283,8 @@ def from_context(context: Mapping[str, Any]) -> Configuration:
 
     Raises ConfigurationError for an unknown key, a value out of bounds, or a prod stage that leaves essentials open.
     """
-    own = {key: value for key, value in context.items() if not _is_cdks(key)}
+    # Feature flags and the toolkit's own keys are namespaced: `@aws-cdk/…`, `aws:cdk:…`, `availability-zones:…`.
+    own = {key: value for key, value in context.items() if not any(mark in key for mark in "@/:")}
     if unknown := sorted(own.keys() - KEYS.keys()):
         raise ConfigurationError(f"unknown context {', '.join(unknown)}; known are {', '.join(sorted(KEYS))}")
     given = {key: value for key, value in own.items() if value not in (None, "")}
@@ -293,7 +294,14 @@ def from_context(context: Mapping[str, Any]) -> Configuration:
         given.setdefault("removalPolicy", "retain")
     chosen = Configuration(**{snake_case(key): _value(key, value) for key, value in given.items()})
     _check_stack(chosen)
-    _check_identity(chosen)
+    if bool(chosen.oidc_issuer) != bool(chosen.oidc_client_id):
+        raise ConfigurationError("oidcIssuer and oidcClientId are a provider and our name there: set both")
+    for key, value in (("oidcName", chosen.oidc_name), ("oidcParameters", chosen.oidc_parameters)):
+        if value and not chosen.oidc_issuer:
+            raise ConfigurationError(f"{key} without oidcIssuer has no use; set both or neither")
+    told = (chosen.role_map, chosen.open_search_parameters, chosen.catalogues)
+    if sum(len(each.encode()) for each in told if each) > MAX_TOLD:
+        raise ConfigurationError(f"roleMap, openSearchParameters and catalogues have {MAX_TOLD} bytes together at most")
     _check_search(chosen)
     return chosen
 
@@ -302,11 +310,6 @@ def _value(key: str, value: Any) -> Any:
     if reader := READERS.get(key):
         return reader(key, value)
     return chosen(key, KEYS[key].context, value)
-
-
-def _is_cdks(key: str) -> bool:
-    """Feature flags and the toolkit's own keys are namespaced: `@aws-cdk/…`, `aws:cdk:…`, `availability-zones:…`."""
-    return any(mark in key for mark in "@/:")
 
 
 def _check_stack(chosen: Configuration) -> None:
@@ -334,17 +337,6 @@ def _check_stack(chosen: Configuration) -> None:
         raise ConfigurationError("edge needs region: the secret of the front door is kept there, too")
     if chosen.certificate_arn and chosen.certificate_arn.split(":")[3] != EDGE_REGION:
         raise ConfigurationError(f"certificateArn names a certificate in {EDGE_REGION} when edge is true: CloudFront's")
-
-
-def _check_identity(chosen: Configuration) -> None:
-    if bool(chosen.oidc_issuer) != bool(chosen.oidc_client_id):
-        raise ConfigurationError("oidcIssuer and oidcClientId are a provider and our name there: set both")
-    for key, value in (("oidcName", chosen.oidc_name), ("oidcParameters", chosen.oidc_parameters)):
-        if value and not chosen.oidc_issuer:
-            raise ConfigurationError(f"{key} without oidcIssuer has no use; set both or neither")
-    told = (chosen.role_map, chosen.open_search_parameters, chosen.catalogues)
-    if sum(len(each.encode()) for each in told if each) > MAX_TOLD:
-        raise ConfigurationError(f"roleMap, openSearchParameters and catalogues have {MAX_TOLD} bytes together at most")
 
 
 def _check_search(chosen: Configuration) -> None:

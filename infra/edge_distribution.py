@@ -57,7 +57,22 @@ class Distribution(Construct):
         super().__init__(scope, construct_id)
         self._configuration = configuration
         self._restoring = _restoring_challenge(self, configuration) if configuration.restore_challenge else None
-        self._headers = _security_headers(self, configuration)
+        # What an application says for itself stands: its referrer policy, its content security policy.
+        hsts = cloudfront.ResponseHeadersStrictTransportSecurity(
+            access_control_max_age=Duration.days(configuration.hsts_days), include_subdomains=False, override=True
+        )
+        self._headers = cloudfront.ResponseHeadersPolicy(
+            self,
+            "SecurityHeaders",
+            response_headers_policy_name=f"commonplace-{configuration.stage}-security",
+            security_headers_behavior=cloudfront.ResponseSecurityHeadersBehavior(
+                content_type_options=cloudfront.ResponseHeadersContentTypeOptions(override=True),
+                referrer_policy=cloudfront.ResponseHeadersReferrerPolicy(
+                    referrer_policy=cloudfront.HeadersReferrerPolicy.STRICT_ORIGIN_WHEN_CROSS_ORIGIN, override=False
+                ),
+                strict_transport_security=hsts if configuration.hsts_days else None,
+            ),
+        )
         self._viewer = cloudfront.Function(
             self,
             "TellViewer",
@@ -176,25 +191,6 @@ def _policy(
         enable_accept_encoding_brotli=True,
     )
     return cast(cloudfront.ICachePolicy, policy)
-
-
-def _security_headers(scope: Construct, configuration: Configuration) -> cloudfront.ResponseHeadersPolicy:
-    """What an application says for itself stands: its referrer policy, its content security policy."""
-    hsts = cloudfront.ResponseHeadersStrictTransportSecurity(
-        access_control_max_age=Duration.days(configuration.hsts_days), include_subdomains=False, override=True
-    )
-    return cloudfront.ResponseHeadersPolicy(
-        scope,
-        "SecurityHeaders",
-        response_headers_policy_name=f"commonplace-{configuration.stage}-security",
-        security_headers_behavior=cloudfront.ResponseSecurityHeadersBehavior(
-            content_type_options=cloudfront.ResponseHeadersContentTypeOptions(override=True),
-            referrer_policy=cloudfront.ResponseHeadersReferrerPolicy(
-                referrer_policy=cloudfront.HeadersReferrerPolicy.STRICT_ORIGIN_WHEN_CROSS_ORIGIN, override=False
-            ),
-            strict_transport_security=hsts if configuration.hsts_days else None,
-        ),
-    )
 
 
 def _restoring_challenge(scope: Construct, configuration: Configuration) -> lambda_.Version:

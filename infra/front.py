@@ -54,10 +54,39 @@ class Front(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, configuration: Configuration) -> None:
         super().__init__(scope, construct_id)
-        self.api = self._api(configuration)
+        # CORS is the applications', which know what is public.
+        api = apigateway.HttpApi(
+            self,
+            "Api",
+            api_name=f"commonplace-{configuration.stage}",
+            create_default_stage=False,
+            disable_execute_api_endpoint=configuration.regional_domain is not None,
+        )
+        accept(
+            api,
+            "Published documents are public; functions check GitHub's signature and agents' tokens themselves.",
+            "APIG4",
+        )
+        self.api = api
         self._base_url = configuration.base_url
         self.domain = _domain(self, configuration) if configuration.regional_domain else None
-        self._stage(configuration)
+        stage = apigateway.HttpStage(
+            self,
+            "Stage",
+            http_api=cast(apigateway.IHttpApi, self.api),
+            stage_name="$default",
+            auto_deploy=True,
+            throttle=apigateway.ThrottleSettings(
+                rate_limit=configuration.throttle_rate, burst_limit=configuration.throttle_burst
+            ),
+            domain_mapping=apigateway.DomainMappingOptions(domain_name=self.domain) if self.domain else None,
+        )
+        group = log_group(stage, f"/commonplace/{configuration.stage}/access", configuration)
+        cast(
+            apigateway.CfnStage, stage.node.default_child
+        ).access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
+            destination_arn=group.log_group_arn, format=json.dumps(ACCESS_LOG)
+        )
 
     @property
     def base_url(self) -> str:
@@ -78,41 +107,6 @@ class Front(Construct):
             http_api=cast(apigateway.IHttpApi, self.api),
             integration=_integration(name, function),
             route_key=apigateway.HttpRouteKey.DEFAULT,
-        )
-
-    def _api(self, configuration: Configuration) -> apigateway.HttpApi:
-        """CORS is the applications', which know what is public."""
-        api = apigateway.HttpApi(
-            self,
-            "Api",
-            api_name=f"commonplace-{configuration.stage}",
-            create_default_stage=False,
-            disable_execute_api_endpoint=configuration.regional_domain is not None,
-        )
-        accept(
-            api,
-            "Published documents are public; functions check GitHub's signature and agents' tokens themselves.",
-            "APIG4",
-        )
-        return api
-
-    def _stage(self, configuration: Configuration) -> None:
-        stage = apigateway.HttpStage(
-            self,
-            "Stage",
-            http_api=cast(apigateway.IHttpApi, self.api),
-            stage_name="$default",
-            auto_deploy=True,
-            throttle=apigateway.ThrottleSettings(
-                rate_limit=configuration.throttle_rate, burst_limit=configuration.throttle_burst
-            ),
-            domain_mapping=apigateway.DomainMappingOptions(domain_name=self.domain) if self.domain else None,
-        )
-        group = log_group(stage, f"/commonplace/{configuration.stage}/access", configuration)
-        cast(
-            apigateway.CfnStage, stage.node.default_child
-        ).access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
-            destination_arn=group.log_group_arn, format=json.dumps(ACCESS_LOG)
         )
 
 

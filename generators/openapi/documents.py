@@ -100,7 +100,19 @@ class Document:
     def __init__(self, raw: bytes, read: Read) -> None:
         if len(raw) > MAX_BYTES:
             raise TooLarge(f"The document is larger than {MAX_BYTES:,} bytes.", hint="Cut it into several documents.")
-        root = _checked(parsed(raw))
+        value = parsed(raw)
+        if not isinstance(value, dict):
+            raise InvalidInput("The document is no mapping.", hint=_HINT)
+        if "swagger" in value:
+            told = f"The document is of Swagger {line(str(value['swagger']), 20)}, which is not read."
+            raise InvalidInput(told, hint="Convert it to OpenAPI 3.0 first; the editors of such documents do that.")
+        version = line(str(value.get("openapi", "")), 20)
+        if not version.startswith("3."):
+            said = f"says `openapi: {version}`" if version else "does not say its version"
+            raise InvalidInput(f"The document {said}, which is not 3.x.", hint=_HINT)
+        if not isinstance(value.get("paths", {}), dict):
+            raise InvalidInput("`paths` of the document is no mapping.", hint="It maps each path to its operations.")
+        root = value
         files = gathered(raw, read)
         self.fingerprint = fingerprint(raw, files)
         self.enter("the document")
@@ -282,21 +294,6 @@ def _refused(error: yaml.YamlError) -> CommonplaceError:
         return _too_deep()
     where = f", line {error.line}" if error.line is not None else ""
     return InvalidInput(f"The YAML cannot be read ({error.reason}{where}).", hint="Mend it, or write it as JSON.")
-
-
-def _checked(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise InvalidInput("The document is no mapping.", hint=_HINT)
-    if "swagger" in value:
-        told = f"The document is of Swagger {line(str(value['swagger']), 20)}, which is not read."
-        raise InvalidInput(told, hint="Convert it to OpenAPI 3.0 first; the editors of such documents do that.")
-    version = line(str(value.get("openapi", "")), 20)
-    if not version.startswith("3."):
-        said = f"says `openapi: {version}`" if version else "does not say its version"
-        raise InvalidInput(f"The document {said}, which is not 3.x.", hint=_HINT)
-    if not isinstance(value.get("paths", {}), dict):
-        raise InvalidInput("`paths` of the document is no mapping.", hint="It maps each path to its operations.")
-    return value
 
 
 def _json(text: str) -> Any:

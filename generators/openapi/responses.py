@@ -17,9 +17,20 @@ def content(operation: Operation, summary: str) -> str:
     """`summary` is not said again."""
     description = paragraphs(operation.node.text("description"), MAX_DESCRIPTION)
     description = "" if line(description, len(summary) + 1) == summary else description
+    found = responses(operation)
+    rows = []
+    for status, response in found[:MAX_RESPONSES]:
+        kinds = media(response.get("content"))
+        schema = kinds[0][1].get("schema") if kinds else None
+        named = f" ({label(schema)})" if schema is not None and schema.value is not None else ""
+        said = line(response.text("description"), 200) or "no description"
+        rows.append(f"- {code(status, 20)}{named}: {said}")
+        if schema is not None and succeeds(status) and (names := fields(schema)):
+            rows.append(f"  Fields: {names}")
+    rows += [f"- and {len(found) - MAX_RESPONSES} more"] if len(found) > MAX_RESPONSES else []
     parts = [
         description,
-        _responses(operation),
+        "\n".join(["**Responses**", "", *rows]) if rows else "",
         _outside(operation.node.get("externalDocs").text("url")),
     ]
     return "\n\n".join(part for part in parts if part)
@@ -33,21 +44,6 @@ def responses(operation: Operation) -> list[tuple[str, Node]]:
 
 def succeeds(status: str) -> bool:
     return status.startswith("2")
-
-
-def _responses(operation: Operation) -> str:
-    found = responses(operation)
-    rows = []
-    for status, response in found[:MAX_RESPONSES]:
-        kinds = media(response.get("content"))
-        schema = kinds[0][1].get("schema") if kinds else None
-        named = f" ({label(schema)})" if schema is not None and schema.value is not None else ""
-        said = line(response.text("description"), 200) or "no description"
-        rows.append(f"- {code(status, 20)}{named}: {said}")
-        if schema is not None and succeeds(status) and (names := fields(schema)):
-            rows.append(f"  Fields: {names}")
-    rows += [f"- and {len(found) - MAX_RESPONSES} more"] if len(found) > MAX_RESPONSES else []
-    return "\n".join(["**Responses**", "", *rows]) if rows else ""
 
 
 def fields(schema: Node, depth: int = 0) -> str:

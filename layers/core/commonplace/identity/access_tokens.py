@@ -28,7 +28,6 @@ from commonplace.identity.tokens import (
     AccessClaims,
     BadToken,
     PublicKeys,
-    SigningKey,
     SigningKeys,
 )
 
@@ -71,24 +70,43 @@ class AccessTokens:
         kid, claims = self._verified.get(name) or self._verify(token)
         if self._keys.find(kid) is None:
             raise BadToken("unknown_key")
-        self._remember(name, kid, claims)
-        _judge(claims, self._issuer, resource, now)
+        self._verified[name] = kid, claims
+        self._verified.move_to_end(name)
+        if len(self._verified) > REMEMBERED_TOKENS:
+            self._verified.popitem(last=False)
+        if claims.issuer != self._issuer:
+            raise BadToken("issuer")
+        if resource is not None and not same(claims.audience, resource):
+            raise BadToken("audience")
+        if now >= claims.expires_at + LEEWAY_SECONDS:
+            raise BadToken("expired")
+        if claims.issued_at > now + LEEWAY_SECONDS or claims.issued_at > claims.expires_at:
+            raise BadToken("issued_later")
         return claims
 
     def _verify(self, token: str) -> tuple[str, AccessClaims]:
         if not _COMPACT.fullmatch(token):
             raise BadToken("malformed")
-        kid = _key_of(_json(token.partition(".")[0]))
+        # The name of the key. Whatever else a header may ask for, such as a key of its own, is refused.
+        header = _json(token.partition(".")[0])
+        if not set(header) <= _HEADER or header.get("alg") != ALGORITHM or header.get("typ") != TYPE:
+            raise BadToken("header")
+        kid = header.get("kid")
+        if not isinstance(kid, str) or not 0 < len(kid) <= 128:
+            raise BadToken("header")
         key = self._keys.find(kid)
         if key is None:
             raise BadToken("unknown_key")
-        return kid, claims_of(_signed(token, key))
+        from joserfc import jws
+        from joserfc.errors import JoseError
+        from joserfc.jwk import ECKey
 
-    def _remember(self, name: str, kid: str, claims: AccessClaims) -> None:
-        self._verified[name] = kid, claims
-        self._verified.move_to_end(name)
-        if len(self._verified) > REMEMBERED_TOKENS:
-            self._verified.popitem(last=False)
+        try:
+            public = ECKey.import_key({name: key[name] for name in ("kty", "crv", "x", "y")})
+            found = jws.deserialize_compact(token, public, algorithms=[ALGORITHM])
+        except (JoseError, ValueError, KeyError):
+            raise BadToken("signature") from None
+        return kid, claims_of(_object(found.payload))
 
 
 class Jwks(Protocol):
@@ -149,40 +167,6 @@ def claims_of(values: Mapping[str, Any]) -> AccessClaims:
         )
     except (KeyError, ValueError, TypeError):
         raise BadToken("claims") from None
-
-
-def _judge(claims: AccessClaims, issuer: str, resource: str | None, now: float) -> None:
-    if claims.issuer != issuer:
-        raise BadToken("issuer")
-    if resource is not None and not same(claims.audience, resource):
-        raise BadToken("audience")
-    if now >= claims.expires_at + LEEWAY_SECONDS:
-        raise BadToken("expired")
-    if claims.issued_at > now + LEEWAY_SECONDS or claims.issued_at > claims.expires_at:
-        raise BadToken("issued_later")
-
-
-def _key_of(header: Mapping[str, Any]) -> str:
-    """The name of the key. Whatever else a header may ask for, such as a key of its own, is refused."""
-    if not set(header) <= _HEADER or header.get("alg") != ALGORITHM or header.get("typ") != TYPE:
-        raise BadToken("header")
-    kid = header.get("kid")
-    if not isinstance(kid, str) or not 0 < len(kid) <= 128:
-        raise BadToken("header")
-    return kid
-
-
-def _signed(token: str, key: Mapping[str, Any]) -> Mapping[str, Any]:
-    from joserfc import jws
-    from joserfc.errors import JoseError
-    from joserfc.jwk import ECKey
-
-    try:
-        public = ECKey.import_key({name: key[name] for name in ("kty", "crv", "x", "y")})
-        found = jws.deserialize_compact(token, public, algorithms=[ALGORITHM])
-    except (JoseError, ValueError, KeyError):
-        raise BadToken("signature") from None
-    return _object(found.payload)
 
 
 def _json(part: str) -> Mapping[str, Any]:
@@ -315,7 +299,12 @@ class Issuer:
         key = self._keys.signing(self._clock())
         header = {"alg": ALGORITHM, "typ": TYPE, "kid": key.kid}
         payload = json.dumps(claims.as_claims(), separators=(",", ":"))
-        return jws.serialize_compact(header, payload, self._import(key), algorithms=[ALGORITHM])
+        from joserfc.jwk import ECKey
+
+        known = self._imported
+        if known is None or known[0] != key.kid:
+            known = self._imported = key.kid, ECKey.import_key(dict(key.jwk))
+        return jws.serialize_compact(header, payload, known[1], algorithms=[ALGORITHM])
 
     def read(self, token: str) -> AccessClaims:
         """The claims of a token of ours, whatever its audience, up to a minute past its end.
@@ -323,14 +312,6 @@ class Issuer:
         Raises BadToken, Unavailable.
         """
         return self._tokens.verify(token, None, self._clock())
-
-    def _import(self, key: SigningKey) -> "ECKey":
-        from joserfc.jwk import ECKey
-
-        known = self._imported
-        if known is None or known[0] != key.kid:
-            known = self._imported = key.kid, ECKey.import_key(dict(key.jwk))
-        return known[1]
 
 
 class _Published:

@@ -41,8 +41,10 @@ def new_key(signs_from: int) -> SigningKey:
         "x": _coordinate(numbers.public_numbers.x),
         "y": _coordinate(numbers.public_numbers.y),
     }
+    ordered = {name: public[name] for name in sorted(public)}
+    told = sha256(json.dumps(ordered, separators=(",", ":")).encode()).digest()
     return SigningKey(
-        kid=_thumbprint(public),
+        kid=urlsafe_b64encode(told).decode().rstrip("="),
         jwk={**public, "d": _coordinate(numbers.private_value)},
         signs_from=signs_from,
         retires_at=signs_from + UNREPLACED_SECONDS,
@@ -125,9 +127,3 @@ def _by_age(key: SigningKey) -> tuple[int, str]:
 def _coordinate(number: int) -> str:
     """A number as JWKs write it: 32 bytes, base64url (RFC 7518, section 6.2)."""
     return urlsafe_b64encode(number.to_bytes(_COORDINATE_BYTES)).decode().rstrip("=")
-
-
-def _thumbprint(public: Mapping[str, str]) -> str:
-    ordered = {name: public[name] for name in sorted(public)}
-    told = sha256(json.dumps(ordered, separators=(",", ":")).encode()).digest()
-    return urlsafe_b64encode(told).decode().rstrip("=")

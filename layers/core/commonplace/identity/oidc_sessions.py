@@ -191,7 +191,15 @@ class ProviderSessions(StoredClaims):
             tokens = self._tokens(held)
             held = held.renewed(tokens, now) if held.refresh_token else held
             free = replace(free, sealed=_sealed(profile.provider, held))
-            claims = self._current_claims(profile, tokens, held)
+            # None where the provider gives neither an ID token nor an answer about the account.
+            try:
+                found = self._answer(tokens, held)
+                again = None if found is None else profile_of(found, self._provider.issuer)
+            except Forbidden:
+                raise SignInOver("provider_answer_refused") from None
+            if again is not None and again.subject != profile.subject:
+                raise SignInOver("provider_other_account")
+            claims = None if again is None else again.claims
         except SignInOver:
             self._store.end_provider_session(record.id)
             raise
@@ -212,17 +220,6 @@ class ProviderSessions(StoredClaims):
         if tokens is None:
             raise SignInOver("provider_refused")
         return tokens
-
-    def _current_claims(self, profile: Profile, tokens: ProviderTokens, held: _Held) -> tuple[str, ...] | None:
-        """None where the provider gives neither an ID token nor an answer about the account."""
-        try:
-            found = self._answer(tokens, held)
-            again = None if found is None else profile_of(found, self._provider.issuer)
-        except Forbidden:
-            raise SignInOver("provider_answer_refused") from None
-        if again is not None and again.subject != profile.subject:
-            raise SignInOver("provider_other_account")
-        return None if again is None else again.claims
 
     def _answer(self, tokens: ProviderTokens, held: _Held) -> Mapping[str, Any] | None:
         if tokens.id_token is not None:

@@ -73,7 +73,12 @@ class RoleMap:
 
         A part that is absent is the default's; one that is there replaces it whole. Raises RoleMapError.
         """
-        values = _object(text)
+        try:
+            values = json.loads(text)
+        except ValueError:
+            values = None
+        if not isinstance(values, dict) or set(values) - {"hats", "addresses", "groups", "tiers"}:
+            raise RoleMapError('the role map must be a JSON object of "hats", "addresses", "groups" and "tiers"')
         parts: dict[str, Any] = {"organisation": organisation}
         for name in ("hats", "addresses", "groups"):
             if name in values:
@@ -144,16 +149,13 @@ class MappedStandings:
         try:
             worn = self._hats.worn(subject, fresh=fresh).hats if self._map.hats else frozenset()
         except Unavailable:
-            if not self._complete(own):
+            # The list alone may give as much as it does with every hat: then nothing depends on the chain.
+            least, most = self._map.standing(own), self._map.standing([*self._map.hats.values(), *own])
+            if not ((least.tier, least.scopes, least.organisation) == (most.tier, most.scopes, most.organisation)):
                 raise
             worn = frozenset()
         held = [role for path, role in self._map.hats.items() if path in worn]
         return self._map.standing([*held, *own])
-
-    def _complete(self, own: list[Role]) -> bool:
-        """Whether the list alone gives as much as it does with every hat: then nothing depends on the chain."""
-        least, most = self._map.standing(own), self._map.standing([*self._map.hats.values(), *own])
-        return (least.tier, least.scopes, least.organisation) == (most.tier, most.scopes, most.organisation)
 
     def _grouped(self, claims: AbstractSet[str], rules: AbstractSet[str]) -> Iterator[tuple[str, Role]]:
         return ((rule, role) for rule, (claim, role) in self._groups.items() if claim in claims or rule in rules)
@@ -172,16 +174,6 @@ def _group_words(claim: str) -> str:
 def rule_id(claim: str) -> str:
     """Names the rule of a group in access tokens. A digest: the group may be somebody's address."""
     return sha256(f"groups|{claim}".encode("utf-8", "surrogateescape")).hexdigest()[:RULE_CHARACTERS]
-
-
-def _object(text: str) -> Mapping[str, Any]:
-    try:
-        values = json.loads(text)
-    except ValueError:
-        values = None
-    if not isinstance(values, dict) or set(values) - {"hats", "addresses", "groups", "tiers"}:
-        raise RoleMapError('the role map must be a JSON object of "hats", "addresses", "groups" and "tiers"')
-    return values
 
 
 def _roles(part: str, values: Any) -> dict[str, Role]:

@@ -326,7 +326,22 @@ class SignIn:
         asked = _unsealed(answer.challenge_id, challenge)
         whose = asked.address if asked else ""
         try:
-            address = self._signer(answer, challenge, asked, cookie)
+            now = self._clock()
+            if challenge is None or asked is None or bool(asked.text) != (answer.text is None):
+                raise BadSignature("challenge_unknown")
+            if now >= challenge.expires_at:
+                raise BadSignature("challenge_expired")
+            if not cookie or not secrets.same(secrets.digest(cookie), challenge.browser_hash):
+                raise BadSignature("other_browser")
+            if answer.state and challenge.handle_hash and secrets.digest(answer.state) != challenge.handle_hash:
+                raise BadSignature("other_request")
+            if not is_signature(answer.signature):
+                raise BadSignature("signature_form")
+            foreign = answer.text is not None
+            terms = Terms.of(self._settings.base_url, self._settings.chain_id, asked.nonce, now, foreign=foreign)
+            address = self._check.check(answer.text or asked.text, answer.signature, terms)
+            if asked.address and address != asked.address:
+                raise BadSignature("other_address")
         except (BadSignature, BadText) as error:
             self._record("denied", whose, network, reason=error.reason)
             if isinstance(error, BadText):
@@ -335,46 +350,7 @@ class SignIn:
         except CommonplaceError as error:
             self._record("failed", whose, network, reason=error.code.lower())
             raise
-        return self._admitted(address, network)
-
-    def _challenge_text(self, address: str | None, now: float) -> _ChallengeText:
-        nonce = random.token_hex(16)
-        if address is None:
-            return _ChallengeText(nonce)
-        whose = checksummed(address)
-        text = message_text(
-            base_url=self._settings.base_url,
-            site_name=self._settings.site_name,
-            address=whose,
-            chain_id=self._settings.chain_id,
-            nonce=nonce,
-            now=now,
-            life=CHALLENGE_SECONDS,
-        )
-        return _ChallengeText(nonce, text, whose)
-
-    def _signer(self, answer: _Answer, challenge: Challenge | None, asked: _ChallengeText | None, cookie: str) -> str:
-        """The address that signed. Raises BadSignature, BadText, Unavailable."""
-        now = self._clock()
-        if challenge is None or asked is None or bool(asked.text) != (answer.text is None):
-            raise BadSignature("challenge_unknown")
-        if now >= challenge.expires_at:
-            raise BadSignature("challenge_expired")
-        if not cookie or not secrets.same(secrets.digest(cookie), challenge.browser_hash):
-            raise BadSignature("other_browser")
-        if answer.state and challenge.handle_hash and secrets.digest(answer.state) != challenge.handle_hash:
-            raise BadSignature("other_request")
-        if not is_signature(answer.signature):
-            raise BadSignature("signature_form")
-        foreign = answer.text is not None
-        terms = Terms.of(self._settings.base_url, self._settings.chain_id, asked.nonce, now, foreign=foreign)
-        signer = self._check.check(answer.text or asked.text, answer.signature, terms)
-        if asked.address and signer != asked.address:
-            raise BadSignature("other_address")
-        return signer
-
-    def _admitted(self, address: str, network: str) -> Profile:
-        """The roles are read anew, so that what a token says next is not older than the sign-in."""
+        # The roles are read anew, so that what a token says next is not older than the sign-in.
         try:
             self._spend("signin", self._settings.sign_ins_per_hour, 3_600, address)
             standing = self._standings.of(address, fresh=True)
@@ -392,6 +368,22 @@ class SignIn:
             avatar=named.avatar,
             github=named.github,
         )
+
+    def _challenge_text(self, address: str | None, now: float) -> _ChallengeText:
+        nonce = random.token_hex(16)
+        if address is None:
+            return _ChallengeText(nonce)
+        whose = checksummed(address)
+        text = message_text(
+            base_url=self._settings.base_url,
+            site_name=self._settings.site_name,
+            address=whose,
+            chain_id=self._settings.chain_id,
+            nonce=nonce,
+            now=now,
+            life=CHALLENGE_SECONDS,
+        )
+        return _ChallengeText(nonce, text, whose)
 
     def _spend(self, name: str, calls: int, window_seconds: int, whose: str) -> None:
         allowance = self._limiter.take(Quota(name, calls, window_seconds), whose)

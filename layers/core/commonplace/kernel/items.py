@@ -79,7 +79,14 @@ def _fitted(hint: Any, value: Any) -> Any:
     if get_origin(hint) is Literal and value in get_args(hint):
         return value
     if is_dataclass(hint) and isinstance(value, str):
-        return _from_text(hint, value)
+        kind: Any = hint
+        try:
+            values = json.loads(value)
+        except ValueError:
+            values = None
+        if not isinstance(values, dict):
+            raise Corrupt(kind.__name__)
+        return _built(kind, values)
     if get_origin(hint) is tuple and isinstance(value, list | tuple):
         return tuple(_fitted(get_args(hint)[0], one) for one in value)
     if get_origin(hint) is not None and isinstance(value, Mapping) and get_origin(hint) is not tuple:
@@ -99,16 +106,6 @@ def _first_fit(hints: Sequence[Any], value: Any) -> Any:
         except Corrupt:
             continue
     raise Corrupt(str(hints))
-
-
-def _from_text(kind: Any, text: str) -> Any:
-    try:
-        values = json.loads(text)
-    except ValueError:
-        values = None
-    if not isinstance(values, dict):
-        raise Corrupt(kind.__name__)
-    return _built(kind, values)
 
 
 def _hints(kind: Any) -> dict[str, Any]:

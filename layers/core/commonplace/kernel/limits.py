@@ -127,23 +127,20 @@ class Limiter:
     def _spend(self, quota: Quota, client: str, window: int, now: float) -> tuple[bool, int]:
         while True:
             with self._lock:
-                lease = self._lease(quota, client, window)
+                name = (quota.name, client)
+                lease = self._leases.get(name)
+                if lease is None or lease.window < window:
+                    lease = self._leases[name] = _Lease(window, next_block=max(1, quota.calls // 60))
+                self._leases.move_to_end(name)
+                if len(self._leases) > MAX_LEASES:
+                    self._leases.popitem(last=False)
                 block = lease.wanted(quota)
                 if not block:
                     return lease.spend(), lease.left(quota)
-            total = self._add(self._key(quota, client, window), block, window, quota, now)
+            told = hmac.new(self._secret, f"{quota.name}|{window}|{client}".encode(), hashlib.sha256)
+            total = self._add(f"{quota.name}#{window}#{told.hexdigest()[:32]}", block, window, quota, now)
             with self._lock:
                 lease.extend(quota, block, total)
-
-    def _lease(self, quota: Quota, client: str, window: int) -> _Lease:
-        name = (quota.name, client)
-        lease = self._leases.get(name)
-        if lease is None or lease.window < window:
-            lease = self._leases[name] = _Lease(window, next_block=max(1, quota.calls // 60))
-        self._leases.move_to_end(name)
-        if len(self._leases) > MAX_LEASES:
-            self._leases.popitem(last=False)
-        return lease
 
     def _add(self, key: str, block: int, window: int, quota: Quota, now: float) -> int | None:
         if now < self._store_paused_until:
@@ -155,10 +152,6 @@ class Limiter:
             self._store_paused_until = now + STORE_PAUSE_SECONDS
             logger.warning("rate limits are counted by this process alone", extra={"error": type(error).__name__})
             return None
-
-    def _key(self, quota: Quota, client: str, window: int) -> str:
-        told = hmac.new(self._secret, f"{quota.name}|{window}|{client}".encode(), hashlib.sha256)
-        return f"{quota.name}#{window}#{told.hexdigest()[:32]}"
 
 
 def network(address: str) -> str:

@@ -75,17 +75,13 @@ def retrying(
         try:
             return call()
         except Exception as error:
-            wait = max(min(delay, left), _requested_wait(error))
+            wait = max(min(delay, left), (error.wait_seconds or 0) if isinstance(error, Transient) else 0)
             if not retryable(error) or wait > left:
                 raise
             logger.info("trying again", extra={"after_seconds": wait, "reason": str(error)})
         left -= wait
         sleep(wait)
     return call()
-
-
-def _requested_wait(error: Exception) -> float:
-    return (error.wait_seconds or 0) if isinstance(error, Transient) else 0
 
 
 class CircuitBreaker:

@@ -225,7 +225,11 @@ class Rpc:
         if now < self._paused_until:
             raise _unavailable()
         self._forget_idle()
-        for number, endpoint in self._ordered(now):
+        urls = enumerate(self._endpoints())
+        known = [
+            (number, self._known.setdefault(url, Endpoint(url, self.chain_id, self._http))) for number, url in urls
+        ]
+        for number, endpoint in sorted(known, key=lambda one: one[1].aside_until > now):
             try:
                 answer = within(self._seconds, partial(endpoint.ask, method, params, self._seconds))
             except EvmRefused:
@@ -233,20 +237,21 @@ class Rpc:
                 raise
             except (NoAnswer, TimeoutError) as error:
                 endpoint.aside_until = self._monotonic() + ASIDE_SECONDS
-                self._log_failure(number, error)
+                # Names an endpoint by its place in the list: its URL is half a secret.
+                reason = error.reason if isinstance(error, NoAnswer) else "too_slow"
+                told = {"chain": self.chain_id, "endpoint": number, "reason": reason}
+                logger.warning("an endpoint of a chain did not answer", extra=told)
             else:
                 self._failures = 0
                 endpoint.aside_until = 0.0
                 return answer
-        self._failed()
+        self._failures += 1
+        if self._failures > 1:
+            self._paused_until = self._monotonic() + PAUSE_SECONDS
+        if self._vital:
+            chain = CHAINS.get(self.chain_id, f"chain_{self.chain_id}")
+            record("rpc", "failed", chain)
         raise _unavailable()
-
-    def _ordered(self, now: float) -> list[tuple[int, Endpoint]]:
-        urls = enumerate(self._endpoints())
-        known = [
-            (number, self._known.setdefault(url, Endpoint(url, self.chain_id, self._http))) for number, url in urls
-        ]
-        return sorted(known, key=lambda one: one[1].aside_until > now)
 
     def _forget_idle(self) -> None:
         """By the wall's clock, which alone goes on while a function is frozen."""
@@ -254,21 +259,6 @@ class Rpc:
         if abs(now - self._used_at) > IDLE_SECONDS:
             self._http.clear()
         self._used_at = now
-
-    def _failed(self) -> None:
-        """No endpoint has answered, or there is none."""
-        self._failures += 1
-        if self._failures > 1:
-            self._paused_until = self._monotonic() + PAUSE_SECONDS
-        if self._vital:
-            chain = CHAINS.get(self.chain_id, f"chain_{self.chain_id}")
-            record("rpc", "failed", chain)
-
-    def _log_failure(self, number: int, error: Exception) -> None:
-        """Names an endpoint by its place in the list: its URL is half a secret."""
-        reason = error.reason if isinstance(error, NoAnswer) else "too_slow"
-        told = {"chain": self.chain_id, "endpoint": number, "reason": reason}
-        logger.warning("an endpoint of a chain did not answer", extra=told)
 
 
 def _unavailable() -> Unavailable:

@@ -60,7 +60,12 @@ class Agents:
         scopes = wanted_scopes(form, within(client.scopes, self._resources.catalogue(resource)))
         if not scopes:
             raise OAuthError("invalid_scope", "This agent has no scope for this resource.")
-        self._count(client)
+        allowance = self._limits.take(AGENT_TOKENS, client.id) if self._limits else None
+        if allowance is not None and not allowance.allowed:
+            raise RateLimited(
+                "This agent asks for too many tokens. Each lasts an hour.",
+                retry_after_seconds=allowance.reset_seconds,
+            )
         terms = Terms(
             client_id=client.id,
             client_name=client.name,
@@ -78,7 +83,14 @@ class Agents:
         canonical = self._resources.canonical(resource)
         if canonical is None:
             raise InvalidInput("There is no such resource. The metadata of the server lists those that there are.")
-        _check(organisation, agent, tier, days)
+        if not is_organisation(organisation):
+            raise InvalidInput("An organisation is up to 64 lower-case letters, digits and hyphens.")
+        if not _AGENT.fullmatch(agent):
+            raise InvalidInput("An agent's name is up to 64 lower-case letters, digits, dots, hyphens and underscores.")
+        if tier not in TIERS:
+            raise InvalidInput(f"A tier is one of {', '.join(TIERS)}.")
+        if not 1 <= days <= MAX_DAYS:
+            raise InvalidInput(f"A token lasts from 1 to {MAX_DAYS} days.")
         catalogue = self._resources.catalogue(canonical)
         if not scopes or not set(scopes) <= set(catalogue):
             raise InvalidInput(f"Scopes must be among {', '.join(catalogue)}.")
@@ -92,14 +104,6 @@ class Agents:
         )
         return str(self._open(agent, terms, tier, "mint")["access_token"])
 
-    def _count(self, client: Client) -> None:
-        allowance = self._limits.take(AGENT_TOKENS, client.id) if self._limits else None
-        if allowance is not None and not allowance.allowed:
-            raise RateLimited(
-                "This agent asks for too many tokens. Each lasts an hour.",
-                retry_after_seconds=allowance.reset_seconds,
-            )
-
     def _open(self, agent: str, terms: Terms, tier: Tier, event: str, *, network: str = "") -> Json:
         now = int(self._clock())
         profile = Profile(subject=f"agent:{agent}", kind="agent", name=terms.client_name)
@@ -110,14 +114,3 @@ class Agents:
         )
         self._store.open(grant, audit=[issued(event, grant, terms.scopes, standing, now=now, network=network)])
         return answer
-
-
-def _check(organisation: str, agent: str, tier: Tier, days: int) -> None:
-    if not is_organisation(organisation):
-        raise InvalidInput("An organisation is up to 64 lower-case letters, digits and hyphens.")
-    if not _AGENT.fullmatch(agent):
-        raise InvalidInput("An agent's name is up to 64 lower-case letters, digits, dots, hyphens and underscores.")
-    if tier not in TIERS:
-        raise InvalidInput(f"A tier is one of {', '.join(TIERS)}.")
-    if not 1 <= days <= MAX_DAYS:
-        raise InvalidInput(f"A token lasts from 1 to {MAX_DAYS} days.")

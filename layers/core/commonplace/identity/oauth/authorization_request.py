@@ -107,7 +107,17 @@ def understand(
     if len(given) != len(dict(given)):
         back.refuse(*_repeated(given))
     values = dict(given)
-    _check_form(client, values, back)
+    if values.get("response_type") != "code" or "authorization_code" not in client.grant_types:
+        back.refuse("unsupported_response_type", "This server answers response_type=code only.")
+    if values.get("response_mode", "query") != "query":
+        back.refuse("invalid_request", "This server answers in the query only.")
+    if len(values.get("state", "")) > MAX_STATE_CHARACTERS:
+        back.refuse("invalid_request", f"state may have at most {MAX_STATE_CHARACTERS} characters.")
+    # A method that is left out means plain (RFC 7636, section 4.3), which nobody may use here.
+    if values.get("code_challenge_method") != "S256":
+        back.refuse("invalid_request", "PKCE is needed: code_challenge_method must be S256.")
+    if not _CHALLENGE.fullmatch(values.get("code_challenge", "")):
+        back.refuse("invalid_request", "PKCE is needed: code_challenge must be 43 characters of base64url.")
     resource = resources.canonical(values.get("resource", issuer))
     if resource is None:
         back.refuse("invalid_target", "There is no such resource here. The metadata lists those that there are.")
@@ -184,20 +194,6 @@ def _repeated(given: Sequence[tuple[str, str]]) -> tuple[str, str]:
     if sum(name == "resource" for name, _ in given) > 1:
         return "invalid_target", "A token is for one resource: name one."
     return "invalid_request", "A parameter came more than once."
-
-
-def _check_form(client: Client, values: dict[str, str], back: _Back) -> None:
-    if values.get("response_type") != "code" or "authorization_code" not in client.grant_types:
-        back.refuse("unsupported_response_type", "This server answers response_type=code only.")
-    if values.get("response_mode", "query") != "query":
-        back.refuse("invalid_request", "This server answers in the query only.")
-    if len(values.get("state", "")) > MAX_STATE_CHARACTERS:
-        back.refuse("invalid_request", f"state may have at most {MAX_STATE_CHARACTERS} characters.")
-    # A method that is left out means plain (RFC 7636, section 4.3), which nobody may use here.
-    if values.get("code_challenge_method") != "S256":
-        back.refuse("invalid_request", "PKCE is needed: code_challenge_method must be S256.")
-    if not _CHALLENGE.fullmatch(values.get("code_challenge", "")):
-        back.refuse("invalid_request", "PKCE is needed: code_challenge must be 43 characters of base64url.")
 
 
 def _scopes(client: Client, text: str, resource: str, resources: KnowsResources, back: _Back) -> tuple[str, ...]:

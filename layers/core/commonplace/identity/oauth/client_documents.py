@@ -98,26 +98,23 @@ class ClientKeys:
             raise KeysUnavailable("keys_missing")
         if client.jwks_uri is None:
             return _named((client.jwks or {}).get("keys", ()), kid)
-        return self._published(client.jwks_uri, kid)
-
-    def _published(self, uri: str, kid: str) -> list[Key]:
-        """Read again when they are five minutes old, or when the key is not among them, but not all the time."""
+        # Read again when they are five minutes old, or when the key is not among them, but not all the time.
         now = self._clock()
         with self._lock:
-            kept = self._kept.get(uri, _Kept(tried_at=float("-inf")))
+            kept = self._kept.get(client.jwks_uri, _Kept(tried_at=float("-inf")))
             fresh = now - kept.read_at < KEPT_SECONDS
             found = _named(kept.keys, kid) if fresh else []
             if found:
-                self._kept.move_to_end(uri)
+                self._kept.move_to_end(client.jwks_uri)
                 return found
             if now - kept.tried_at < PAUSE_SECONDS:
                 if fresh:
                     return []
                 raise KeysUnavailable("keys_failed_lately")
-            self._keep(uri, _Kept(now, kept.read_at, kept.keys))
-        keys = self._read(uri)
+            self._keep(client.jwks_uri, _Kept(now, kept.read_at, kept.keys))
+        keys = self._read(client.jwks_uri)
         with self._lock:
-            self._keep(uri, _Kept(now, now, keys))
+            self._keep(client.jwks_uri, _Kept(now, now, keys))
         return _named(keys, kid)
 
     def _keep(self, uri: str, kept: _Kept) -> None:
@@ -178,12 +175,11 @@ class Documents:
             client, _ = kept
             if client is None:
                 raise BadDocument("failed_lately")
-            if _stands(client, url):
+            # What was stored counts as long as the rules of today would take it.
+            allowed = bool(client.redirect_uris) and all(redirect_allowed(uri) for uri in client.redirect_uris)
+            if client.id == url and client.source == "document" and client.auth_method in METHODS and allowed:
                 return client
             self._store.forget_document(url)
-        return self._fetch(url, network)
-
-    def _fetch(self, url: str, network: str) -> Client:
         allowance = self._limiter.take(PER_NETWORK, network)
         if allowance is not None and not allowance.allowed:
             raise RateLimited(
@@ -210,7 +206,12 @@ class Documents:
 
 def client_of(url: str, body: bytes, *, now: int, loopback: bool = False) -> Client:
     """The client that a document describes. Raises BadMetadata."""
-    document = _parsed(body)
+    try:
+        document: Any = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise BadMetadata("The document is no JSON.") from error
+    if not isinstance(document, dict):
+        raise BadMetadata("The document is no JSON object.")
     if document.get("client_id") != url:
         raise BadMetadata("client_id is not the address of the document.")
     if {"client_secret", "client_secret_expires_at"} & document.keys():
@@ -245,16 +246,6 @@ def lifetime(fetched: Fetched) -> int:
     return min(max(int(age[1]), LEAST_SECONDS), MOST_SECONDS) if age else USUAL_SECONDS
 
 
-def _parsed(body: bytes) -> Metadata:
-    try:
-        document: Any = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise BadMetadata("The document is no JSON.") from error
-    if not isinstance(document, dict):
-        raise BadMetadata("The document is no JSON object.")
-    return document
-
-
 def _method(document: Metadata) -> AuthMethod:
     """What the client prefers, if we have that; otherwise the best of what else it offers (OpenID Connect Relying
     Party Metadata Choices)."""
@@ -265,9 +256,3 @@ def _method(document: Metadata) -> AuthMethod:
     if chosen is None and (given is not None or offered is not None):
         raise BadMetadata("None of the client's authentication methods is supported.")
     return chosen or "none"
-
-
-def _stands(client: Client, url: str) -> bool:
-    """Whether what was kept is still what the rules of today would take."""
-    allowed = bool(client.redirect_uris) and all(redirect_allowed(uri) for uri in client.redirect_uris)
-    return client.id == url and client.source == "document" and client.auth_method in METHODS and allowed

@@ -40,7 +40,10 @@ class Clients:
         if not _ID.fullmatch(client_id):
             raise UnknownClient("id_malformed")
         if "://" in client_id:
-            return self._document(client_id, network)
+            try:
+                return self._documents.find(client_id, network)
+            except BadDocument as error:
+                raise UnknownClient(error.reason) from error
         client = self._store.client(client_id) if _OURS.fullmatch(client_id) else None
         if client is None:
             raise UnknownClient("id_unknown")
@@ -60,9 +63,3 @@ class Clients:
         except Unavailable:
             # The next use renews it as well: there are weeks left for that.
             logger.warning("a registration could not be renewed", extra={"client": client.id})
-
-    def _document(self, url: str, network: str) -> Client:
-        try:
-            return self._documents.find(url, network)
-        except BadDocument as error:
-            raise UnknownClient(error.reason) from error

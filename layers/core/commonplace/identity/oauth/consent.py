@@ -137,7 +137,13 @@ class Consents:
         pending = self.look(handle, cookie)
         if pending is None or not secrets.same(pending.csrf_hash, secrets.digest(csrf)):
             raise RequestGone("request_unknown")
-        client = self._client(pending.request, network)
+        # As it is now: since its request it may have gone, or changed its redirect URIs.
+        try:
+            client = self._clients.find(pending.request.client_id, network)
+        except UnknownClient as error:
+            raise RequestGone("client_gone") from error
+        if not redirect_matches(client.redirect_uris, pending.request.redirect_uri):
+            raise RequestGone("redirect_unregistered")
         if allowed is None:
             return self._decline(handle, "declined", profile, standing, network)
         if profile is None or standing is None or account not in (None, profile.subject):
@@ -149,7 +155,17 @@ class Consents:
         self._count(profile, client, scopes)
         answer = _Answer(self._take(handle), profile, standing, scopes, kinds, network)
         if remember and _memorable(answer.request.redirect_uri):
-            self._remember(answer)
+            request = answer.request
+            consent = Remembered(
+                subject_hash=subject_hash(self._key(), answer.profile.subject),
+                client_id=request.client_id,
+                redirect_uri=request.redirect_uri,
+                resource=request.resource,
+                scopes=answer.scopes,
+                resource_scopes=answer.kinds,
+                expires_at=int(self._clock()) + REMEMBERED_SECONDS,
+            )
+            self._store.remember(consent)
         return self._open(client, answer)
 
     def recalled(self, asked: ValidRequest, profile: Profile, standing: Standing, network: str = "") -> str | None:
@@ -178,16 +194,6 @@ class Consents:
             return client.source == "operator"
         held = self._grants.of_subject(subject_hash(self._key(), profile.subject))
         return any(one.client_id == client.id and redirect_matches([one.redirect_uri], redirect_uri) for one in held)
-
-    def _client(self, request: AuthorizationRequest, network: str) -> Client:
-        """As it is now: since its request it may have gone, or changed its redirect URIs."""
-        try:
-            client = self._clients.find(request.client_id, network)
-        except UnknownClient as error:
-            raise RequestGone("client_gone") from error
-        if not redirect_matches(client.redirect_uris, request.redirect_uri):
-            raise RequestGone("redirect_unregistered")
-        return client
 
     def _take(self, handle: str) -> AuthorizationRequest:
         pending = self._store.take_pending(secrets.digest(handle))
@@ -234,19 +240,6 @@ class Consents:
             error="access_denied",
             error_description=told,
         )
-
-    def _remember(self, answer: "_Answer") -> None:
-        request = answer.request
-        consent = Remembered(
-            subject_hash=subject_hash(self._key(), answer.profile.subject),
-            client_id=request.client_id,
-            redirect_uri=request.redirect_uri,
-            resource=request.resource,
-            scopes=answer.scopes,
-            resource_scopes=answer.kinds,
-            expires_at=int(self._clock()) + REMEMBERED_SECONDS,
-        )
-        self._store.remember(consent)
 
     def _open(self, client: Client, answer: "_Answer", *, recalled: bool = False) -> str:
         request, now = answer.request, int(self._clock())

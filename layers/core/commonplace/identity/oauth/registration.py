@@ -88,17 +88,47 @@ class Registrar:
             secret, client = self._client(metadata)
         except BadMetadata as error:
             raise OAuthError(error.error, error.description) from error
-        self._take(network)
+        allowance = self._limiter.take(self._quota, network)
+        if allowance is not None and not allowance.allowed:
+            raise RateLimited(
+                "Too many applications were registered from this network today.",
+                retry_after_seconds=allowance.reset_seconds,
+            )
         self._ask_policy(client)
         self._store.add_client(client, [_record(client, network)])
-        return Registered(client, secret, _answer(client, secret))
+        # What was registered (RFC 7591, section 3.2.1). No `scope`: a registration bounds none, and says of none that
+        # it does.
+        said: dict[str, Any] = {
+            "client_id": client.id,
+            "client_id_issued_at": client.created_at,
+            "client_name": client.name,
+            "redirect_uris": list(client.redirect_uris),
+            "grant_types": list(client.grant_types),
+            "response_types": ["code"],
+            "token_endpoint_auth_method": client.auth_method,
+            "client_uri": client.uri,
+            "application_type": client.application_type,
+            "jwks": client.jwks,
+            "jwks_uri": client.jwks_uri,
+        }
+        told = {name: value for name, value in said.items() if value is not None}
+        return Registered(
+            client,
+            secret,
+            told | ({"client_secret": secret, "client_secret_expires_at": client.expires_at} if secret else {}),
+        )
 
     def _client(self, metadata: Metadata) -> tuple[str | None, Client]:
         check_texts(metadata)
         _check_scope(metadata)
         now = int(self._clock())
         redirects = redirect_uris_of(metadata, most=MAX_REDIRECT_URIS)
-        method = _method(metadata)
+        # Left out, it is `client_secret_basic` (RFC 7591, section 2).
+        given = metadata.get("token_endpoint_auth_method")
+        found = next((method for method in METHODS if method == given), None)
+        if given is not None and found is None:
+            raise BadMetadata(f"token_endpoint_auth_method must be one of {', '.join(METHODS)}.")
+        method = found or "client_secret_basic"
         jwks, jwks_uri = keys_of(metadata, needed=method == "private_key_jwt")
         secret = secrets.fresh(secrets.CLIENT_SECRET) if method.startswith("client_secret") else None
         return secret, Client(
@@ -117,14 +147,6 @@ class Registrar:
             created_at=now,
             expires_at=now + REGISTRATION_SECONDS,
         )
-
-    def _take(self, network: str) -> None:
-        allowance = self._limiter.take(self._quota, network)
-        if allowance is not None and not allowance.allowed:
-            raise RateLimited(
-                "Too many applications were registered from this network today.",
-                retry_after_seconds=allowance.reset_seconds,
-            )
 
     def _ask_policy(self, client: Client) -> None:
         if self._policy is None:
@@ -161,15 +183,6 @@ def _check_scope(metadata: Metadata) -> None:
         raise BadMetadata("scope has characters that no scope may have.") from error
 
 
-def _method(metadata: Metadata) -> AuthMethod:
-    """Left out, it is `client_secret_basic` (RFC 7591, section 2)."""
-    given = metadata.get("token_endpoint_auth_method")
-    found = next((method for method in METHODS if method == given), None)
-    if given is not None and found is None:
-        raise BadMetadata(f"token_endpoint_auth_method must be one of {', '.join(METHODS)}.")
-    return found or "client_secret_basic"
-
-
 def _grants(metadata: Metadata) -> tuple[GrantType, ...]:
     """Left out, it is the authorization code; refresh tokens come with that."""
     given = texts_of(metadata, "grant_types") or ("authorization_code",)
@@ -190,27 +203,6 @@ def _record(client: Client, network: str) -> AuditRecord:
         network=network,
         details={"method": client.auth_method, "host": redirect_host(client.redirect_uris[0])[:500]},
     )
-
-
-def _answer(client: Client, secret: str | None) -> dict[str, Any]:
-    """What was registered (RFC 7591, section 3.2.1). No `scope`: a registration bounds none, and says of none that it
-    does."""
-    said: dict[str, Any] = {
-        "client_id": client.id,
-        "client_id_issued_at": client.created_at,
-        "client_name": client.name,
-        "redirect_uris": list(client.redirect_uris),
-        "grant_types": list(client.grant_types),
-        "response_types": ["code"],
-        "token_endpoint_auth_method": client.auth_method,
-        "client_uri": client.uri,
-        "application_type": client.application_type,
-        "jwks": client.jwks,
-        "jwks_uri": client.jwks_uri,
-    }
-    told = {name: value for name, value in said.items() if value is not None}
-    # As things stand: a registration that is used is renewed, and its secret with it.
-    return told | ({"client_secret": secret, "client_secret_expires_at": client.expires_at} if secret else {})
 
 
 class BadClient(ValueError):

@@ -23,7 +23,7 @@ from commonplace.identity.ports import GrantStore
 from commonplace.identity.principals import Principal, Tier, ordered
 from commonplace.identity.records import ACCESS_SECONDS, IDLE_SECONDS, Client
 from commonplace.identity.tokens import AccessClaims, BadToken
-from commonplace.kernel.audit import NOWHERE, AuditLog, AuditRecord
+from commonplace.kernel.audit import NOWHERE, AuditLog
 from commonplace.kernel.errors import Unavailable
 
 logger = logging.getLogger(__name__)
@@ -164,7 +164,11 @@ class TokenEndpoint:
                 record = refused(
                     error.grant, client.id, error.reason, self._clock(), network, organisation=self._organisation
                 )
-                _write(self._audit, record)
+                # A refusal stands, whether it can be recorded or not.
+                try:
+                    self._audit.write(record)
+                except Unavailable:
+                    logger.warning("a refusal could not be recorded", extra={"reason": record.reason})
             raise
 
     def _end(self, grant_id: str, client: Client, now: int, network: str) -> None:
@@ -179,14 +183,6 @@ class TokenEndpoint:
         except BadToken:
             return None
         return claims if claims.expires_at > self._clock() else None
-
-
-def _write(audit: AuditLog, record: AuditRecord) -> None:
-    """A refusal stands, whether it can be recorded or not."""
-    try:
-        audit.write(record)
-    except Unavailable:
-        logger.warning("a refusal could not be recorded", extra={"reason": record.reason})
 
 
 @contextmanager

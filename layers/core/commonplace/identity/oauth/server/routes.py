@@ -138,7 +138,15 @@ def metadata_routes(services: OAuthServices) -> list[Route]:
         path = resources.metadata_url(resource).removeprefix(resources.base_url)
         documents[path] = resource_document(settings, resources, resource)
     found = [route(path, "GET", _published(document), cors=True) for path, document in documents.items()]
-    return [*found, route(KEYS_PATH, "GET", _keys(services), cors=True)]
+
+    async def keys(_: Request) -> Response:
+        published = services.keys.published(services.clock())
+        if not published:
+            # Before the first key is made. No cache may keep that there are none.
+            raise Unavailable("There is no key yet.")
+        return Response(_bytes({"keys": [dict(key) for key in published]}), media_type=JSON, headers=cached())
+
+    return [*found, route(KEYS_PATH, "GET", keys, cors=True)]
 
 
 def server_document(settings: AuthSettings, resources: Resources) -> dict[str, Any]:
@@ -186,17 +194,6 @@ def _published(document: Mapping[str, Any]) -> Handler:
         return Response(body, media_type=JSON, headers=cached())
 
     return published
-
-
-def _keys(services: OAuthServices) -> Handler:
-    async def keys(_: Request) -> Response:
-        published = services.keys.published(services.clock())
-        if not published:
-            # Before the first key is made. No cache may keep that there are none.
-            raise Unavailable("There is no key yet.")
-        return Response(_bytes({"keys": [dict(key) for key in published]}), media_type=JSON, headers=cached())
-
-    return keys
 
 
 def _bytes(document: Mapping[str, Any]) -> bytes:
