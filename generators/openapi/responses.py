@@ -28,10 +28,12 @@ def content(operation: Operation, summary: str) -> str:
         if schema is not None and succeeds(status) and (names := fields(schema)):
             rows.append(f"  Fields: {names}")
     rows += [f"- and {len(found) - MAX_RESPONSES} more"] if len(found) > MAX_RESPONSES else []
+    url = operation.node.get("externalDocs").text("url")
+    plain = url.startswith("https://") and len(url) <= 300 and url.isprintable() and not set(" <>") & set(url)
     parts = [
         description,
         "\n".join(["**Responses**", "", *rows]) if rows else "",
-        _outside(operation.node.get("externalDocs").text("url")),
+        f"See also <{line(url, 300)}>." if plain else "",
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -55,8 +57,3 @@ def fields(schema: Node, depth: int = 0) -> str:
     if len(found) == 1 and depth < MAX_WRAPPED and (inner := fields(found[0][1], depth + 1)):
         return f"{told[0]} ({inner})"
     return ", ".join(told) + (f" and {len(found) - MAX_FIELDS} more" if len(found) > MAX_FIELDS else "")
-
-
-def _outside(url: str) -> str:
-    plain = url.startswith("https://") and len(url) <= 300 and url.isprintable() and not set(" <>") & set(url)
-    return f"See also <{line(url, 300)}>." if plain else ""

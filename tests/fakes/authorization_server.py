@@ -12,7 +12,7 @@ from commonplace.identity.oauth.connections import Connections
 from commonplace.identity.oauth.consent import Consents
 from commonplace.identity.oauth.pages.html import frame
 from commonplace.identity.oauth.registration import Registrar
-from commonplace.identity.oauth.server.services import OAuthServices
+from commonplace.identity.oauth.server.composition import OAuthServices
 from commonplace.identity.oauth.token_endpoint import TokenEndpoint
 from commonplace.identity.oidc import OidcSignIn
 from commonplace.identity.oidc_sessions import NO_PROVIDER, ProviderSessions, ReadsClaims

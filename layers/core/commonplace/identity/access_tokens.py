@@ -88,7 +88,11 @@ class AccessTokens:
         if not _COMPACT.fullmatch(token):
             raise BadToken("malformed")
         # The name of the key. Whatever else a header may ask for, such as a key of its own, is refused.
-        header = _json(token.partition(".")[0])
+        part = token.partition(".")[0]
+        try:
+            header = _object(urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+        except BadBase64:
+            raise BadToken("malformed") from None
         if not set(header) <= _HEADER or header.get("alg") != ALGORITHM or header.get("typ") != TYPE:
             raise BadToken("header")
         kid = header.get("kid")
@@ -147,6 +151,9 @@ def keys_in(jwks: str | None) -> Mapping[str, Mapping[str, Any]]:
 def claims_of(values: Mapping[str, Any]) -> AccessClaims:
     """The claims as they must be; their sense is not judged. Raises BadToken."""
     try:
+        organisation: str | None = values["org"]
+        if organisation is not None and not is_organisation(organisation):
+            raise ValueError("org")
         return AccessClaims(
             issuer=_text(values, "iss"),
             subject=_text(values, "sub"),
@@ -156,7 +163,7 @@ def claims_of(values: Mapping[str, Any]) -> AccessClaims:
             jti=_text(values, "jti"),
             client_id=_text(values, "client_id"),
             scopes=parse_scopes(_text(values, "scope", empty=True)),
-            organisation=_organisation(values),
+            organisation=organisation,
             member=None if values["member"] is None else _text(values, "member"),
             tier=TIERS[TIERS.index(values["tier"])],
             roles=_texts(values["roles"]),
@@ -167,13 +174,6 @@ def claims_of(values: Mapping[str, Any]) -> AccessClaims:
         )
     except (KeyError, ValueError, TypeError):
         raise BadToken("claims") from None
-
-
-def _json(part: str) -> Mapping[str, Any]:
-    try:
-        return _object(urlsafe_b64decode(part + "=" * (-len(part) % 4)))
-    except BadBase64:
-        raise BadToken("malformed") from None
 
 
 def _object(raw: bytes) -> Mapping[str, Any]:
@@ -204,13 +204,6 @@ def _texts(values: Any) -> tuple[str, ...]:
     if not isinstance(values, list) or not all(isinstance(one, str) for one in values):
         raise ValueError("a list of texts")
     return tuple(values)
-
-
-def _organisation(values: Mapping[str, Any]) -> str | None:
-    found: str | None = values["org"]
-    if found is not None and not is_organisation(found):
-        raise ValueError("org")
-    return found
 
 
 def _action(value: Any) -> Any:
@@ -246,6 +239,13 @@ def claims_for(
     """What an access token of this grant says. It never outlives the grant."""
     organisation = grant.organisation or standing.organisation
     granted = ordered(scopes)
+    # A token has room for some names: with more it would be too long for every guard.
+    characters = MAX_ROLES_CHARACTERS - _room(standing.rules)
+    names: list[str] = []
+    for role in standing.roles:
+        if _room((*names, role)) > characters:
+            break
+        names.append(role)
     return AccessClaims(
         issuer=issuer,
         subject=subject,
@@ -258,22 +258,12 @@ def claims_for(
         organisation=organisation,
         member=member_id(key, organisation, subject) if organisation else None,
         tier=standing.tier,
-        roles=_fitting(standing.roles, MAX_ROLES_CHARACTERS - _room(standing.rules)),
+        roles=tuple(names),
         rules=standing.rules,
         grant=secret,
         permission=permission_of(granted) if grant.permission == "action" else "readonly",
         resource_scopes=grant.resource_scopes,
     )
-
-
-def _fitting(roles: Iterable[str], characters: int) -> tuple[str, ...]:
-    """The names that a token has room for: with more it would be too long for every guard."""
-    found: list[str] = []
-    for role in roles:
-        if _room((*found, role)) > characters:
-            break
-        found.append(role)
-    return tuple(found)
 
 
 def _room(texts: Iterable[str]) -> int:

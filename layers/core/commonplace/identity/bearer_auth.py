@@ -91,6 +91,12 @@ class TokenJudge:
         # An account whose roles have moved it to another organisation reaches neither with its old token: it was
         # consented to for the old one, and its next refresh is for the new.
         same = now.organisation is not None and now.organisation == claims.organisation
+        # Kinds that both reach; None is all.
+        if claims.resource_scopes is None or grant.resource_scopes is None:
+            kinds = grant.resource_scopes if claims.resource_scopes is None else claims.resource_scopes
+            common_kinds = None if kinds is None else frozenset(kinds)
+        else:
+            common_kinds = frozenset(claims.resource_scopes) & frozenset(grant.resource_scopes)
         return Principal(
             subject=claims.subject,
             organisation=now.organisation if same else None,
@@ -101,7 +107,7 @@ class TokenJudge:
             # For an agent nobody can consent to more.
             attainable=now.scopes if person else frozenset(),
             permission="readonly" if "readonly" in (claims.permission, grant.permission) else "action",
-            resource_scopes=_common_kinds(claims.resource_scopes, grant.resource_scopes),
+            resource_scopes=common_kinds,
             client=claims.client_id,
             grant=grant.id,
             account=grant.subject_hash,
@@ -157,7 +163,18 @@ class TokenPrincipals:
         now = self._clock()
         try:
             claims = self._tokens.verify(token, resource, now)
-            grant = self._standing_behind(claims, now)
+            try:
+                grant = self._judge.grant(claims, now)
+            except NotBehind as bad:
+                if self._denials is not None:
+                    self._denials.record(
+                        grant=bad.grant.id,
+                        subject=bad.grant.subject_hash,
+                        client=claims.client_id,
+                        organisation=bad.grant.organisation,
+                        reason=bad.reason,
+                    )
+                raise
         except BadToken as bad:
             # The reason is ours to know: who guesses tokens should not learn how near a guess came.
             record("denied", "denied", bad.reason)
@@ -189,21 +206,6 @@ class TokenPrincipals:
                 network=network(address),
             )
 
-    def _standing_behind(self, claims: AccessClaims, now: float) -> Grant:
-        """Raises BadToken. Whoever tries a token whose grant is over is recorded."""
-        try:
-            return self._judge.grant(claims, now)
-        except NotBehind as bad:
-            if self._denials is not None:
-                self._denials.record(
-                    grant=bad.grant.id,
-                    subject=bad.grant.subject_hash,
-                    client=claims.client_id,
-                    organisation=bad.grant.organisation,
-                    reason=bad.reason,
-                )
-            raise
-
 
 def _against(claims: AccessClaims, grant: Grant, now: float) -> str | None:
     """Why the grant does not stand behind the token; None if it does."""
@@ -222,11 +224,3 @@ def _against(claims: AccessClaims, grant: Grant, now: float) -> str | None:
 def _reached(token: tuple[str, ...], grant: tuple[str, ...], roles: frozenset[str]) -> frozenset[str]:
     """What all three cover; a scope that is too high for one becomes the highest level that is not."""
     return frozenset(reach(reach(token, grant), roles))
-
-
-def _common_kinds(one: tuple[str, ...] | None, other: tuple[str, ...] | None) -> frozenset[str] | None:
-    """Kinds that both reach; None is all."""
-    if one is None or other is None:
-        kinds = other if one is None else one
-        return None if kinds is None else frozenset(kinds)
-    return frozenset(one) & frozenset(other)

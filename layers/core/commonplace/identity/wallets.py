@@ -301,7 +301,21 @@ class SignIn:
             raise BadRequest("The browser's cookie for this sign-in is malformed.")
         self._spend("signin-challenge", self._settings.tries_per_minute, 60, network)
         now = self._clock()
-        asked = self._challenge_text(address, now)
+        nonce = random.token_hex(16)
+        if address is None:
+            asked = _ChallengeText(nonce)
+        else:
+            whose = checksummed(address)
+            text = message_text(
+                base_url=self._settings.base_url,
+                site_name=self._settings.site_name,
+                address=whose,
+                chain_id=self._settings.chain_id,
+                nonce=nonce,
+                now=now,
+                life=CHALLENGE_SECONDS,
+            )
+            asked = _ChallengeText(nonce, text, whose)
         # A bare nonce is its own id: the text that names it is all that its client sends.
         known = random.token_hex(16) if asked.text else asked.nonce
         challenge = Challenge(
@@ -368,22 +382,6 @@ class SignIn:
             avatar=named.avatar,
             github=named.github,
         )
-
-    def _challenge_text(self, address: str | None, now: float) -> _ChallengeText:
-        nonce = random.token_hex(16)
-        if address is None:
-            return _ChallengeText(nonce)
-        whose = checksummed(address)
-        text = message_text(
-            base_url=self._settings.base_url,
-            site_name=self._settings.site_name,
-            address=whose,
-            chain_id=self._settings.chain_id,
-            nonce=nonce,
-            now=now,
-            life=CHALLENGE_SECONDS,
-        )
-        return _ChallengeText(nonce, text, whose)
 
     def _spend(self, name: str, calls: int, window_seconds: int, whose: str) -> None:
         allowance = self._limiter.take(Quota(name, calls, window_seconds), whose)

@@ -138,20 +138,21 @@ class Limiter:
                 if not block:
                     return lease.spend(), lease.left(quota)
             told = hmac.new(self._secret, f"{quota.name}|{window}|{client}".encode(), hashlib.sha256)
-            total = self._add(f"{quota.name}#{window}#{told.hexdigest()[:32]}", block, window, quota, now)
+            key = f"{quota.name}#{window}#{told.hexdigest()[:32]}"
+            if now < self._store_paused_until:
+                total = None
+            else:
+                try:
+                    # One window longer than needed: clocks of two machines differ.
+                    total = self._counters.add(key, block, (window + 2) * quota.window_seconds)
+                except Exception as error:  # noqa: BLE001 - whatever a store's client raises, reading goes on
+                    self._store_paused_until = now + STORE_PAUSE_SECONDS
+                    logger.warning(
+                        "rate limits are counted by this process alone", extra={"error": type(error).__name__}
+                    )
+                    total = None
             with self._lock:
                 lease.extend(quota, block, total)
-
-    def _add(self, key: str, block: int, window: int, quota: Quota, now: float) -> int | None:
-        if now < self._store_paused_until:
-            return None
-        try:
-            # One window longer than needed: clocks of two machines differ.
-            return self._counters.add(key, block, (window + 2) * quota.window_seconds)
-        except Exception as error:  # noqa: BLE001 - whatever a store's client raises, reading goes on
-            self._store_paused_until = now + STORE_PAUSE_SECONDS
-            logger.warning("rate limits are counted by this process alone", extra={"error": type(error).__name__})
-            return None
 
 
 def network(address: str) -> str:

@@ -224,7 +224,11 @@ class Rpc:
         now = self._monotonic()
         if now < self._paused_until:
             raise _unavailable()
-        self._forget_idle()
+        # By the wall's clock, which alone goes on while a function is frozen.
+        wall = self._clock()
+        if abs(wall - self._used_at) > IDLE_SECONDS:
+            self._http.clear()
+        self._used_at = wall
         urls = enumerate(self._endpoints())
         known = [
             (number, self._known.setdefault(url, Endpoint(url, self.chain_id, self._http))) for number, url in urls
@@ -252,13 +256,6 @@ class Rpc:
             chain = CHAINS.get(self.chain_id, f"chain_{self.chain_id}")
             record("rpc", "failed", chain)
         raise _unavailable()
-
-    def _forget_idle(self) -> None:
-        """By the wall's clock, which alone goes on while a function is frozen."""
-        now = self._clock()
-        if abs(now - self._used_at) > IDLE_SECONDS:
-            self._http.clear()
-        self._used_at = now
 
 
 def _unavailable() -> Unavailable:

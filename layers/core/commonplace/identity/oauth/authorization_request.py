@@ -101,9 +101,22 @@ def understand(
     """
     # A parameter without a value counts as left out (RFC 6749, section 3.1).
     given = [(name, value) for name, value in params if value]
-    client = _client(_only(given, "client_id"), clients, network)
+    client_id = _only(given, "client_id")
+    if client_id is None:
+        raise LocalRefusal("This link does not say which application it comes from.", reason="no_client")
+    try:
+        client = clients.find(client_id, network)
+    except UnknownClient as error:
+        told = "The application that sent you here is not known, or is known no longer. Start again from there."
+        raise LocalRefusal(told, reason=error.reason) from error
     named = _only(given, "redirect_uri")
-    back = _Back(client, _redirect_uri(client, named), issuer, _state(given))
+    states = [value for name, value in given if name == "state"]
+    back = _Back(
+        client,
+        _redirect_uri(client, named),
+        issuer,
+        states[0] if len(states) == 1 and len(states[0]) <= MAX_STATE_CHARACTERS else None,
+    )
     if len(given) != len(dict(given)):
         back.refuse(*_repeated(given))
     values = dict(given)
@@ -163,16 +176,6 @@ def _only(given: Sequence[tuple[str, str]], name: str) -> str | None:
     return values[0] if values else None
 
 
-def _client(client_id: str | None, clients: FindsClients, network: str) -> Client:
-    if client_id is None:
-        raise LocalRefusal("This link does not say which application it comes from.", reason="no_client")
-    try:
-        return clients.find(client_id, network)
-    except UnknownClient as error:
-        told = "The application that sent you here is not known, or is known no longer. Start again from there."
-        raise LocalRefusal(told, reason=error.reason) from error
-
-
 def _redirect_uri(client: Client, named: str | None) -> str:
     if named is None and len(client.redirect_uris) == 1:
         named = client.redirect_uris[0]
@@ -184,12 +187,6 @@ def _redirect_uri(client: Client, named: str | None) -> str:
     return named
 
 
-def _state(given: Sequence[tuple[str, str]]) -> str | None:
-    """What came once, and is no longer than we keep."""
-    values = [value for name, value in given if name == "state"]
-    return values[0] if len(values) == 1 and len(values[0]) <= MAX_STATE_CHARACTERS else None
-
-
 def _repeated(given: Sequence[tuple[str, str]]) -> tuple[str, str]:
     if sum(name == "resource" for name, _ in given) > 1:
         return "invalid_target", "A token is for one resource: name one."
@@ -199,11 +196,11 @@ def _repeated(given: Sequence[tuple[str, str]]) -> tuple[str, str]:
 def _scopes(client: Client, text: str, resource: str, resources: KnowsResources, back: _Back) -> tuple[str, ...]:
     """Those that are known, in the order of the catalogue; reading where none are requested."""
     try:
-        named = without_offline_access(parse_scopes(text))
+        requested = without_offline_access(parse_scopes(text))
     except ValueError:
         back.refuse("invalid_scope", "A scope has characters that no scope may have.")
     known = resources.catalogue(resource)
-    wanted = [one for one in named if one in known] if named else resources.baseline(resource)
+    wanted = [one for one in requested if one in known] if requested else resources.baseline(resource)
     scopes = within(wanted, client.scopes or known)
     if not scopes:
         back.refuse("invalid_scope", "None of these scopes exists for this resource.")

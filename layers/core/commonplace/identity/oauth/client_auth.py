@@ -84,7 +84,18 @@ class Assertions:
         fitting = [key for key in keys if usable(key, header["alg"])]
         if len(fitting) != 1:
             raise BadAssertion("key_unknown")
-        claims = _verified(assertion, header["alg"], fitting[0])
+        algorithm = header["alg"]
+        from joserfc import jwt
+        from joserfc.errors import JoseError
+        from joserfc.jwk import ECKey, RSAKey
+        from joserfc.jws import JWSRegistry
+
+        registry = JWSRegistry(algorithms=[algorithm], strict_check_header=False)
+        try:
+            public = (ECKey if algorithm == "ES256" else RSAKey).import_key(dict(fitting[0]))
+            claims = dict(jwt.decode(assertion, public, algorithms=[algorithm], registry=registry).claims)
+        except (JoseError, ValueError, TypeError, RecursionError) as error:
+            raise BadAssertion("signature_wrong") from error
         now = self._clock()
         if claims.get("iss") != client.id or claims.get("sub") != client.id:
             raise BadAssertion("not_of_this_client")
@@ -131,21 +142,6 @@ def _header(assertion: str) -> dict[str, Any]:
     if not isinstance(kind, str) or kind.lower() not in TYPES:
         raise BadAssertion("other_type")
     return header
-
-
-def _verified(assertion: str, algorithm: str, key: Mapping[str, Any]) -> dict[str, Any]:
-    """The claims under a good signature."""
-    from joserfc import jwt
-    from joserfc.errors import JoseError
-    from joserfc.jwk import ECKey, RSAKey
-    from joserfc.jws import JWSRegistry
-
-    registry = JWSRegistry(algorithms=[algorithm], strict_check_header=False)
-    try:
-        public = (ECKey if algorithm == "ES256" else RSAKey).import_key(dict(key))
-        return dict(jwt.decode(assertion, public, algorithms=[algorithm], registry=registry).claims)
-    except (JoseError, ValueError, TypeError, RecursionError) as error:
-        raise BadAssertion("signature_wrong") from error
 
 
 def _time(claims: Mapping[str, Any], name: str) -> float | None:

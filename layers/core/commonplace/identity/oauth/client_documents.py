@@ -16,7 +16,6 @@ from typing import Any
 
 from commonplace.identity.oauth.client_metadata import (
     BadMetadata,
-    Metadata,
     application_type_of,
     check_texts,
     keys_of,
@@ -112,7 +111,15 @@ class ClientKeys:
                     return []
                 raise KeysUnavailable("keys_failed_lately")
             self._keep(client.jwks_uri, _Kept(now, kept.read_at, kept.keys))
-        keys = self._read(client.jwks_uri)
+        try:
+            body = self._fetcher.get(
+                client.jwks_uri, max_bytes=MAX_KEYS_BYTES, seconds=FETCH_SECONDS, media_types=KEYS_MEDIA_TYPES
+            ).body
+            keys = public_keys(json.loads(body), most=MAX_PUBLISHED_KEYS)
+        except FetchFailed as error:
+            raise KeysUnavailable(error.reason) from error
+        except (BadMetadata, ValueError, RecursionError) as error:
+            raise KeysUnavailable("keys_not_valid") from error
         with self._lock:
             self._keep(client.jwks_uri, _Kept(now, now, keys))
         return _named(keys, kid)
@@ -122,17 +129,6 @@ class ClientKeys:
         self._kept.move_to_end(uri)
         if len(self._kept) > MAX_ADDRESSES:
             self._kept.popitem(last=False)
-
-    def _read(self, uri: str) -> Sequence[Key]:
-        try:
-            body = self._fetcher.get(
-                uri, max_bytes=MAX_KEYS_BYTES, seconds=FETCH_SECONDS, media_types=KEYS_MEDIA_TYPES
-            ).body
-            return public_keys(json.loads(body), most=MAX_PUBLISHED_KEYS)
-        except FetchFailed as error:
-            raise KeysUnavailable(error.reason) from error
-        except (BadMetadata, ValueError, RecursionError) as error:
-            raise KeysUnavailable("keys_not_valid") from error
 
 
 def _named(keys: Sequence[Key], kid: str) -> list[Key]:
@@ -217,7 +213,15 @@ def client_of(url: str, body: bytes, *, now: int, loopback: bool = False) -> Cli
     if {"client_secret", "client_secret_expires_at"} & document.keys():
         raise BadMetadata("A public document cannot have a secret.")
     check_texts(document)
-    name, method = name_of(document), _method(document)
+    # What the client prefers, if we have that; otherwise the best of what else it offers (OpenID Connect Relying Party
+    # Metadata Choices).
+    given = document.get("token_endpoint_auth_method")
+    offered = texts_of(document, "token_endpoint_auth_methods_supported")
+    wanted = (given,) if given in METHODS else offered or ()
+    chosen = next((method for method in METHODS if method in wanted), None)
+    if chosen is None and (given is not None or offered is not None):
+        raise BadMetadata("None of the client's authentication methods is supported.")
+    name, method = name_of(document), chosen or "none"
     if not name:
         raise BadMetadata("client_name is missing.")
     grants, responses = texts_of(document, "grant_types"), texts_of(document, "response_types")
@@ -244,15 +248,3 @@ def lifetime(fetched: Fetched) -> int:
         return LEAST_SECONDS
     age = _MAX_AGE.search(fetched.cache_control)
     return min(max(int(age[1]), LEAST_SECONDS), MOST_SECONDS) if age else USUAL_SECONDS
-
-
-def _method(document: Metadata) -> AuthMethod:
-    """What the client prefers, if we have that; otherwise the best of what else it offers (OpenID Connect Relying
-    Party Metadata Choices)."""
-    given = document.get("token_endpoint_auth_method")
-    offered = texts_of(document, "token_endpoint_auth_methods_supported")
-    wanted = (given,) if given in METHODS else offered or ()
-    chosen = next((method for method in METHODS if method in wanted), None)
-    if chosen is None and (given is not None or offered is not None):
-        raise BadMetadata("None of the client's authentication methods is supported.")
-    return chosen or "none"

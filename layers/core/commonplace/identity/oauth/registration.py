@@ -83,7 +83,16 @@ class Registrar:
 
     def register(self, body: bytes, network: str = "") -> Registered:
         """Raises OAuthError (400, 413, 500), RateLimited, Unavailable. `network` as in `kernel.limits.network`."""
-        metadata = _parsed(body)
+        if len(body) > MAX_BODY_BYTES:
+            raise OAuthError(
+                "invalid_client_metadata", f"A registration has at most {MAX_BODY_BYTES:,} bytes.", status=413
+            )
+        try:
+            metadata: Any = json.loads(body)
+        except (ValueError, RecursionError) as error:
+            raise OAuthError("invalid_client_metadata", "The body must be JSON.") from error
+        if not isinstance(metadata, dict):
+            raise OAuthError("invalid_client_metadata", "The body must be a JSON object.")
         try:
             secret, client = self._client(metadata)
         except BadMetadata as error:
@@ -120,7 +129,14 @@ class Registrar:
 
     def _client(self, metadata: Metadata) -> tuple[str | None, Client]:
         check_texts(metadata)
-        _check_scope(metadata)
+        # Nothing more is made of it: clients name what they need first and step up later, so none is registered.
+        scope = metadata.get("scope")
+        if scope is not None and not isinstance(scope, str):
+            raise BadMetadata("scope must be text, with spaces between the scopes.")
+        try:
+            parse_scopes(scope or "")
+        except ValueError as error:
+            raise BadMetadata("scope has characters that no scope may have.") from error
         now = int(self._clock())
         redirects = redirect_uris_of(metadata, most=MAX_REDIRECT_URIS)
         # Left out, it is `client_secret_basic` (RFC 7591, section 2).
@@ -158,29 +174,6 @@ class Registrar:
         except Exception as error:
             logger.error("the policy of registrations failed", extra={"error": type(error).__name__})
             raise OAuthError("server_error", "The registration could not be judged.", status=500) from error
-
-
-def _parsed(body: bytes) -> Metadata:
-    if len(body) > MAX_BODY_BYTES:
-        raise OAuthError("invalid_client_metadata", f"A registration has at most {MAX_BODY_BYTES:,} bytes.", status=413)
-    try:
-        metadata: Any = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise OAuthError("invalid_client_metadata", "The body must be JSON.") from error
-    if not isinstance(metadata, dict):
-        raise OAuthError("invalid_client_metadata", "The body must be a JSON object.")
-    return metadata
-
-
-def _check_scope(metadata: Metadata) -> None:
-    """Nothing more is made of it: clients name what they need first and step up later, so none is registered."""
-    given = metadata.get("scope")
-    if given is not None and not isinstance(given, str):
-        raise BadMetadata("scope must be text, with spaces between the scopes.")
-    try:
-        parse_scopes(given or "")
-    except ValueError as error:
-        raise BadMetadata("scope has characters that no scope may have.") from error
 
 
 def _grants(metadata: Metadata) -> tuple[GrantType, ...]:

@@ -20,8 +20,8 @@ from commonplace.identity.oauth.server.browsers import (
     sessions,
     wants_json,
 )
+from commonplace.identity.oauth.server.composition import OAuthServices
 from commonplace.identity.oauth.server.endpoint import json_answer, network_of
-from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.identity.oauth.server.sign_in import sign_in_page
 from commonplace.identity.sessions import COOKIE
 from commonplace.kernel.errors import BadRequest, Forbidden

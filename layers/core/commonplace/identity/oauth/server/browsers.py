@@ -14,8 +14,8 @@ from starlette.types import Scope
 from commonplace.identity import secrets, telemetry
 from commonplace.identity.oauth.authorization_request import LocalRefusal
 from commonplace.identity.oauth.pages.html import GUARDED, refused
+from commonplace.identity.oauth.server.composition import OAuthServices
 from commonplace.identity.oauth.server.endpoint import envelope, spend_network
-from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.identity.records import CHALLENGE_SECONDS, REQUEST_SECONDS, SESSION_SECONDS, AuthorizationRequest
 from commonplace.identity.sessions import COOKIE, Sessions
 from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, TooLarge

@@ -17,7 +17,7 @@ from starlette.types import Scope
 
 from commonplace.identity import telemetry
 from commonplace.identity.oauth.errors import OAuthError
-from commonplace.identity.oauth.server.services import OAuthServices
+from commonplace.identity.oauth.server.composition import OAuthServices
 from commonplace.identity.records import Client
 from commonplace.kernel.errors import CommonplaceError
 from commonplace.kernel.limits import Quota, network

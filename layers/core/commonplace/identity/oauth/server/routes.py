@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from commonplace.identity import telemetry
 from commonplace.identity.oauth.errors import OAuthError
+from commonplace.identity.oauth.server.composition import OAuthServices
 from commonplace.identity.oauth.server.endpoint import (
     EVENT,
     JSON,
@@ -27,7 +28,6 @@ from commonplace.identity.oauth.server.endpoint import (
     spend_client,
     spend_network,
 )
-from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.identity.records import Client
 from commonplace.identity.resources import Resources
 from commonplace.identity.settings import AuthSettings

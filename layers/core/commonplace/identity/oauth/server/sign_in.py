@@ -35,8 +35,8 @@ from commonplace.identity.oauth.server.browsers import (
     script_route,
     sessions,
 )
+from commonplace.identity.oauth.server.composition import OAuthServices
 from commonplace.identity.oauth.server.endpoint import json_answer, network_of
-from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.identity.redirects import is_own_path
 from commonplace.identity.sessions import COOKIE, open_session
 from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, NotFound
