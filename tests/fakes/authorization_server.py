@@ -7,7 +7,7 @@ from typing import cast
 
 from commonplace.identity.local_accounts import LocalAccount, LocalSignIn
 from commonplace.identity.oauth.server.composition import oauth_services
-from commonplace.identity.parts import Parts
+from commonplace.identity.oauth.server.parts import AuthParts
 from commonplace.identity.principals import TOOLSETS
 from commonplace.identity.settings import AuthSettings
 from commonplace.identity.wallets import NAMELESS, BadSignature, Named, Terms
@@ -112,7 +112,7 @@ class AuthorizationServer:
             "provider": self.provider,
             "key": lambda: KEY,
         }
-        services = oauth_services(self.settings, TOOLSETS, now, lambda: cast(Parts, SimpleNamespace(**parts)))
+        services = oauth_services(self.settings, TOOLSETS, now, lambda: cast(AuthParts, SimpleNamespace(**parts)))
         chosen = LocalSignIn(local, self.standings, self.audit, subject_hash=services.subject_hash, clock=now)
         self.services = replace(services, local=chosen if local else None)
         self.claims = services.claims

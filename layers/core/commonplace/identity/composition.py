@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from commonplace.identity.access_tokens import AccessTokens, RememberedKeys, member_id
@@ -20,15 +19,13 @@ if TYPE_CHECKING:
     from commonplace.kernel.audit import AuditLog
 
 
-def deferred_parts(
-    settings: GuardSettings, activity_table: str = "", clock: Callable[[], float] = time.time
-) -> Deferred[Parts]:
+def _parts(settings: GuardSettings, activity_table: str = "") -> Deferred[Parts]:
     """Return the parts of identity, which load the clients of AWS when they are first called for."""
 
     def build() -> Parts:
         from commonplace.identity.parts import Parts
 
-        return Parts(settings, activity_table, clock)
+        return Parts(settings, activity_table)
 
     return Deferred(build)
 
@@ -40,7 +37,7 @@ def token_principals(
 
     `otherwise` is the principal of requests without a credential.
     """
-    parts = deferred_parts(settings, activity_table)
+    parts = _parts(settings, activity_table)
     store = deferred(lambda: parts().guard)
     return TokenPrincipals(
         AccessTokens(settings.issuer, RememberedKeys(store, time.time)),
@@ -55,7 +52,7 @@ def token_principals(
 
 def visitors(settings: SessionSettings) -> Visitors:
     """The people behind sessions of browsers, with what their roles give now."""
-    parts = deferred_parts(settings)
+    parts = _parts(settings)
     store = deferred(lambda: parts().visitors)
     issuer, seconds = settings.oidc_issuer, settings.oidc_claims_seconds
     claims = StoredClaims(lambda: issuer, store, time.time, claims_seconds=seconds) if issuer else NO_PROVIDER
@@ -80,5 +77,5 @@ def actions(activity_table: str) -> AuditLog:
 
 def denials(settings: GuardSettings, activity_table: str) -> Denials:
     """Where the console records whom it refused."""
-    parts = deferred_parts(settings, activity_table)
+    parts = _parts(settings, activity_table)
     return deferred(lambda: parts().denials)

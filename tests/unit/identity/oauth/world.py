@@ -14,7 +14,7 @@ from commonplace.identity.accounts import Profile, Standing, Standings
 from commonplace.identity.oauth.authorization_request import understand
 from commonplace.identity.oauth.server.app import create_app
 from commonplace.identity.oauth.server.composition import oauth_services
-from commonplace.identity.parts import Parts
+from commonplace.identity.oauth.server.parts import AuthParts
 from commonplace.identity.principals import TOOLSETS
 from commonplace.identity.records import Client
 from commonplace.identity.resources import Resources
@@ -138,7 +138,7 @@ class World:
             "key": lambda: KEY,
         }
         self.services = oauth_services(
-            self.settings, TOOLSETS, self.clock, lambda: cast(Parts, SimpleNamespace(**parts))
+            self.settings, TOOLSETS, self.clock, lambda: cast(AuthParts, SimpleNamespace(**parts))
         )
         self.limiter, self.clients = self.services.limiter, self.services.clients
         self.app = create_app(self.services)

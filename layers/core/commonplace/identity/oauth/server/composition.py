@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from commonplace.identity.access_tokens import Issuer, subject_hash
-from commonplace.identity.composition import deferred_parts
 from commonplace.identity.local_accounts import LocalSignIn
 from commonplace.identity.oauth.client_auth import Assertions, Authentication
 from commonplace.identity.oauth.client_documents import Documents
@@ -27,13 +26,13 @@ from commonplace.identity.oidc_sessions import NO_PROVIDER, ProviderSessions
 from commonplace.identity.resources import Resources
 from commonplace.identity.settings import AuthSettings
 from commonplace.identity.wallets import SignIn, SignInSettings
-from commonplace.kernel.deferred import deferred
+from commonplace.kernel.deferred import Deferred, deferred
 from commonplace.kernel.limits import Limiter
 
 if TYPE_CHECKING:
     from commonplace.identity.accounts import Standings
+    from commonplace.identity.oauth.server.parts import AuthParts
     from commonplace.identity.oidc_sessions import ReadsClaims
-    from commonplace.identity.parts import Parts
     from commonplace.identity.ports import GrantStore, SignInStore
     from commonplace.identity.tokens import SigningKeys
     from commonplace.kernel.audit import AuditLog
@@ -77,10 +76,16 @@ def oauth_services(
     settings: AuthSettings,
     toolsets: tuple[str, ...],
     clock: Callable[[], float] = time.time,
-    parts: Callable[[], Parts] | None = None,
+    parts: Callable[[], AuthParts] | None = None,
 ) -> OAuthServices:
     """Return what the endpoints use. `toolsets` are those that are served; `clock` gives epoch seconds."""
-    outside = parts or deferred_parts(settings, settings.activity_table, clock)
+
+    def build() -> AuthParts:
+        from commonplace.identity.oauth.server.parts import AuthParts
+
+        return AuthParts(settings, clock)
+
+    outside = parts or Deferred(build)
 
     def key() -> bytes:
         return outside().key()
