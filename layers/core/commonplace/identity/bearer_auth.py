@@ -33,14 +33,10 @@ MAX_DUE = 1_000
 _BEARER = re.compile(r"bearer(?:[ \t]+(.*))?", re.IGNORECASE | re.DOTALL)
 
 
-class FindsGrants(Protocol):
-    """Reads grants, consistently. Raises Unavailable."""
+class GrantReader(Protocol):
+    """The port through which a guard reads, consistently, and touches grants. Both methods raise Unavailable."""
 
     def grant(self, grant_id: str) -> Grant | None: ...
-
-
-class GrantReader(FindsGrants, Protocol):
-    """The port through which a guard reads and touches grants. Both methods raise Unavailable."""
 
     def touch(self, grant_id: str, now: int, network: str) -> None:
         """Notes a use, of a grant that is there and has not been used later; does nothing otherwise."""
@@ -64,7 +60,7 @@ class NotBehind(BadToken):
 class TokenJudge:
     """What a verified token is worth now: the same for the guard of a call and for whoever asks by introspection."""
 
-    def __init__(self, grants: FindsGrants, standings: Standings, *, names: bool = False) -> None:
+    def __init__(self, grants: GrantReader, standings: Standings, *, names: bool = False) -> None:
         """`names` as in `TokenPrincipals`."""
         self._grants = grants
         self._standings = standings

@@ -52,12 +52,6 @@ class ReadsClaims(Protocol):
         ...
 
 
-class FindsProviderSessions(Protocol):
-    """Reads what a provider gave. Raises Unavailable."""
-
-    def provider_session(self, session_id: str) -> ProviderSession | None: ...
-
-
 class NoProvider:
     """`ReadsClaims` where nobody signs in through a provider, or nobody does any longer."""
 
@@ -99,7 +93,7 @@ class StoredClaims:
     def __init__(
         self,
         issuer: Callable[[], str],
-        store: FindsProviderSessions,
+        store: SignInStore,
         clock: Callable[[], float],
         *,
         claims_seconds: int,

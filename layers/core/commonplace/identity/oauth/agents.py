@@ -5,16 +5,16 @@ from collections.abc import Callable
 
 from commonplace.identity.accounts import Profile, Standing
 from commonplace.identity.audit import issued
-from commonplace.identity.oauth.authorization_request import KnowsResources
-from commonplace.identity.oauth.consent import HOUR_SECONDS, Limits
+from commonplace.identity.oauth.consent import HOUR_SECONDS
 from commonplace.identity.oauth.errors import OAuthError
 from commonplace.identity.oauth.grants import Answers, Form, Holder, Json, Terms, new_grant, wanted_scopes
 from commonplace.identity.ports import GrantStore
 from commonplace.identity.principals import TIERS, Tier, ordered, within
 from commonplace.identity.records import Client
+from commonplace.identity.resources import Resources
 from commonplace.identity.roles import is_organisation
 from commonplace.kernel.errors import InvalidInput, RateLimited
-from commonplace.kernel.limits import Quota
+from commonplace.kernel.limits import Limiter, Quota
 
 AGENT_TOKENS = Quota("agent-tokens", 60, HOUR_SECONDS)
 """Of one `client_credentials` client: each token is a grant of its own, and lasts an hour."""
@@ -33,10 +33,10 @@ class Agents:
         *,
         store: GrantStore,
         answers: Answers,
-        resources: KnowsResources,
+        resources: Resources,
         key: Callable[[], bytes],
         clock: Callable[[], float],
-        limits: Limits | None,
+        limits: Limiter | None,
         access_seconds: int,
     ) -> None:
         self._store = store

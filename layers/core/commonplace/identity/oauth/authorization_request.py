@@ -8,13 +8,14 @@ person has decided anything (`Consents.may_hear`; RFC 9700, section 4.11.2). Els
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NoReturn, Protocol
+from typing import NoReturn
 from urllib.parse import parse_qsl, urlencode
 
-from commonplace.identity.oauth.clients import UnknownClient
+from commonplace.identity.oauth.clients import Clients, UnknownClient
 from commonplace.identity.principals import parse_scopes, within, without_offline_access
 from commonplace.identity.records import AuthorizationRequest, Client
 from commonplace.identity.redirects import redirect_allowed, redirect_matches
+from commonplace.identity.resources import Resources
 
 BYTES = "surrogateescape"
 """Keeps in texts what is no UTF-8: `state` goes back byte for byte."""
@@ -57,24 +58,6 @@ class ValidRequest:
     """Words of `prompt`: `consent` asks again although an answer is remembered, `login` wants a new sign-in."""
 
 
-class FindsClients(Protocol):
-    """`identity.clients.Clients`."""
-
-    def find(self, client_id: str, network: str = "") -> Client:
-        """Raises UnknownClient, RateLimited, Unavailable."""
-        ...
-
-
-class KnowsResources(Protocol):
-    """`identity.resources.Resources`."""
-
-    def canonical(self, text: str) -> str | None: ...
-
-    def baseline(self, resource: str) -> tuple[str, ...]: ...
-
-    def catalogue(self, resource: str) -> tuple[str, ...]: ...
-
-
 def read_query(query: bytes) -> list[tuple[str, str]]:
     """Names and values of a query string, bytes that are no UTF-8 kept (surrogateescape), for `understand`.
 
@@ -89,8 +72,8 @@ def read_query(query: bytes) -> list[tuple[str, str]]:
 
 def understand(
     params: Sequence[tuple[str, str]],
-    clients: FindsClients,
-    resources: KnowsResources,
+    clients: Clients,
+    resources: Resources,
     *,
     issuer: str,
     network: str = "",
@@ -193,7 +176,7 @@ def _repeated(given: Sequence[tuple[str, str]]) -> tuple[str, str]:
     return "invalid_request", "A parameter came more than once."
 
 
-def _scopes(client: Client, text: str, resource: str, resources: KnowsResources, back: _Back) -> tuple[str, ...]:
+def _scopes(client: Client, text: str, resource: str, resources: Resources, back: _Back) -> tuple[str, ...]:
     """Those that are known, in the order of the catalogue; reading where none are requested."""
     try:
         requested = without_offline_access(parse_scopes(text))

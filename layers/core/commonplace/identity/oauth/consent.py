@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from commonplace.identity import secrets
 from commonplace.identity.access_tokens import subject_hash
 from commonplace.identity.accounts import Profile, Standing
 from commonplace.identity.audit import consented, declined
-from commonplace.identity.oauth.authorization_request import FindsClients, ValidRequest, answer_url
-from commonplace.identity.oauth.clients import UnknownClient
+from commonplace.identity.oauth.authorization_request import ValidRequest, answer_url
+from commonplace.identity.oauth.clients import Clients, UnknownClient
 from commonplace.identity.oauth.grants import Terms, new_code, new_grant
 from commonplace.identity.ports import GrantStore, SignInStore
 from commonplace.identity.principals import covers, kinds_of, reach, within
@@ -26,18 +26,12 @@ from commonplace.identity.records import (
 from commonplace.identity.redirects import is_loopback_redirect, redirect_matches
 from commonplace.kernel.audit import NOWHERE, AuditLog
 from commonplace.kernel.errors import Forbidden, RateLimited
-from commonplace.kernel.limits import Allowance, Quota
+from commonplace.kernel.limits import Limiter, Quota
 
 HOUR_SECONDS = 3_600
 
 ASK_AGAIN = frozenset({"consent", "login", "select_account"})
 """Words of `prompt` for which no remembered answer will do (OpenID Connect Core 1.0, section 3.1.2.1)."""
-
-
-class Limits(Protocol):
-    """`limits.quota.Limiter`."""
-
-    def take(self, quota: Quota, client: str) -> Allowance | None: ...
 
 
 class RequestGone(Forbidden):
@@ -68,11 +62,11 @@ class Consents:
         store: SignInStore,
         grants: GrantStore,
         audit: AuditLog,
-        clients: FindsClients,
+        clients: Clients,
         key: Callable[[], bytes],
         issuer: str,
         clock: Callable[[], float],
-        limits: Limits | None = None,
+        limits: Limiter | None = None,
         sessions_per_hour: int = 5,
         absolute_seconds: int = ABSOLUTE_SECONDS,
         organisation: str = NOWHERE,

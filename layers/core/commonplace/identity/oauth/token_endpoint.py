@@ -14,17 +14,17 @@ from commonplace.identity.accounts import Standings
 from commonplace.identity.audit import refused, revoked
 from commonplace.identity.bearer_auth import TokenJudge
 from commonplace.identity.oauth.agents import Agents
-from commonplace.identity.oauth.authorization_request import KnowsResources
-from commonplace.identity.oauth.consent import Limits
 from commonplace.identity.oauth.errors import OAuthError, invalid_grant, temporarily_unavailable
 from commonplace.identity.oauth.grants import Answers, Exchange, Form, GrantOver, Json, Rotation
 from commonplace.identity.oidc_sessions import NO_PROVIDER, ReadsClaims
 from commonplace.identity.ports import GrantStore
 from commonplace.identity.principals import Tier, ordered
 from commonplace.identity.records import ACCESS_SECONDS, IDLE_SECONDS, Client
+from commonplace.identity.resources import Resources
 from commonplace.identity.tokens import AccessClaims, BadToken
 from commonplace.kernel.audit import NOWHERE, AuditLog
 from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.limits import Limiter
 
 logger = logging.getLogger(__name__)
 
@@ -39,11 +39,11 @@ class TokenEndpoint:
         standings: Standings,
         claims: ReadsClaims = NO_PROVIDER,
         issuer: Issuer,
-        resources: KnowsResources,
+        resources: Resources,
         key: Callable[[], bytes],
         clock: Callable[[], float],
         audit: AuditLog | None = None,
-        limits: Limits | None = None,
+        limits: Limiter | None = None,
         access_seconds: int = ACCESS_SECONDS,
         idle_seconds: int = IDLE_SECONDS,
         organisation: str = NOWHERE,
