@@ -211,15 +211,13 @@ class EdgeStack(Stack):
         if configuration.edge_logs:
             EdgeLogs(self, "Logs", configuration, front, acl)
         host = front.distribution.distribution_domain_name
-        self._say(
-            DistributionId=front.distribution.distribution_id,
-            DistributionHost=host,
-            PublicUrl=configuration.base_url or f"https://{host}",
-            OriginSecretArn=secret.secret_arn,
-            OriginSecretFunction=rotation.live.function_arn,
-        )
-
-    def _say(self, **outputs: str) -> None:
+        outputs = {
+            "DistributionId": front.distribution.distribution_id,
+            "DistributionHost": host,
+            "PublicUrl": configuration.base_url or f"https://{host}",
+            "OriginSecretArn": secret.secret_arn,
+            "OriginSecretFunction": rotation.live.function_arn,
+        }
         for name, value in outputs.items():
             CfnOutput(self, name, value=value)
 

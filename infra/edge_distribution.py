@@ -119,7 +119,11 @@ class Distribution(Construct):
                 **{path: self._behavior(never if configuration.private else kept) for path in PUBLIC_PATHS},
             },
             domain_names=[configuration.domain] if configuration.domain else None,
-            certificate=_certificate(self, configuration),
+            certificate=(
+                None
+                if not configuration.certificate_arn
+                else acm.Certificate.from_certificate_arn(self, "Certificate", configuration.certificate_arn)
+            ),
             minimum_protocol_version=cloudfront.SecurityPolicyProtocol.TLS_V1_2_2021 if configuration.domain else None,
             http_version=cloudfront.HttpVersion.HTTP2_AND_3,
             error_responses=[
@@ -227,9 +231,3 @@ def _restoring_challenge(scope: Construct, configuration: Configuration) -> lamb
     for kept in (function, version):
         kept.apply_removal_policy(RemovalPolicy.RETAIN)
     return version
-
-
-def _certificate(scope: Construct, configuration: Configuration) -> acm.ICertificate | None:
-    if not configuration.certificate_arn:
-        return None
-    return acm.Certificate.from_certificate_arn(scope, "Certificate", configuration.certificate_arn)

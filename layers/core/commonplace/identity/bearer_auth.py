@@ -79,10 +79,16 @@ class TokenJudge:
     def principal(self, claims: AccessClaims, grant: Grant) -> Principal:
         """As far as the account's roles allow it now; uncertain where they cannot be read."""
         person = grant.kind == "person"
-        try:
-            standing = self._standing(claims, grant)
-        except Unavailable:
-            standing = None
+        standing: Standing | None
+        if person:
+            try:
+                standing = self._standings.of(claims.subject, rules=claims.rules)
+            except Unavailable:
+                standing = None
+        else:
+            # An agent has what its operator gave it.
+            given = frozenset(claims.scopes)
+            standing = Standing(tier=claims.tier, roles=claims.roles, scopes=given, organisation=grant.organisation)
         now = standing or Standing()
         # An account whose roles have moved it to another organisation reaches neither with its old token: it was
         # consented to for the old one, and its next refresh is for the new.
@@ -110,14 +116,6 @@ class TokenJudge:
             token=digest(claims.jti),
             display_name=self._name(claims, grant) if self._names else None,
             uncertain=standing is None,
-        )
-
-    def _standing(self, claims: AccessClaims, grant: Grant) -> Standing:
-        """What the account's roles give now; those of an agent are what its operator gave it. Raises Unavailable."""
-        if grant.kind == "person":
-            return self._standings.of(claims.subject, rules=claims.rules)
-        return Standing(
-            tier=claims.tier, roles=claims.roles, scopes=frozenset(claims.scopes), organisation=grant.organisation
         )
 
     def _name(self, claims: AccessClaims, grant: Grant) -> str | None:

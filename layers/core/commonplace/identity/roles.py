@@ -2,11 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from commonplace.identity.accounts import LOCAL, OIDC, Hats, Standing
 from commonplace.identity.principals import CATALOGUE, DECLARED, TIERS, Tier, covers, highest, scope
@@ -82,9 +81,15 @@ class RoleMap:
         parts: dict[str, Any] = {"organisation": organisation}
         for name in ("hats", "addresses", "groups"):
             if name in values:
-                parts[name] = _roles(name, values[name])
+                rules, most = values[name], MAX_GROUPS if name == "groups" else MAX_RULES
+                if not isinstance(rules, dict) or len(rules) > most:
+                    raise RoleMapError(f"{name} must be an object of at most {most} rules")
+                parts[name] = dict(_rule(name, key, rule) for key, rule in rules.items())
         if "tiers" in values:
-            parts["scopes"] = _tiers(values["tiers"])
+            tiers = values["tiers"]
+            if not isinstance(tiers, dict) or set(tiers) - set(TIERS):
+                raise RoleMapError(f"tiers must be an object of lists of scopes, by {', '.join(TIERS)}")
+            parts["scopes"] = {tier: _scopes(f"tiers[{tier!r}]", listed) for tier, listed in tiers.items()}
         return cls(**parts)
 
     def standing(self, roles: Iterable[Role], rules: Iterable[str] = ()) -> Standing:
@@ -137,7 +142,8 @@ class MappedStandings:
         self, subject: str, *, claims: tuple[str, ...] = (), rules: tuple[str, ...] = (), fresh: bool = False
     ) -> Standing:
         if subject.startswith(OIDC):
-            found = dict(self._grouped({EVERYBODY, *claims}, frozenset(rules)))
+            given = {EVERYBODY, *claims}
+            found = {rule: role for rule, (claim, role) in self._groups.items() if claim in given or rule in rules}
             return self._map.standing(found.values(), found)
         if subject.startswith(LOCAL):
             tier = self._local.get(subject, "public")
@@ -157,9 +163,6 @@ class MappedStandings:
         held = [role for path, role in self._map.hats.items() if path in worn]
         return self._map.standing([*held, *own])
 
-    def _grouped(self, claims: AbstractSet[str], rules: AbstractSet[str]) -> Iterator[tuple[str, Role]]:
-        return ((rule, role) for rule, (claim, role) in self._groups.items() if claim in claims or rule in rules)
-
 
 def _group_words(claim: str) -> str:
     """A claim may be somebody's address: none but the names of groups and roles are given away."""
@@ -174,13 +177,6 @@ def _group_words(claim: str) -> str:
 def rule_id(claim: str) -> str:
     """Names the rule of a group in access tokens. A digest: the group may be somebody's address."""
     return sha256(f"groups|{claim}".encode("utf-8", "surrogateescape")).hexdigest()[:RULE_CHARACTERS]
-
-
-def _roles(part: str, values: Any) -> dict[str, Role]:
-    most = MAX_GROUPS if part == "groups" else MAX_RULES
-    if not isinstance(values, dict) or len(values) > most:
-        raise RoleMapError(f"{part} must be an object of at most {most} rules")
-    return dict(_rule(part, key, rule) for key, rule in values.items())
 
 
 def _rule(part: str, key: str, rule: Any) -> tuple[str, Role]:
@@ -201,12 +197,6 @@ def _rule(part: str, key: str, rule: Any) -> tuple[str, Role]:
         raise RoleMapError(f"{where}: a role is up to 64 letters, digits, spaces, dots and hyphens")
     role = Role(name=name, tier=tier, scopes=_scopes(where, rule.get("scopes", [])), organisation=organisation)
     return (key.lower() if part == "addresses" else key), role
-
-
-def _tiers(values: Any) -> dict[Tier, frozenset[str]]:
-    if not isinstance(values, dict) or set(values) - set(TIERS):
-        raise RoleMapError(f"tiers must be an object of lists of scopes, by {', '.join(TIERS)}")
-    return {cast(Tier, tier): _scopes(f"tiers[{tier!r}]", listed) for tier, listed in values.items()}
 
 
 def _scopes(where: str, values: Any) -> frozenset[str]:

@@ -337,7 +337,13 @@ class SignIn:
         answer = _read(body)
         self._spend("signin-verify", self._settings.tries_per_minute, 60, network)
         challenge = self._store.take_challenge(secrets.digest(answer.challenge_id))
-        asked = _unsealed(answer.challenge_id, challenge)
+        # None where there is no challenge, or one of another kind of sign-in.
+        try:
+            asked = (
+                _ChallengeText(**secrets.unseal(answer.challenge_id, _PURPOSE, challenge.sealed)) if challenge else None
+            )
+        except secrets.SealBroken:
+            asked = None
         whose = asked.address if asked else ""
         try:
             now = self._clock()
@@ -410,14 +416,6 @@ class SignIn:
             network=network,
             details={"kind": "wallet"} | details,
         )
-
-
-def _unsealed(known: str, challenge: Challenge | None) -> _ChallengeText | None:
-    """None where there is none, or one of another kind of sign-in."""
-    try:
-        return _ChallengeText(**secrets.unseal(known, _PURPOSE, challenge.sealed)) if challenge else None
-    except secrets.SealBroken:
-        return None
 
 
 def _read(body: Mapping[str, Any]) -> _Answer:

@@ -143,7 +143,11 @@ class Consents:
         if profile is None or standing is None or account not in (None, profile.subject):
             raise RequestGone("other_account")
         scopes = within(allowed, self.offered(pending.request, standing))
-        kinds = _kinds(resource_scopes, scopes)
+        # Of the kinds wanted, those that the scopes have; None is all, () is nothing.
+        kinds: tuple[str, ...] | None = None
+        if resource_scopes is not None:
+            named = frozenset(resource_scopes)
+            kinds = tuple(kind for kind in kinds_of(scope.partition(":")[0] for scope in scopes) if kind in named)
         if not scopes or kinds == ():
             return self._decline(handle, "nothing_granted", profile, standing, network)
         self._count(profile, client, scopes)
@@ -276,11 +280,3 @@ def _widened(scopes: tuple[str, ...], grants: Sequence[Grant]) -> bool:
 def _memorable(redirect_uri: str) -> bool:
     """Only where an https host receives the code: on a person's computer any program may pretend to be the client."""
     return redirect_uri.lower().startswith("https://") and not is_loopback_redirect(redirect_uri)
-
-
-def _kinds(wanted: Iterable[str] | None, scopes: Iterable[str]) -> tuple[str, ...] | None:
-    """Those wanted that the scopes' toolsets hold; None is all, () is nothing."""
-    if wanted is None:
-        return None
-    named = frozenset(wanted)
-    return tuple(kind for kind in kinds_of(scope.partition(":")[0] for scope in scopes) if kind in named)

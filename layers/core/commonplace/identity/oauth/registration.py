@@ -103,8 +103,23 @@ class Registrar:
                 "Too many applications were registered from this network today.",
                 retry_after_seconds=allowance.reset_seconds,
             )
-        self._ask_policy(client)
-        self._store.add_client(client, [_record(client, network)])
+        if self._policy is not None:
+            try:
+                self._policy(client)
+            except OAuthError:
+                raise
+            except Exception as error:
+                logger.error("the policy of registrations failed", extra={"error": type(error).__name__})
+                raise OAuthError("server_error", "The registration could not be judged.", status=500) from error
+        record = AuditRecord(
+            event="register",
+            outcome="ok",
+            at=client.created_at,
+            client=client.id,
+            network=network,
+            details={"method": client.auth_method, "host": redirect_host(client.redirect_uris[0])[:500]},
+        )
+        self._store.add_client(client, [record])
         # What was registered (RFC 7591, section 3.2.1). No `scope`: a registration bounds none, and says of none that
         # it does.
         said: dict[str, Any] = {
@@ -164,17 +179,6 @@ class Registrar:
             expires_at=now + REGISTRATION_SECONDS,
         )
 
-    def _ask_policy(self, client: Client) -> None:
-        if self._policy is None:
-            return
-        try:
-            self._policy(client)
-        except OAuthError:
-            raise
-        except Exception as error:
-            logger.error("the policy of registrations failed", extra={"error": type(error).__name__})
-            raise OAuthError("server_error", "The registration could not be judged.", status=500) from error
-
 
 def _grants(metadata: Metadata) -> tuple[GrantType, ...]:
     """Left out, it is the authorization code; refresh tokens come with that."""
@@ -185,17 +189,6 @@ def _grants(metadata: Metadata) -> tuple[GrantType, ...]:
     if "authorization_code" not in given or responses != ("code",):
         raise BadMetadata("A client needs the grant type authorization_code and the response type code, no other.")
     return GRANTS
-
-
-def _record(client: Client, network: str) -> AuditRecord:
-    return AuditRecord(
-        event="register",
-        outcome="ok",
-        at=client.created_at,
-        client=client.id,
-        network=network,
-        details={"method": client.auth_method, "host": redirect_host(client.redirect_uris[0])[:500]},
-    )
 
 
 class BadClient(ValueError):
