@@ -275,7 +275,6 @@ class Issuer:
     """Signs access tokens, and reads its own again."""
 
     def __init__(self, issuer: str, keys: SigningKeys, clock: Callable[[], float]) -> None:
-        """`clock` gives epoch seconds."""
         self.issuer = issuer
         self._keys = keys
         self._clock = clock

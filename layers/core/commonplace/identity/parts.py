@@ -35,7 +35,6 @@ class Parts:
     def __init__(
         self, settings: GuardSettings, activity_table: str = "", clock: Callable[[], float] = time.time
     ) -> None:
-        """`clock` gives epoch seconds."""
         self._settings = settings
         self._activity_table = activity_table
         self._clock = clock

@@ -103,7 +103,6 @@ class Limiter:
     """
 
     def __init__(self, counters: CounterStore, clock: Callable[[], float], *, secret: bytes = b"commonplace") -> None:
-        """`clock` gives epoch seconds."""
         self._counters = counters
         self._clock = clock
         self._secret = secret

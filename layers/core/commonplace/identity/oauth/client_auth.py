@@ -67,7 +67,6 @@ class Assertions:
         issuer: str,
         token_endpoint: str,
     ) -> None:
-        """`clock` gives epoch seconds."""
         self._store = store
         self._keys = ClientKeys(fetcher, limiter, clock)
         self._issuer = issuer

@@ -27,7 +27,6 @@ class Clients:
     """Every client that the authorization server knows, or can get to know."""
 
     def __init__(self, store: ClientStore, documents: Documents, clock: Callable[[], float]) -> None:
-        """`clock` gives epoch seconds."""
         self._store = store
         self._documents = documents
         self._clock = clock

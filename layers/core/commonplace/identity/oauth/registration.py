@@ -199,7 +199,6 @@ class OperatorClients:
     """Adds and removes clients for an operator. Secrets are shown once, and stored by their hash."""
 
     def __init__(self, store: ClientStore, clock: Callable[[], float]) -> None:
-        """`clock` gives epoch seconds."""
         self._store = store
         self._clock = clock
 

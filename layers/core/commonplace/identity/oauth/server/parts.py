@@ -37,7 +37,6 @@ class AuthParts(Parts):
     _settings: AuthSettings
 
     def __init__(self, settings: AuthSettings, clock: Callable[[], float] = time.time) -> None:
-        """`clock` gives epoch seconds."""
         super().__init__(settings, settings.activity_table, clock)
 
     @cached_property
