@@ -30,7 +30,7 @@ _PLAIN = frozenset("a an and at by for from in into is it its of on or the to wi
 
 
 def title(one: "Command") -> str:
-    """What is said, else the first sentence of the summary, else the name."""
+    """Return what is said, else the first sentence of the summary, else the name."""
     said = sentence(one.summary).rstrip(".!: ")
     return shortened(one.title or f"{said[:1].upper()}{said[1:]}" or one.name, MAX_TITLE)
 
@@ -209,7 +209,7 @@ def _fitting(one: Parameter) -> Parameter:
 
 
 def _free(alias: str, one: Command, ids: Mapping[str, str]) -> bool:
-    """Whether it is no other command's name: that one answers then."""
+    """Return whether it is no other command's name: that one answers then."""
     return alias != one.name and ids.get(alias, ids[one.name]) == ids[one.name]
 
 
@@ -218,7 +218,7 @@ def _digest(text: str) -> str:
 
 
 def _by_prefix(one: Command, mapping: Mapping[str, str]) -> str | None:
-    """What is said of the longest beginning of the command's name."""
+    """Return what is said of the longest beginning of the command's name."""
     beginnings = [" ".join(one.words[:count]) for count in range(len(one.words), 0, -1)]
     return next((mapping[beginning] for beginning in beginnings if beginning in mapping), None)
 

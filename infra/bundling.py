@@ -139,5 +139,5 @@ def _asset(scope: Construct, source: Path, inputs: Iterable[Path], build: Build)
 
 
 def _hash_name(file: Path) -> Path:
-    """How a file is named in a hash: the same on every machine. Models may lie outside the project."""
+    """Return how a file is named in a hash: the same on every machine. Models may lie outside the project."""
     return file.relative_to(ROOT) if file.is_relative_to(ROOT) else Path(file.parent.name, file.name)

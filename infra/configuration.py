@@ -202,7 +202,7 @@ class Configuration(Settings):
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """What the rooms' settings say."""
+            """Return what the rooms' settings say."""
 
     @model_validator(mode="before")
     @classmethod
@@ -210,7 +210,7 @@ class Configuration(Settings):
         return {snake_case(key): declared.default for key, declared in ROOM_KEYS.items()} | given
 
     def told(self, declared: Declaration) -> str | None:
-        """What the variable of a setting is set to. None where there is no key, or nothing is chosen."""
+        """Return what the variable of a setting is set to. None where there is no key, or nothing is chosen."""
         value = getattr(self, snake_case(declared.key)) if declared.key else None
         if isinstance(value, bool):
             return "true" if value else "false"
@@ -218,7 +218,7 @@ class Configuration(Settings):
 
     @property
     def retains(self) -> bool:
-        """Whether data outlives the stack, and is protected from deletion."""
+        """Return whether data outlives the stack, and is protected from deletion."""
         return self.removal_policy == "retain"
 
     @property
@@ -233,22 +233,22 @@ class Configuration(Settings):
 
     @property
     def locks_origin(self) -> bool:
-        """Whether the functions refuse what went round the front door: not before it is known where that is."""
+        """Return whether the functions refuse what went round the front door: not before it is known where that is."""
         return self.edge and self.origin_lock and self.base_url is not None
 
     @property
     def private(self) -> bool:
-        """Whether what is published is for accounts of a tier alone."""
+        """Return whether what is published is for accounts of a tier alone."""
         return bool(self.site_tier != "public")
 
     @property
     def reranks(self) -> bool:
-        """Whether a model puts the best hits in a second order."""
+        """Return whether a model puts the best hits in a second order."""
         return bool(self.rerank_provider != "none")
 
     @property
     def asks_openai(self) -> bool:
-        """Whether vectors come from OpenAI's API, or from what speaks as it does."""
+        """Return whether vectors come from OpenAI's API, or from what speaks as it does."""
         return any(each.partition(":")[0] == OPENAI for each in self.providers)
 
     @property
@@ -264,12 +264,12 @@ class Configuration(Settings):
 
     @property
     def makes_domain(self) -> bool:
-        """Whether a managed domain is part of the stack."""
+        """Return whether a managed domain is part of the stack."""
         return self.engine == "opensearch" and self.open_search_service == "domain" and not self.open_search_endpoint
 
     @property
     def makes_collection(self) -> bool:
-        """Whether a serverless collection is part of the stack."""
+        """Return whether a serverless collection is part of the stack."""
         return self.engine == "opensearch" and self.open_search_service != "domain" and not self.open_search_endpoint
 
 

@@ -90,7 +90,7 @@ class Front(Construct):
 
     @property
     def base_url(self) -> str:
-        """Where everybody goes, without a slash at its end."""
+        """Return where everybody goes, without a slash at its end."""
         return self._base_url or self.api.api_endpoint
 
     def route(self, name: str, function: PythonFunction, method: apigateway.HttpMethod, *paths: str) -> None:

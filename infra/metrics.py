@@ -77,7 +77,7 @@ def graph(
 
 
 def fallback_metric(stage: str) -> cloudwatch.Metric:
-    """How often something was done without a model that should have helped."""
+    """Return how often something was done without a model that should have helped."""
     return _sum(stage, "ModelFallbacks", minutes=15)
 
 
@@ -113,7 +113,7 @@ def capability_panel(stage: str, capabilities: Sequence[Capability]) -> Panel:
 
 
 def record_panel(records: Records) -> Panel:
-    """What waits on the way of records into the index."""
+    """Return what waits on the way of records into the index."""
     queue = records.queue
     age = queue.metric_approximate_age_of_oldest_message(period=Duration.minutes(1), statistic="Maximum")
     failed = cloudwatch.Metric(

@@ -148,7 +148,7 @@ class Document:
         self.where, self._left = where, MAX_STEPS
 
     def may_go_on(self) -> bool:
-        """Whether a part is not too much to be followed: alternatives of alternatives grow without bounds."""
+        """Return whether a part is not too much to be followed: alternatives of alternatives grow without bounds."""
         self._left -= 1
         if self._left < 0:
             self.tell("Its schemas have more alternatives than are followed.")
@@ -173,7 +173,7 @@ class Document:
         return Node((*above, *layers), self, address)
 
     def _resolved(self, ref: Any, base: str) -> "tuple[Layers, str, str | None]":
-        """Where a reference leads in the end, and its address; or nothing, and a sentence on why."""
+        """Return where a reference leads in the end, and its address; or nothing, and a sentence on why."""
         if not isinstance(ref, str):
             return ((None, base),), str(ref), "A `$ref` is no text."
         first, seen, layers = ref, list[str](), list[tuple[Any, str]]()
@@ -222,7 +222,7 @@ class Node:
 
     @property
     def name(self) -> str:
-        """What the document calls it: the last part of the reference, or the file."""
+        """Return what the document calls it: the last part of the reference, or the file."""
         path, _, pointer = (self.ref or "").partition("#")
         last = unquote((pointer or path).rpartition("/")[2]).replace("~1", "/").replace("~0", "~")
         return last if pointer else last.partition(".")[0]

@@ -97,7 +97,7 @@ def _completed(value: Any, made: Any, needed: Sequence[str]) -> Any:
 
 
 def _body_words(media_type: str, sample: Any) -> list[str]:
-    """How a body is given. A sample that is too long is left to the caller."""
+    """Return how a body is given. A sample that is too long is left to the caller."""
     kind = media_type.split(";", maxsplit=1)[0].strip().lower()
     content = f"-H {quoted(f'Content-Type: {media_type}')}"
     pairs = sorted(sample.items()) if isinstance(sample, dict) else []
@@ -180,7 +180,7 @@ def _chosen(node: Node) -> Node | None:
 
 
 def _said(node: Node) -> tuple[bool, Any]:
-    """What the schema itself gives for an example."""
+    """Return what the schema itself gives for an example."""
     if node.has("example"):
         return True, node.get("example").value
     given = node.get("examples").value

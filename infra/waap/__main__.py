@@ -26,7 +26,7 @@ them on, who has not been allowed to by their vendor. If you have: {COMMAND}"""
 
 
 def main(arguments: Sequence[str]) -> str | None:
-    """What went wrong, or None."""
+    """Return what went wrong, or None."""
     if list(arguments) == ["--remove"]:
         BUNDLE.unlink(missing_ok=True)
         return None

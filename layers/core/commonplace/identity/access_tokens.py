@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 KEYS_SECONDS = 300
-"""How long public keys are relied on: a key that is withdrawn verifies nothing from then on."""
+"""Public keys are relied on for so long: a key that is withdrawn verifies nothing from then on."""
 LOOK_AGAIN_SECONDS = 30
 """Between two looks for a key that is not known: whoever invents names of keys must not make us ask each time."""
 REMEMBERED_TOKENS = 1_000
@@ -47,7 +47,7 @@ _COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 _HEADER = frozenset(("alg", "typ", "kid"))
 
 MAX_ROLES_CHARACTERS = 1_200
-"""Of roles and rules together, as JSON. With every other claim at its longest, a token stays below
+"""The bound of roles and rules together, as JSON. With every other claim at its longest, a token stays below
 `tokens.MAX_TOKEN_CHARACTERS`."""
 
 
@@ -60,7 +60,7 @@ class AccessTokens:
         self._verified: OrderedDict[str, tuple[str, AccessClaims]] = OrderedDict()
 
     def verify(self, token: str, resource: str | None, now: float) -> AccessClaims:
-        """What the token says. `resource` None takes any audience: for who asks about tokens, never to let in.
+        """Return what the token says. `resource` None takes any audience: for who asks about tokens, never to let in.
 
         Raises BadToken, and Unavailable when keys cannot be read.
         """
@@ -236,7 +236,7 @@ def claims_for(
     now: int,
     seconds: int,
 ) -> AccessClaims:
-    """What an access token of this grant says. It never outlives the grant."""
+    """Return what an access token of this grant says. It never outlives the grant."""
     organisation = grant.organisation or standing.organisation
     granted = ordered(scopes)
     # A token has room for some names: with more it would be too long for every guard.

@@ -58,7 +58,7 @@ class NotBehind(BadToken):
 
 
 class TokenJudge:
-    """What a verified token is worth now: the same for the guard of a call and for whoever asks by introspection."""
+    """The judge of a verified token: the same for the guard of a call and for whoever asks by introspection."""
 
     def __init__(self, grants: GrantReader, standings: Standings, *, names: bool = False) -> None:
         """`names` as in `TokenPrincipals`."""
@@ -77,7 +77,7 @@ class TokenJudge:
         return grant
 
     def principal(self, claims: AccessClaims, grant: Grant) -> Principal:
-        """As far as the account's roles allow it now; uncertain where they cannot be read."""
+        """Return the principal as far as the account's roles allow it now; uncertain where they cannot be read."""
         person = grant.kind == "person"
         standing: Standing | None
         if person:
@@ -216,5 +216,5 @@ def _against(claims: AccessClaims, grant: Grant, now: float) -> str | None:
 
 @lru_cache(maxsize=256)
 def _reached(token: tuple[str, ...], grant: tuple[str, ...], roles: frozenset[str]) -> frozenset[str]:
-    """What all three cover; a scope that is too high for one becomes the highest level that is not."""
+    """Return what all three cover; a scope that is too high for one becomes the highest level that is not."""
     return frozenset(reach(reach(token, grant), roles))

@@ -64,7 +64,7 @@ def visitors(settings: SessionSettings) -> Visitors:
 
 
 def actions(activity_table: str) -> AuditLog:
-    """Where actions of people in the console are recorded."""
+    """Return where actions of people in the console are recorded."""
 
     def log() -> AuditLog:
         from commonplace.kernel import aws
@@ -76,6 +76,6 @@ def actions(activity_table: str) -> AuditLog:
 
 
 def denials(settings: GuardSettings, activity_table: str) -> Denials:
-    """Where the console records whom it refused."""
+    """Return where the console records whom it refused."""
     parts = _parts(settings, activity_table)
     return deferred(lambda: parts().denials)

@@ -21,7 +21,7 @@ from commonplace.kernel.audit import Lost
 from commonplace.kernel.errors import Forbidden, Unavailable
 
 CLAIMS_SECONDS = 24 * 3_600
-"""How old claims may be where the provider lets nobody read them again."""
+"""The age that claims may have where the provider lets nobody read them again."""
 REUSE_SECONDS = 300
 """Claims that were read so lately are not read again."""
 BUSY_SECONDS = 30
@@ -83,7 +83,7 @@ class _Held:
         return replace(self, access_token=tokens.access_token, access_until=now + tokens.seconds)
 
     def again(self, now: int) -> bool:
-        """Whether there is anything to ask the provider with."""
+        """Return whether there is anything to ask the provider with."""
         return bool(self.refresh_token or (self.access_token and now < self.access_until - LEEWAY_SECONDS))
 
 

@@ -23,7 +23,7 @@ DEFAULT_SCOPES: Mapping[Tier, frozenset[str]] = {
     )
     for rank, tier in enumerate(TIERS)
 }
-"""What the accounts of a tier have, as the capabilities declare it."""
+"""The scopes of the accounts of a tier, as the capabilities declare it."""
 
 MAX_RULES = 200
 MAX_GROUPS = 64
@@ -57,14 +57,14 @@ class RoleMap:
     """From what an account has to what it may. Raises RoleMapError when it is made of nonsense."""
 
     hats: Mapping[str, Role] = field(default_factory=lambda: {"30.3.1": CONTRIBUTOR, "30.3.5": MEMBER})
-    """By path in the tree, such as `30.3.1`."""
+    """The roles by path in the tree, such as `30.3.1`."""
     addresses: Mapping[str, Role] = field(default_factory=dict)
-    """Of wallets on the operator's list, by address in lower case."""
+    """The roles of wallets on the operator's list, by address in lower case."""
     groups: Mapping[str, Role] = field(default_factory=dict)
-    """By a claim of an OIDC provider, such as `groups:editors`; `*` is everybody who signs in there."""
+    """The roles by a claim of an OIDC provider, such as `groups:editors`; `*` is everybody who signs in there."""
     scopes: Mapping[Tier, frozenset[str]] = field(default_factory=lambda: DEFAULT_SCOPES)
     organisation: str | None = None
-    """Of every account that no role gives another."""
+    """The organisation of accounts without another by a role."""
 
     @classmethod
     def from_json(cls, text: str, *, organisation: str | None = None) -> Self:
@@ -93,7 +93,7 @@ class RoleMap:
         return cls(**parts)
 
     def standing(self, roles: Iterable[Role], rules: Iterable[str] = ()) -> Standing:
-        """What these roles amount to together; `rules` as in `Standing`."""
+        """Return what these roles amount to together; `rules` as in `Standing`."""
         held = list(roles)
         tier = highest(role.tier for role in held)
         scopes = frozenset().union(
@@ -119,7 +119,7 @@ class RoleMap:
         return list(dict.fromkeys(found))
 
     def gives(self, held: Tier, tier: Tier, wanted: str | None = None) -> bool:
-        """Whether accounts of the tier `held` have this one, and the scope."""
+        """Return whether accounts of the tier `held` have this one, and the scope."""
         return self._enough(Role(name=held, tier=held), tier, wanted)
 
     def _enough(self, role: Role, tier: Tier, wanted: str | None) -> bool:
@@ -206,7 +206,7 @@ def _scopes(where: str, values: Any) -> frozenset[str]:
 
 
 def is_organisation(text: Any) -> bool:
-    """Whether this may name an organisation: it begins every key of its data."""
+    """Return whether this may name an organisation: it begins every key of its data."""
     return isinstance(text, str) and re.fullmatch(ORGANISATION, text) is not None
 
 

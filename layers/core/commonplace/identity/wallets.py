@@ -23,10 +23,10 @@ from commonplace.kernel.limits import Limiter, Quota
 logger = logging.getLogger(__name__)
 
 MAX_TEXT_CHARACTERS = 1_000
-"""Of a text that a client wrote. The parser takes time that grows with the square of the length."""
+"""The bound of a text that a client wrote. The parser takes time that grows with the square of the length."""
 MAX_AGE = timedelta(minutes=10)
 MAX_AHEAD = timedelta(seconds=60)
-"""How far a client's clock may differ from ours."""
+"""A client's clock may differ so far from ours."""
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _SIGNATURE = re.compile(r"0x(?:[0-9a-fA-F]{2}){65,8192}")
@@ -154,7 +154,7 @@ def domain_of(base_url: str) -> str:
 
 
 def uri_of(base_url: str) -> str:
-    """What every sign-in text names as its subject."""
+    """Return what every sign-in text names as its subject."""
     return f"{base_url}/authorize"
 
 
@@ -180,7 +180,7 @@ def nonce_in(text: Any) -> str:
 
 
 def check_times(issued: datetime, expires: datetime | None, now: datetime) -> None:
-    """Of a text that a client wrote: it must end, and be new. Raises BadText."""
+    """Refuse a text of a client's own that does not end, or is not new. Raises BadText."""
     if expires is None:
         raise BadText("text_without_expiry")
     if not now - MAX_AGE <= issued <= now + MAX_AHEAD:
@@ -226,7 +226,7 @@ class SignInUnreadable(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInSettings:
-    """What a deployment says of its sign-in."""
+    """The settings of the sign-in of a deployment."""
 
     base_url: str
     """The public origin: no path, no trailing slash."""
@@ -237,7 +237,7 @@ class SignInSettings:
     tries_per_minute: int = 30
     """Challenges, and answers to them, of one network each; 0 switches the limit off, as below."""
     sign_ins_per_hour: int = 30
-    """Of one account."""
+    """The sign-ins of one account."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +329,7 @@ class SignIn:
         return {"nonce": asked.nonce} | ({"id": known, "message": asked.text} if asked.text else {})
 
     def verify(self, body: Mapping[str, Any], cookie: str, network: str) -> Profile:
-        """Who signed: `{id, signature}` for a text of ours, `{message, signature, stateId}` for a client's own.
+        """Return who signed: `{id, signature}` for a text of ours, `{message, signature, stateId}` for a client's own.
 
         Whatever comes of it, the challenge is spent. Raises SignInRefused, SignInUnreadable, RateLimited, and
         Unavailable when the chain cannot be read.
@@ -395,7 +395,7 @@ class SignIn:
             raise RateLimited("Too many sign-ins.", retry_after_seconds=allowance.reset_seconds)
 
     def _record(self, outcome: Outcome, address: str, network: str, *, reason: str) -> None:
-        """For what changed nothing: a log that does not answer does not turn a refusal into something else."""
+        """Record what changed nothing: a log that does not answer does not turn a refusal into something else."""
         try:
             self._audit.write(self._written(outcome, address, network, reason))
         except CommonplaceError:

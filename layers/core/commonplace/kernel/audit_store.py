@@ -33,7 +33,7 @@ PAGE = 100
 
 
 def position(record: AuditRecord) -> str:
-    """Where a record stands among its organisation's: what `AuditLog.read` takes as `before`."""
+    """Return where a record stands among its organisation's: what `AuditLog.read` takes as `before`."""
     return f"{int(record.at * 1_000):015d}#{record.id}"
 
 

@@ -25,10 +25,10 @@ MAX_LEASES = 20_000
 """Clients remembered by one process; beyond it the one not seen for longest is forgotten and leases anew."""
 
 STORE_PAUSE_SECONDS = 10.0
-"""How long a counter store that failed is left alone, so that its timeout is not added to every answer."""
+"""A counter store that failed is left alone for so long, so that its timeout is not added to every answer."""
 
 ATTEMPTS = 4
-"""So often a change is tried anew that another process has got ahead of."""
+"""A change that another process got ahead of is tried so often."""
 
 MARGIN_SECONDS = 5.0
 """A lease outlives what it is for by this: clocks of two machines differ."""
@@ -44,7 +44,7 @@ class CounterStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """So many calls in each window. `calls` 0 switches the limit off."""
+    """The number of calls in each window. `calls` 0 switches the limit off."""
 
     name: str
     calls: int
@@ -68,10 +68,10 @@ class _Lease:
     used: int = 0
     next_block: int = 1
     total: int = 0
-    """What every process together has leased, as of the last read of the counter."""
+    """The calls that all processes together have leased, as of the last read of the counter."""
 
     def wanted(self, quota: Quota) -> int:
-        """How many calls to lease before one can be spent; 0 when there is one, or none to be had."""
+        """Return how many calls to lease before one can be spent; 0 when there is one, or none to be had."""
         spent = self.used >= self.granted and self.total < quota.calls
         return min(self.next_block, quota.calls) if spent else 0
 
@@ -86,13 +86,13 @@ class _Lease:
         self.next_block = min(block * 2, max(1, quota.calls // 6))
 
     def spend(self) -> bool:
-        """Whether one call was left."""
+        """Return whether one call was left."""
         allowed = self.used < self.granted
         self.used += allowed
         return allowed
 
     def left(self, quota: Quota) -> int:
-        """What the window still holds, as far as this process knows."""
+        """Return what the window still holds, as far as this process knows."""
         return max(0, self.granted - self.used + quota.calls - self.total)
 
 
@@ -155,7 +155,7 @@ class Limiter:
 
 
 def network(address: str) -> str:
-    """What counts as one client: an IPv4 address, or the /64 that an IPv6 subscriber owns."""
+    """Return what counts as one client: an IPv4 address, or the /64 that an IPv6 subscriber owns."""
     if ":" not in address:
         return address
     try:
@@ -232,7 +232,7 @@ class Slots:
         self._change(without)
 
     def _change(self, change: Callable[[Sequence[Slot]], Sequence[Slot] | None]) -> bool:
-        """Whether it was made; `change` gives None for nothing to do."""
+        """Return whether it was made; `change` gives None for nothing to do."""
         try:
             for _ in range(ATTEMPTS):
                 slots, mark = self._store.read()

@@ -58,7 +58,7 @@ class Parsed:
     authored: Mapping[Place, str] = field(default_factory=dict)
     """Numbers and booleans as they were written."""
     line: int | None = None
-    """Where the value begins."""
+    """The line on which the value begins."""
 
 
 def read(
@@ -91,9 +91,9 @@ class _Open:
     place: Place
     anchor: str | None
     first: int
-    """How many values there were before it."""
+    """The number of values before it."""
     key: str | None = None
-    """Whose value comes next."""
+    """The key whose value comes next."""
 
     @property
     def expects_key(self) -> bool:

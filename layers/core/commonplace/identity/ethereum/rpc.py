@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 CONNECT_SECONDS, READ_SECONDS = 2.0, 3.0
-"""Of each socket operation."""
+"""The bound of each socket operation."""
 MAX_ANSWER_BYTES = 8 * 1_024 * 1_024
 """Far more than any answer that is used. A wallet may revert with 1.6 MB for its gas, which a node may write twice in
 hex: that must still be read as a refusal, and not as an outage."""
@@ -42,12 +42,12 @@ _EVM_WORDS = re.compile(
     r"|stack ?(?:under|over)flow|invalid ?jump",
     re.IGNORECASE,
 )
-"""How nodes word that the contract itself failed: each has its own way."""
+"""The words of nodes for that the contract itself failed: each has its own way."""
 
 QUESTION_SECONDS = 4.0
-"""Of one question to one endpoint, however it is answered."""
+"""The bound of one question to one endpoint, however it is answered."""
 ASIDE_SECONDS = 30.0
-"""For so long an endpoint that failed is tried last."""
+"""An endpoint that failed is tried last for so long."""
 IDLE_SECONDS = 20.0
 """A connection that was idle for longer is not trusted: the function may have been frozen meanwhile."""
 PAUSE_SECONDS = 5.0
@@ -165,7 +165,7 @@ def _read(answer: BaseHTTPResponse, deadline: float) -> bytes:
 
 
 def _is_evm(error: Any) -> bool:
-    """Whether a JSON-RPC error says that the contract failed, rather than the node."""
+    """Return whether a JSON-RPC error says that the contract failed, rather than the node."""
     if not isinstance(error, dict) or error.get("code") == _LIMIT_EXCEEDED:
         return False
     return error.get("code") == _REVERTED or _EVM_WORDS.search(str(error.get("message", ""))[:500]) is not None
@@ -201,7 +201,7 @@ class Rpc:
         self._used_at = 0.0
 
     def has_endpoints(self) -> bool:
-        """Whether there is anybody to ask. Raises Unavailable."""
+        """Return whether there is anybody to ask. Raises Unavailable."""
         return bool(self._endpoints())
 
     def call(self, data: bytes, *, to: str | None = None, gas: int | None = None) -> bytes | None:
@@ -216,7 +216,7 @@ class Rpc:
             return None
 
     def has_code(self, address: str) -> bool:
-        """Whether a contract stands at the address. Raises Unavailable."""
+        """Return whether a contract stands at the address. Raises Unavailable."""
         return self._ask("eth_getCode", [address, "latest"]) != b""
 
     def _ask(self, method: str, params: list[Any]) -> bytes:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MAGIC = bytes.fromhex("6492" * 16)
 """The end of a signature that says how to deploy its wallet (EIP-6492)."""
 MAX_GAS = 5_000_000
-"""Of one check. A wallet decides itself how much work it is."""
+"""The bound of one check. A wallet decides itself how much work it is."""
 
 _REASONS = {
     "SchemeMismatch": "other_scheme",

@@ -17,10 +17,10 @@ from commonplace.kernel.errors import InvalidInput, RateLimited
 from commonplace.kernel.limits import Limiter, Quota
 
 AGENT_TOKENS = Quota("agent-tokens", 60, HOUR_SECONDS)
-"""Of one `client_credentials` client: each token is a grant of its own, and lasts an hour."""
+"""The bound of one `client_credentials` client: each token is a grant of its own, and lasts an hour."""
 
 MAX_DAYS = 365
-"""Of a service token."""
+"""The bound of a service token."""
 
 _AGENT = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 

@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 MAX_ASSERTION_CHARACTERS = 8_192
 MAX_NAME_CHARACTERS = 256
-"""Of a `jti` and a `kid`."""
+"""The bound of a `jti` and a `kid`."""
 
 LONGEST_SECONDS = 3_600
 SKEW_SECONDS = 60
@@ -123,7 +123,7 @@ class Assertions:
 
 
 def _header(assertion: str) -> dict[str, Any]:
-    """What says how the assertion is signed; nothing of it is believed before the signature is checked."""
+    """Return what says how the assertion is signed; nothing of it is believed before the signature is checked."""
     if len(assertion) > MAX_ASSERTION_CHARACTERS:
         raise BadAssertion("malformed")
     text = assertion.partition(".")[0]

@@ -44,7 +44,7 @@ PAUSE_SECONDS = 30
 """Between two requests for the same keys, however many assertions name a key that is not there."""
 
 MAX_ADDRESSES = 500
-"""Whose keys one process keeps; beyond it the least recently used are forgotten."""
+"""The clients whose keys one process caches; beyond it the least recently used are forgotten."""
 
 Key = Mapping[str, Any]
 
@@ -52,7 +52,7 @@ MAX_DOCUMENT_BYTES = 5 * 1024
 DOCUMENT_MEDIA_TYPES = frozenset({"application/json", "application/cimd+json"})
 
 LEAST_SECONDS, USUAL_SECONDS, MOST_SECONDS = 60, 300, 24 * 3_600
-"""How long a document is kept: at least, if it does not say, and at most."""
+"""A document is cached for so long: at least, if it does not say, and at most."""
 
 FAILURE_SECONDS = 60
 
@@ -60,7 +60,7 @@ PER_NETWORK = Quota("documents-network", 20)
 """Documents that one network may make us fetch in a minute; those that are kept do not count."""
 
 METHODS: tuple[AuthMethod, ...] = ("private_key_jwt", "none")
-"""What a client without a secret can authenticate with, the better first."""
+"""The methods that a client without a secret can authenticate with, the better first."""
 
 _MAX_AGE = re.compile(r"""(?:^|[\s,])max-age\s*=\s*"?([0-9]{1,12})(?![0-9])""", re.IGNORECASE)
 _NO_CACHE = re.compile(r"(?:^|[\s,])no-(?:store|cache)\b", re.IGNORECASE)
@@ -77,7 +77,7 @@ class KeysUnavailable(Exception):
 @dataclass(frozen=True, slots=True)
 class _Kept:
     tried_at: float
-    """When they were last requested."""
+    """The time when they were last requested."""
     read_at: float = float("-inf")
     keys: Sequence[Key] = field(default=())
 

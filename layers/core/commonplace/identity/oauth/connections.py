@@ -38,7 +38,7 @@ class Connections:
         return grant is not None and self._end(grant, "person", network)
 
     def revoke_all(self, subject: str, network: str = "") -> int:
-        """How many ended. No consent of this person is remembered any longer."""
+        """Return how many ended. No consent of this person is remembered any longer."""
         ended = sum(self._end(grant, "person", network) for grant in self.of(subject))
         self._signins.forget(subject_hash(self._key(), subject))
         return ended

@@ -260,7 +260,7 @@ class Consents:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What a person has consented to."""
+    """The consent of a person."""
 
     request: AuthorizationRequest
     profile: Profile
@@ -271,7 +271,7 @@ class _Answer:
 
 
 def _widened(scopes: tuple[str, ...], grants: Sequence[Grant]) -> bool:
-    """Whether these scopes are what one of the client's grants has, and more than all of them have together."""
+    """Return whether these scopes are what one of the client's grants has, and more than all of them have together."""
     held = frozenset(one for grant in grants for one in grant.scopes)
     kept = any(all(covers(scopes, one) for one in grant.scopes) for grant in grants)
     return kept and not all(covers(held, one) for one in scopes)

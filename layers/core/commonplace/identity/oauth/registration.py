@@ -34,7 +34,7 @@ MAX_BODY_BYTES = 16 * 1024
 MAX_REDIRECT_URIS = 10
 
 ID = "cpi_"
-"""How the ids of registered clients begin. They are no secret."""
+"""The ids of registered clients begin like this. They are no secret."""
 
 DAY_SECONDS = 86_400
 
@@ -47,7 +47,7 @@ Policy = Callable[[Client], None]
 """Refuses a registration by raising OAuthError; whatever else it raises is `server_error`. Nothing is stored then."""
 
 AGENT_ID, CLIENT_ID = "cpg_", "cpa_"
-"""How the ids begin: of agents with credentials, and of applications that people sign in with."""
+"""The beginnings of ids: of agents with credentials, and of applications that people sign in with."""
 
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
 

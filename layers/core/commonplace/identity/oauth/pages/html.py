@@ -56,7 +56,7 @@ def plain(text: object, limit: int = MAX_CHARACTERS) -> str:
 
 
 def destination(redirect_uri: str) -> tuple[Destination, str]:
-    """What kind of place a redirect URI is, and how to name it: a host, or the scheme of an app's links."""
+    """Return what kind of place a redirect URI is, and how to name it: a host, or the scheme of an app's links."""
     parts = urlsplit(redirect_uri)
     host = parts.hostname or ""
     if parts.scheme not in ("http", "https"):

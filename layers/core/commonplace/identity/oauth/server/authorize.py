@@ -114,7 +114,7 @@ async def _decide(services: OAuthServices, request: Request) -> Response:
 
 
 def _answer(services: OAuthServices, request: Request, fields: Mapping[str, list[str]], handle: str) -> str:
-    """Where the browser goes. Raises RequestGone, BadRequest, RateLimited, Unavailable."""
+    """Return where the browser goes. Raises RequestGone, BadRequest, RateLimited, Unavailable."""
     cookie, csrf = cookie_of(request, request_cookie(handle)), one(fields, "csrf")
     decide = partial(services.consents.decide, handle, cookie, csrf, network=network_of(request))
     profile = sessions(services).find(cookie_of(request, COOKIE))

@@ -46,7 +46,7 @@ class OAuthServices:
     settings: AuthSettings
     """Every URL is made of its `issuer`, none of a request's Host."""
     frame: Frame
-    """Of the pages."""
+    """The frame of the pages."""
     clock: Callable[[], float]
     """Epoch seconds."""
     resources: Resources

@@ -49,13 +49,13 @@ def json_answer(body: Mapping[str, Any], status: int = 200, headers: Mapping[str
 
 
 def oauth_answer(error: OAuthError) -> Response:
-    """As RFC 6749, section 5.2, writes it."""
+    """Return the error as RFC 6749, section 5.2, writes it."""
     body = {name: _UNSAYABLE.sub("'", text) for name, text in error.body().items()}
     return json_answer(body, error.status, error.headers)
 
 
 def server_error() -> OAuthError:
-    """What a client sees of a defect: nothing of it."""
+    """Return what a client sees of a defect: nothing of it."""
     return OAuthError("server_error", "Something went wrong here. It has been noted.", status=500)
 
 
@@ -73,7 +73,7 @@ def as_oauth(error: CommonplaceError) -> OAuthError:
 
 
 def envelope(error: CommonplaceError, headers: Mapping[str, str] | None = None) -> Response:
-    """As every other surface of ours answers (seed 000, section 10)."""
+    """Return the answer of every other surface of ours (seed 000, section 10)."""
     return json_answer(error.envelope(), error.status, error_headers(error) | dict(headers or {}))
 
 
@@ -144,7 +144,7 @@ def route(path: str, method: str, handler: Handler, *, cors: bool, event: teleme
 
 
 def network_of(request: Request) -> str:
-    """Who calls, as far as it is known without a credential."""
+    """Return who calls, as far as it is known without a credential."""
     return network(client_address(request.scope))
 
 

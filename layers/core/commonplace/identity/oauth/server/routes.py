@@ -115,7 +115,7 @@ def token_routes(services: OAuthServices) -> list[Route]:
 
 
 def _granted(services: OAuthServices, grant_type: str | None) -> Grants:
-    """What answers this grant type, and judges whether the client may use it. Raises OAuthError."""
+    """Return what answers this grant type, and judges whether the client may use it. Raises OAuthError."""
     token_endpoint = services.token_endpoint
     match grant_type:
         case "authorization_code":
@@ -150,7 +150,7 @@ def metadata_routes(services: OAuthServices) -> list[Route]:
 
 
 def server_document(settings: AuthSettings, resources: Resources) -> dict[str, Any]:
-    """What this authorization server can do (RFC 8414, section 2)."""
+    """Return what this authorization server can do (RFC 8414, section 2)."""
     issuer = settings.issuer
     return {
         "issuer": issuer,
@@ -176,7 +176,7 @@ def server_document(settings: AuthSettings, resources: Resources) -> dict[str, A
 
 
 def resource_document(settings: AuthSettings, resources: Resources, resource: str) -> dict[str, Any]:
-    """Whom a resource trusts, and what it asks for to begin with (RFC 9728, section 2)."""
+    """Return whom a resource trusts, and what it asks for to begin with (RFC 9728, section 2)."""
     return resources.document(resource, name=settings.site_name, documentation=f"{settings.issuer}/connect")
 
 

@@ -140,7 +140,7 @@ async def _oidc_start(services: OAuthServices, request: Request) -> Response:
 
 
 async def _oidc_callback(services: OAuthServices, request: Request) -> Response:
-    """Where the provider sends the browser back to."""
+    """Return where the provider sends the browser back to."""
     provider, query = _provider(services), _once_each(request)
     try:
         profile, next_path = provider.finish(query, cookie_of(request, OIDC_COOKIE))
@@ -175,7 +175,7 @@ def _signed_in(services: OAuthServices, request: Request, answer: Response, prof
 
 
 def _next_path(services: OAuthServices, request: Request, body: Mapping[str, Any]) -> str:
-    """Where a sign-in leads: back to the client's request that `stateId` names, else to `next`.
+    """Return where a sign-in leads: back to the client's request that `stateId` names, else to `next`.
 
     Raises RequestGone when the request is over, or was begun in another browser.
     """
