@@ -7,7 +7,7 @@ import logging
 import re
 import secrets as random
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol, Self
 from urllib.parse import urlsplit
@@ -262,32 +262,20 @@ class _Answer:
     state: str
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class SignIn:
-    """Challenges, and what comes of them."""
+    """Challenges, and what comes of them. `subject_hash` makes the account's name in records."""
 
-    def __init__(
-        self,
-        store: SignInStore,
-        check: SignatureCheck,
-        *,
-        standings: Standings,
-        names: Names,
-        limiter: Limiter,
-        settings: SignInSettings,
-        audit: AuditLog,
-        subject_hash: Callable[[str], str],
-        clock: Callable[[], float],
-    ) -> None:
-        """`subject_hash` makes the account's name in records; `clock` gives epoch seconds."""
-        self._store = store
-        self._check = check
-        self._standings = standings
-        self._names = names
-        self._limiter = limiter
-        self._settings = settings
-        self._audit = audit
-        self._subject_hash = subject_hash
-        self._clock = clock
+    store: SignInStore
+    check: SignatureCheck
+    _: KW_ONLY
+    standings: Standings
+    names: Names
+    limiter: Limiter
+    settings: SignInSettings
+    audit: AuditLog
+    subject_hash: Callable[[str], str]
+    clock: Callable[[], float]
 
     def challenge(self, address: str | None, handle: str | None, cookie: str, network: str) -> dict[str, Any]:
         """`{nonce}`, and for an address `{id, message}` as well: the exact text to sign. Good for five minutes, once.
@@ -299,18 +287,18 @@ class SignIn:
             raise BadRequest("An address is 0x and 40 hex digits.")
         if not MIN_COOKIE_CHARACTERS <= len(cookie) <= MAX_COOKIE_CHARACTERS:
             raise BadRequest("The browser's cookie for this sign-in is malformed.")
-        self._spend("signin-challenge", self._settings.tries_per_minute, 60, network)
-        now = self._clock()
+        self._spend("signin-challenge", self.settings.tries_per_minute, 60, network)
+        now = self.clock()
         nonce = random.token_hex(16)
         if address is None:
             asked = _ChallengeText(nonce)
         else:
             whose = checksummed(address)
             text = message_text(
-                base_url=self._settings.base_url,
-                site_name=self._settings.site_name,
+                base_url=self.settings.base_url,
+                site_name=self.settings.site_name,
                 address=whose,
-                chain_id=self._settings.chain_id,
+                chain_id=self.settings.chain_id,
                 nonce=nonce,
                 now=now,
                 life=CHALLENGE_SECONDS,
@@ -325,7 +313,7 @@ class SignIn:
             handle_hash=secrets.digest(handle) if handle else "",
             expires_at=int(now) + CHALLENGE_SECONDS,
         )
-        self._store.put_challenge(challenge)
+        self.store.put_challenge(challenge)
         return {"nonce": asked.nonce} | ({"id": known, "message": asked.text} if asked.text else {})
 
     def verify(self, body: Mapping[str, Any], cookie: str, network: str) -> Profile:
@@ -335,8 +323,8 @@ class SignIn:
         Unavailable when the chain cannot be read.
         """
         answer = _read(body)
-        self._spend("signin-verify", self._settings.tries_per_minute, 60, network)
-        challenge = self._store.take_challenge(secrets.digest(answer.challenge_id))
+        self._spend("signin-verify", self.settings.tries_per_minute, 60, network)
+        challenge = self.store.take_challenge(secrets.digest(answer.challenge_id))
         # None where there is no challenge, or one of another kind of sign-in.
         try:
             asked = (
@@ -346,7 +334,7 @@ class SignIn:
             asked = None
         whose = asked.address if asked else ""
         try:
-            now = self._clock()
+            now = self.clock()
             if challenge is None or asked is None or bool(asked.text) != (answer.text is None):
                 raise BadSignature("challenge_unknown")
             if now >= challenge.expires_at:
@@ -358,8 +346,8 @@ class SignIn:
             if not is_signature(answer.signature):
                 raise BadSignature("signature_form")
             foreign = answer.text is not None
-            terms = Terms.of(self._settings.base_url, self._settings.chain_id, asked.nonce, now, foreign=foreign)
-            address = self._check.check(answer.text or asked.text, answer.signature, terms)
+            terms = Terms.of(self.settings.base_url, self.settings.chain_id, asked.nonce, now, foreign=foreign)
+            address = self.check.check(answer.text or asked.text, answer.signature, terms)
             if asked.address and address != asked.address:
                 raise BadSignature("other_address")
         except (BadSignature, BadText) as error:
@@ -372,14 +360,14 @@ class SignIn:
             raise
         # The roles are read anew, so that what a token says next is not older than the sign-in.
         try:
-            self._spend("signin", self._settings.sign_ins_per_hour, 3_600, address)
-            standing = self._standings.of(address, fresh=True)
+            self._spend("signin", self.settings.sign_ins_per_hour, 3_600, address)
+            standing = self.standings.of(address, fresh=True)
         except CommonplaceError as error:
             outcome: Outcome = "denied" if error.status < 500 else "failed"
             self._record(outcome, address, network, reason=error.code.lower())
             raise
-        named = self._names.of(address)
-        self._audit.write(self._written("ok", address, network, "", standing))
+        named = self.names.of(address)
+        self.audit.write(self._written("ok", address, network, "", standing))
         return Profile(
             subject=address,
             kind="wallet",
@@ -390,14 +378,14 @@ class SignIn:
         )
 
     def _spend(self, name: str, calls: int, window_seconds: int, whose: str) -> None:
-        allowance = self._limiter.take(Quota(name, calls, window_seconds), whose)
+        allowance = self.limiter.take(Quota(name, calls, window_seconds), whose)
         if allowance is not None and not allowance.allowed:
             raise RateLimited("Too many sign-ins.", retry_after_seconds=allowance.reset_seconds)
 
     def _record(self, outcome: Outcome, address: str, network: str, *, reason: str) -> None:
         """Record what changed nothing: a log that does not answer does not turn a refusal into something else."""
         try:
-            self._audit.write(self._written(outcome, address, network, reason))
+            self.audit.write(self._written(outcome, address, network, reason))
         except CommonplaceError:
             logger.warning("a refused sign-in was not recorded", extra={"reason": reason})
 
@@ -409,9 +397,9 @@ class SignIn:
         return AuditRecord(
             event="signin",
             outcome=outcome,
-            at=self._clock(),
-            organisation=(standing.organisation if standing else None) or self._settings.organisation,
-            subject=self._subject_hash(address) if address else "",
+            at=self.clock(),
+            organisation=(standing.organisation if standing else None) or self.settings.organisation,
+            subject=self.subject_hash(address) if address else "",
             reason=reason,
             network=network,
             details={"kind": "wallet"} | details,

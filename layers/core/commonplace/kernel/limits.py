@@ -13,7 +13,7 @@ import hmac
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from ipaddress import IPv6Address
 from threading import Lock
 from typing import Protocol
@@ -188,37 +188,32 @@ class SlotStore(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Slots:
-    """At most `each` for one holder and `together` for all; 0 of either are none at all. Any thread may call."""
+    """At most `each` for one holder and `together` for all; 0 of either are none at all. Any thread may call.
 
-    def __init__(
-        self,
-        store: SlotStore,
-        clock: Callable[[], float],
-        *,
-        each: int,
-        together: int,
-        secret: bytes = b"commonplace",
-    ) -> None:
-        """`clock` gives epoch seconds. Holders are hashed with the secret before they are stored."""
-        self._store = store
-        self._clock = clock
-        self._each = each
-        self._together = together
-        self._secret = secret
+    Holders are hashed with the secret before they are stored.
+    """
+
+    store: SlotStore
+    clock: Callable[[], float]
+    _: KW_ONLY
+    each: int
+    together: int
+    secret: bytes = b"commonplace"
 
     def take(self, holder: str, seconds: float) -> str | None:
         """The name of a slot for so long; None where none is free, or the store does not answer. Never raises."""
-        if min(self._each, self._together) <= 0:
+        if min(self.each, self.together) <= 0:
             return None
-        now = self._clock()
-        hashed = hmac.new(self._secret, holder.encode(), hashlib.sha256).hexdigest()[:32]
+        now = self.clock()
+        hashed = hmac.new(self.secret, holder.encode(), hashlib.sha256).hexdigest()[:32]
         slot = Slot(uuid4().hex, hashed, now + seconds + MARGIN_SECONDS)
 
         def with_one_more(slots: Sequence[Slot]) -> Sequence[Slot] | None:
             live = [one for one in slots if one.until > now]
             mine = sum(one.holder == hashed for one in live)
-            return [*live, slot] if len(live) < self._together and mine < self._each else None
+            return [*live, slot] if len(live) < self.together and mine < self.each else None
 
         return slot.name if self._change(with_one_more) else None
 
@@ -235,11 +230,11 @@ class Slots:
         """Return whether it was made; `change` gives None for nothing to do."""
         try:
             for _ in range(ATTEMPTS):
-                slots, mark = self._store.read()
+                slots, mark = self.store.read()
                 changed = change(slots)
                 if changed is None:
                     return False
-                if self._store.replace(changed, mark):
+                if self.store.replace(changed, mark):
                     return True
         except Exception as error:  # noqa: BLE001 - whatever a store's client raises, nothing is held open
             logger.warning("slots cannot be counted, and none is given", extra={"error": type(error).__name__})

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from commonplace.identity.accounts import Profile, Standing
 from commonplace.identity.audit import issued
@@ -25,27 +26,17 @@ MAX_DAYS = 365
 _AGENT = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class Agents:
     """Grants without a person, each with one access token and no refresh token (RFC 6749, section 4.4)."""
 
-    def __init__(
-        self,
-        *,
-        store: GrantStore,
-        answers: Answers,
-        resources: Resources,
-        key: Callable[[], bytes],
-        clock: Callable[[], float],
-        limits: Limiter | None,
-        access_seconds: int,
-    ) -> None:
-        self._store = store
-        self._answers = answers
-        self._resources = resources
-        self._key = key
-        self._clock = clock
-        self._limits = limits
-        self._access_seconds = access_seconds
+    store: GrantStore
+    answers: Answers
+    resources: Resources
+    key: Callable[[], bytes]
+    clock: Callable[[], float]
+    limits: Limiter | None
+    access_seconds: int
 
     def grant(self, form: Form, client: Client, default: str, network: str) -> Json:
         """For a client that an operator registered. `default` is the resource that is meant where none is named.
@@ -54,13 +45,13 @@ class Agents:
         """
         if client.source != "operator" or not client.confidential or not client.organisation or not client.agent:
             raise OAuthError("unauthorized_client", "Only agents that an operator registered get tokens this way.")
-        resource = self._resources.canonical(form.get("resource") or default)
+        resource = self.resources.canonical(form.get("resource") or default)
         if resource is None:
             raise OAuthError("invalid_target", "There is no such resource here.")
-        scopes = wanted_scopes(form, within(client.scopes, self._resources.catalogue(resource)))
+        scopes = wanted_scopes(form, within(client.scopes, self.resources.catalogue(resource)))
         if not scopes:
             raise OAuthError("invalid_scope", "This agent has no scope for this resource.")
-        allowance = self._limits.take(AGENT_TOKENS, client.id) if self._limits else None
+        allowance = self.limits.take(AGENT_TOKENS, client.id) if self.limits else None
         if allowance is not None and not allowance.allowed:
             raise RateLimited(
                 "This agent asks for too many tokens. Each lasts an hour.",
@@ -71,7 +62,7 @@ class Agents:
             client_name=client.name,
             resource=resource,
             scopes=scopes,
-            seconds=self._access_seconds,
+            seconds=self.access_seconds,
             organisation=client.organisation,
         )
         return self._open(client.agent, terms, client.tier, "grant", network=network)
@@ -80,7 +71,7 @@ class Agents:
         self, *, organisation: str, agent: str, scopes: tuple[str, ...], tier: Tier, resource: str, days: int
     ) -> str:
         """A service token. Raises InvalidInput, Unavailable."""
-        canonical = self._resources.canonical(resource)
+        canonical = self.resources.canonical(resource)
         if canonical is None:
             raise InvalidInput("There is no such resource. The metadata of the server lists those that there are.")
         if not is_organisation(organisation):
@@ -91,7 +82,7 @@ class Agents:
             raise InvalidInput(f"A tier is one of {', '.join(TIERS)}.")
         if not 1 <= days <= MAX_DAYS:
             raise InvalidInput(f"A token lasts from 1 to {MAX_DAYS} days.")
-        catalogue = self._resources.catalogue(canonical)
+        catalogue = self.resources.catalogue(canonical)
         if not scopes or not set(scopes) <= set(catalogue):
             raise InvalidInput(f"Scopes must be among {', '.join(catalogue)}.")
         terms = Terms(
@@ -105,12 +96,10 @@ class Agents:
         return str(self._open(agent, terms, tier, "mint")["access_token"])
 
     def _open(self, agent: str, terms: Terms, tier: Tier, event: str, *, network: str = "") -> Json:
-        now = int(self._clock())
+        now = int(self.clock())
         profile = Profile(subject=f"agent:{agent}", kind="agent", name=terms.client_name)
-        grant, secret = new_grant("agent", profile, terms, key=self._key(), now=now, network=network)
+        grant, secret = new_grant("agent", profile, terms, key=self.key(), now=now, network=network)
         standing = Standing(tier=tier, scopes=frozenset(terms.scopes), organisation=terms.organisation)
-        answer = self._answers.answer(
-            Holder(grant, secret, profile), standing, terms.scopes, now, seconds=terms.seconds
-        )
-        self._store.open(grant, audit=[issued(event, grant, terms.scopes, standing, now=now, network=network)])
+        answer = self.answers.answer(Holder(grant, secret, profile), standing, terms.scopes, now, seconds=terms.seconds)
+        self.store.open(grant, audit=[issued(event, grant, terms.scopes, standing, now=now, network=network)])
         return answer
