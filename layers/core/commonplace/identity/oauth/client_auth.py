@@ -75,6 +75,11 @@ class Assertions:
 
     def check(self, client: Client, assertion: str) -> None:
         """Raises BadAssertion, RateLimited, Unavailable."""
+        from joserfc import jwt
+        from joserfc.errors import JoseError
+        from joserfc.jwk import ECKey, RSAKey
+        from joserfc.jws import JWSRegistry
+
         header = _header(assertion)
         try:
             keys = self._keys.named(client, header["kid"])
@@ -84,11 +89,6 @@ class Assertions:
         if len(fitting) != 1:
             raise BadAssertion("key_unknown")
         algorithm = header["alg"]
-        from joserfc import jwt
-        from joserfc.errors import JoseError
-        from joserfc.jwk import ECKey, RSAKey
-        from joserfc.jws import JWSRegistry
-
         registry = JWSRegistry(algorithms=[algorithm], strict_check_header=False)
         try:
             public = (ECKey if algorithm == "ES256" else RSAKey).import_key(dict(fitting[0]))
@@ -201,15 +201,13 @@ class Authentication:
                 raise _Refused("wrong_secret")
         except (_Refused, UnknownClient, BadAssertion) as error:
             # The same words for a client that is unknown and for one that has not proved itself.
-            reason = str(error)
-            challenge = bool(authorization)
-            logger.info("a client did not authenticate", extra={"reason": reason})
+            logger.info("a client did not authenticate", extra={"reason": str(error)})
             raise OAuthError(
                 "invalid_client",
                 "The client is not known, or did not prove who it is in the way it registered for.",
                 status=401,
-                headers={"WWW-Authenticate": f'Basic realm="{REALM}", charset="UTF-8"'} if challenge else {},
-                reason=reason,
+                headers={"WWW-Authenticate": f'Basic realm="{REALM}", charset="UTF-8"'} if authorization else {},
+                reason=str(error),
             ) from error
         self._clients.used(client)
         return client

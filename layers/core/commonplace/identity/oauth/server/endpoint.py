@@ -26,6 +26,7 @@ from commonplace.web.middleware import CORS, Errors, client_address, error_heade
 
 JSON = "application/json"
 NO_STORE = {"cache-control": "no-store", "pragma": "no-cache"}
+CACHED = {"cache-control": "public, max-age=300"}
 
 _UNSAYABLE = re.compile(r"[^\x20\x21\x23-\x5b\x5d-\x7e]")  # RFC 6749, section 5.2
 
@@ -165,8 +166,3 @@ def spend_client(services: OAuthServices, request: Request, endpoint: str, clien
 
 def _spend(services: OAuthServices, quota: Quota, client: str) -> None:
     spend(services.limiter, quota, client, what="requests", hint="Wait as long as Retry-After says.")
-
-
-def cached(answer: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Headers of what any cache may keep for five minutes."""
-    return {"cache-control": "public, max-age=300", **(answer or {})}

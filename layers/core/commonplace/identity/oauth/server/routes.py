@@ -17,10 +17,10 @@ from commonplace.identity import telemetry
 from commonplace.identity.oauth.errors import OAuthError
 from commonplace.identity.oauth.server.composition import OAuthServices
 from commonplace.identity.oauth.server.endpoint import (
+    CACHED,
     EVENT,
     JSON,
     Handler,
-    cached,
     json_answer,
     network_of,
     read_form,
@@ -144,7 +144,7 @@ def metadata_routes(services: OAuthServices) -> list[Route]:
         if not published:
             # Before the first key is made. No cache may keep that there are none.
             raise Unavailable("There is no key yet.")
-        return Response(_bytes({"keys": [dict(key) for key in published]}), media_type=JSON, headers=cached())
+        return Response(_bytes({"keys": [dict(key) for key in published]}), media_type=JSON, headers=CACHED)
 
     return [*found, route(KEYS_PATH, "GET", keys, cors=True)]
 
@@ -191,7 +191,7 @@ def _published(document: Mapping[str, Any]) -> Handler:
     body = _bytes(document)
 
     async def published(_: Request) -> Response:
-        return Response(body, media_type=JSON, headers=cached())
+        return Response(body, media_type=JSON, headers=CACHED)
 
     return published
 

@@ -24,10 +24,6 @@ from commonplace.identity.oauth.server.browsers import (
     OIDC_COOKIE,
     again,
     drop,
-    keep_challenge,
-    keep_local,
-    keep_oidc,
-    keep_session,
     must_be_ours,
     page_route,
     read_json,
@@ -37,10 +33,11 @@ from commonplace.identity.oauth.server.browsers import (
 )
 from commonplace.identity.oauth.server.composition import OAuthServices
 from commonplace.identity.oauth.server.endpoint import json_answer, network_of
+from commonplace.identity.records import CHALLENGE_SECONDS, REQUEST_SECONDS, SESSION_SECONDS
 from commonplace.identity.redirects import is_own_path
 from commonplace.identity.sessions import COOKIE, open_session
 from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, NotFound
-from commonplace.web.browsers import cookie_of, from_elsewhere, one, read_fields, seen
+from commonplace.web.browsers import cookie_of, from_elsewhere, one, read_fields, seen, set_cookie
 
 ACCOUNT = "/account"
 LOCAL_PATH = "/account/local"
@@ -96,7 +93,8 @@ def sign_in_page(
         local_csrf=secrets.digest(cookie),
     )
     if cookie:
-        keep_local(answer, cookie)
+        # As long as a session: a sign-in page may stay open for a while.
+        set_cookie(answer, LOCAL_COOKIE, cookie, SESSION_SECONDS)
     return answer
 
 
@@ -108,7 +106,8 @@ async def _nonce(services: OAuthServices, request: Request) -> Response:
     _next_path(services, request, {"stateId": state})
     cookie = cookie_of(request, CHALLENGE_COOKIE) or secrets.fresh()
     answer = json_answer(services.sign_in.challenge(address, state or None, cookie, network_of(request)))
-    keep_challenge(answer, cookie)
+    # Strict: only pages of ours bring it along, so nobody's browser is signed in from elsewhere.
+    set_cookie(answer, CHALLENGE_COOKIE, cookie, CHALLENGE_SECONDS, strict=True)
     return answer
 
 
@@ -135,7 +134,8 @@ async def _oidc_start(services: OAuthServices, request: Request) -> Response:
     next_path = _next_path(services, request, await read_json(request))
     cookie = secrets.fresh()
     answer = json_answer({"redirectTo": _provider(services).start(next_path, cookie)})
-    keep_oidc(answer, cookie)
+    # Lax: the provider sends the browser back from its own site.
+    set_cookie(answer, OIDC_COOKIE, cookie, REQUEST_SECONDS)
     return answer
 
 
@@ -170,7 +170,8 @@ async def _local(services: OAuthServices, local: LocalSignIn, request: Request) 
 def _signed_in(services: OAuthServices, request: Request, answer: Response, profile: Profile) -> None:
     sessions(services).end(cookie_of(request, COOKIE))
     account = services.subject_hash(profile.subject)
-    keep_session(answer, open_session(services.sign_ins, profile, account, services.clock()))
+    session = open_session(services.sign_ins, profile, account, services.clock())
+    set_cookie(answer, COOKIE, session, SESSION_SECONDS)
     telemetry.record("signin")
 
 
