@@ -22,6 +22,7 @@ from commonplace.identity.settings import AuthSettings
 from commonplace.identity.tokens import SigningKey
 from commonplace.kernel.errors import Unavailable
 from commonplace.web.gateway import Gateway
+from tests.fakes.authority import Counters
 from tests.fakes.identity_clients import FakeClients, FakeWeb
 from tests.fakes.identity_stores import Clock, MemoryAudit, MemoryGrants, MemorySignIns
 from tests.fakes.oidc_provider import FakeProvider
@@ -58,17 +59,6 @@ class Answer:
 
     def json(self) -> Any:
         return json.loads(self.body)
-
-
-class Counters:
-    """Counts in memory."""
-
-    def __init__(self) -> None:
-        self.totals: dict[str, int] = {}
-
-    def add(self, key: str, amount: int, expires_at: int) -> int:
-        self.totals[key] = self.totals.get(key, 0) + amount
-        return self.totals[key]
 
 
 class Ring:
