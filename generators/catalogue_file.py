@@ -28,13 +28,13 @@ def dated(entries: Iterable[Entry], before: bytes | None, today: str) -> tuple[E
 
 
 def stale(entries: Iterable[Entry], before: bytes | None) -> bool:
-    """Whether the file of before differs in anything but dates."""
+    """Return whether the file of before differs in anything but dates."""
     wanted = [{k: v for k, v in fields(one).items() if k != DATE} for one in entries]
     return wanted != [{k: v for k, v in one.items() if k != DATE} for one in _listed(before)]
 
 
 def changes(entries: Iterable[Entry], before: bytes | None) -> tuple[int, int, int]:
-    """How many entries are new, changed and gone since the file of before."""
+    """Return how many entries are new, changed and gone since the file of before."""
     known, now = _by_id(before), {one.id: one for one in entries}
     changed = sum(not _same(one, known[id_]) for id_, one in now.items() if id_ in known)
     return len(now.keys() - known.keys()), changed, len(known.keys() - now.keys())
@@ -57,7 +57,7 @@ def _by_id(raw: bytes | None) -> dict[str, dict[str, Any]]:
 
 
 def _listed(raw: bytes | None) -> list[dict[str, Any]]:
-    """What is no such file counts as none: it is written anew."""
+    """Return what is no such file counts as none: it is written anew."""
     try:
         value = json.loads(raw) if raw else None
     except (ValueError, RecursionError):

@@ -30,7 +30,7 @@ _PLAIN = frozenset("a an and at by for from in into is it its of on or the to wi
 
 
 def title(one: "Command") -> str:
-    """What is said, else the first sentence of the summary, else the name."""
+    """Return what is said, else the first sentence of the summary, else the name."""
     said = sentence(one.summary).rstrip(".!: ")
     return shortened(one.title or f"{said[:1].upper()}{said[1:]}" or one.name, MAX_TITLE)
 
@@ -129,9 +129,22 @@ def generated(commands: Iterable[Command], unread: Iterable[Unread], options: Co
     """Entries by id. Source and date are left to what writes them."""
     named = sorted({one.name: one for one in commands if one.words}.values(), key=lambda one: one.words)
     kept, also = _apart(named)
-    ids = _ids(kept, options)
+    # Two names that differ in signs alone (`a-b c`, `a b-c`) get different ids.
+    ids: dict[str, str] = {}
+    taken: set[str] = set()
+    root = tuple(options.root.split())
+    for command in kept:
+        words = command.words[len(root) :] if root and command.words[: len(root)] == root else command.words
+        wanted = f"{options.id_prefix}-{slug(' '.join(words or command.words)) or _digest(command.name)}"[:190]
+        ids[command.name] = f"{wanted}-{_digest(command.name)}" if wanted in taken else wanted
+        taken.add(ids[command.name])
     ids.update({name: ids[other] for name, other in also.items()})
-    groups = _groups(kept)
+    # Names of commands that stand beside one another: `helios gw users` -> those that begin with it.
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for one in kept:
+        beside = groups.setdefault(one.words[:-1], [])
+        if len(one.words) > 1 and not one.deprecated and len(beside) < NEIGHBOURS:
+            beside.append(one.name)
     made = [_entry(one, groups, ids, options) for one in kept[:MAX_COMMANDS]]
     over = [Unread("the program", f"It has more than {MAX_COMMANDS} commands.")] if len(kept) > MAX_COMMANDS else []
     return Generated(tuple(sorted(made, key=lambda entry: entry.id)), (*over, *_counted(list(unread))))
@@ -159,20 +172,12 @@ def _apart(commands: Sequence[Command]) -> tuple[list[Command], dict[str, str]]:
     return [replace(one, aliases=(*spelt.get(one.name, ()), *one.aliases)) for one in kept.values()], also
 
 
-def _groups(commands: Sequence[Command]) -> dict[tuple[str, ...], list[str]]:
-    """Names of commands that stand beside one another: `helios gw users` -> those that begin with it."""
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for one in commands:
-        beside = groups.setdefault(one.words[:-1], [])
-        if len(one.words) > 1 and not one.deprecated and len(beside) < NEIGHBOURS:
-            beside.append(one.name)
-    return groups
-
-
 def _entry(one: Command, groups: Groups, ids: Mapping[str, str], options: CommandOptions) -> Entry:
     said = title(one)
     replaced_by = ids.get(one.replaced_by or "")
     aliases = (*one.aliases, *options.aliases.get(one.name, ()))
+    # Those that are named, then others of its group.
+    names = [name for name in (*one.related, *groups.get(one.words[:-1], ())) if name in ids and name != one.name]
     return Entry(
         id=ids[one.name],
         type="command",
@@ -190,7 +195,7 @@ def _entry(one: Command, groups: Groups, ids: Mapping[str, str], options: Comman
         keywords=_keywords(one, said, options.keywords.get(one.name, ())),
         aliases=[shortened(alias, 200) for alias in _unique(aliases) if _free(alias, one, ids)][:50],
         examples=_examples(one.examples),
-        related_ids=_related(one, groups, ids),
+        related_ids=_unique(ids[name] for name in names)[:50],
         deprecated=one.deprecated or replaced_by is not None,
         replaced_by=replaced_by,
         last_updated="",
@@ -204,21 +209,8 @@ def _fitting(one: Parameter) -> Parameter:
 
 
 def _free(alias: str, one: Command, ids: Mapping[str, str]) -> bool:
-    """Whether it is no other command's name: that one answers then."""
+    """Return whether it is no other command's name: that one answers then."""
     return alias != one.name and ids.get(alias, ids[one.name]) == ids[one.name]
-
-
-def _ids(commands: Sequence[Command], options: CommandOptions) -> dict[str, str]:
-    """By name. Two names that differ in signs alone (`a-b c`, `a b-c`) get different ones."""
-    ids: dict[str, str] = {}
-    taken: set[str] = set()
-    root = tuple(options.root.split())
-    for one in commands:
-        words = one.words[len(root) :] if root and one.words[: len(root)] == root else one.words
-        wanted = f"{options.id_prefix}-{slug(' '.join(words or one.words)) or _digest(one.name)}"[:190]
-        ids[one.name] = f"{wanted}-{_digest(one.name)}" if wanted in taken else wanted
-        taken.add(ids[one.name])
-    return ids
 
 
 def _digest(text: str) -> str:
@@ -226,7 +218,7 @@ def _digest(text: str) -> str:
 
 
 def _by_prefix(one: Command, mapping: Mapping[str, str]) -> str | None:
-    """What is said of the longest beginning of the command's name."""
+    """Return what is said of the longest beginning of the command's name."""
     beginnings = [" ".join(one.words[:count]) for count in range(len(one.words), 0, -1)]
     return next((mapping[beginning] for beginning in beginnings if beginning in mapping), None)
 
@@ -237,20 +229,14 @@ def _keywords(one: Command, said: str, more: Sequence[str]) -> list[str]:
     return [shortened(word, 200) for word in kept[:50]]
 
 
-def _related(one: Command, groups: Groups, ids: Mapping[str, str]) -> list[str]:
-    """Those that are named, then others of its group."""
-    names = [name for name in (*one.related, *groups.get(one.words[:-1], ())) if name in ids and name != one.name]
-    return _unique(ids[name] for name in names)[:50]
-
-
 def _examples(examples: Sequence[Example]) -> list[Example]:
     return [
         Example(
-            description=shortened(one.description, 500),
-            code=one.code[:8_000],
-            output=one.output[:8_000] if one.output else None,
+            description=shortened(example.description, 500),
+            code=example.code[:8_000],
+            output=example.output[:8_000] if example.output else None,
         )
-        for one in list({one.code: one for one in reversed(examples)}.values())[::-1][:20]
+        for example in list({example.code: example for example in reversed(examples)}.values())[::-1][:20]
     ]
 
 

@@ -155,7 +155,7 @@ class Reader:
         return None
 
     def _note(self, found: Found, own: set[int]) -> Note:
-        """What comments say: above the branch, or above the function that carries out this command alone."""
+        """Return what comments say: above the branch, or above the function that carries out this command alone."""
         handlers = [one for branch in found.branches for one in branch.handlers if one.id in own]
         above = [self._source.above(tsx.statement(one)) for one in handlers]
         comments = [*(one.comment for one in found.branches), *(one for one in above if one.startswith("/**"))]

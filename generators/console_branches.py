@@ -81,7 +81,7 @@ class Walker:
 
     @property
     def sigil(self) -> str:
-        """What a line has to begin with: `/`."""
+        """Return what a line has to begin with: `/`."""
         return self._conditions.sigil
 
     def entrances(self, named: str) -> Iterator[tuple[Node, Known]]:
@@ -176,7 +176,7 @@ class Walker:
             self._visit(child, known, branch)
 
     def _said(self, node: Node, known: Known, path: Path) -> str | None:
-        """What a text is where the typed words are those of a path; NUL stands for what is not known."""
+        """Return what a text is where the typed words are those of a path; NUL stands for what is not known."""
         plain = self.source.constant(node)
         if plain is not None or node.type != "template_string":
             return plain
@@ -248,7 +248,7 @@ class Walker:
         self.unread.append(Unread(f"line {node.line}", what))
 
     def _beside(self, node: Node, body: Node) -> str:
-        """What comments say of a branch: above it, on its own line, at the top of its body."""
+        """Return what comments say of a branch: above it, on its own line, at the top of its body."""
         _, said, alone = self.source.comments.get(node.rows[0], (0, "", True))
         inside = next((one for one in body.parts if one.type == "statement_block"), body)
         label = body["value"].id
@@ -348,7 +348,7 @@ class Walker:
 
 
 def _assumed(function: Node, names: list[str]) -> Known | None:
-    """What the parameters of a function hold by their names, if they may be what was typed."""
+    """Return what the parameters of a function hold by their names, if they may be what was typed."""
     body = function.text
     for name, following in zip(names, [*names[1:], ""], strict=False):
         if _WORD.fullmatch(name) and _ARGS.fullmatch(following):
@@ -374,7 +374,7 @@ def _name(parameter: Node) -> str:
 
 
 def _is_statement(node: Node) -> bool:
-    """Whether nobody takes what a call gives: `handleTokens(args)` does not cut a line."""
+    """Return whether nobody takes what a call gives: `handleTokens(args)` does not cut a line."""
     parent = node.parent.parent if node.parent.type == "await_expression" else node.parent
     return parent.type == "expression_statement"
 
@@ -394,7 +394,7 @@ def _cases(body: Node) -> Iterator[tuple[list[Node], list[Node]]]:
 
 
 def _exits(node: Node) -> bool:
-    """Whether nothing after a statement runs once it has run."""
+    """Return whether nothing after a statement runs once it has run."""
     while node.type == "statement_block" and node.parts:
         node = node.parts[-1]
     return node.type in _EXITS

@@ -52,7 +52,7 @@ class Found:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether code that is not in the source may read more."""
+        """Return whether code that is not in the source may read more."""
         return not self.branches or any(one.elsewhere for one in self.branches)
 
 
@@ -79,7 +79,10 @@ class Composition:
             or _printed(name, found)
         )
         noted = [Example(description=summary or called, code=one) for one in tags.get("example", ()) if one]
-        replaced_by = self._replaced(found)
+        said = text_of(found.fields, "replacedBy", "replaced_by", "useInstead", "deprecated")
+        words = (said or next(iter(found.noted.tags.get("deprecated", ())), "")).replace("`", " ").split()
+        matches = (self.index.match(words[at:]) for at in range(len(words)))
+        replaced_by = next((self.names[match[0]] for match in matches if match and match[0] in self.names), None)
         return Command(
             words=tuple(called.split()),
             title=text_of(fields, "title", "label"),
@@ -102,7 +105,7 @@ class Composition:
         )
 
     def _tells(self, one: Written, name: Name, found: Found) -> bool:
-        """Whether it is a syntax. A name alone is one where others beside it say what stands behind theirs."""
+        """Return whether it is a syntax. A name alone is one where others beside it say what stands behind theirs."""
         if one.rest or one.told.way.usage:
             return True
         again = any(other.rest for other in found.written if other.told.text == one.told.text)
@@ -110,7 +113,7 @@ class Composition:
         return one.told.text in self.shows and not one.told.fields and sure
 
     def _syntax(self, name: Name, found: Found, first: Written | None) -> tuple[bool, str]:
-        """Whether the product says so itself, and how it is typed."""
+        """Return whether the product says so itself, and how it is typed."""
         called, arguments, options = self.names[name], found.arguments(name), found.options
         if first is not None:
             return True, " ".join((called, *first.rest))
@@ -128,16 +131,9 @@ class Composition:
             if not self.index.begins(one, name):
                 yield one
 
-    def _replaced(self, found: Found) -> str | None:
-        """The command that a deprecated one names."""
-        said = text_of(found.fields, "replacedBy", "replaced_by", "useInstead", "deprecated")
-        words = (said or next(iter(found.noted.tags.get("deprecated", ())), "")).replace("`", " ").split()
-        matches = (self.index.match(words[at:]) for at in range(len(words)))
-        return next((self.names[match[0]] for match in matches if match and match[0] in self.names), None)
-
 
 def _takes(own: Sequence[Parameter], others: Sequence[Written], found: Found) -> list[Parameter]:
-    """What the first way has, what lists of options say, what other ways have, and what code reads."""
+    """Return what the first way has, what lists of options say, what other ways have, and what code reads."""
     said = [one for branch in found.branches for text in branch.texts for one in options_in(text.replace("\0", "…"))]
     further = [one for way in others for one in way.parameters if one.place == "option"]
     further += [one for flag in found.options if (one := option(flag))]

@@ -164,7 +164,7 @@ def _of_object(node: Node, source: tsx.Source) -> Iterator[Told | Unread]:
 
 
 def _label(value: Mapping[str, Any]) -> str | None:
-    """What an element of a list of commands is called, where it is called by one word."""
+    """Return what an element of a list of commands is called, where it is called by one word."""
     called = (text_of(value, one) or "" for one in ("name", "label", "key"))
     return next((one for one in called if re.fullmatch(r"[/!.]?[a-z][\w-]*", one)), None)
 

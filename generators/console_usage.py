@@ -111,7 +111,7 @@ def options_in(text: str) -> Iterator[Parameter]:
 
 
 def _optional(said: str) -> Iterator[Parameter]:
-    """What may be left out: `--role=a|b`, `-t <n>`, `-l/-a/program`, `dir`."""
+    """Return what may be left out: `--role=a|b`, `-t <n>`, `-l/-a/program`, `dir`."""
     parts = re.split(r"\s*/\s*|\s*\|\s*(?=-)", said) if re.match(r"-[^=\s]*\s*[/|]", said) else [said]
     for part in parts:
         if found := option(part):

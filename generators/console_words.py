@@ -97,7 +97,16 @@ class Evaluator:
             case "call_expression":
                 return self._call(node, known)
             case "array":
-                return self._array(node, known)
+                words: list[str] = []
+                for one in node.parts:
+                    said = self.source.constant(one)
+                    if one.type == "spread_element":
+                        rest = self.value(one.parts[0], known) if one.parts else None
+                        return Words(rest.at, (*words, *rest.known)) if isinstance(rest, Words) else None
+                    if said is None:
+                        return None
+                    words.append(said)
+                return Words(None, tuple(words)) if words else None
             case "ternary_expression":
                 return self.value(node["consequence"], known) or self.value(node["alternative"], known)
             case "template_string":
@@ -178,7 +187,15 @@ class Evaluator:
             case Line(at) if (
                 method in _CUT and first and (len(given) < 2 or given[1].text in {"''", '""', "undefined"})
             ):
-                return self._cut(at, first.bare)
+                # The line without words at its beginning: `replace('helios ', '')`, `slice('helios '.length)`,
+                # `slice(1)`.
+                measured = first.bare["object"] if first.bare["property"].text == "length" else first.bare
+                begins = first.bare.type == "regex" and first.bare["pattern"].text.startswith("^")
+                found = alternatives(first.bare["pattern"].text) if begins else []
+                said = found[0] if found else (self.source.constant(measured) or "").split()
+                words = [word for word in said if any(sign.isalnum() for sign in word)]
+                self.assumed.update({at + index: word for index, word in enumerate(words)})
+                return Line(at + len(words))
             case Line(at) if method in {"split", "match"}:
                 return Words(at)
             case Line() | Word() if method in _SAME | _CUT:
@@ -196,28 +213,6 @@ class Evaluator:
                 asked = dict.fromkeys(f"{one}<value>" if one[-1] == "=" else one for one in said if _is_option(one))
                 return Flag(", ".join(asked)) if asked else None
         return None
-
-    def _cut(self, at: int, first: Node) -> Value:
-        """The line without words at its beginning: `replace('helios ', '')`, `slice('helios '.length)`, `slice(1)`."""
-        measured = first["object"] if first["property"].text == "length" else first
-        begins = first.type == "regex" and first["pattern"].text.startswith("^")
-        found = alternatives(first["pattern"].text) if begins else []
-        said = found[0] if found else (self.source.constant(measured) or "").split()
-        words = [word for word in said if any(sign.isalnum() for sign in word)]
-        self.assumed.update({at + index: word for index, word in enumerate(words)})
-        return Line(at + len(words))
-
-    def _array(self, node: Node, known: Known) -> Value:
-        words: list[str] = []
-        for one in node.parts:
-            said = self.source.constant(one)
-            if one.type == "spread_element":
-                rest = self.value(one.parts[0], known) if one.parts else None
-                return Words(rest.at, (*words, *rest.known)) if isinstance(rest, Words) else None
-            if said is None:
-                return None
-            words.append(said)
-        return Words(None, tuple(words)) if words else None
 
 
 def alternatives(pattern: str) -> list[tuple[str, ...]]:

@@ -52,7 +52,7 @@ class Index:
         self._unread = unread
 
     def begins(self, alias: str, name: Name) -> bool:
-        """Whether other commands begin with it: an alias that is a verb alone would answer for all of them."""
+        """Return whether other commands begin with it: an alias that is a verb alone would answer for all of them."""
         words = folded(alias.split())
         return any(one[: len(words)] == words != one and own != name for one, own in self._names.items())
 
@@ -69,7 +69,7 @@ class Index:
         return None
 
     def believed(self) -> Iterator[tuple[Name, Written]]:
-        """Where no code reads any command: tables, usages, and lists of three lines and more."""
+        """Return where no code reads any command: tables, usages, and lists of three lines and more."""
         lines = Counter(one.line for one in self._told if one.way.summary and not one.way.colon)
         for one in self._told:
             name = name_of(one.way.text)
@@ -82,7 +82,7 @@ class Index:
             self._unread.append(Unread(f"line {self._told[0].line}", what))
 
     def written(self, leaves: Sequence[Leaf]) -> Iterator[tuple[Name, Written]]:
-        """What people are told of the commands that code reads."""
+        """Return what people are told of the commands that code reads."""
         lines = Counter(one.line for one in self._told if one.way.colon and self.match(one.way.tokens))
         scoped = [
             (

@@ -138,7 +138,7 @@ def _unboxed(line: str) -> str | None:
 
 
 def sections(lines: Sequence[str]) -> list[Section]:
-    """What stands before the first heading has none, nor what follows the usage or a list at the margin."""
+    """Return what stands before the first heading has none, nor what follows the usage or a list at the margin."""
     found = [Section("")]
     for index, line in enumerate(lines):
         heading = _heading(lines, index)
@@ -312,7 +312,7 @@ def _aliases(found: Sequence[Section]) -> Iterator[str]:
 
 
 def _prose(found: Sequence[Section], usages: Sequence[str]) -> str:
-    """What stands before the first list, without the usage, and what is headed as a description."""
+    """Return what stands before the first list, without the usage, and what is headed as a description."""
     paragraphs: list[str] = []
     leading = True
     for section in found:

@@ -171,7 +171,7 @@ def _commands(told: _Help, unread: list[Unread]) -> Iterator[Command]:
 
 
 def _of_above(words: Name, found: Page) -> bool:
-    """Whether it is the page of a command above: a program may answer so for what has no page of its own."""
+    """Return whether it is the page of a command above: a program may answer so for what has no page of its own."""
     names = [name_of(one) for one in found.usages if head_of(one, words) is None]
     return 0 < len(names) == len(found.usages) and all(one == words[: len(one)] for one in names)
 
@@ -198,7 +198,7 @@ def _longest(usage: str, words: Name, names: Container[Name]) -> Name | None:
 
 
 def _is_mere_group(usages: Sequence[str], words: Name, *, program: bool) -> bool:
-    """Whether nothing but a command can follow: `docker container COMMAND`.
+    """Return whether nothing but a command can follow: `docker container COMMAND`.
 
     A program with commands does nothing else unless its usage has arguments: `kubectl [flags]` shows its help.
     """
@@ -212,7 +212,7 @@ def _is_mere_group(usages: Sequence[str], words: Name, *, program: bool) -> bool
 
 
 def _summary(words: Name, own: Page | None, row: Below, above: Page, said: str) -> str:
-    """What its page says, its list, or the page above; else what is `said` of all the commands of its group."""
+    """Return what its page says, its list, or the page above; else what is `said` of all the commands of its group."""
     noted = next((note for usage, note in above.notes.items() if name_of(usage) == words), "")
     listed = re.search(rf"^[-*] `?{re.escape(words[-1])}`?: (.+)$", above.text, re.MULTILINE)
     found = (own.text if own else "") or row.summary or noted or (listed[1] if listed else "")

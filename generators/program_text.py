@@ -78,7 +78,7 @@ def _parted(line: str) -> tuple[str, str]:
 
 
 def _calls(code: str, words: tuple[str, ...], *, anywhere: bool) -> bool:
-    """Whether a line begins with the command; below "Examples" it may stand behind `sudo`, or a pipe."""
+    """Return whether a line begins with the command; below "Examples" it may stand behind `sudo`, or a pipe."""
     begins = name_of(code)[: len(words)] == words or code.split()[: len(words)] == list(words)
     return begins or (
         anywhere and " ".join(words) in code and re.search(rf"[|;&]\s*{re.escape(words[0])}|^sudo ", code) is not None

@@ -89,7 +89,13 @@ def generate(raw: bytes, *, source: str, options: Mapping[str, Any]) -> Generate
     Raises InvalidInput for bytes that describe no program, and for options.
     """
     wanted = CommandOptions.read(options, CATEGORY)
-    program = _described(raw)
+    try:
+        told = Described.model_validate_json(raw)
+    except ValidationError as error:
+        raise InvalidInput("This describes no program.", hint="Name a click, argparse or Typer program.") from error
+    if told.format != FORMAT:
+        raise InvalidInput(f"Programs are not described in format {told.format} here.")
+    program = told.program
     name = wanted.root or program.name or source.rpartition(":")[0].rpartition(".")[2]
     if not name.split():
         raise InvalidInput("The program says no name.", hint="Give it: `root: tidebook`.")
@@ -98,16 +104,6 @@ def generate(raw: bytes, *, source: str, options: Mapping[str, Any]) -> Generate
     root = program.model_copy(update={"name": name})
     found = list(_commands(root, _Above(), unread, shown=options.get("hidden") is not True))
     return generated(found, unread, wanted)
-
-
-def _described(raw: bytes) -> Program:
-    try:
-        told = Described.model_validate_json(raw)
-    except ValidationError as error:
-        raise InvalidInput("This describes no program.", hint="Name a click, argparse or Typer program.") from error
-    if told.format != FORMAT:
-        raise InvalidInput(f"Programs are not described in format {told.format} here.")
-    return told.program
 
 
 def _commands(one: Program, above: _Above, unread: list[Unread], *, shown: bool) -> Iterator[Command]:
@@ -120,41 +116,31 @@ def _commands(one: Program, above: _Above, unread: list[Unread], *, shown: bool)
         return
     typed = tuple((*path, *name.split()) for path in above.aliases for name in (one.name, *one.aliases) if name)[:20]
     if not one.group or one.alone:
-        yield _command(one, words, typed, above.options, unread)
+        text, short = cleaned(one.help), cleaned(one.short)
+        summary = summary_of(text) or summary_of(short)
+        if not summary:
+            unread.append(Unread(" ".join(words), "Nothing says what it does."))
+        epilog = cleaned(one.epilog)
+        said = one.deprecated if isinstance(one.deprecated, str) else ""
+        examples = examples_in(f"{text}\n{epilog}", words, summary)
+        told = (without(part, examples) for part in (text or short, epilog, said))
+        parameters = (*listed(one.params), *_printed(one, words), *above.options)
+        yield Command(
+            words=words,
+            summary=summary,
+            description="\n\n".join(part for part in told if part),
+            syntax=syntax(words, one.params),
+            parameters=parameters if parameters or not one.open else None,
+            examples=examples,
+            aliases=tuple(" ".join(path) for path in typed if path != words),
+            deprecated=bool(one.deprecated),
+        )
     if one.group and not one.commands and not one.alone:
         unread.append(Unread(" ".join(words), "It is a group without commands."))
     passed = tuple(_from_above(option, words) for option in listed(one.params) if option.place == "option")
     inner = _Above(words, typed, (*above.options, *passed), hidden)
     for below in one.commands:
         yield from _commands(below, inner, unread, shown=shown)
-
-
-def _command(
-    one: Program,
-    words: tuple[str, ...],
-    typed: tuple[tuple[str, ...], ...],
-    passed: tuple[Parameter, ...],
-    unread: list[Unread],
-) -> Command:
-    text, short = cleaned(one.help), cleaned(one.short)
-    summary = summary_of(text) or summary_of(short)
-    if not summary:
-        unread.append(Unread(" ".join(words), "Nothing says what it does."))
-    epilog = cleaned(one.epilog)
-    said = one.deprecated if isinstance(one.deprecated, str) else ""
-    examples = examples_in(f"{text}\n{epilog}", words, summary)
-    told = (without(part, examples) for part in (text or short, epilog, said))
-    parameters = (*listed(one.params), *_printed(one, words), *passed)
-    return Command(
-        words=words,
-        summary=summary,
-        description="\n\n".join(part for part in told if part),
-        syntax=syntax(words, one.params),
-        parameters=parameters if parameters or not one.open else None,
-        examples=examples,
-        aliases=tuple(" ".join(path) for path in typed if path != words),
-        deprecated=bool(one.deprecated),
-    )
 
 
 def _printed(one: Program, words: tuple[str, ...]) -> Iterator[Parameter]:

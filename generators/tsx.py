@@ -76,7 +76,7 @@ class Node:
 
     @property
     def parts(self) -> "list[Node]":
-        """What stands in it, without comments and signs."""
+        """Return what stands in it, without comments and signs."""
         return [Node(one) for one in self._raw.named_children if one.type != "comment"] if self._raw else []
 
     @property

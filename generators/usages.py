@@ -78,7 +78,7 @@ def _both(name: str) -> list[str]:
 
 
 def _value(rest: str) -> tuple[str | None, str]:
-    """What stands for the value, and what is said behind it where no column parts them."""
+    """Return what stands for the value, and what is said behind it where no column parts them."""
     told = rest.strip(", ")
     if not told.strip(".…"):
         return None, ""
@@ -129,7 +129,7 @@ def opened(usage: str, words: Sequence[str]) -> Iterator[str]:
 
 
 def _has_options(item: "str | Group") -> bool:
-    """Whether it is `[-v | --verbose]`, `[--ref <ref>]`, `[<options>]`, which may stand before a command."""
+    """Return whether it is `[-v | --verbose]`, `[--ref <ref>]`, `[<options>]`, which may stand before a command."""
     first = item.ways[0][0] if isinstance(item, Group) and item.optional and item.ways[0] else ""
     return isinstance(first, str) and (first.startswith("-") or _ANY_OPTIONS.fullmatch(first) is not None)
 
@@ -175,7 +175,7 @@ def _repeats(one: Parameter) -> bool:
 
 
 def key(one: Parameter) -> str:
-    """What a parameter is known by: an argument whatever its brackets are."""
+    """Return what a parameter is known by: an argument whatever its brackets are."""
     return one.name if one.place == "option" else re.sub(r"[\W_]+", " ", one.name).strip().casefold() or one.name
 
 

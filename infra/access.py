@@ -46,13 +46,10 @@ def grant(functions: Sequence[PythonFunction], configuration: Configuration, sto
     access = [*FRAMES, *unfinished, *(one for each in capabilities for one in each.access)]
     for function in functions:
         own = [one for one in access if function.name in one.functions]
-        _allow_objects(function, store, [one for one in own if isinstance(one, Objects)])
+        granted = [one for one in own if isinstance(one, Objects)]
+        for objects in granted:
+            function.allow_objects(store.bucket, [f"s3:{action}" for action in objects.actions], objects.prefixes)
+        if prefixes := [prefix for objects in granted for prefix in objects.prefixes]:
+            function.allow_listing(store.bucket, prefixes)
         for items in (one for one in own if isinstance(one, Items)):
             function.allow_items(getattr(state, items.table), items.actions, *items.partitions)
-
-
-def _allow_objects(function: PythonFunction, store: Store, granted: Sequence[Objects]) -> None:
-    for objects in granted:
-        function.allow_objects(store.bucket, [f"s3:{action}" for action in objects.actions], objects.prefixes)
-    if prefixes := [prefix for objects in granted for prefix in objects.prefixes]:
-        function.allow_listing(store.bucket, prefixes)

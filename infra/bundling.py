@@ -130,7 +130,8 @@ def _asset(scope: Construct, source: Path, inputs: Iterable[Path], build: Build)
         # `cdk ls` and tests do not bundle. Raw source must not be filed under the hash of a bundle, so no own hash.
         return Code.from_asset(str(source))
     digest = hashlib.sha256(f"{PYTHON} {PLATFORM} {bool(deployed_python())} {TEST_FOLDERS}".encode())
-    for file in _files(inputs):
+    everything = (file for entry in inputs for file in ([entry] if entry.is_file() else entry.rglob("*")))
+    for file in sorted(file for file in everything if file.is_file() and file.suffix != ".pyc"):
         digest.update(f"\0{_hash_name(file)}\0".encode() + file.read_bytes())
     bundling = BundlingOptions(image=DockerImage.from_registry("scratch"), local=_OnThisMachine(build))
     asset_hash = digest.hexdigest()
@@ -138,10 +139,5 @@ def _asset(scope: Construct, source: Path, inputs: Iterable[Path], build: Build)
 
 
 def _hash_name(file: Path) -> Path:
-    """How a file is named in a hash: the same on every machine. Models may lie outside the project."""
+    """Return how a file is named in a hash: the same on every machine. Models may lie outside the project."""
     return file.relative_to(ROOT) if file.is_relative_to(ROOT) else Path(file.parent.name, file.name)
-
-
-def _files(inputs: Iterable[Path]) -> list[Path]:
-    everything = (file for entry in inputs for file in ([entry] if entry.is_file() else entry.rglob("*")))
-    return sorted(file for file in everything if file.is_file() and file.suffix != ".pyc")

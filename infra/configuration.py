@@ -202,7 +202,7 @@ class Configuration(Settings):
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """What the rooms' settings say."""
+            """Return what the rooms' settings say."""
 
     @model_validator(mode="before")
     @classmethod
@@ -210,7 +210,7 @@ class Configuration(Settings):
         return {snake_case(key): declared.default for key, declared in ROOM_KEYS.items()} | given
 
     def told(self, declared: Declaration) -> str | None:
-        """What the variable of a setting is set to. None where there is no key, or nothing is chosen."""
+        """Return what the variable of a setting is set to. None where there is no key, or nothing is chosen."""
         value = getattr(self, snake_case(declared.key)) if declared.key else None
         if isinstance(value, bool):
             return "true" if value else "false"
@@ -218,7 +218,7 @@ class Configuration(Settings):
 
     @property
     def retains(self) -> bool:
-        """Whether data outlives the stack, and is protected from deletion."""
+        """Return whether data outlives the stack, and is protected from deletion."""
         return self.removal_policy == "retain"
 
     @property
@@ -233,22 +233,22 @@ class Configuration(Settings):
 
     @property
     def locks_origin(self) -> bool:
-        """Whether the functions refuse what went round the front door: not before it is known where that is."""
+        """Return whether the functions refuse what went round the front door: not before it is known where that is."""
         return self.edge and self.origin_lock and self.base_url is not None
 
     @property
     def private(self) -> bool:
-        """Whether what is published is for accounts of a tier alone."""
+        """Return whether what is published is for accounts of a tier alone."""
         return bool(self.site_tier != "public")
 
     @property
     def reranks(self) -> bool:
-        """Whether a model puts the best hits in a second order."""
+        """Return whether a model puts the best hits in a second order."""
         return bool(self.rerank_provider != "none")
 
     @property
     def asks_openai(self) -> bool:
-        """Whether vectors come from OpenAI's API, or from what speaks as it does."""
+        """Return whether vectors come from OpenAI's API, or from what speaks as it does."""
         return any(each.partition(":")[0] == OPENAI for each in self.providers)
 
     @property
@@ -264,12 +264,12 @@ class Configuration(Settings):
 
     @property
     def makes_domain(self) -> bool:
-        """Whether a managed domain is part of the stack."""
+        """Return whether a managed domain is part of the stack."""
         return self.engine == "opensearch" and self.open_search_service == "domain" and not self.open_search_endpoint
 
     @property
     def makes_collection(self) -> bool:
-        """Whether a serverless collection is part of the stack."""
+        """Return whether a serverless collection is part of the stack."""
         return self.engine == "opensearch" and self.open_search_service != "domain" and not self.open_search_endpoint
 
 
@@ -283,7 +283,8 @@ def from_context(context: Mapping[str, Any]) -> Configuration:
 
     Raises ConfigurationError for an unknown key, a value out of bounds, or a prod stage that leaves essentials open.
     """
-    own = {key: value for key, value in context.items() if not _is_cdks(key)}
+    # Feature flags and the toolkit's own keys are namespaced: `@aws-cdk/…`, `aws:cdk:…`, `availability-zones:…`.
+    own = {key: value for key, value in context.items() if not any(mark in key for mark in "@/:")}
     if unknown := sorted(own.keys() - KEYS.keys()):
         raise ConfigurationError(f"unknown context {', '.join(unknown)}; known are {', '.join(sorted(KEYS))}")
     given = {key: value for key, value in own.items() if value not in (None, "")}
@@ -293,7 +294,14 @@ def from_context(context: Mapping[str, Any]) -> Configuration:
         given.setdefault("removalPolicy", "retain")
     chosen = Configuration(**{snake_case(key): _value(key, value) for key, value in given.items()})
     _check_stack(chosen)
-    _check_identity(chosen)
+    if bool(chosen.oidc_issuer) != bool(chosen.oidc_client_id):
+        raise ConfigurationError("oidcIssuer and oidcClientId are a provider and our name there: set both")
+    for key, value in (("oidcName", chosen.oidc_name), ("oidcParameters", chosen.oidc_parameters)):
+        if value and not chosen.oidc_issuer:
+            raise ConfigurationError(f"{key} without oidcIssuer has no use; set both or neither")
+    told = (chosen.role_map, chosen.open_search_parameters, chosen.catalogues)
+    if sum(len(each.encode()) for each in told if each) > MAX_TOLD:
+        raise ConfigurationError(f"roleMap, openSearchParameters and catalogues have {MAX_TOLD} bytes together at most")
     _check_search(chosen)
     return chosen
 
@@ -302,11 +310,6 @@ def _value(key: str, value: Any) -> Any:
     if reader := READERS.get(key):
         return reader(key, value)
     return chosen(key, KEYS[key].context, value)
-
-
-def _is_cdks(key: str) -> bool:
-    """Feature flags and the toolkit's own keys are namespaced: `@aws-cdk/…`, `aws:cdk:…`, `availability-zones:…`."""
-    return any(mark in key for mark in "@/:")
 
 
 def _check_stack(chosen: Configuration) -> None:
@@ -334,17 +337,6 @@ def _check_stack(chosen: Configuration) -> None:
         raise ConfigurationError("edge needs region: the secret of the front door is kept there, too")
     if chosen.certificate_arn and chosen.certificate_arn.split(":")[3] != EDGE_REGION:
         raise ConfigurationError(f"certificateArn names a certificate in {EDGE_REGION} when edge is true: CloudFront's")
-
-
-def _check_identity(chosen: Configuration) -> None:
-    if bool(chosen.oidc_issuer) != bool(chosen.oidc_client_id):
-        raise ConfigurationError("oidcIssuer and oidcClientId are a provider and our name there: set both")
-    for key, value in (("oidcName", chosen.oidc_name), ("oidcParameters", chosen.oidc_parameters)):
-        if value and not chosen.oidc_issuer:
-            raise ConfigurationError(f"{key} without oidcIssuer has no use; set both or neither")
-    told = (chosen.role_map, chosen.open_search_parameters, chosen.catalogues)
-    if sum(len(each.encode()) for each in told if each) > MAX_TOLD:
-        raise ConfigurationError(f"roleMap, openSearchParameters and catalogues have {MAX_TOLD} bytes together at most")
 
 
 def _check_search(chosen: Configuration) -> None:

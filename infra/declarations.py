@@ -113,7 +113,7 @@ def chosen(key: str, kind: Kind, value: Any) -> int | str:
 
 
 def variables(name: str) -> dict[str, Declaration]:
-    """What the function of this name reads, by variable."""
+    """Return what the function of this name reads, by variable."""
     found: dict[str, Declaration] = {}
     for _, said in declarations(READS.get(name, ())):
         if said.variable and (said.key or said.variable not in found):

@@ -97,14 +97,11 @@ class Rotation(PythonFunction):
             accept(self.role, "AWS wants this one action written with a star.", f"IAM5[Action::{REPLICATE}]")
         # The first one makes the next value, and leaves the distribution as it is.
         rotate(self, secret, platform.configuration.origin_secret_rotation_days, front.distribution)
-        self._watch(platform.configuration)
-
-    def _watch(self, configuration: Configuration) -> None:
-        """A failed step is tried again by itself; three of them within a day are one rotation that does not end."""
+        # A failed step is tried again by itself; three of them within a day are one rotation that does not end.
         alarm = cloudwatch.Alarm(
             self,
             "Stuck",
-            alarm_name=f"commonplace-{configuration.stage}-{ROTATION_STUCK}",
+            alarm_name=f"commonplace-{platform.configuration.stage}-{ROTATION_STUCK}",
             alarm_description="The value between front door and functions could not be changed.",
             metric=self.function.metric_errors(period=Duration.days(1)),
             threshold=3,
@@ -112,7 +109,9 @@ class Rotation(PythonFunction):
             comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
             treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
         )
-        alarm.add_alarm_action(cast(cloudwatch.IAlarmAction, actions.SnsAction(alarm_topic(self, configuration))))
+        alarm.add_alarm_action(
+            cast(cloudwatch.IAlarmAction, actions.SnsAction(alarm_topic(self, platform.configuration)))
+        )
 
 
 class EdgeLogs(Construct):
@@ -127,24 +126,14 @@ class EdgeLogs(Construct):
         super().__init__(scope, construct_id)
         stage = configuration.stage
         requests = self._group("Requests", f"/commonplace/{stage}/edge", configuration)
-        self._requests(f"commonplace-{stage}-edge", requests, front)
-        if acl:
-            # WAF writes to groups of such names alone.
-            self._refusals(self._group("Refusals", f"aws-waf-logs-commonplace-{stage}", configuration), acl)
-
-    def _group(self, construct_id: str, name: str, configuration: Configuration) -> logs.LogGroup:
-        group = logs.LogGroup(self, construct_id, log_group_name=name, removal_policy=RemovalPolicy.DESTROY)
-        cast(logs.CfnLogGroup, group.node.default_child).retention_in_days = configuration.log_retention_days
-        return group
-
-    def _requests(self, name: str, group: logs.LogGroup, front: Distribution) -> None:
+        name = f"commonplace-{stage}-edge"
         source = logs.CfnDeliverySource(self, "Source", name=name, log_type="ACCESS_LOGS", resource_arn=front.arn)
         destination = logs.CfnDeliveryDestination(
             self,
             "Destination",
             name=name,
             output_format="json",
-            destination_resource_arn=_without_star(group.log_group_arn),
+            destination_resource_arn=_without_star(requests.log_group_arn),
         )
         delivery = logs.CfnDelivery(
             self,
@@ -154,32 +143,38 @@ class EdgeLogs(Construct):
             record_fields=list(FIELDS),
         )
         delivery.add_resource_dependency(source)
+        if acl:
+            # WAF writes to groups of such names alone.
+            group = self._group("Refusals", f"aws-waf-logs-commonplace-{stage}", configuration)
+            blocked = {
+                "DefaultBehavior": "DROP",
+                "Filters": [
+                    {
+                        "Behavior": "KEEP",
+                        "Requirement": "MEETS_ANY",
+                        "Conditions": [{"ActionCondition": {"Action": "BLOCK"}}],
+                    }
+                ],
+            }
+            waf.CfnLoggingConfiguration(
+                self,
+                "WafLogs",
+                resource_arn=acl.attr_arn,
+                log_destination_configs=[_without_star(group.log_group_arn)],
+                logging_filter=blocked,
+                redacted_fields=[
+                    waf.CfnLoggingConfiguration.FieldToMatchProperty(query_string={}),
+                    *(
+                        waf.CfnLoggingConfiguration.FieldToMatchProperty(single_header={"Name": name})
+                        for name in SECRET_FIELDS
+                    ),
+                ],
+            )
 
-    def _refusals(self, group: logs.LogGroup, acl: WebAcl) -> None:
-        blocked = {
-            "DefaultBehavior": "DROP",
-            "Filters": [
-                {
-                    "Behavior": "KEEP",
-                    "Requirement": "MEETS_ANY",
-                    "Conditions": [{"ActionCondition": {"Action": "BLOCK"}}],
-                }
-            ],
-        }
-        waf.CfnLoggingConfiguration(
-            self,
-            "WafLogs",
-            resource_arn=acl.attr_arn,
-            log_destination_configs=[_without_star(group.log_group_arn)],
-            logging_filter=blocked,
-            redacted_fields=[
-                waf.CfnLoggingConfiguration.FieldToMatchProperty(query_string={}),
-                *(
-                    waf.CfnLoggingConfiguration.FieldToMatchProperty(single_header={"Name": name})
-                    for name in SECRET_FIELDS
-                ),
-            ],
-        )
+    def _group(self, construct_id: str, name: str, configuration: Configuration) -> logs.LogGroup:
+        group = logs.LogGroup(self, construct_id, log_group_name=name, removal_policy=RemovalPolicy.DESTROY)
+        cast(logs.CfnLogGroup, group.node.default_child).retention_in_days = configuration.log_retention_days
+        return group
 
 
 def _without_star(arn: str) -> str:
@@ -216,15 +211,13 @@ class EdgeStack(Stack):
         if configuration.edge_logs:
             EdgeLogs(self, "Logs", configuration, front, acl)
         host = front.distribution.distribution_domain_name
-        self._say(
-            DistributionId=front.distribution.distribution_id,
-            DistributionHost=host,
-            PublicUrl=configuration.base_url or f"https://{host}",
-            OriginSecretArn=secret.secret_arn,
-            OriginSecretFunction=rotation.live.function_arn,
-        )
-
-    def _say(self, **outputs: str) -> None:
+        outputs = {
+            "DistributionId": front.distribution.distribution_id,
+            "DistributionHost": host,
+            "PublicUrl": configuration.base_url or f"https://{host}",
+            "OriginSecretArn": secret.secret_arn,
+            "OriginSecretFunction": rotation.live.function_arn,
+        }
         for name, value in outputs.items():
             CfnOutput(self, name, value=value)
 

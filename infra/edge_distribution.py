@@ -57,7 +57,22 @@ class Distribution(Construct):
         super().__init__(scope, construct_id)
         self._configuration = configuration
         self._restoring = _restoring_challenge(self, configuration) if configuration.restore_challenge else None
-        self._headers = _security_headers(self, configuration)
+        # What an application says for itself stands: its referrer policy, its content security policy.
+        hsts = cloudfront.ResponseHeadersStrictTransportSecurity(
+            access_control_max_age=Duration.days(configuration.hsts_days), include_subdomains=False, override=True
+        )
+        self._headers = cloudfront.ResponseHeadersPolicy(
+            self,
+            "SecurityHeaders",
+            response_headers_policy_name=f"commonplace-{configuration.stage}-security",
+            security_headers_behavior=cloudfront.ResponseSecurityHeadersBehavior(
+                content_type_options=cloudfront.ResponseHeadersContentTypeOptions(override=True),
+                referrer_policy=cloudfront.ResponseHeadersReferrerPolicy(
+                    referrer_policy=cloudfront.HeadersReferrerPolicy.STRICT_ORIGIN_WHEN_CROSS_ORIGIN, override=False
+                ),
+                strict_transport_security=hsts if configuration.hsts_days else None,
+            ),
+        )
         self._viewer = cloudfront.Function(
             self,
             "TellViewer",
@@ -104,7 +119,11 @@ class Distribution(Construct):
                 **{path: self._behavior(never if configuration.private else kept) for path in PUBLIC_PATHS},
             },
             domain_names=[configuration.domain] if configuration.domain else None,
-            certificate=_certificate(self, configuration),
+            certificate=(
+                None
+                if not configuration.certificate_arn
+                else acm.Certificate.from_certificate_arn(self, "Certificate", configuration.certificate_arn)
+            ),
             minimum_protocol_version=cloudfront.SecurityPolicyProtocol.TLS_V1_2_2021 if configuration.domain else None,
             http_version=cloudfront.HttpVersion.HTTP2_AND_3,
             error_responses=[
@@ -178,25 +197,6 @@ def _policy(
     return cast(cloudfront.ICachePolicy, policy)
 
 
-def _security_headers(scope: Construct, configuration: Configuration) -> cloudfront.ResponseHeadersPolicy:
-    """What an application says for itself stands: its referrer policy, its content security policy."""
-    hsts = cloudfront.ResponseHeadersStrictTransportSecurity(
-        access_control_max_age=Duration.days(configuration.hsts_days), include_subdomains=False, override=True
-    )
-    return cloudfront.ResponseHeadersPolicy(
-        scope,
-        "SecurityHeaders",
-        response_headers_policy_name=f"commonplace-{configuration.stage}-security",
-        security_headers_behavior=cloudfront.ResponseSecurityHeadersBehavior(
-            content_type_options=cloudfront.ResponseHeadersContentTypeOptions(override=True),
-            referrer_policy=cloudfront.ResponseHeadersReferrerPolicy(
-                referrer_policy=cloudfront.HeadersReferrerPolicy.STRICT_ORIGIN_WHEN_CROSS_ORIGIN, override=False
-            ),
-            strict_transport_security=hsts if configuration.hsts_days else None,
-        ),
-    )
-
-
 def _restoring_challenge(scope: Construct, configuration: Configuration) -> lambda_.Version:
     """Outlives the stack: while CloudFront holds copies of it, for hours, it cannot be deleted.
 
@@ -231,9 +231,3 @@ def _restoring_challenge(scope: Construct, configuration: Configuration) -> lamb
     for kept in (function, version):
         kept.apply_removal_policy(RemovalPolicy.RETAIN)
     return version
-
-
-def _certificate(scope: Construct, configuration: Configuration) -> acm.ICertificate | None:
-    if not configuration.certificate_arn:
-        return None
-    return acm.Certificate.from_certificate_arn(scope, "Certificate", configuration.certificate_arn)

@@ -42,13 +42,32 @@ class WebAcl(waf.CfnWebACL):
 
     def __init__(self, scope: Construct, construct_id: str, configuration: Configuration) -> None:
         name = f"commonplace-{configuration.stage}-edge"
+        # A body of which WAF sees only the beginning counts as too large, not as small.
+        large = waf.CfnWebACL.StatementProperty(
+            size_constraint_statement=waf.CfnWebACL.SizeConstraintStatementProperty(
+                comparison_operator="GT",
+                size=MAX_BODY_BYTES,
+                field_to_match=waf.CfnWebACL.FieldToMatchProperty(
+                    body=waf.CfnWebACL.BodyProperty(oversize_handling="MATCH")
+                ),
+                text_transformations=[waf.CfnWebACL.TextTransformationProperty(priority=0, type="NONE")],
+            )
+        )
+        elsewhere = waf.CfnWebACL.StatementProperty(
+            not_statement=waf.CfnWebACL.NotStatementProperty(statement=_starts(LARGE_BODIES))
+        )
+        both = waf.CfnWebACL.AndStatementProperty(statements=[large, elsewhere])
         rules = [
             _rate("AuthRate", configuration.waf_auth_rate_limit, "tooManySignIns", _starts(AUTH_PATHS)),
             _rate("Rate", configuration.waf_rate_limit, "tooMany", None),
             _managed("IpReputation", "AWSManagedRulesAmazonIpReputationList"),
             # Text about an attack is not one: knowledge bases hold such texts, and agents send them.
             _managed("KnownBadInputs", "AWSManagedRulesKnownBadInputsRuleSet", counted=BODY_RULES),
-            _body_size(),
+            {
+                "name": "BodySize",
+                "statement": waf.CfnWebACL.StatementProperty(and_statement=both),
+                "action": _refusal(413, "tooLarge"),
+            },
         ]
         super().__init__(
             scope,
@@ -102,29 +121,6 @@ def _managed(name: str, group: str, counted: Sequence[str] = ()) -> dict[str, ob
         "name": name,
         "statement": waf.CfnWebACL.StatementProperty(managed_rule_group_statement=statement),
         "override_action": waf.CfnWebACL.OverrideActionProperty(none={}),
-    }
-
-
-def _body_size() -> dict[str, object]:
-    """A body of which WAF sees only the beginning counts as too large, not as small."""
-    large = waf.CfnWebACL.StatementProperty(
-        size_constraint_statement=waf.CfnWebACL.SizeConstraintStatementProperty(
-            comparison_operator="GT",
-            size=MAX_BODY_BYTES,
-            field_to_match=waf.CfnWebACL.FieldToMatchProperty(
-                body=waf.CfnWebACL.BodyProperty(oversize_handling="MATCH")
-            ),
-            text_transformations=[waf.CfnWebACL.TextTransformationProperty(priority=0, type="NONE")],
-        )
-    )
-    elsewhere = waf.CfnWebACL.StatementProperty(
-        not_statement=waf.CfnWebACL.NotStatementProperty(statement=_starts(LARGE_BODIES))
-    )
-    both = waf.CfnWebACL.AndStatementProperty(statements=[large, elsewhere])
-    return {
-        "name": "BodySize",
-        "statement": waf.CfnWebACL.StatementProperty(and_statement=both),
-        "action": _refusal(413, "tooLarge"),
     }
 
 

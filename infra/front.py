@@ -54,34 +54,7 @@ class Front(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, configuration: Configuration) -> None:
         super().__init__(scope, construct_id)
-        self.api = self._api(configuration)
-        self._base_url = configuration.base_url
-        self.domain = _domain(self, configuration) if configuration.regional_domain else None
-        self._stage(configuration)
-
-    @property
-    def base_url(self) -> str:
-        """Where everybody goes, without a slash at its end."""
-        return self._base_url or self.api.api_endpoint
-
-    def route(self, name: str, function: PythonFunction, method: apigateway.HttpMethod, *paths: str) -> None:
-        """Sends requests for these paths to the function; a path may end in `{proxy+}` for all that is below it."""
-        integration = _integration(name, function)
-        for path in paths:
-            self.api.add_routes(path=path, methods=[method], integration=integration)
-
-    def rest_of_the_paths(self, name: str, function: PythonFunction) -> None:
-        """Sends to the function what no other route is for."""
-        apigateway.HttpRoute(
-            self.api,
-            "DefaultRoute",
-            http_api=cast(apigateway.IHttpApi, self.api),
-            integration=_integration(name, function),
-            route_key=apigateway.HttpRouteKey.DEFAULT,
-        )
-
-    def _api(self, configuration: Configuration) -> apigateway.HttpApi:
-        """CORS is the applications', which know what is public."""
+        # CORS is the applications', which know what is public.
         api = apigateway.HttpApi(
             self,
             "Api",
@@ -94,9 +67,9 @@ class Front(Construct):
             "Published documents are public; functions check GitHub's signature and agents' tokens themselves.",
             "APIG4",
         )
-        return api
-
-    def _stage(self, configuration: Configuration) -> None:
+        self.api = api
+        self._base_url = configuration.base_url
+        self.domain = _domain(self, configuration) if configuration.regional_domain else None
         stage = apigateway.HttpStage(
             self,
             "Stage",
@@ -113,6 +86,27 @@ class Front(Construct):
             apigateway.CfnStage, stage.node.default_child
         ).access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
             destination_arn=group.log_group_arn, format=json.dumps(ACCESS_LOG)
+        )
+
+    @property
+    def base_url(self) -> str:
+        """Return where everybody goes, without a slash at its end."""
+        return self._base_url or self.api.api_endpoint
+
+    def route(self, name: str, function: PythonFunction, method: apigateway.HttpMethod, *paths: str) -> None:
+        """Sends requests for these paths to the function; a path may end in `{proxy+}` for all that is below it."""
+        integration = _integration(name, function)
+        for path in paths:
+            self.api.add_routes(path=path, methods=[method], integration=integration)
+
+    def rest_of_the_paths(self, name: str, function: PythonFunction) -> None:
+        """Sends to the function what no other route is for."""
+        apigateway.HttpRoute(
+            self.api,
+            "DefaultRoute",
+            http_api=cast(apigateway.IHttpApi, self.api),
+            integration=_integration(name, function),
+            route_key=apigateway.HttpRouteKey.DEFAULT,
         )
 
 

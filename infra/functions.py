@@ -87,7 +87,7 @@ def log_group(scope: Construct, name: str, configuration: Configuration) -> logs
 
 
 def dead_letters(scope: Construct, construct_id: str) -> sqs.Queue:
-    """Where messages end that could not be processed, with an alarm (`observability.py`)."""
+    """Return where messages end that could not be processed, with an alarm (`observability.py`)."""
     queue = sqs.Queue(
         scope,
         construct_id,
@@ -132,7 +132,7 @@ class Platform(Construct):
         self._wired |= {name: value for name, value in variables.items() if value}
 
     def told(self, name: str) -> dict[str, str]:
-        """What the function of this name reads from its environment, as far as it is known."""
+        """Return what the function of this name reads from its environment, as far as it is known."""
         found = {each: self._wired.get(each) or self.configuration.told(said) for each, said in variables(name).items()}
         return {name: value for name, value in found.items() if value is not None}
 

@@ -74,9 +74,32 @@ class IdentityState(Construct):
             removal_policy=self._removal,
         )
         self.table = table(self, "Table", configuration, key=self.key)
-        self.pseudonyms = self._pseudonyms()
+        pseudonyms = secretsmanager.Secret(
+            self,
+            "Pseudonyms",
+            description=f"Commonplace {self._stage}: the key under which people are remembered",
+            generate_secret_string=secretsmanager.SecretStringGenerator(
+                secret_string_template=json.dumps({}),
+                generate_string_key="key",
+                exclude_punctuation=True,
+                password_length=64,
+            ),
+            encryption_key=self.key,
+            removal_policy=self._removal,
+        )
+        accept(
+            pseudonyms, "Another key would make strangers of everybody who has signed in, and end every grant.", "SMG4"
+        )
+        self.pseudonyms = pseudonyms
         self.signing = self._secret("Signing", "keys that sign tokens", json.dumps(EMPTY_RING), sealed=True)
-        self.rpc = self._rpc(configuration)
+        # Not under the key: endpoints are public by default, and who is given others puts them in here.
+        endpoints = {
+            "optimism": configuration.optimism_rpc_urls,
+            "mainnet": configuration.mainnet_rpc_urls,
+        }
+        secret = self._secret("Rpc", "endpoints of chains, with their access keys if any", json.dumps(endpoints))
+        accept(secret, "Whoever runs an endpoint gives out its address, so a new one is an operator's act.", "SMG4")
+        self.rpc = secret
         self.oidc = self._oidc() if configuration.oidc_issuer else None
 
     def let_use_table(self, function: PythonFunction, actions: tuple[str, ...] = READ) -> None:
@@ -99,33 +122,6 @@ class IdentityState(Construct):
     def _let_use_key(self, function: PythonFunction, service: str, actions: tuple[str, ...]) -> None:
         through = {"StringEquals": {"kms:ViaService": f"{service}.{Stack.of(self).region}.amazonaws.com"}}
         function.allow(actions, [self.key.key_arn], conditions=through)
-
-    def _pseudonyms(self) -> secretsmanager.Secret:
-        secret = secretsmanager.Secret(
-            self,
-            "Pseudonyms",
-            description=f"Commonplace {self._stage}: the key under which people are remembered",
-            generate_secret_string=secretsmanager.SecretStringGenerator(
-                secret_string_template=json.dumps({}),
-                generate_string_key="key",
-                exclude_punctuation=True,
-                password_length=64,
-            ),
-            encryption_key=self.key,
-            removal_policy=self._removal,
-        )
-        accept(secret, "Another key would make strangers of everybody who has signed in, and end every grant.", "SMG4")
-        return secret
-
-    def _rpc(self, configuration: Configuration) -> secretsmanager.Secret:
-        """Not under the key: endpoints are public by default, and who is given others puts them in here."""
-        endpoints = {
-            "optimism": configuration.optimism_rpc_urls,
-            "mainnet": configuration.mainnet_rpc_urls,
-        }
-        secret = self._secret("Rpc", "endpoints of chains, with their access keys if any", json.dumps(endpoints))
-        accept(secret, "Whoever runs an endpoint gives out its address, so a new one is an operator's act.", "SMG4")
-        return secret
 
     def _oidc(self) -> secretsmanager.Secret:
         secret = self._secret("Oidc", "client secret at the OIDC provider", json.dumps({"clientSecret": ""}))

@@ -44,7 +44,21 @@ class Index(Construct):
         super().__init__(scope, construct_id)
         self.dead = dead_letters(self, "DeadLetters")
         self.queue = work_queue(self, "Queue", self.dead, visibility=Duration.seconds(6 * TIMEOUT_SECONDS))
-        self._receive_from(store)
+        # Messages of this bucket alone: any other could have objects looked at, or the queue filled.
+        conditions = {
+            "StringEquals": {"aws:SourceAccount": Stack.of(self).account},
+            "ArnEquals": {"aws:SourceArn": store.source_arn},
+        }
+        result = self.queue.add_to_resource_policy(
+            iam.PolicyStatement(
+                principals=[cast(iam.IPrincipal, iam.ServicePrincipal("s3.amazonaws.com"))],
+                actions=["sqs:SendMessage"],
+                resources=[self.queue.queue_arn],
+                conditions=conditions,
+            )
+        )
+        assert result.policy_dependable is not None  # noqa: S101 - a queue of our own always has a policy
+        store.notify(self.queue, after=result.policy_dependable)
         self.records = Records(
             self, "Records", platform.configuration, state=state, visibility=Duration.seconds(6 * TIMEOUT_SECONDS)
         )
@@ -61,23 +75,6 @@ class Index(Construct):
         let_write(self.function, platform.configuration, engine)
         self._consume("Mapping", self.queue, batch=100, window=Duration.seconds(1))
         self._consume("RecordsMapping", self.records.queue, batch=10)
-
-    def _receive_from(self, store: Store) -> None:
-        """Messages of this bucket alone: any other could have objects looked at, or the queue filled."""
-        conditions = {
-            "StringEquals": {"aws:SourceAccount": Stack.of(self).account},
-            "ArnEquals": {"aws:SourceArn": store.source_arn},
-        }
-        result = self.queue.add_to_resource_policy(
-            iam.PolicyStatement(
-                principals=[cast(iam.IPrincipal, iam.ServicePrincipal("s3.amazonaws.com"))],
-                actions=["sqs:SendMessage"],
-                resources=[self.queue.queue_arn],
-                conditions=conditions,
-            )
-        )
-        assert result.policy_dependable is not None  # noqa: S101 - a queue of our own always has a policy
-        store.notify(self.queue, after=result.policy_dependable)
 
     def _consume(self, name: str, queue: sqs.Queue, *, batch: int, window: Duration | None = None) -> None:
         """Without a window a message is handed on at once, and SQS gives ten of them at most."""
@@ -125,9 +122,6 @@ class Migration(Construct):
             timeout_seconds=BUILD_TIMEOUT_SECONDS,
         )
         let_write(self.function, configuration, engine)
-        self.machine = self._machine(configuration)
-
-    def _machine(self, configuration: Configuration) -> sfn.StateMachine:
         name = f"commonplace-{configuration.stage}-index-build"
         group = log_group(self, f"/aws/vendedlogs/states/{name}", configuration)
         machine = sfn.StateMachine(
@@ -145,4 +139,4 @@ class Migration(Construct):
         machine.add_to_role_policy(
             iam.PolicyStatement(actions=["lambda:InvokeFunction"], resources=[self.function.live.function_arn])
         )
-        return machine
+        self.machine = machine

@@ -9,7 +9,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_stepfunctions as sfn
 
 from commonplace.identity.telemetry import Event, Outcome
-from commonplace.kernel.capability import Alarm, Capability, Metric
+from commonplace.kernel.capability import Capability
 from commonplace.kernel.telemetry import namespace
 from infra.search_alarms import SearchAlarm
 from infra.store import Records
@@ -77,42 +77,43 @@ def graph(
 
 
 def fallback_metric(stage: str) -> cloudwatch.Metric:
-    """How often something was done without a model that should have helped."""
+    """Return how often something was done without a model that should have helped."""
     return _sum(stage, "ModelFallbacks", minutes=15)
 
 
 def capability_panel(stage: str, capabilities: Sequence[Capability]) -> Panel:
     """The metrics and alarms that capabilities declare; a row for each that has any."""
-    shown = [[graph(each.title, _shown(stage, each)) for each in capability.metrics] for capability in capabilities]
-    alarms = [_declared(stage, alarm) for each in capabilities for alarm in each.alarms]
-    return Panel(alarms, [row for row in shown if row])
-
-
-def _shown(stage: str, metric: Metric) -> cloudwatch.Metric | cloudwatch.MathExpression:
-    if metric.dimensions:
-        return _search(stage, metric.name, *metric.dimensions)
-    return _sum(stage, metric.name, metric.minutes)
-
-
-def _declared(stage: str, alarm: Alarm) -> MetricAlarm:
-    metric = cloudwatch.Metric(
-        namespace=alarm.namespace or namespace(stage),
-        metric_name=alarm.metric,
-        dimensions_map=dict(alarm.dimensions) or None,
-        statistic=alarm.statistic,
-        period=Duration.minutes(alarm.minutes),
-    )
-    return MetricAlarm(
-        name=alarm.name,
-        description=alarm.description,
-        metric=cast(cloudwatch.IMetric, metric),
-        threshold=alarm.threshold,
-        periods=alarm.periods,
-    )
+    rows: list[Row] = []
+    alarms: list[MetricAlarm] = []
+    for capability in capabilities:
+        row = []
+        for each in capability.metrics:
+            dimensions = each.dimensions
+            shown = _search(stage, each.name, *dimensions) if dimensions else _sum(stage, each.name, each.minutes)
+            row.append(graph(each.title, shown))
+        rows += [row] if row else []
+        for alarm in capability.alarms:
+            metric = cloudwatch.Metric(
+                namespace=alarm.namespace or namespace(stage),
+                metric_name=alarm.metric,
+                dimensions_map=dict(alarm.dimensions) or None,
+                statistic=alarm.statistic,
+                period=Duration.minutes(alarm.minutes),
+            )
+            alarms.append(
+                MetricAlarm(
+                    name=alarm.name,
+                    description=alarm.description,
+                    metric=cast(cloudwatch.IMetric, metric),
+                    threshold=alarm.threshold,
+                    periods=alarm.periods,
+                )
+            )
+    return Panel(alarms, rows)
 
 
 def record_panel(records: Records) -> Panel:
-    """What waits on the way of records into the index."""
+    """Return what waits on the way of records into the index."""
     queue = records.queue
     age = queue.metric_approximate_age_of_oldest_message(period=Duration.minutes(1), statistic="Maximum")
     failed = cloudwatch.Metric(

@@ -103,15 +103,38 @@ class Observability(Construct):
         for function in watched.functions:
             self._function_alarms(function)
         for name, queue in watched.dead_letters.items():
-            self._dead_letter_alarm(name, queue)
+            self._alarm(
+                f"{name}-dead-letters",
+                "Messages could not be dealt with and wait in the dead-letter queue.",
+                queue.metric_approximate_number_of_messages_visible(period=Duration.minutes(1), statistic="Maximum"),
+                threshold=1,
+            )
         self._lost_alarm([function for function in watched.functions if function.asynchronous])
         self._sync_alarms(configuration, watched.machine)
-        self._index_alarm(watched.index_queue)
-        self._api_alarm(watched.api)
+        self._alarm(
+            "index-late",
+            f"A change has waited to be indexed for {AGE_LIMIT.to_minutes():.0f} minutes or longer.",
+            watched.index_queue.metric_approximate_age_of_oldest_message(
+                period=Duration.minutes(1), statistic="Maximum"
+            ),
+            threshold=AGE_LIMIT.to_seconds(),
+            periods=2,
+        )
+        self._alarm(
+            "api-errors",
+            "Readers were answered with 5xx five times or more within 5 minutes.",
+            watched.api.metric_server_error(period=Duration.minutes(5)),
+            threshold=5,
+        )
         if watched.search:
             self._search_alarms(watched.search)
         if watched.foreign_models:
-            self._model_alarm()
+            self._alarm(
+                MODEL_FALLBACKS,
+                "A model did not answer ten times or more within 15 minutes; everything goes on without it, less well.",
+                fallback_metric(self._stage),
+                threshold=10,
+            )
         panels = [
             call_panel(self._stage),
             identity_panel(self._stage),
@@ -146,14 +169,6 @@ class Observability(Construct):
             threshold=1,
         )
 
-    def _dead_letter_alarm(self, name: str, queue: sqs.Queue) -> None:
-        self._alarm(
-            f"{name}-dead-letters",
-            "Messages could not be dealt with and wait in the dead-letter queue.",
-            queue.metric_approximate_number_of_messages_visible(period=Duration.minutes(1), statistic="Maximum"),
-            threshold=1,
-        )
-
     def _lost_alarm(self, functions: Sequence[PythonFunction]) -> None:
         """What the alarm of the dead letters cannot see: failures that Lambda could not put there."""
         period = Duration.minutes(5)
@@ -184,15 +199,6 @@ class Observability(Construct):
             missing=cloudwatch.TreatMissingData.BREACHING,
         )
 
-    def _index_alarm(self, queue: sqs.Queue) -> None:
-        self._alarm(
-            "index-late",
-            f"A change has waited to be indexed for {AGE_LIMIT.to_minutes():.0f} minutes or longer.",
-            queue.metric_approximate_age_of_oldest_message(period=Duration.minutes(1), statistic="Maximum"),
-            threshold=AGE_LIMIT.to_seconds(),
-            periods=2,
-        )
-
     def _search_alarms(self, search: WatchedSearch) -> None:
         for alarm in search.alarms:
             self._alarm(
@@ -208,22 +214,6 @@ class Observability(Construct):
             "An index could not be built anew; the one before goes on answering.",
             _unsuccessful(search.machine),
             threshold=1,
-        )
-
-    def _model_alarm(self) -> None:
-        self._alarm(
-            MODEL_FALLBACKS,
-            "A model did not answer ten times or more within 15 minutes; everything goes on without it, less well.",
-            fallback_metric(self._stage),
-            threshold=10,
-        )
-
-    def _api_alarm(self, api: apigateway.HttpApi) -> None:
-        self._alarm(
-            "api-errors",
-            "Readers were answered with 5xx five times or more within 5 minutes.",
-            api.metric_server_error(period=Duration.minutes(5)),
-            threshold=5,
         )
 
     def _alarm(

@@ -68,11 +68,34 @@ class Domain(Construct):
         self._readers: list[str] = []
         self._writers: list[str] = []
         self.name = engine_name(configuration)
-        self.bootstrap = self._bootstrap(platform)
+        function = PythonFunction(
+            self,
+            "Bootstrap",
+            platform,
+            name="bootstrap",
+            description="Makes the roles inside the domain that let the functions at their indexes",
+            source="functions/bootstrap",
+            memory_mb=256,
+            timeout_seconds=int(BOOTSTRAP_TIMEOUT.to_seconds()),
+            error_threshold=1,
+        )
+        self._admit(function, SECURITY)
+        self.bootstrap = function
         self.bootstrap.set_failures_aside(failed)
         self._domain = self._make(configuration)
         self.environment = opensearch_environment(configuration, f"https://{self._domain.attr_domain_endpoint}", "es")
-        self._roles = self._make_roles()
+        resource = cloudformation.CfnCustomResource(
+            self,
+            "Roles",
+            service_token=self.bootstrap.live.function_arn,
+            service_timeout=2 * BOOTSTRAP_TIMEOUT.to_seconds(),  # an answer that was lost is given again
+        )
+        resource.add_property_override("Endpoint", self.environment["OPENSEARCH_ENDPOINT"])
+        resource.add_property_override("Names", self.name)
+        resource.add_property_override("Revision", REVISION)
+        resource.node.add_dependency(self._domain)
+        resource.node.add_dependency(self.bootstrap)
+        self._roles = resource
 
     def admit_reader(self, function: PythonFunction) -> None:
         self._admit(function, READING)
@@ -105,38 +128,20 @@ class Domain(Construct):
                 )
             )
 
-    def _bootstrap(self, platform: Platform) -> PythonFunction:
-        function = PythonFunction(
-            self,
-            "Bootstrap",
-            platform,
-            name="bootstrap",
-            description="Makes the roles inside the domain that let the functions at their indexes",
-            source="functions/bootstrap",
-            memory_mb=256,
-            timeout_seconds=int(BOOTSTRAP_TIMEOUT.to_seconds()),
-            error_threshold=1,
-        )
-        self._admit(function, SECURITY)
-        return function
-
-    def _make_roles(self) -> cloudformation.CfnCustomResource:
-        """Calls the bootstrap function on every deployment that changes who reads or writes."""
-        resource = cloudformation.CfnCustomResource(
-            self,
-            "Roles",
-            service_token=self.bootstrap.live.function_arn,
-            service_timeout=2 * BOOTSTRAP_TIMEOUT.to_seconds(),  # an answer that was lost is given again
-        )
-        resource.add_property_override("Endpoint", self.environment["OPENSEARCH_ENDPOINT"])
-        resource.add_property_override("Names", self.name)
-        resource.add_property_override("Revision", REVISION)
-        resource.node.add_dependency(self._domain)
-        resource.node.add_dependency(self.bootstrap)
-        return resource
-
     def _make(self, configuration: Configuration) -> service.CfnDomain:
-        cluster = _cluster(configuration)
+        zones, masters = configuration.open_search_zones, configuration.open_search_master_type
+        cluster = service.CfnDomain.ClusterConfigProperty(
+            instance_type=configuration.open_search_instance_type,
+            instance_count=configuration.open_search_nodes,
+            multi_az_with_standby_enabled=False,
+            zone_awareness_enabled=zones > 1,
+            zone_awareness_config=service.CfnDomain.ZoneAwarenessConfigProperty(availability_zone_count=zones)
+            if zones > 1
+            else None,
+            dedicated_master_enabled=masters is not None,
+            dedicated_master_type=masters,
+            dedicated_master_count=3 if masters else None,
+        )
         domain = service.CfnDomain(
             self,
             "Domain",
@@ -167,7 +172,12 @@ class Domain(Construct):
         domain.cfn_options.update_policy = cdk.CfnUpdatePolicy(enable_version_upgrade=True)
         domain.apply_removal_policy(removal(configuration))
         domain.node.add_dependency(self._log_policy)
-        _accept(domain, configuration)
+        accept(domain, "A VPC would need a NAT gateway or five endpoints; our roles sign every request.", "OS1")
+        accept(domain, "The functions have no fixed addresses; the access policy names their roles instead.", "OS3")
+        if not configuration.open_search_master_type:
+            accept(domain, "Masters of their own are for many nodes; openSearchMasterType adds them.", "OS4")
+        if configuration.open_search_zones == 1:
+            accept(domain, "The index can be built anew from the store; openSearchZones spreads it over zones.", "OS7")
         return domain
 
     def _logs(self, configuration: Configuration) -> dict[str, Any]:
@@ -201,28 +211,3 @@ class Domain(Construct):
             )
             for kind, group in groups.items()
         }
-
-
-def _cluster(configuration: Configuration) -> service.CfnDomain.ClusterConfigProperty:
-    zones, masters = configuration.open_search_zones, configuration.open_search_master_type
-    return service.CfnDomain.ClusterConfigProperty(
-        instance_type=configuration.open_search_instance_type,
-        instance_count=configuration.open_search_nodes,
-        multi_az_with_standby_enabled=False,
-        zone_awareness_enabled=zones > 1,
-        zone_awareness_config=service.CfnDomain.ZoneAwarenessConfigProperty(availability_zone_count=zones)
-        if zones > 1
-        else None,
-        dedicated_master_enabled=masters is not None,
-        dedicated_master_type=masters,
-        dedicated_master_count=3 if masters else None,
-    )
-
-
-def _accept(domain: service.CfnDomain, configuration: Configuration) -> None:
-    accept(domain, "A VPC would need a NAT gateway or five endpoints; our roles sign every request.", "OS1")
-    accept(domain, "The functions have no fixed addresses; the access policy names their roles instead.", "OS3")
-    if not configuration.open_search_master_type:
-        accept(domain, "Masters of their own are for many nodes; openSearchMasterType adds them.", "OS4")
-    if configuration.open_search_zones == 1:
-        accept(domain, "The index can be built anew from the store; openSearchZones spreads it over zones.", "OS7")

@@ -62,7 +62,7 @@ def rerank_provider(key: str, value: Any) -> str:
 
 
 def memory_mb(providers: Iterable[str], usual: int) -> int:
-    """What a function needs that runs these models itself; processors come with memory."""
+    """Return what a function needs that runs these models itself; processors come with memory."""
     return max(usual, ONNX_MEMORY_MB) if any(deployed(each).startswith(ONNX) for each in providers) else usual
 
 

@@ -80,7 +80,14 @@ def exported(source: str) -> dict[str, str]:
     beside = () if source == CORE else (*IN_THE_CORE, *BESIDE.get(source, ()))
     left_out = (DATA_PACKAGE, *NEVER_IMPORTED, *beside)
     files = {REQUIREMENTS_FILE: _export(group, *_each("--prune", left_out))}
-    if data := _only(DATA_PACKAGE, _export(group)):
+    # The lines of one package: its pin and, indented below, its hashes.
+    requirements = _export(group)
+    lines: list[str] = []
+    inside = False
+    for line in requirements.splitlines(keepends=True):
+        inside = line.startswith(f"{DATA_PACKAGE}==") or (inside and line.startswith(" "))
+        lines += [line] if inside else []
+    if data := "".join(lines):
         files[DATA_FILE] = data
     return files
 
@@ -94,16 +101,6 @@ def _export(group: str, *options: str) -> str:
 
 def _each(option: str, values: tuple[str, ...]) -> list[str]:
     return [word for value in values for word in (option, value)]
-
-
-def _only(package: str, requirements: str) -> str:
-    """The lines of one package: its pin and, indented below, its hashes."""
-    lines: list[str] = []
-    inside = False
-    for line in requirements.splitlines(keepends=True):
-        inside = line.startswith(f"{package}==") or (inside and line.startswith(" "))
-        lines += [line] if inside else []
-    return "".join(lines)
 
 
 def main() -> int:

@@ -89,19 +89,15 @@ def opensearch_environment(configuration: Configuration, endpoint: str, service:
         "OPENSEARCH_SERVICE": service,
         "OPENSEARCH_INDEX": f"{engine_name(configuration)}-documents",
     }
-    parameters = _parameters(configuration)
-    return environment | ({"OPENSEARCH_PARAMETERS": json.dumps(parameters, ensure_ascii=False)} if parameters else {})
-
-
-def _parameters(configuration: Configuration) -> dict[str, object]:
-    """What was configured, and what follows from the rest of the configuration where it was left open."""
+    # What was configured, and what follows from the rest of the configuration where it was left open.
     following: dict[str, object] = {}
     if configuration.open_search_service == "serverless":
         following["engine"] = "faiss"
     elif configuration.makes_domain and configuration.open_search_nodes > 1:
         following["replicas"] = 1
     given: dict[str, object] = json.loads(configuration.open_search_parameters or "{}")
-    return following | given
+    parameters = following | given
+    return environment | ({"OPENSEARCH_PARAMETERS": json.dumps(parameters, ensure_ascii=False)} if parameters else {})
 
 
 class ExistingOpenSearch(Construct):
@@ -190,7 +186,36 @@ class Collection(Construct):
         self.name = engine_name(configuration)
         self._own = own_names(configuration)
         self._rules: list[dict[str, Any]] = []
-        self._collection = self._make(configuration)
+        ours = {"ResourceType": "collection", "Resource": [f"collection/{self.name}"]}
+        encryption = self._policy("Encryption", "encryption", {"Rules": [ours], "AWSOwnedKey": True})
+        network = self._policy("Network", "network", [{"Rules": [ours], "AllowFromPublic": True}])
+        group = serverless.CfnCollectionGroup(
+            self,
+            "Group",
+            name=self.name,
+            description=f"Commonplace {configuration.stage}: search",
+            generation="NEXTGEN",
+            standby_replicas="ENABLED",
+            capacity_limits=serverless.CfnCollectionGroup.CapacityLimitsProperty(
+                min_indexing_capacity_in_ocu=0,
+                min_search_capacity_in_ocu=0,
+                max_indexing_capacity_in_ocu=configuration.open_search_max_ocu,
+                max_search_capacity_in_ocu=configuration.open_search_max_ocu,
+            ),
+        )
+        collection = serverless.CfnCollection(
+            self,
+            "Collection",
+            name=self.name,
+            type="VECTORSEARCH",
+            description=f"Commonplace {configuration.stage}: documents to be searched",
+            collection_group_name=group.name,
+            standby_replicas="ENABLED",
+        )
+        for first in (encryption, network, group):
+            collection.node.add_dependency(first)
+        collection.apply_removal_policy(removal(configuration))
+        self._collection = collection
         self._access = serverless.CfnAccessPolicy(
             self, "Access", name=self.name, type="data", policy=self._document(self._rules)
         )
@@ -229,38 +254,6 @@ class Collection(Construct):
 
     def _document(self, content: Any) -> str:
         return Stack.of(self).to_json_string(content)
-
-    def _make(self, configuration: Configuration) -> serverless.CfnCollection:
-        ours = {"ResourceType": "collection", "Resource": [f"collection/{self.name}"]}
-        encryption = self._policy("Encryption", "encryption", {"Rules": [ours], "AWSOwnedKey": True})
-        network = self._policy("Network", "network", [{"Rules": [ours], "AllowFromPublic": True}])
-        group = serverless.CfnCollectionGroup(
-            self,
-            "Group",
-            name=self.name,
-            description=f"Commonplace {configuration.stage}: search",
-            generation="NEXTGEN",
-            standby_replicas="ENABLED",
-            capacity_limits=serverless.CfnCollectionGroup.CapacityLimitsProperty(
-                min_indexing_capacity_in_ocu=0,
-                min_search_capacity_in_ocu=0,
-                max_indexing_capacity_in_ocu=configuration.open_search_max_ocu,
-                max_search_capacity_in_ocu=configuration.open_search_max_ocu,
-            ),
-        )
-        collection = serverless.CfnCollection(
-            self,
-            "Collection",
-            name=self.name,
-            type="VECTORSEARCH",
-            description=f"Commonplace {configuration.stage}: documents to be searched",
-            collection_group_name=group.name,
-            standby_replicas="ENABLED",
-        )
-        for first in (encryption, network, group):
-            collection.node.add_dependency(first)
-        collection.apply_removal_policy(removal(configuration))
-        return collection
 
     def _policy(self, construct_id: str, kind: str, content: Any) -> serverless.CfnSecurityPolicy:
         return serverless.CfnSecurityPolicy(

@@ -21,10 +21,6 @@ class Secrets(Construct):
     def __init__(self, scope: Construct, construct_id: str, configuration: Configuration) -> None:
         super().__init__(scope, construct_id)
         self._removal = removal(configuration)
-        self.github = self._github(configuration)
-        self.github_writer = None if configuration.mcp_read_only else self._github_writer(configuration)
-
-    def _github(self, configuration: Configuration) -> secretsmanager.Secret:
         secret = secretsmanager.Secret(
             self,
             "Github",
@@ -42,7 +38,8 @@ class Secrets(Construct):
             "GitHub has to learn a new webhook secret in the same moment, so rotation is an operator's act.",
             "SMG4",
         )
-        return secret
+        self.github = secret
+        self.github_writer = None if configuration.mcp_read_only else self._github_writer(configuration)
 
     def _github_writer(self, configuration: Configuration) -> secretsmanager.Secret:
         """Starts without a credential, which cannot be made here; what an operator puts in, a deployment leaves."""

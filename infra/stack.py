@@ -188,20 +188,18 @@ def _wire(
 
 
 def _engine(scope: Construct, platform: Platform, store: Store, failed: sqs.Queue) -> Engine:
-    made = _made_engine(scope, platform, store, failed)
+    configuration = platform.configuration
+    made: Engine
+    if configuration.makes_domain:
+        made = Domain(scope, "OpenSearch", platform, failed)
+    elif configuration.makes_collection:
+        made = Collection(scope, "OpenSearch", configuration)
+    elif configuration.engine == "opensearch":
+        made = ExistingOpenSearch(scope, "OpenSearch", configuration)
+    else:
+        made = EmbeddedIndex(configuration, store)
     platform.wire(**made.environment)
     return made
-
-
-def _made_engine(scope: Construct, platform: Platform, store: Store, failed: sqs.Queue) -> Engine:
-    configuration = platform.configuration
-    if configuration.makes_domain:
-        return Domain(scope, "OpenSearch", platform, failed)
-    if configuration.makes_collection:
-        return Collection(scope, "OpenSearch", configuration)
-    if configuration.engine == "opensearch":
-        return ExistingOpenSearch(scope, "OpenSearch", configuration)
-    return EmbeddedIndex(configuration, store)
 
 
 def build(app: App, configuration: Configuration) -> CommonplaceStack:

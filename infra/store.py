@@ -46,6 +46,19 @@ class Store(Construct):
         name = f"content-{configuration.stage}-{Fn.select(2, Fn.split('/', Aws.STACK_ID))}"
         self.source_arn = f"arn:{Aws.PARTITION}:s3:::{name}"
         """The bucket's, for what the bucket waits for."""
+        declared = {prefix: days for capability in CAPABILITIES for prefix, days in capability.expiry_days.items()}
+        expiring = [
+            s3.LifecycleRule(
+                id=f"expire-{prefix.strip('/').replace('/', '-')}", prefix=prefix, expiration=Duration.days(days)
+            )
+            for prefix, days in {**EXPIRY_DAYS, **declared}.items()
+        ]
+        housekeeping = s3.LifecycleRule(
+            id="housekeeping",
+            noncurrent_version_expiration=Duration.days(DAYS_TO_RESTORE),
+            expired_object_delete_marker=True,
+            abort_incomplete_multipart_upload_after=Duration.days(7),
+        )
         self.bucket = s3.Bucket(
             self,
             "Bucket",
@@ -56,7 +69,7 @@ class Store(Construct):
             minimum_tls_version=1.2,
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
             object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
-            lifecycle_rules=_lifecycle(),
+            lifecycle_rules=[*expiring, housekeeping],
             removal_policy=removal(configuration),
         )
         accept(
@@ -89,23 +102,6 @@ def _filter(keys: ObjectKeys) -> s3.CfnBucket.NotificationFilterProperty:
     rules = {"prefix": keys.prefix, "suffix": keys.suffix}
     listed = [s3.CfnBucket.FilterRuleProperty(name=name, value=value) for name, value in rules.items() if value]
     return s3.CfnBucket.NotificationFilterProperty(s3_key=s3.CfnBucket.S3KeyFilterProperty(rules=listed))
-
-
-def _lifecycle() -> list[s3.LifecycleRule]:
-    declared = {prefix: days for capability in CAPABILITIES for prefix, days in capability.expiry_days.items()}
-    expiring = [
-        s3.LifecycleRule(
-            id=f"expire-{prefix.strip('/').replace('/', '-')}", prefix=prefix, expiration=Duration.days(days)
-        )
-        for prefix, days in {**EXPIRY_DAYS, **declared}.items()
-    ]
-    housekeeping = s3.LifecycleRule(
-        id="housekeeping",
-        noncurrent_version_expiration=Duration.days(DAYS_TO_RESTORE),
-        expired_object_delete_marker=True,
-        abort_incomplete_multipart_upload_after=Duration.days(7),
-    )
-    return [*expiring, housekeeping]
 
 
 class State(Construct):
@@ -166,7 +162,21 @@ class Records(Construct):
         self.queue = work_queue(self, "Queue", self.dead, visibility=visibility)
         stream = state.records.table_stream_arn
         assert stream is not None  # noqa: S101 - the table is made with one
-        role = self._role(configuration, stream)
+        # For this pipe alone: the conditions keep the service from using the role on behalf of anybody else's.
+        stack = Stack.of(self)
+        arn = stack.format_arn(service="pipes", resource="pipe", resource_name=pipe_name(configuration))
+        own = {"StringEquals": {"aws:SourceAccount": stack.account, "aws:SourceArn": arn}}
+        service = iam.ServicePrincipal("pipes.amazonaws.com", conditions=own)
+        role = iam.Role(
+            self,
+            "Role",
+            assumed_by=cast(iam.IPrincipal, service),
+            description=f"Commonplace {configuration.stage}: the pipe from the records to the index",
+        )
+        reading = [f"dynamodb:{each}" for each in ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")]
+        queues = [self.queue.queue_arn, self.dead.queue_arn]
+        role.add_to_policy(iam.PolicyStatement(actions=reading, resources=[stream]))
+        role.add_to_policy(iam.PolicyStatement(actions=["sqs:SendMessage"], resources=queues))
         self.pipe_name = pipe_name(configuration)
         pipe = pipes.CfnPipe(
             self,
@@ -194,24 +204,6 @@ class Records(Construct):
                 dead_letter_config=pipes.CfnPipe.DeadLetterConfigProperty(arn=self.dead.queue_arn),
             ),
         )
-
-    def _role(self, configuration: Configuration, stream: str) -> iam.Role:
-        """For this pipe alone: the conditions keep the service from using the role on behalf of anybody else's."""
-        stack = Stack.of(self)
-        arn = stack.format_arn(service="pipes", resource="pipe", resource_name=pipe_name(configuration))
-        own = {"StringEquals": {"aws:SourceAccount": stack.account, "aws:SourceArn": arn}}
-        service = iam.ServicePrincipal("pipes.amazonaws.com", conditions=own)
-        role = iam.Role(
-            self,
-            "Role",
-            assumed_by=cast(iam.IPrincipal, service),
-            description=f"Commonplace {configuration.stage}: the pipe from the records to the index",
-        )
-        reading = [f"dynamodb:{each}" for each in ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")]
-        queues = [self.queue.queue_arn, self.dead.queue_arn]
-        role.add_to_policy(iam.PolicyStatement(actions=reading, resources=[stream]))
-        role.add_to_policy(iam.PolicyStatement(actions=["sqs:SendMessage"], resources=queues))
-        return role
 
 
 def pipe_name(configuration: Configuration) -> str:

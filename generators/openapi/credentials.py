@@ -51,7 +51,7 @@ _USER = re.compile(r"((?<!\S)(?:-u|--user)[= ]\s{0,3}[\"']?)(?![<$])[^\s\"':<>]{
 
 @lru_cache(8_192)
 def secret(name: str) -> bool:
-    """Whether a field of this name holds a credential: `clientSecret`, `X-API-Key`, `password`."""
+    """Return whether a field of this name holds a credential: `clientSecret`, `X-API-Key`, `password`."""
     words = [one.lower() for one in _WORD.findall(name[:200])]
     if not words:
         return False
@@ -108,6 +108,6 @@ class _Masking:
 
 
 def placeholder(name: str) -> str:
-    """What stands for a value: `<user_id>`."""
+    """Return what stands for a value: `<user_id>`."""
     told = re.sub(r"[^\w.-]+", "_", name[:60]).strip("_")
     return f"<{told or 'value'}>"

@@ -100,7 +100,19 @@ class Document:
     def __init__(self, raw: bytes, read: Read) -> None:
         if len(raw) > MAX_BYTES:
             raise TooLarge(f"The document is larger than {MAX_BYTES:,} bytes.", hint="Cut it into several documents.")
-        root = _checked(parsed(raw))
+        value = parsed(raw)
+        if not isinstance(value, dict):
+            raise InvalidInput("The document is no mapping.", hint=_HINT)
+        if "swagger" in value:
+            told = f"The document is of Swagger {line(str(value['swagger']), 20)}, which is not read."
+            raise InvalidInput(told, hint="Convert it to OpenAPI 3.0 first; the editors of such documents do that.")
+        version = line(str(value.get("openapi", "")), 20)
+        if not version.startswith("3."):
+            said = f"says `openapi: {version}`" if version else "does not say its version"
+            raise InvalidInput(f"The document {said}, which is not 3.x.", hint=_HINT)
+        if not isinstance(value.get("paths", {}), dict):
+            raise InvalidInput("`paths` of the document is no mapping.", hint="It maps each path to its operations.")
+        root = value
         files = gathered(raw, read)
         self.fingerprint = fingerprint(raw, files)
         self.enter("the document")
@@ -136,7 +148,7 @@ class Document:
         self.where, self._left = where, MAX_STEPS
 
     def may_go_on(self) -> bool:
-        """Whether a part is not too much to be followed: alternatives of alternatives grow without bounds."""
+        """Return whether a part is not too much to be followed: alternatives of alternatives grow without bounds."""
         self._left -= 1
         if self._left < 0:
             self.tell("Its schemas have more alternatives than are followed.")
@@ -161,7 +173,7 @@ class Document:
         return Node((*above, *layers), self, address)
 
     def _resolved(self, ref: Any, base: str) -> "tuple[Layers, str, str | None]":
-        """Where a reference leads in the end, and its address; or nothing, and a sentence on why."""
+        """Return where a reference leads in the end, and its address; or nothing, and a sentence on why."""
         if not isinstance(ref, str):
             return ((None, base),), str(ref), "A `$ref` is no text."
         first, seen, layers = ref, list[str](), list[tuple[Any, str]]()
@@ -210,7 +222,7 @@ class Node:
 
     @property
     def name(self) -> str:
-        """What the document calls it: the last part of the reference, or the file."""
+        """Return what the document calls it: the last part of the reference, or the file."""
         path, _, pointer = (self.ref or "").partition("#")
         last = unquote((pointer or path).rpartition("/")[2]).replace("~1", "/").replace("~0", "~")
         return last if pointer else last.partition(".")[0]
@@ -282,21 +294,6 @@ def _refused(error: yaml.YamlError) -> CommonplaceError:
         return _too_deep()
     where = f", line {error.line}" if error.line is not None else ""
     return InvalidInput(f"The YAML cannot be read ({error.reason}{where}).", hint="Mend it, or write it as JSON.")
-
-
-def _checked(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise InvalidInput("The document is no mapping.", hint=_HINT)
-    if "swagger" in value:
-        told = f"The document is of Swagger {line(str(value['swagger']), 20)}, which is not read."
-        raise InvalidInput(told, hint="Convert it to OpenAPI 3.0 first; the editors of such documents do that.")
-    version = line(str(value.get("openapi", "")), 20)
-    if not version.startswith("3."):
-        said = f"says `openapi: {version}`" if version else "does not say its version"
-        raise InvalidInput(f"The document {said}, which is not 3.x.", hint=_HINT)
-    if not isinstance(value.get("paths", {}), dict):
-        raise InvalidInput("`paths` of the document is no mapping.", hint="It maps each path to its operations.")
-    return value
 
 
 def _json(text: str) -> Any:

@@ -97,7 +97,7 @@ def _completed(value: Any, made: Any, needed: Sequence[str]) -> Any:
 
 
 def _body_words(media_type: str, sample: Any) -> list[str]:
-    """How a body is given. A sample that is too long is left to the caller."""
+    """Return how a body is given. A sample that is too long is left to the caller."""
     kind = media_type.split(";", maxsplit=1)[0].strip().lower()
     content = f"-H {quoted(f'Content-Type: {media_type}')}"
     pairs = sorted(sample.items()) if isinstance(sample, dict) else []
@@ -150,25 +150,27 @@ class Sample:
             return self.of(choice, name, depth + 1)
         kind = next((one for one in types(node) if one != "null"), "null")
         if kind == "object":
-            return self._object(node, depth)
+            parts = node.elements("allOf")
+            every = members([Source(node)], "readOnly")
+            if not every and len(parts) == 1:
+                return self.of(parts[0], "", depth + 1)
+            choices = [choice for one in composed(node) if (choice := _chosen(one))]
+            required = {name for top in (node, *choices) for one in composed(top) for name in one.texts("required")}
+            wanted = [name for name in every if name in required] or list(every)[:MAX_OPTIONAL]
+            held = {name: every[name].sources for name in wanted}
+            return {
+                name: self.of(sources[0].node, name, depth + 1) if sources else placeholder(name)
+                for name, sources in held.items()
+                if self._left > 0
+            }
         if kind == "array":
             return [self.of(node.get("items"), name, depth + 1)]
-        return _scalar(kind, node, name)
-
-    def _object(self, node: Node, depth: int) -> Any:
-        parts = node.elements("allOf")
-        every = members([Source(node)], "readOnly")
-        if not every and len(parts) == 1:
-            return self.of(parts[0], "", depth + 1)
-        choices = [choice for one in composed(node) if (choice := _chosen(one))]
-        required = {name for top in (node, *choices) for one in composed(top) for name in one.texts("required")}
-        wanted = [name for name in every if name in required] or list(every)[:MAX_OPTIONAL]
-        held = {name: every[name].sources for name in wanted}
-        return {
-            name: self.of(sources[0].node, name, depth + 1) if sources else placeholder(name)
-            for name, sources in held.items()
-            if self._left > 0
-        }
+        if kind in ("integer", "number"):
+            least = node.get("minimum").value
+            return least if isinstance(least, int | float) and not isinstance(least, bool) and least > 1 else 1
+        if kind == "boolean":
+            return True
+        return None if kind == "null" else _FORMATS.get(node.text("format"), placeholder(name))
 
 
 def _chosen(node: Node) -> Node | None:
@@ -178,7 +180,7 @@ def _chosen(node: Node) -> Node | None:
 
 
 def _said(node: Node) -> tuple[bool, Any]:
-    """What the schema itself gives for an example."""
+    """Return what the schema itself gives for an example."""
     if node.has("example"):
         return True, node.get("example").value
     given = node.get("examples").value
@@ -187,12 +189,3 @@ def _said(node: Node) -> tuple[bool, Any]:
     default = node.get("default").value
     allowed = [one for one in values(node) if one is not None]
     return (True, default) if default is not None else (True, allowed[0]) if allowed else (False, None)
-
-
-def _scalar(kind: str, node: Node, name: str) -> Any:
-    if kind in ("integer", "number"):
-        least = node.get("minimum").value
-        return least if isinstance(least, int | float) and not isinstance(least, bool) and least > 1 else 1
-    if kind == "boolean":
-        return True
-    return None if kind == "null" else _FORMATS.get(node.text("format"), placeholder(name))

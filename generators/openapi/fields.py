@@ -168,7 +168,7 @@ def _field(one: Line, suffix: str, name: str, member: Member) -> Line:
 
 
 def _holds(node: Node, depth: int = 0) -> bool:
-    """Whether a value may have fields."""
+    """Return whether a value may have fields."""
     keys = ("properties", "allOf", "oneOf", "anyOf")
     inner = [node.get(key) for key in ("items", "additionalProperties") if node.has(key)]
     return any(node.has(key) for key in keys) or (depth < 4 and any(_holds(one, depth + 1) for one in inner))

@@ -123,7 +123,7 @@ def _from_path(path: str) -> str:
 
 
 def keywords(operation: Operation, parameters: Iterable[str], options: Options) -> list[str]:
-    """What somebody might ask for, the most telling first."""
+    """Return what somebody might ask for, the most telling first."""
     places = [one for one in operation.path.split("/") if one and not one.startswith("{")]
     tags = [one[:200] for one in operation.node.texts("tags")[:5]]
     texts = [*options.keywords, *places, *tags, operation.node.text("operationId")[:300]]

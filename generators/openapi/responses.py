@@ -17,10 +17,23 @@ def content(operation: Operation, summary: str) -> str:
     """`summary` is not said again."""
     description = paragraphs(operation.node.text("description"), MAX_DESCRIPTION)
     description = "" if line(description, len(summary) + 1) == summary else description
+    found = responses(operation)
+    rows = []
+    for status, response in found[:MAX_RESPONSES]:
+        kinds = media(response.get("content"))
+        schema = kinds[0][1].get("schema") if kinds else None
+        named = f" ({label(schema)})" if schema is not None and schema.value is not None else ""
+        said = line(response.text("description"), 200) or "no description"
+        rows.append(f"- {code(status, 20)}{named}: {said}")
+        if schema is not None and succeeds(status) and (names := fields(schema)):
+            rows.append(f"  Fields: {names}")
+    rows += [f"- and {len(found) - MAX_RESPONSES} more"] if len(found) > MAX_RESPONSES else []
+    url = operation.node.get("externalDocs").text("url")
+    plain = url.startswith("https://") and len(url) <= 300 and url.isprintable() and not set(" <>") & set(url)
     parts = [
         description,
-        _responses(operation),
-        _outside(operation.node.get("externalDocs").text("url")),
+        "\n".join(["**Responses**", "", *rows]) if rows else "",
+        f"See also <{line(url, 300)}>." if plain else "",
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -35,21 +48,6 @@ def succeeds(status: str) -> bool:
     return status.startswith("2")
 
 
-def _responses(operation: Operation) -> str:
-    found = responses(operation)
-    rows = []
-    for status, response in found[:MAX_RESPONSES]:
-        kinds = media(response.get("content"))
-        schema = kinds[0][1].get("schema") if kinds else None
-        named = f" ({label(schema)})" if schema is not None and schema.value is not None else ""
-        said = line(response.text("description"), 200) or "no description"
-        rows.append(f"- {code(status, 20)}{named}: {said}")
-        if schema is not None and succeeds(status) and (names := fields(schema)):
-            rows.append(f"  Fields: {names}")
-    rows += [f"- and {len(found) - MAX_RESPONSES} more"] if len(found) > MAX_RESPONSES else []
-    return "\n".join(["**Responses**", "", *rows]) if rows else ""
-
-
 def fields(schema: Node, depth: int = 0) -> str:
     """Those at the top; of an answer that wraps another in its one field, those within it too."""
     while schema.has("items") and depth < MAX_WRAPPED:
@@ -59,8 +57,3 @@ def fields(schema: Node, depth: int = 0) -> str:
     if len(found) == 1 and depth < MAX_WRAPPED and (inner := fields(found[0][1], depth + 1)):
         return f"{told[0]} ({inner})"
     return ", ".join(told) + (f" and {len(found) - MAX_FIELDS} more" if len(found) > MAX_FIELDS else "")
-
-
-def _outside(url: str) -> str:
-    plain = url.startswith("https://") and len(url) <= 300 and url.isprintable() and not set(" <>") & set(url)
-    return f"See also <{line(url, 300)}>." if plain else ""

@@ -240,7 +240,7 @@ def values(node: Node) -> list[Any]:
 
 
 def limits(sources: Sequence[Source], name: str, secrets: frozenset[str] = frozenset()) -> list[str]:
-    """What bounds a value, and its default: `one of …`, `≤ 100`, `default 20`. Never of a credential."""
+    """Return what bounds a value, and its default: `one of …`, `≤ 100`, `default 20`. Never of a credential."""
     if secret(name) or name.lower() in secrets or not sources:
         return []
     nodes = [one for source in sources for one in near(source.node)]

@@ -18,7 +18,7 @@ MAX_READ = 20_000
 
 
 def clean(value: object) -> str:
-    """What is no text is none. Line ends are those of Unix."""
+    """Return what is no text is none. Line ends are those of Unix."""
     if not isinstance(value, str):
         return ""
     text = _CONTROL.sub("", value[:MAX_READ].replace("\r\n", "\n").replace("\r", "\n"))

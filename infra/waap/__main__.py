@@ -26,7 +26,7 @@ them on, who has not been allowed to by their vendor. If you have: {COMMAND}"""
 
 
 def main(arguments: Sequence[str]) -> str | None:
-    """What went wrong, or None."""
+    """Return what went wrong, or None."""
     if list(arguments) == ["--remove"]:
         BUNDLE.unlink(missing_ok=True)
         return None
@@ -34,7 +34,10 @@ def main(arguments: Sequence[str]) -> str | None:
         return LICENCE
     if provide_node() is None:
         return "This needs Node.js: `make setup-all` brings one."
-    _prepare()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name in COPIED:
+        shutil.copyfile(HERE / name, FOLDER / name)
+    shutil.copytree(HERE / "absent", FOLDER / "absent", dirs_exist_ok=True)
     for words in (["npm", "ci"], ESBUILD):
         done = subprocess.run(
             command(words), cwd=FOLDER, capture_output=True, text=True, check=False, timeout=BUILD_SECONDS
@@ -43,13 +46,6 @@ def main(arguments: Sequence[str]) -> str | None:
             return f"`{' '.join(words[:2])}` failed: {done.stderr[-2000:]}"
     shutil.copyfile(FOLDER / "waap.js", BUNDLE)
     return None
-
-
-def _prepare() -> None:
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    for name in COPIED:
-        shutil.copyfile(HERE / name, FOLDER / name)
-    shutil.copytree(HERE / "absent", FOLDER / "absent", dirs_exist_ok=True)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from commonplace.identity import keyring
 from commonplace.identity.access_tokens import Issuer
 from commonplace.identity.accounts import Profile, Standing
 from commonplace.identity.oauth.authorization_request import ValidRequest, read_query, understand
-from commonplace.identity.oauth.clients import UnknownClient
+from commonplace.identity.oauth.clients import Clients, UnknownClient
 from commonplace.identity.oauth.connections import Connections
 from commonplace.identity.oauth.consent import Begun, Consents
 from commonplace.identity.oauth.token_endpoint import TokenEndpoint
@@ -101,7 +101,7 @@ class Accounts:
 
 
 @dataclass
-class Known:
+class Known(Clients):
     """Finds clients."""
 
     clients: dict[str, Client]

@@ -81,14 +81,3 @@ class FakeWeb:
         if len(fetched.body) > max_bytes:
             raise FetchFailed("too_large")
         return fetched
-
-
-class FakeCounters:
-    """`commonplace.kernel.limits.CounterStore`."""
-
-    def __init__(self) -> None:
-        self.totals: dict[str, int] = {}
-
-    def add(self, key: str, amount: int, expires_at: int) -> int:
-        self.totals[key] = self.totals.get(key, 0) + amount
-        return self.totals[key]

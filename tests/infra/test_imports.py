@@ -89,13 +89,13 @@ assert len(json.loads(answer["body"])["result"]["tools"]) > 10, answer
 
 TOKEN = """
 assert not {"joserfc", "web3", "jinja2"} & {module.partition(".")[0] for module in sys.modules}
-from commonplace.identity import wiring as identity_wiring
+from commonplace.identity.parts import Parts
 from commonplace.identity import access_tokens, keyring
 from joserfc import jws
 from joserfc.jwk import ECKey
 
 key = keyring.new_key(0)
-identity_wiring.guard(handler.IDENTITY), identity_wiring.standings(handler.IDENTITY)
+Parts(handler.IDENTITY).guard, Parts(handler.IDENTITY).standings
 claims = access_tokens.AccessClaims(
     issuer="https://kb.example.org", subject="0x", audience="https://kb.example.org/mcp", expires_at=9, issued_at=1,
     jti="j", client_id="c", scopes=(), organisation=None, member=None, tier="public", roles=(), rules=(), grant="g",

@@ -22,7 +22,7 @@ Wallet = Callable[[Chain, str], tuple[str, Callable[[str], str]]]
 def _world(url: str) -> Wallets:
     with standing_in() as unused:
         world = Wallets(unused)
-    world.sign_in._check = type(world.sign_in._check)(Rpc(lambda: [url], 10))  # type: ignore[call-arg]
+    world.sign_in.check = type(world.sign_in.check)(Rpc(lambda: [url], 10))  # type: ignore[call-arg]
     return world
 
 
@@ -131,7 +131,7 @@ def test_a_key_signs_in_nameless_and_in_time_while_ens_is_away(fault: str, chain
     world = _world(chain.url)
     with standing_in(chain_id=1) as mainnet:
         mainnet.fault = status(500) if fault == "down" else silent(mainnet)
-        world.sign_in._names = EnsNames(Rpc(lambda: [mainnet.url], 1, question_seconds=0.2))
+        world.sign_in.names = EnsNames(Rpc(lambda: [mainnet.url], 1, question_seconds=0.2))
         answer = _answer(world, chain, owner, owner, _as_it_is)
     assert (answer.status, answer.json()["name"]) == (200, None)
     assert mainnet.asked

@@ -7,7 +7,8 @@ from commonplace.identity.oauth.client_documents import Documents
 from commonplace.identity.oauth.clients import Clients
 from commonplace.identity.records import Client
 from commonplace.kernel.limits import Limiter
-from tests.fakes.identity_clients import FakeClients, FakeCounters, FakeWeb
+from tests.fakes.authority import Counters
+from tests.fakes.identity_clients import FakeClients, FakeWeb
 
 URL = "https://app.example/client.json"
 REDIRECT = "https://app.example/cb"
@@ -67,7 +68,7 @@ class World:
         self.clock = Clock()
         self.store = FakeClients(self.clock)
         self.web = FakeWeb()
-        self.limiter = Limiter(FakeCounters(), self.clock)
+        self.limiter = Limiter(Counters(), self.clock)
         documents = Documents(self.store, self.web, self.limiter, self.clock, loopback=loopback)
         self.clients = Clients(self.store, documents, self.clock)
 

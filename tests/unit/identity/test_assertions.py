@@ -17,7 +17,8 @@ from commonplace.identity.records import Client
 from commonplace.kernel.errors import RateLimited
 from commonplace.kernel.fetch import PER_HOST
 from commonplace.kernel.limits import Limiter
-from tests.fakes.identity_clients import FakeClients, FakeCounters, FakeWeb
+from tests.fakes.authority import Counters
+from tests.fakes.identity_clients import FakeClients, FakeWeb
 from tests.unit.identity.documented import Clock, text
 from tests.unit.identity.signing import ISSUER, NOW, TOKEN_ENDPOINT, claims, ec, public, rsa, signed
 
@@ -36,7 +37,7 @@ class World:
         self.assertions = Assertions(
             self.store,
             self.web,
-            Limiter(FakeCounters(), self.clock),
+            Limiter(Counters(), self.clock),
             self.clock,
             issuer=ISSUER,
             token_endpoint=TOKEN_ENDPOINT,
@@ -391,7 +392,7 @@ def test_l6_one_host_is_not_asked_for_keys_without_end(world: World) -> None:
 
 def test_l5_keys_of_those_not_asked_for_longest_are_forgotten() -> None:
     web, clock = FakeWeb(), Clock()
-    keys = ClientKeys(web, Limiter(FakeCounters(), clock), clock)
+    keys = ClientKeys(web, Limiter(Counters(), clock), clock)
 
     def ask(number: int) -> None:
         uri = f"https://a{number}.example/keys.json"

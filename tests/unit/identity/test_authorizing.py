@@ -11,6 +11,7 @@ from commonplace.identity.oauth.authorization_request import (
     read_query,
     understand,
 )
+from commonplace.identity.oauth.clients import Clients
 from commonplace.identity.records import AuthorizationRequest, Client
 from commonplace.kernel.errors import Unavailable
 from tests.fakes.authority import APP, BASE, LAPTOP, MCP, OTHER, REDIRECT, VERIFIER, Authority, challenge_of, told
@@ -279,7 +280,10 @@ def test_words_of_prompt_are_kept(authority: Authority) -> None:
 
 
 def test_a_store_that_is_away_is_no_unknown_client(authority: Authority) -> None:
-    class Away:
+    class Away(Clients):
+        def __init__(self) -> None:
+            pass
+
         def find(self, client_id: str, network: str = "") -> Client:
             raise Unavailable("away")
 

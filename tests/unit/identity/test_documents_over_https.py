@@ -8,7 +8,8 @@ import pytest
 from commonplace.identity.oauth.client_documents import BadDocument, Documents
 from commonplace.kernel.guarded_http import GuardedHttp, Network, is_public
 from commonplace.kernel.limits import Limiter
-from tests.fakes.identity_clients import FakeClients, FakeCounters
+from tests.fakes.authority import Counters
+from tests.fakes.identity_clients import FakeClients
 from tests.unit.identity.documented import Clock, document, text
 from tests.unit.kernel.tls_server import HOST, Server, Talk, answer, saying, serving, stalling, trusting
 
@@ -26,7 +27,7 @@ def documents(server: Server, **network: Any) -> tuple[Documents, FakeClients]:
     clock = Clock()
     store = FakeClients(clock)
     fetcher = GuardedHttp(network=Network(**told | network))
-    return Documents(store, fetcher, Limiter(FakeCounters(), clock), clock), store
+    return Documents(store, fetcher, Limiter(Counters(), clock), clock), store
 
 
 def test_client_is_known_by_its_document_for_as_long_as_that_says(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from urllib3.util import parse_url
 from commonplace.kernel.errors import RateLimited
 from commonplace.kernel.fetch import PER_HOST, LimitedFetcher, fetchable, host_of
 from commonplace.kernel.limits import Limiter
-from tests.fakes.identity_clients import FakeCounters, FakeWeb
+from tests.fakes.authority import Counters
+from tests.fakes.identity_clients import FakeWeb
 
 GOOD = [
     "https://app.example/client.json",
@@ -115,7 +116,7 @@ def test_the_switch_lets_nothing_else_through(url: str) -> None:
 
 def test_one_host_is_not_asked_more_often_than_it_should_be() -> None:
     web = FakeWeb({"https://a.example/c": b"", "https://b.example/c": b""})
-    fetcher = LimitedFetcher(web, Limiter(FakeCounters(), lambda: 0.0))
+    fetcher = LimitedFetcher(web, Limiter(Counters(), lambda: 0.0))
     for _ in range(PER_HOST.calls):
         fetcher.get("https://a.example/c", max_bytes=1, seconds=1)
 

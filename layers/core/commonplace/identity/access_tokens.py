@@ -27,7 +27,6 @@ from commonplace.identity.tokens import (
     AccessClaims,
     BadToken,
     PublicKeys,
-    SigningKey,
     SigningKeys,
 )
 from commonplace.kernel.environment import is_organisation
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 KEYS_SECONDS = 300
-"""How long public keys are relied on: a key that is withdrawn verifies nothing from then on."""
+"""Public keys are relied on for so long: a key that is withdrawn verifies nothing from then on."""
 LOOK_AGAIN_SECONDS = 30
 """Between two looks for a key that is not known: whoever invents names of keys must not make us ask each time."""
 REMEMBERED_TOKENS = 1_000
@@ -48,7 +47,7 @@ _COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 _HEADER = frozenset(("alg", "typ", "kid"))
 
 MAX_ROLES_CHARACTERS = 1_200
-"""Of roles and rules together, as JSON. With every other claim at its longest, a token stays below
+"""The bound of roles and rules together, as JSON. With every other claim at its longest, a token stays below
 `tokens.MAX_TOKEN_CHARACTERS`."""
 
 
@@ -61,7 +60,7 @@ class AccessTokens:
         self._verified: OrderedDict[str, tuple[str, AccessClaims]] = OrderedDict()
 
     def verify(self, token: str, resource: str | None, now: float) -> AccessClaims:
-        """What the token says. `resource` None takes any audience: for who asks about tokens, never to let in.
+        """Return what the token says. `resource` None takes any audience: for who asks about tokens, never to let in.
 
         Raises BadToken, and Unavailable when keys cannot be read.
         """
@@ -71,24 +70,47 @@ class AccessTokens:
         kid, claims = self._verified.get(name) or self._verify(token)
         if self._keys.find(kid) is None:
             raise BadToken("unknown_key")
-        self._remember(name, kid, claims)
-        _judge(claims, self._issuer, resource, now)
+        self._verified[name] = kid, claims
+        self._verified.move_to_end(name)
+        if len(self._verified) > REMEMBERED_TOKENS:
+            self._verified.popitem(last=False)
+        if claims.issuer != self._issuer:
+            raise BadToken("issuer")
+        if resource is not None and not same(claims.audience, resource):
+            raise BadToken("audience")
+        if now >= claims.expires_at + LEEWAY_SECONDS:
+            raise BadToken("expired")
+        if claims.issued_at > now + LEEWAY_SECONDS or claims.issued_at > claims.expires_at:
+            raise BadToken("issued_later")
         return claims
 
     def _verify(self, token: str) -> tuple[str, AccessClaims]:
         if not _COMPACT.fullmatch(token):
             raise BadToken("malformed")
-        kid = _key_of(_json(token.partition(".")[0]))
+        # The name of the key. Whatever else a header may ask for, such as a key of its own, is refused.
+        part = token.partition(".")[0]
+        try:
+            header = _object(urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+        except BadBase64:
+            raise BadToken("malformed") from None
+        if not set(header) <= _HEADER or header.get("alg") != ALGORITHM or header.get("typ") != TYPE:
+            raise BadToken("header")
+        kid = header.get("kid")
+        if not isinstance(kid, str) or not 0 < len(kid) <= 128:
+            raise BadToken("header")
         key = self._keys.find(kid)
         if key is None:
             raise BadToken("unknown_key")
-        return kid, claims_of(_signed(token, key))
+        from joserfc import jws
+        from joserfc.errors import JoseError
+        from joserfc.jwk import ECKey
 
-    def _remember(self, name: str, kid: str, claims: AccessClaims) -> None:
-        self._verified[name] = kid, claims
-        self._verified.move_to_end(name)
-        if len(self._verified) > REMEMBERED_TOKENS:
-            self._verified.popitem(last=False)
+        try:
+            public = ECKey.import_key({name: key[name] for name in ("kty", "crv", "x", "y")})
+            found = jws.deserialize_compact(token, public, algorithms=[ALGORITHM])
+        except (JoseError, ValueError, KeyError):
+            raise BadToken("signature") from None
+        return kid, claims_of(_object(found.payload))
 
 
 class Jwks(Protocol):
@@ -129,6 +151,9 @@ def keys_in(jwks: str | None) -> Mapping[str, Mapping[str, Any]]:
 def claims_of(values: Mapping[str, Any]) -> AccessClaims:
     """The claims as they must be; their sense is not judged. Raises BadToken."""
     try:
+        organisation: str | None = values["org"]
+        if organisation is not None and not is_organisation(organisation):
+            raise ValueError("org")
         return AccessClaims(
             issuer=_text(values, "iss"),
             subject=_text(values, "sub"),
@@ -138,7 +163,7 @@ def claims_of(values: Mapping[str, Any]) -> AccessClaims:
             jti=_text(values, "jti"),
             client_id=_text(values, "client_id"),
             scopes=parse_scopes(_text(values, "scope", empty=True)),
-            organisation=_organisation(values),
+            organisation=organisation,
             member=None if values["member"] is None else _text(values, "member"),
             tier=TIERS[TIERS.index(values["tier"])],
             roles=_texts(values["roles"]),
@@ -149,47 +174,6 @@ def claims_of(values: Mapping[str, Any]) -> AccessClaims:
         )
     except (KeyError, ValueError, TypeError):
         raise BadToken("claims") from None
-
-
-def _judge(claims: AccessClaims, issuer: str, resource: str | None, now: float) -> None:
-    if claims.issuer != issuer:
-        raise BadToken("issuer")
-    if resource is not None and not same(claims.audience, resource):
-        raise BadToken("audience")
-    if now >= claims.expires_at + LEEWAY_SECONDS:
-        raise BadToken("expired")
-    if claims.issued_at > now + LEEWAY_SECONDS or claims.issued_at > claims.expires_at:
-        raise BadToken("issued_later")
-
-
-def _key_of(header: Mapping[str, Any]) -> str:
-    """The name of the key. Whatever else a header may ask for, such as a key of its own, is refused."""
-    if not set(header) <= _HEADER or header.get("alg") != ALGORITHM or header.get("typ") != TYPE:
-        raise BadToken("header")
-    kid = header.get("kid")
-    if not isinstance(kid, str) or not 0 < len(kid) <= 128:
-        raise BadToken("header")
-    return kid
-
-
-def _signed(token: str, key: Mapping[str, Any]) -> Mapping[str, Any]:
-    from joserfc import jws
-    from joserfc.errors import JoseError
-    from joserfc.jwk import ECKey
-
-    try:
-        public = ECKey.import_key({name: key[name] for name in ("kty", "crv", "x", "y")})
-        found = jws.deserialize_compact(token, public, algorithms=[ALGORITHM])
-    except (JoseError, ValueError, KeyError):
-        raise BadToken("signature") from None
-    return _object(found.payload)
-
-
-def _json(part: str) -> Mapping[str, Any]:
-    try:
-        return _object(urlsafe_b64decode(part + "=" * (-len(part) % 4)))
-    except BadBase64:
-        raise BadToken("malformed") from None
 
 
 def _object(raw: bytes) -> Mapping[str, Any]:
@@ -222,13 +206,6 @@ def _texts(values: Any) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _organisation(values: Mapping[str, Any]) -> str | None:
-    found: str | None = values["org"]
-    if found is not None and not is_organisation(found):
-        raise ValueError("org")
-    return found
-
-
 def _action(value: Any) -> Any:
     if value != "action":
         raise ValueError("permission")
@@ -259,9 +236,16 @@ def claims_for(
     now: int,
     seconds: int,
 ) -> AccessClaims:
-    """What an access token of this grant says. It never outlives the grant."""
+    """Return what an access token of this grant says. It never outlives the grant."""
     organisation = grant.organisation or standing.organisation
     granted = ordered(scopes)
+    # A token has room for some names: with more it would be too long for every guard.
+    characters = MAX_ROLES_CHARACTERS - _room(standing.rules)
+    names: list[str] = []
+    for role in standing.roles:
+        if _room((*names, role)) > characters:
+            break
+        names.append(role)
     return AccessClaims(
         issuer=issuer,
         subject=subject,
@@ -274,22 +258,12 @@ def claims_for(
         organisation=organisation,
         member=member_id(key, organisation, subject) if organisation else None,
         tier=standing.tier,
-        roles=_fitting(standing.roles, MAX_ROLES_CHARACTERS - _room(standing.rules)),
+        roles=tuple(names),
         rules=standing.rules,
         grant=secret,
         permission=permission_of(granted) if grant.permission == "action" else "readonly",
         resource_scopes=grant.resource_scopes,
     )
-
-
-def _fitting(roles: Iterable[str], characters: int) -> tuple[str, ...]:
-    """The names that a token has room for: with more it would be too long for every guard."""
-    found: list[str] = []
-    for role in roles:
-        if _room((*found, role)) > characters:
-            break
-        found.append(role)
-    return tuple(found)
 
 
 def _room(texts: Iterable[str]) -> int:
@@ -301,7 +275,6 @@ class Issuer:
     """Signs access tokens, and reads its own again."""
 
     def __init__(self, issuer: str, keys: SigningKeys, clock: Callable[[], float]) -> None:
-        """`clock` gives epoch seconds."""
         self.issuer = issuer
         self._keys = keys
         self._clock = clock
@@ -315,7 +288,12 @@ class Issuer:
         key = self._keys.signing(self._clock())
         header = {"alg": ALGORITHM, "typ": TYPE, "kid": key.kid}
         payload = json.dumps(claims.as_claims(), separators=(",", ":"))
-        return jws.serialize_compact(header, payload, self._import(key), algorithms=[ALGORITHM])
+        from joserfc.jwk import ECKey
+
+        known = self._imported
+        if known is None or known[0] != key.kid:
+            known = self._imported = key.kid, ECKey.import_key(dict(key.jwk))
+        return jws.serialize_compact(header, payload, known[1], algorithms=[ALGORITHM])
 
     def read(self, token: str) -> AccessClaims:
         """The claims of a token of ours, whatever its audience, up to a minute past its end.
@@ -323,14 +301,6 @@ class Issuer:
         Raises BadToken, Unavailable.
         """
         return self._tokens.verify(token, None, self._clock())
-
-    def _import(self, key: SigningKey) -> "ECKey":
-        from joserfc.jwk import ECKey
-
-        known = self._imported
-        if known is None or known[0] != key.kid:
-            known = self._imported = key.kid, ECKey.import_key(dict(key.jwk))
-        return known[1]
 
 
 class _Published:

@@ -41,7 +41,7 @@ class Profile:
     """As `Principal.subject`."""
     kind: Kind
     address: str | None = None
-    """Of a wallet, EIP-55."""
+    """The address of a wallet, EIP-55."""
     name: str | None = None
     """ENS name, or what an OIDC provider calls the person."""
     avatar: str | None = None

@@ -82,7 +82,7 @@ def _about(
     reason: str = "",
     details: Mapping[str, str] | None = None,
 ) -> AuditRecord:
-    """What happened to a grant."""
+    """Return what happened to a grant."""
     return AuditRecord(
         event=event,
         outcome=outcome,

@@ -19,7 +19,7 @@ class Need:
     scope: str
     """One of `principals.CATALOGUE`: an operation belongs to one toolset, and its level includes those below."""
     kind: str | None = None
-    """Of what it reads or changes, one of `principals.KINDS`; None is none in particular."""
+    """The kind of what it reads or changes, one of `principals.KINDS`; None is none in particular."""
 
     @property
     def open(self) -> bool:
@@ -59,7 +59,7 @@ def judge(principal: Principal, need: Need) -> Verdict:
 
 
 def worth_showing(principal: Principal, need: Need) -> bool:
-    """Whether the account may ever do it, whatever the scopes of its token; else clients request no more.
+    """Return whether the account may ever do it, whatever the scopes of its token; else clients request no more.
 
     Somebody unknown, and somebody whose roles cannot be read now, is shown everything: what exists is no secret.
     """

@@ -33,14 +33,10 @@ MAX_DUE = 1_000
 _BEARER = re.compile(r"bearer(?:[ \t]+(.*))?", re.IGNORECASE | re.DOTALL)
 
 
-class FindsGrants(Protocol):
-    """Reads grants, consistently. Raises Unavailable."""
+class GrantReader(Protocol):
+    """The port through which a guard reads, consistently, and touches grants. Both methods raise Unavailable."""
 
     def grant(self, grant_id: str) -> Grant | None: ...
-
-
-class GrantReader(FindsGrants, Protocol):
-    """The port through which a guard reads and touches grants. Both methods raise Unavailable."""
 
     def touch(self, grant_id: str, now: int, network: str) -> None:
         """Notes a use, of a grant that is there and has not been used later; does nothing otherwise."""
@@ -62,9 +58,9 @@ class NotBehind(BadToken):
 
 
 class TokenJudge:
-    """What a verified token is worth now: the same for the guard of a call and for whoever asks by introspection."""
+    """The judge of a verified token: the same for the guard of a call and for whoever asks by introspection."""
 
-    def __init__(self, grants: FindsGrants, standings: Standings, *, names: bool = False) -> None:
+    def __init__(self, grants: GrantReader, standings: Standings, *, names: bool = False) -> None:
         """`names` as in `TokenPrincipals`."""
         self._grants = grants
         self._standings = standings
@@ -81,16 +77,28 @@ class TokenJudge:
         return grant
 
     def principal(self, claims: AccessClaims, grant: Grant) -> Principal:
-        """As far as the account's roles allow it now; uncertain where they cannot be read."""
+        """Return the principal as far as the account's roles allow it now; uncertain where they cannot be read."""
         person = grant.kind == "person"
-        try:
-            standing = self._standing(claims, grant)
-        except Unavailable:
-            standing = None
+        standing: Standing | None
+        if person:
+            try:
+                standing = self._standings.of(claims.subject, rules=claims.rules)
+            except Unavailable:
+                standing = None
+        else:
+            # An agent has what its operator gave it.
+            given = frozenset(claims.scopes)
+            standing = Standing(tier=claims.tier, roles=claims.roles, scopes=given, organisation=grant.organisation)
         now = standing or Standing()
         # An account whose roles have moved it to another organisation reaches neither with its old token: it was
         # consented to for the old one, and its next refresh is for the new.
         same = now.organisation is not None and now.organisation == claims.organisation
+        # Kinds that both reach; None is all.
+        if claims.resource_scopes is None or grant.resource_scopes is None:
+            kinds = grant.resource_scopes if claims.resource_scopes is None else claims.resource_scopes
+            common_kinds = None if kinds is None else frozenset(kinds)
+        else:
+            common_kinds = frozenset(claims.resource_scopes) & frozenset(grant.resource_scopes)
         return Principal(
             subject=claims.subject,
             organisation=now.organisation if same else None,
@@ -101,21 +109,13 @@ class TokenJudge:
             # For an agent nobody can consent to more.
             attainable=now.scopes if person else frozenset(),
             permission="readonly" if "readonly" in (claims.permission, grant.permission) else "action",
-            resource_scopes=_common_kinds(claims.resource_scopes, grant.resource_scopes),
+            resource_scopes=common_kinds,
             client=claims.client_id,
             grant=grant.id,
             account=grant.subject_hash,
             token=digest(claims.jti),
             display_name=self._name(claims, grant) if self._names else None,
             uncertain=standing is None,
-        )
-
-    def _standing(self, claims: AccessClaims, grant: Grant) -> Standing:
-        """What the account's roles give now; those of an agent are what its operator gave it. Raises Unavailable."""
-        if grant.kind == "person":
-            return self._standings.of(claims.subject, rules=claims.rules)
-        return Standing(
-            tier=claims.tier, roles=claims.roles, scopes=frozenset(claims.scopes), organisation=grant.organisation
         )
 
     def _name(self, claims: AccessClaims, grant: Grant) -> str | None:
@@ -157,7 +157,18 @@ class TokenPrincipals:
         now = self._clock()
         try:
             claims = self._tokens.verify(token, resource, now)
-            grant = self._standing_behind(claims, now)
+            try:
+                grant = self._judge.grant(claims, now)
+            except NotBehind as bad:
+                if self._denials is not None:
+                    self._denials.record(
+                        grant=bad.grant.id,
+                        subject=bad.grant.subject_hash,
+                        client=claims.client_id,
+                        organisation=bad.grant.organisation,
+                        reason=bad.reason,
+                    )
+                raise
         except BadToken as bad:
             # The reason is ours to know: who guesses tokens should not learn how near a guess came.
             record("denied", "denied", bad.reason)
@@ -189,21 +200,6 @@ class TokenPrincipals:
                 network=network(address),
             )
 
-    def _standing_behind(self, claims: AccessClaims, now: float) -> Grant:
-        """Raises BadToken. Whoever tries a token whose grant is over is recorded."""
-        try:
-            return self._judge.grant(claims, now)
-        except NotBehind as bad:
-            if self._denials is not None:
-                self._denials.record(
-                    grant=bad.grant.id,
-                    subject=bad.grant.subject_hash,
-                    client=claims.client_id,
-                    organisation=bad.grant.organisation,
-                    reason=bad.reason,
-                )
-            raise
-
 
 def _against(claims: AccessClaims, grant: Grant, now: float) -> str | None:
     """Why the grant does not stand behind the token; None if it does."""
@@ -220,13 +216,5 @@ def _against(claims: AccessClaims, grant: Grant, now: float) -> str | None:
 
 @lru_cache(maxsize=256)
 def _reached(token: tuple[str, ...], grant: tuple[str, ...], roles: frozenset[str]) -> frozenset[str]:
-    """What all three cover; a scope that is too high for one becomes the highest level that is not."""
+    """Return what all three cover; a scope that is too high for one becomes the highest level that is not."""
     return frozenset(reach(reach(token, grant), roles))
-
-
-def _common_kinds(one: tuple[str, ...] | None, other: tuple[str, ...] | None) -> frozenset[str] | None:
-    """Kinds that both reach; None is all."""
-    if one is None or other is None:
-        kinds = other if one is None else one
-        return None if kinds is None else frozenset(kinds)
-    return frozenset(one) & frozenset(other)

@@ -1,4 +1,4 @@
-"""Who calls a function: by a token or by the session of a browser. What reads them is loaded by the first of them."""
+"""The callers of a function, by a token or by the session of a browser. What reads them is loaded by the first call."""
 
 from __future__ import annotations
 
@@ -10,15 +10,24 @@ from commonplace.identity.bearer_auth import TokenPrincipals
 from commonplace.identity.oidc_sessions import NO_PROVIDER, StoredClaims
 from commonplace.identity.principals import ANONYMOUS, Principal
 from commonplace.identity.sessions import Sessions, Visitors
-from commonplace.kernel.deferred import deferred
+from commonplace.kernel.deferred import Deferred, deferred
 
 if TYPE_CHECKING:
-    from commonplace.identity.accounts import Denials, Standings
-    from commonplace.identity.secret_values import PseudonymKey
+    from commonplace.identity.accounts import Denials
+    from commonplace.identity.parts import Parts
     from commonplace.identity.settings import GuardSettings, SessionSettings
-    from commonplace.identity.store.guard import DynamoGuard
-    from commonplace.identity.store.sign_ins import DynamoSignIns
     from commonplace.kernel.audit import AuditLog
+
+
+def _parts(settings: GuardSettings, activity_table: str = "") -> Deferred[Parts]:
+    """Return the parts of identity, which load the clients of AWS when they are first called for."""
+
+    def build() -> Parts:
+        from commonplace.identity.parts import Parts
+
+        return Parts(settings, activity_table)
+
+    return Deferred(build)
 
 
 def token_principals(
@@ -28,67 +37,45 @@ def token_principals(
 
     `otherwise` is the principal of requests without a credential.
     """
-
-    def guard() -> DynamoGuard:
-        from commonplace.identity import wiring
-
-        return wiring.guard(settings)
-
-    store = deferred(guard)
-    tokens = AccessTokens(settings.issuer, RememberedKeys(store, time.time))
-    denied = denials(settings, activity_table)
+    parts = _parts(settings, activity_table)
+    store = deferred(lambda: parts().guard)
     return TokenPrincipals(
-        tokens, store, _standings(settings), time.time, names=names, denials=denied, otherwise=otherwise
+        AccessTokens(settings.issuer, RememberedKeys(store, time.time)),
+        store,
+        deferred(lambda: parts().standings),
+        time.time,
+        names=names,
+        denials=deferred(lambda: parts().denials),
+        otherwise=otherwise,
     )
 
 
 def visitors(settings: SessionSettings) -> Visitors:
     """The people behind sessions of browsers, with what their roles give now."""
-
-    def sign_ins() -> DynamoSignIns:
-        from commonplace.identity import wiring
-
-        return wiring.sign_ins(settings)
-
-    def key() -> PseudonymKey:
-        from commonplace.identity import wiring
-
-        return wiring.pseudonym_key(settings)
-
-    store, pseudonyms = deferred(sign_ins), deferred(key)
+    parts = _parts(settings)
+    store = deferred(lambda: parts().visitors)
     issuer, seconds = settings.oidc_issuer, settings.oidc_claims_seconds
     claims = StoredClaims(lambda: issuer, store, time.time, claims_seconds=seconds) if issuer else NO_PROVIDER
-
-    def member(organisation: str, subject: str) -> str:
-        return member_id(pseudonyms.current(), organisation, subject)
-
-    return Visitors(Sessions(store, claims, time.time), _standings(settings), member)
+    return Visitors(
+        Sessions(store, claims, time.time),
+        deferred(lambda: parts().standings),
+        lambda organisation, subject: member_id(parts().key(), organisation, subject),
+    )
 
 
 def actions(activity_table: str) -> AuditLog:
-    """Where actions of people in the console are recorded."""
+    """Return where actions of people in the console are recorded."""
 
     def log() -> AuditLog:
-        from commonplace.identity import wiring
+        from commonplace.kernel import aws
+        from commonplace.kernel.audit_store import CONSOLE, DynamoAudit
 
-        return wiring.actions(activity_table)
+        return DynamoAudit(aws.dynamodb(read_timeout_seconds=2, attempts=2), activity_table, CONSOLE)
 
     return deferred(log)
 
 
 def denials(settings: GuardSettings, activity_table: str) -> Denials:
-    def log() -> Denials:
-        from commonplace.identity import wiring
-
-        return wiring.denials(activity_table, settings.organisation)
-
-    return deferred(log)
-
-
-def _standings(settings: GuardSettings) -> Standings:
-    def standings() -> Standings:
-        from commonplace.identity import wiring
-
-        return wiring.standings(settings)
-
-    return deferred(standings)
+    """Return where the console records whom it refused."""
+    parts = _parts(settings, activity_table)
+    return deferred(lambda: parts().denials)

@@ -16,11 +16,11 @@ from commonplace.identity.tokens import ALGORITHM, SigningKey
 LEAD_SECONDS = 900
 """Between a key's publication and its first signature: three times as long as any cache keeps public keys."""
 KEEP_SECONDS = 370 * 86_400
-"""How long a key that signs no more still verifies: operators mint tokens that last for a year."""
+"""A key that signs no more still verifies for so long: operators mint tokens that last for a year."""
 UNREPLACED_SECONDS = 10 * 366 * 86_400
-"""How long a key signs that nothing replaces: whoever forgets to rotate should not be locked out by that."""
+"""A key that nothing replaces signs for so long: whoever forgets to rotate should not be locked out by that."""
 MAX_KEYS = 20
-"""What a key ring may hold; the oldest go first."""
+"""The bytes that a key ring may hold; the oldest go first."""
 
 _PUBLIC = ("kty", "crv", "x", "y")
 _COORDINATE_BYTES = 32
@@ -41,8 +41,10 @@ def new_key(signs_from: int) -> SigningKey:
         "x": _coordinate(numbers.public_numbers.x),
         "y": _coordinate(numbers.public_numbers.y),
     }
+    ordered = {name: public[name] for name in sorted(public)}
+    told = sha256(json.dumps(ordered, separators=(",", ":")).encode()).digest()
     return SigningKey(
-        kid=_thumbprint(public),
+        kid=urlsafe_b64encode(told).decode().rstrip("="),
         jwk={**public, "d": _coordinate(numbers.private_value)},
         signs_from=signs_from,
         retires_at=signs_from + UNREPLACED_SECONDS,
@@ -84,7 +86,7 @@ def public_jwks(ring: Sequence[SigningKey], now: float) -> str:
 
 
 def as_json(ring: Sequence[SigningKey]) -> str:
-    """What the secret holds."""
+    """Return what the secret holds."""
     keys = [
         {"kid": key.kid, "jwk": dict(key.jwk), "signsFrom": key.signs_from, "retiresAt": key.retires_at} for key in ring
     ]
@@ -125,9 +127,3 @@ def _by_age(key: SigningKey) -> tuple[int, str]:
 def _coordinate(number: int) -> str:
     """A number as JWKs write it: 32 bytes, base64url (RFC 7518, section 6.2)."""
     return urlsafe_b64encode(number.to_bytes(_COORDINATE_BYTES)).decode().rstrip("=")
-
-
-def _thumbprint(public: Mapping[str, str]) -> str:
-    ordered = {name: public[name] for name in sorted(public)}
-    told = sha256(json.dumps(ordered, separators=(",", ":")).encode()).digest()
-    return urlsafe_b64encode(told).decode().rstrip("=")

@@ -58,7 +58,16 @@ class RememberedNames:
         known = self._known.get(address)
         if known is not None and known[0] > self._clock():
             return known[1]
-        found = self._there(address)
+        try:
+            item = self._table.get(self._where(address), consistent=False)
+            if item is None or item["expiresAt"] <= self._clock():
+                found = None
+            else:
+                values = unseal(self._secret(address), "ens", item["sealed"])
+                found = float(item["expiresAt"]), Named(**values)
+        except (Unavailable, SealBroken, KeyError, TypeError, ValueError) as error:
+            logger.warning("a name could not be looked up", extra={"error": type(error).__name__})
+            found = None
         if found is None:
             named = self._names.lookup(address)
             if named is None:
@@ -69,17 +78,6 @@ class RememberedNames:
         if len(self._known) > MAX_NAMES:
             self._known.popitem(last=False)
         return found[1]
-
-    def _there(self, address: str) -> tuple[float, Named] | None:
-        try:
-            item = self._table.get(self._where(address), consistent=False)
-            if item is None or item["expiresAt"] <= self._clock():
-                return None
-            values = unseal(self._secret(address), "ens", item["sealed"])
-            return float(item["expiresAt"]), Named(**values)
-        except (Unavailable, SealBroken, KeyError, TypeError, ValueError) as error:
-            logger.warning("a name could not be looked up", extra={"error": type(error).__name__})
-            return None
 
     def _share(self, address: str, expires_at: float, named: Named) -> None:
         values = {"name": named.name, "avatar": named.avatar, "github": named.github}

@@ -122,7 +122,7 @@ def refused(message: str) -> Forbidden:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metadata:
-    """Of a provider, as it publishes it (OIDC Discovery 1.0, section 3)."""
+    """The metadata of a provider, as it publishes them (OIDC Discovery 1.0, section 3)."""
 
     issuer: str
     authorization_endpoint: str
@@ -130,9 +130,9 @@ class Metadata:
     jwks_uri: str
     userinfo_endpoint: str | None = None
     names_itself: bool = False
-    """Whether its answers carry `iss` (RFC 9207)."""
+    """True if its answers carry `iss` (RFC 9207)."""
     offline: bool = False
-    """Whether it knows the scope `offline_access`, which asks for a refresh token (OIDC Core, section 11)."""
+    """True if it knows the scope `offline_access`, which asks for a refresh token (OIDC Core, section 11)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +143,7 @@ class ProviderTokens:
     access_token: str | None = None
     refresh_token: str | None = None
     seconds: int = 0
-    """How long the access token lasts; 0 where nothing is said."""
+    """The seconds that the access token lasts; 0 where nothing is said."""
 
 
 class Provider(ProviderKeys, Protocol):
@@ -152,15 +152,15 @@ class Provider(ProviderKeys, Protocol):
     def metadata(self) -> Metadata: ...
 
     def exchange(self, code: str, verifier: str, redirect_uri: str) -> ProviderTokens | None:
-        """What the provider gives for the code; None when it refuses."""
+        """Return what the provider gives for the code; None when it refuses."""
         ...
 
     def refresh(self, token: str) -> ProviderTokens | None:
-        """What the provider gives for a refresh token; None when that is not valid, or no longer."""
+        """Return what the provider gives for a refresh token; None when that is not valid, or no longer."""
         ...
 
     def userinfo(self, access_token: str) -> Mapping[str, Any] | None:
-        """What the provider says of the account; None when the token is not valid, or no longer."""
+        """Return what the provider says of the account; None when the token is not valid, or no longer."""
         ...
 
 
@@ -195,7 +195,7 @@ class OidcSignIn:
         self._id_tokens = IdTokens(provider, clock)
 
     def start(self, next_path: str, browser: str) -> str:
-        """Where the browser goes. `browser` is a secret that it keeps, in a cookie that survives the trip (Lax).
+        """Return where the browser goes. `browser` is a secret that it keeps, in a cookie that survives the trip (Lax).
 
         Raises BadRequest for a `next_path` that is not ours, Unavailable.
         """
@@ -227,7 +227,7 @@ class OidcSignIn:
         return f"{metadata.authorization_endpoint}{joint}{urlencode(query)}"
 
     def finish(self, query: Mapping[str, str], browser: str) -> tuple[Profile, str]:
-        """Who came back, and where they were going. Whatever went wrong, the attempt is over.
+        """Return who came back, and where they were going. Whatever went wrong, the attempt is over.
 
         Raises Forbidden, or Unavailable when the provider does not answer.
         """
@@ -272,7 +272,7 @@ def metadata_of(document: Any, issuer: str) -> Metadata:
 
 
 def tokens_of(document: Any) -> ProviderTokens:
-    """Of a token response (RFC 6749, section 5.1). Raises Unavailable for a document that is none."""
+    """Return the tokens of a token response (RFC 6749, section 5.1). Raises Unavailable for a document that is none."""
     if not isinstance(document, dict):
         raise Unavailable("The identity provider's answer cannot be used.")
     told = {name: document.get(name) for name in ("id_token", "access_token", "refresh_token")}

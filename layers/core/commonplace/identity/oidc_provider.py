@@ -94,7 +94,7 @@ class HttpProvider:
         return body
 
     def _token(self, form: Mapping[str, str]) -> tuple[int, Any]:
-        """What the token endpoint answers: 200, or an error of RFC 6749, section 5.2."""
+        """Return what the token endpoint answers: 200, or an error of RFC 6749, section 5.2."""
         headers = {"content-type": "application/x-www-form-urlencoded"}
         if (secret := self._secret()) is None:
             form = {**form, "client_id": self._client_id}

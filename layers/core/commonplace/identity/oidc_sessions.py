@@ -21,7 +21,7 @@ from commonplace.kernel.audit import Lost
 from commonplace.kernel.errors import Forbidden, Unavailable
 
 CLAIMS_SECONDS = 24 * 3_600
-"""How old claims may be where the provider lets nobody read them again."""
+"""The age that claims may have where the provider lets nobody read them again."""
 REUSE_SECONDS = 300
 """Claims that were read so lately are not read again."""
 BUSY_SECONDS = 30
@@ -50,12 +50,6 @@ class ReadsClaims(Protocol):
         Raises SignInOver, and Unavailable when the provider does not answer: never "no groups".
         """
         ...
-
-
-class FindsProviderSessions(Protocol):
-    """Reads what a provider gave. Raises Unavailable."""
-
-    def provider_session(self, session_id: str) -> ProviderSession | None: ...
 
 
 class NoProvider:
@@ -89,7 +83,7 @@ class _Held:
         return replace(self, access_token=tokens.access_token, access_until=now + tokens.seconds)
 
     def again(self, now: int) -> bool:
-        """Whether there is anything to ask the provider with."""
+        """Return whether there is anything to ask the provider with."""
         return bool(self.refresh_token or (self.access_token and now < self.access_until - LEEWAY_SECONDS))
 
 
@@ -99,7 +93,7 @@ class StoredClaims:
     def __init__(
         self,
         issuer: Callable[[], str],
-        store: FindsProviderSessions,
+        store: SignInStore,
         clock: Callable[[], float],
         *,
         claims_seconds: int,
@@ -191,7 +185,15 @@ class ProviderSessions(StoredClaims):
             tokens = self._tokens(held)
             held = held.renewed(tokens, now) if held.refresh_token else held
             free = replace(free, sealed=_sealed(profile.provider, held))
-            claims = self._current_claims(profile, tokens, held)
+            # None where the provider gives neither an ID token nor an answer about the account.
+            try:
+                found = self._answer(tokens, held)
+                again = None if found is None else profile_of(found, self._provider.issuer)
+            except Forbidden:
+                raise SignInOver("provider_answer_refused") from None
+            if again is not None and again.subject != profile.subject:
+                raise SignInOver("provider_other_account")
+            claims = None if again is None else again.claims
         except SignInOver:
             self._store.end_provider_session(record.id)
             raise
@@ -212,17 +214,6 @@ class ProviderSessions(StoredClaims):
         if tokens is None:
             raise SignInOver("provider_refused")
         return tokens
-
-    def _current_claims(self, profile: Profile, tokens: ProviderTokens, held: _Held) -> tuple[str, ...] | None:
-        """None where the provider gives neither an ID token nor an answer about the account."""
-        try:
-            found = self._answer(tokens, held)
-            again = None if found is None else profile_of(found, self._provider.issuer)
-        except Forbidden:
-            raise SignInOver("provider_answer_refused") from None
-        if again is not None and again.subject != profile.subject:
-            raise SignInOver("provider_other_account")
-        return None if again is None else again.claims
 
     def _answer(self, tokens: ProviderTokens, held: _Held) -> Mapping[str, Any] | None:
         if tokens.id_token is not None:

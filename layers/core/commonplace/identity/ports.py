@@ -51,7 +51,7 @@ class ClientStore(Protocol):
     def forget_document(self, url: str) -> None: ...
 
     def once(self, kind: str, value: str, expires_at: int) -> bool:
-        """Whether this is the first time: of a `jti` and the like, by hash."""
+        """Return whether this is the first time: of a `jti` and the like, by hash."""
         ...
 
 
@@ -115,7 +115,7 @@ class SignInStore(Protocol):
     def put_challenge(self, challenge: Challenge) -> None: ...
 
     def take_challenge(self, challenge_id: str) -> Challenge | None:
-        """As `take_pending`."""
+        """Take the challenge as `take_pending` does."""
         ...
 
     def put_session(self, session: Session) -> None: ...

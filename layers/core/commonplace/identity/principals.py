@@ -26,7 +26,7 @@ OFFLINE_ACCESS = "offline_access"
 """Some clients ask for it before they expect a refresh token. It is never granted, never required, and no error."""
 
 Permission = Literal["readonly", "action"]
-"""What a token may do at all (seed 002, section 3)."""
+"""The bound of what a token may do at all (seed 002, section 3)."""
 
 KINDS = {one.toolset: one.kinds for one in DECLARED}
 """Kinds of things that a token's resource scopes may name (seed 002, section 3), by toolset."""
@@ -57,7 +57,7 @@ def parse_scopes(text: str) -> tuple[str, ...]:
 
 
 def without_offline_access(scopes: Iterable[str]) -> tuple[str, ...]:
-    """As they are, without what clients send along and no token has."""
+    """Return the scopes without what clients send along and no token has."""
     return tuple(one for one in scopes if one != OFFLINE_ACCESS)
 
 
@@ -67,7 +67,7 @@ def ordered(scopes: Iterable[str]) -> tuple[str, ...]:
 
 
 def covers(granted: Iterable[str], wanted: str) -> bool:
-    """Whether the wanted scope, or a higher level of the same toolset, is granted."""
+    """Return whether the wanted scope, or a higher level of the same toolset, is granted."""
     toolset, _, level = wanted.partition(":")
     held = frozenset(granted)
     return any(f"{toolset}:{name}" in held for name in LEVELS[LEVELS.index(level) :]) if level in LEVELS else False
@@ -98,7 +98,7 @@ def permission_of(scopes: Iterable[str]) -> Permission:
 
 
 def baseline(toolsets: Iterable[str]) -> tuple[str, ...]:
-    """What a path asks for to begin with: reading, of each of its toolsets."""
+    """Return what a path asks for to begin with: reading, of each of its toolsets."""
     return ordered(scope(toolset, "read") for toolset in toolsets)
 
 
@@ -108,7 +108,7 @@ def kinds_of(toolsets: Iterable[str]) -> tuple[str, ...]:
 
 
 WORDS = {scope(one.toolset, level): words for one in DECLARED for level, words in one.words.items()}
-"""What a person consents to, by scope."""
+"""The words of what a person consents to, by scope."""
 
 
 def highest(tiers: Iterable[Tier]) -> Tier:
@@ -126,7 +126,7 @@ class Principal:
     subject: str | None = None
     """Wallet address (EIP-55), `oidc:{issuer}#{sub}` or `agent:{name}`."""
     organisation: str | None = None
-    """Whose data the account may reach. None: nobody's."""
+    """The organisation whose data the account may reach; None is none."""
     member: str | None = None
     """The account as a member of the organisation, an opaque id; None without an organisation."""
     tier: Tier = "public"
@@ -135,7 +135,7 @@ class Principal:
     scopes: frozenset[str] = frozenset()
     """Granted to the client with this token, and still covered by the account's roles: what may be done now."""
     attainable: frozenset[str] = frozenset()
-    """What another consent of this account could grant. Empty for agents, for which nobody can consent."""
+    """The scopes that another consent of this account could grant. Empty for agents, for which nobody can consent."""
     permission: Permission = "action"
     resource_scopes: frozenset[str] | None = None
     """Kinds of things that the token reaches; None is all."""
@@ -148,7 +148,7 @@ class Principal:
     token: str | None = None
     """A pseudonym of the credential, by which calls are counted."""
     display_name: str | None = None
-    """For people to read; never for a decision."""
+    """The name for people to read; never for a decision."""
     uncertain: bool = False
     """The roles could not be read just now, so `tier` and `scopes` are those of the public for the time being."""
 
@@ -157,19 +157,19 @@ class Principal:
         return self.subject is None
 
     def reaches(self, tier: Tier) -> bool:
-        """Whether the account has this tier, or a higher one."""
+        """Return whether the account has this tier, or a higher one."""
         return TIERS.index(self.tier) >= TIERS.index(tier)
 
     def may(self, wanted: str) -> bool:
-        """Whether the token's scopes cover this one."""
+        """Return whether the token's scopes cover this one."""
         return covers(self.scopes, wanted) and (self.permission == "action" or wanted.endswith(":read"))
 
     def could(self, wanted: str) -> bool:
-        """Whether another consent could make the token cover it."""
+        """Return whether another consent could make the token cover it."""
         return covers(self.attainable, wanted)
 
     def touches(self, kind: str) -> bool:
-        """Whether the token reaches things of this kind."""
+        """Return whether the token reaches things of this kind."""
         return self.resource_scopes is None or kind in self.resource_scopes
 
 
@@ -196,7 +196,7 @@ def author(principal: Principal, address: str) -> Author:
 
 
 def counted_as(principal: Principal) -> tuple[str | None, str | None]:
-    """By whom a call is counted: names for the credential, and for whoever all the credentials are.
+    """Return by whom a call is counted: names for the credential, and for whoever all the credentials are.
 
     Each is None where there is none. No other parts give the same name, so no two tenants share a counter.
     """

@@ -53,7 +53,7 @@ _NUMBER = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)")
 
 
 def judge(uri: str) -> Judgement:
-    """What to do with a URI that a client wants to register."""
+    """Return what to do with a URI that a client wants to register."""
     if not _TEXT.fullmatch(uri) or "\\" in uri or "#" in uri or answers_itself(uri):
         return "refused"
     found = _SCHEME.match(uri)
@@ -68,18 +68,18 @@ def judge(uri: str) -> Judgement:
 
 
 def answers_itself(uri: str) -> bool:
-    """Whether its query has a parameter that only our answer may have, in whatever spelling."""
+    """Return whether its query has a parameter that only our answer may have, in whatever spelling."""
     names = (part.partition("=")[0] for part in re.split("[&;]", uri.partition("?")[2]))
     return not ANSWER_PARAMETERS.isdisjoint(unquote_plus(name) for name in names)
 
 
 def redirect_allowed(uri: str) -> bool:
-    """Whether anybody may be sent there at all; checked at registration and again at every use."""
+    """Return whether anybody may be sent there at all; checked at registration and again at every use."""
     return judge(uri) == "allowed"
 
 
 def redirect_matches(registered: Iterable[str], uri: str) -> bool:
-    """Whether a request of a client with these registered URIs may name this one."""
+    """Return whether a request of a client with these registered URIs may name this one."""
     if not redirect_allowed(uri):
         return False
     known = tuple(registered)
@@ -88,7 +88,7 @@ def redirect_matches(registered: Iterable[str], uri: str) -> bool:
 
 
 def is_loopback_redirect(uri: str) -> bool:
-    """Whether it leads to a program on the person's own computer, by http or https: nobody can check which one.
+    """Return whether it leads to a program on the person's own computer, by http or https: nobody can check which one.
 
     That is every name of RFC 6761, section 6.3, and every address that stays on the machine.
     """
@@ -103,7 +103,7 @@ def is_loopback_redirect(uri: str) -> bool:
 
 
 def is_own_path(text: str) -> bool:
-    """Whether it is a path of this site, with or without a query: where a browser may be sent after a sign-in.
+    """Return whether it is a path of this site, with or without a query: where a browser may be sent after a sign-in.
 
     Two slashes, or a backslash in place of one, would name another host (WHATWG URL).
     """

@@ -35,7 +35,7 @@ class Resources:
 
     @property
     def mcp(self) -> str:
-        """What a request that names no resource is taken to mean."""
+        """Return what a request that names no resource is taken to mean."""
         return f"{self.base_url}/mcp"
 
     @property
@@ -48,7 +48,7 @@ class Resources:
         return tuple(self.base_url + path for path in self._paths())
 
     def toolsets(self, resource: str) -> tuple[str, ...]:
-        """Of a canonical resource, or of the origin. Raises KeyError for anything else."""
+        """Return the toolsets of a canonical resource, or of the origin. Raises KeyError for anything else."""
         if not resource.startswith(self.base_url):
             raise KeyError(resource)
         return self._paths()[resource.removeprefix(self.base_url) or "/mcp"]
@@ -75,7 +75,7 @@ class Resources:
         return ordered(scope(toolset, level) for toolset in self.toolsets(resource) for level in LEVELS)
 
     def every_scope(self) -> tuple[str, ...]:
-        """What the authorization server knows, whichever resource it is for."""
+        """Return what the authorization server knows, whichever resource it is for."""
         return self.catalogue(self.api)
 
     def metadata_url(self, resource: str) -> str:

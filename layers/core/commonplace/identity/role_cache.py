@@ -76,17 +76,14 @@ class RememberedHats:
             found = self._hats.worn(address, fresh=fresh)
             if self._seconds > 0 and not self._share(account, found):
                 found = self._recorded(account) or found
-        self._keep(account, found)
-        return found
-
-    def _keep(self, account: str, worn: Worn) -> None:
         with self._lock:
             known = self._known.get(account)
-            if known is None or known.read_at <= worn.read_at:
-                self._known[account] = worn
+            if known is None or known.read_at <= found.read_at:
+                self._known[account] = found
             self._known.move_to_end(account)
             if len(self._known) > MAX_ACCOUNTS:
                 self._known.popitem(last=False)
+        return found
 
     def _recorded(self, account: str) -> Worn | None:
         try:
@@ -96,7 +93,8 @@ class RememberedHats:
             logger.warning("roles could not be looked up")
             with self._lock:
                 worn = self._known.get(account)
-        return worn if worn and self._young(worn) else None
+        # An answer from the future is none: whoever wrote it has another clock.
+        return worn if worn and (-60 < self._clock() - worn.read_at < self._seconds) else None
 
     def _share(self, account: str, worn: Worn) -> bool:
         """Return False where another function has read them since, whose record stays."""
@@ -111,7 +109,3 @@ class RememberedHats:
 
     def _where(self, account: str) -> Item:
         return key(f"roles#{pseudonym(self._key(), 'roles', *self._asked, account)}", "roles")
-
-    def _young(self, worn: Worn) -> bool:
-        """An answer from the future is none: whoever wrote it has another clock."""
-        return -60 < self._clock() - worn.read_at < self._seconds

@@ -2,11 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from commonplace.identity.accounts import LOCAL, OIDC, Hats, Standing
 from commonplace.identity.principals import CATALOGUE, DECLARED, TIERS, Tier, covers, highest, scope
@@ -24,7 +23,7 @@ DEFAULT_SCOPES: Mapping[Tier, frozenset[str]] = {
     )
     for rank, tier in enumerate(TIERS)
 }
-"""What the accounts of a tier have, as the capabilities declare it."""
+"""The scopes of the accounts of a tier, as the capabilities declare it."""
 
 MAX_RULES = 200
 MAX_GROUPS = 64
@@ -58,14 +57,14 @@ class RoleMap:
     """From what an account has to what it may. Raises RoleMapError when it is made of nonsense."""
 
     hats: Mapping[str, Role] = field(default_factory=lambda: {"30.3.1": CONTRIBUTOR, "30.3.5": MEMBER})
-    """By path in the tree, such as `30.3.1`."""
+    """The roles by path in the tree, such as `30.3.1`."""
     addresses: Mapping[str, Role] = field(default_factory=dict)
-    """Of wallets on the operator's list, by address in lower case."""
+    """The roles of wallets on the operator's list, by address in lower case."""
     groups: Mapping[str, Role] = field(default_factory=dict)
-    """By a claim of an OIDC provider, such as `groups:editors`; `*` is everybody who signs in there."""
+    """The roles by a claim of an OIDC provider, such as `groups:editors`; `*` is everybody who signs in there."""
     scopes: Mapping[Tier, frozenset[str]] = field(default_factory=lambda: DEFAULT_SCOPES)
     organisation: str | None = None
-    """Of every account that no role gives another."""
+    """The organisation of accounts without another by a role."""
 
     @classmethod
     def from_json(cls, text: str, *, organisation: str | None = None) -> Self:
@@ -73,17 +72,28 @@ class RoleMap:
 
         A part that is absent is the default's; one that is there replaces it whole. Raises RoleMapError.
         """
-        values = _object(text)
+        try:
+            values = json.loads(text)
+        except ValueError:
+            values = None
+        if not isinstance(values, dict) or set(values) - {"hats", "addresses", "groups", "tiers"}:
+            raise RoleMapError('the role map must be a JSON object of "hats", "addresses", "groups" and "tiers"')
         parts: dict[str, Any] = {"organisation": organisation}
         for name in ("hats", "addresses", "groups"):
             if name in values:
-                parts[name] = _roles(name, values[name])
+                rules, most = values[name], MAX_GROUPS if name == "groups" else MAX_RULES
+                if not isinstance(rules, dict) or len(rules) > most:
+                    raise RoleMapError(f"{name} must be an object of at most {most} rules")
+                parts[name] = dict(_rule(name, key, rule) for key, rule in rules.items())
         if "tiers" in values:
-            parts["scopes"] = _tiers(values["tiers"])
+            tiers = values["tiers"]
+            if not isinstance(tiers, dict) or set(tiers) - set(TIERS):
+                raise RoleMapError(f"tiers must be an object of lists of scopes, by {', '.join(TIERS)}")
+            parts["scopes"] = {tier: _scopes(f"tiers[{tier!r}]", listed) for tier, listed in tiers.items()}
         return cls(**parts)
 
     def standing(self, roles: Iterable[Role], rules: Iterable[str] = ()) -> Standing:
-        """What these roles amount to together; `rules` as in `Standing`."""
+        """Return what these roles amount to together; `rules` as in `Standing`."""
         held = list(roles)
         tier = highest(role.tier for role in held)
         scopes = frozenset().union(
@@ -109,7 +119,7 @@ class RoleMap:
         return list(dict.fromkeys(found))
 
     def gives(self, held: Tier, tier: Tier, wanted: str | None = None) -> bool:
-        """Whether accounts of the tier `held` have this one, and the scope."""
+        """Return whether accounts of the tier `held` have this one, and the scope."""
         return self._enough(Role(name=held, tier=held), tier, wanted)
 
     def _enough(self, role: Role, tier: Tier, wanted: str | None) -> bool:
@@ -132,7 +142,8 @@ class MappedStandings:
         self, subject: str, *, claims: tuple[str, ...] = (), rules: tuple[str, ...] = (), fresh: bool = False
     ) -> Standing:
         if subject.startswith(OIDC):
-            found = dict(self._grouped({EVERYBODY, *claims}, frozenset(rules)))
+            given = {EVERYBODY, *claims}
+            found = {rule: role for rule, (claim, role) in self._groups.items() if claim in given or rule in rules}
             return self._map.standing(found.values(), found)
         if subject.startswith(LOCAL):
             tier = self._local.get(subject, "public")
@@ -144,19 +155,13 @@ class MappedStandings:
         try:
             worn = self._hats.worn(subject, fresh=fresh).hats if self._map.hats else frozenset()
         except Unavailable:
-            if not self._complete(own):
+            # The list alone may give as much as it does with every hat: then nothing depends on the chain.
+            least, most = self._map.standing(own), self._map.standing([*self._map.hats.values(), *own])
+            if not ((least.tier, least.scopes, least.organisation) == (most.tier, most.scopes, most.organisation)):
                 raise
             worn = frozenset()
         held = [role for path, role in self._map.hats.items() if path in worn]
         return self._map.standing([*held, *own])
-
-    def _complete(self, own: list[Role]) -> bool:
-        """Whether the list alone gives as much as it does with every hat: then nothing depends on the chain."""
-        least, most = self._map.standing(own), self._map.standing([*self._map.hats.values(), *own])
-        return (least.tier, least.scopes, least.organisation) == (most.tier, most.scopes, most.organisation)
-
-    def _grouped(self, claims: AbstractSet[str], rules: AbstractSet[str]) -> Iterator[tuple[str, Role]]:
-        return ((rule, role) for rule, (claim, role) in self._groups.items() if claim in claims or rule in rules)
 
 
 def _group_words(claim: str) -> str:
@@ -172,23 +177,6 @@ def _group_words(claim: str) -> str:
 def rule_id(claim: str) -> str:
     """Names the rule of a group in access tokens. A digest: the group may be somebody's address."""
     return sha256(f"groups|{claim}".encode("utf-8", "surrogateescape")).hexdigest()[:RULE_CHARACTERS]
-
-
-def _object(text: str) -> Mapping[str, Any]:
-    try:
-        values = json.loads(text)
-    except ValueError:
-        values = None
-    if not isinstance(values, dict) or set(values) - {"hats", "addresses", "groups", "tiers"}:
-        raise RoleMapError('the role map must be a JSON object of "hats", "addresses", "groups" and "tiers"')
-    return values
-
-
-def _roles(part: str, values: Any) -> dict[str, Role]:
-    most = MAX_GROUPS if part == "groups" else MAX_RULES
-    if not isinstance(values, dict) or len(values) > most:
-        raise RoleMapError(f"{part} must be an object of at most {most} rules")
-    return dict(_rule(part, key, rule) for key, rule in values.items())
 
 
 def _rule(part: str, key: str, rule: Any) -> tuple[str, Role]:
@@ -209,12 +197,6 @@ def _rule(part: str, key: str, rule: Any) -> tuple[str, Role]:
         raise RoleMapError(f"{where}: a role is up to 64 letters, digits, spaces, dots and hyphens")
     role = Role(name=name, tier=tier, scopes=_scopes(where, rule.get("scopes", [])), organisation=organisation)
     return (key.lower() if part == "addresses" else key), role
-
-
-def _tiers(values: Any) -> dict[Tier, frozenset[str]]:
-    if not isinstance(values, dict) or set(values) - set(TIERS):
-        raise RoleMapError(f"tiers must be an object of lists of scopes, by {', '.join(TIERS)}")
-    return {cast(Tier, tier): _scopes(f"tiers[{tier!r}]", listed) for tier, listed in values.items()}
 
 
 def _scopes(where: str, values: Any) -> frozenset[str]:

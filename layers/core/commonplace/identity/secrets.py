@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Any
 
 CODE, REFRESH, CLIENT_SECRET, HANDLE, SESSION = "cpc_", "cpr_", "cps_", "cph_", "cpn_"
-"""So that a secret is recognised where it should not be: by people, and by scanners of repositories."""
+"""The prefix by which a secret is recognised where it should not be: by people, and by scanners of repositories."""
 
 NONCE_BYTES = 12
 

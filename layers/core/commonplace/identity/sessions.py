@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 COOKIE = "__Host-cp_session"
 PURPOSE = "session"
 CLIENT = "console"
-"""What stands in records and in a principal for the client: the person's own browser."""
+"""The name of the client in records and in a principal: the person's own browser."""
 
 
 class FindsSessions(Protocol):
@@ -57,7 +57,7 @@ class Sessions:
             return None
 
     def find(self, cookie: str) -> Profile | None:
-        """As `look`, without the session."""
+        """Return what `look` does, without the session."""
         found = self.look(cookie)
         return found[1] if found else None
 

@@ -67,16 +67,13 @@ class SigningFunction:
     def __call__(self, event: Mapping[str, Any], _context: object) -> None:
         """Raises what went wrong: Secrets Manager tries again, and an alarm is raised."""
         if event.get("source") == "commonplace.operator" and event.get("atOnce") is True:
-            self._replace()
+            # The secret first: a key that is in use and not yet published fails closed, the other way round signs on.
+            ring = self._keys.at_once()
+            self._secrets.put_secret_value(SecretId=self._arn, SecretString=ring)
+            self._keys.publish(ring)
+            logger.warning("signing keys replaced at once")
         else:
             self._rotation.step(event)
-
-    def _replace(self) -> None:
-        """The secret first: a key that is in use and not yet published fails closed, the other way round signs on."""
-        ring = self._keys.at_once()
-        self._secrets.put_secret_value(SecretId=self._arn, SecretString=ring)
-        self._keys.publish(ring)
-        logger.warning("signing keys replaced at once")
 
 
 def _fits(private: Mapping[str, Any], public: Mapping[str, Any]) -> bool:

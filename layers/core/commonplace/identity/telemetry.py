@@ -25,7 +25,7 @@ def record(event: Event, outcome: Outcome = "ok", reason: str = "") -> None:
 
 
 def outcome_of(status: int) -> Outcome:
-    """Whose fault an answer is: nobody's, the caller's, ours."""
+    """Return whose fault an answer is: nobody's, the caller's, ours."""
     if status < 400:
         return "ok"
     return "denied" if status < 500 else "failed"

@@ -44,7 +44,7 @@ class AccessClaims:
     member: str | None
     tier: Tier
     roles: tuple[str, ...]
-    """For display."""
+    """The names for display."""
     rules: tuple[str, ...]
     """As in `accounts.Standing`."""
     grant: str
@@ -53,7 +53,7 @@ class AccessClaims:
     resource_scopes: tuple[str, ...] | None
 
     def as_claims(self) -> dict[str, Any]:
-        """As they stand in the JWT."""
+        """Return the claims as they stand in the JWT."""
         return {
             "iss": self.issuer,
             "sub": self.subject,

@@ -7,7 +7,7 @@ import logging
 import re
 import secrets as random
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol, Self
 from urllib.parse import urlsplit
@@ -23,10 +23,10 @@ from commonplace.kernel.limits import Limiter, Quota
 logger = logging.getLogger(__name__)
 
 MAX_TEXT_CHARACTERS = 1_000
-"""Of a text that a client wrote. The parser takes time that grows with the square of the length."""
+"""The bound of a text that a client wrote. The parser takes time that grows with the square of the length."""
 MAX_AGE = timedelta(minutes=10)
 MAX_AHEAD = timedelta(seconds=60)
-"""How far a client's clock may differ from ours."""
+"""A client's clock may differ so far from ours."""
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _SIGNATURE = re.compile(r"0x(?:[0-9a-fA-F]{2}){65,8192}")
@@ -154,7 +154,7 @@ def domain_of(base_url: str) -> str:
 
 
 def uri_of(base_url: str) -> str:
-    """What every sign-in text names as its subject."""
+    """Return what every sign-in text names as its subject."""
     return f"{base_url}/authorize"
 
 
@@ -180,7 +180,7 @@ def nonce_in(text: Any) -> str:
 
 
 def check_times(issued: datetime, expires: datetime | None, now: datetime) -> None:
-    """Of a text that a client wrote: it must end, and be new. Raises BadText."""
+    """Refuse a text of a client's own that does not end, or is not new. Raises BadText."""
     if expires is None:
         raise BadText("text_without_expiry")
     if not now - MAX_AGE <= issued <= now + MAX_AHEAD:
@@ -226,7 +226,7 @@ class SignInUnreadable(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInSettings:
-    """What a deployment says of its sign-in."""
+    """The settings of the sign-in of a deployment."""
 
     base_url: str
     """The public origin: no path, no trailing slash."""
@@ -237,7 +237,7 @@ class SignInSettings:
     tries_per_minute: int = 30
     """Challenges, and answers to them, of one network each; 0 switches the limit off, as below."""
     sign_ins_per_hour: int = 30
-    """Of one account."""
+    """The sign-ins of one account."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,32 +262,20 @@ class _Answer:
     state: str
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class SignIn:
-    """Challenges, and what comes of them."""
+    """Challenges, and what comes of them. `subject_hash` makes the account's name in records."""
 
-    def __init__(
-        self,
-        store: SignInStore,
-        check: SignatureCheck,
-        *,
-        standings: Standings,
-        names: Names,
-        limiter: Limiter,
-        settings: SignInSettings,
-        audit: AuditLog,
-        subject_hash: Callable[[str], str],
-        clock: Callable[[], float],
-    ) -> None:
-        """`subject_hash` makes the account's name in records; `clock` gives epoch seconds."""
-        self._store = store
-        self._check = check
-        self._standings = standings
-        self._names = names
-        self._limiter = limiter
-        self._settings = settings
-        self._audit = audit
-        self._subject_hash = subject_hash
-        self._clock = clock
+    store: SignInStore
+    check: SignatureCheck
+    _: KW_ONLY
+    standings: Standings
+    names: Names
+    limiter: Limiter
+    settings: SignInSettings
+    audit: AuditLog
+    subject_hash: Callable[[str], str]
+    clock: Callable[[], float]
 
     def challenge(self, address: str | None, handle: str | None, cookie: str, network: str) -> dict[str, Any]:
         """`{nonce}`, and for an address `{id, message}` as well: the exact text to sign. Good for five minutes, once.
@@ -299,9 +287,23 @@ class SignIn:
             raise BadRequest("An address is 0x and 40 hex digits.")
         if not MIN_COOKIE_CHARACTERS <= len(cookie) <= MAX_COOKIE_CHARACTERS:
             raise BadRequest("The browser's cookie for this sign-in is malformed.")
-        self._spend("signin-challenge", self._settings.tries_per_minute, 60, network)
-        now = self._clock()
-        asked = self._challenge_text(address, now)
+        self._spend("signin-challenge", self.settings.tries_per_minute, 60, network)
+        now = self.clock()
+        nonce = random.token_hex(16)
+        if address is None:
+            asked = _ChallengeText(nonce)
+        else:
+            whose = checksummed(address)
+            text = message_text(
+                base_url=self.settings.base_url,
+                site_name=self.settings.site_name,
+                address=whose,
+                chain_id=self.settings.chain_id,
+                nonce=nonce,
+                now=now,
+                life=CHALLENGE_SECONDS,
+            )
+            asked = _ChallengeText(nonce, text, whose)
         # A bare nonce is its own id: the text that names it is all that its client sends.
         known = random.token_hex(16) if asked.text else asked.nonce
         challenge = Challenge(
@@ -311,22 +313,43 @@ class SignIn:
             handle_hash=secrets.digest(handle) if handle else "",
             expires_at=int(now) + CHALLENGE_SECONDS,
         )
-        self._store.put_challenge(challenge)
+        self.store.put_challenge(challenge)
         return {"nonce": asked.nonce} | ({"id": known, "message": asked.text} if asked.text else {})
 
     def verify(self, body: Mapping[str, Any], cookie: str, network: str) -> Profile:
-        """Who signed: `{id, signature}` for a text of ours, `{message, signature, stateId}` for a client's own.
+        """Return who signed: `{id, signature}` for a text of ours, `{message, signature, stateId}` for a client's own.
 
         Whatever comes of it, the challenge is spent. Raises SignInRefused, SignInUnreadable, RateLimited, and
         Unavailable when the chain cannot be read.
         """
         answer = _read(body)
-        self._spend("signin-verify", self._settings.tries_per_minute, 60, network)
-        challenge = self._store.take_challenge(secrets.digest(answer.challenge_id))
-        asked = _unsealed(answer.challenge_id, challenge)
+        self._spend("signin-verify", self.settings.tries_per_minute, 60, network)
+        challenge = self.store.take_challenge(secrets.digest(answer.challenge_id))
+        # None where there is no challenge, or one of another kind of sign-in.
+        try:
+            asked = (
+                _ChallengeText(**secrets.unseal(answer.challenge_id, _PURPOSE, challenge.sealed)) if challenge else None
+            )
+        except secrets.SealBroken:
+            asked = None
         whose = asked.address if asked else ""
         try:
-            address = self._signer(answer, challenge, asked, cookie)
+            now = self.clock()
+            if challenge is None or asked is None or bool(asked.text) != (answer.text is None):
+                raise BadSignature("challenge_unknown")
+            if now >= challenge.expires_at:
+                raise BadSignature("challenge_expired")
+            if not cookie or not secrets.same(secrets.digest(cookie), challenge.browser_hash):
+                raise BadSignature("other_browser")
+            if answer.state and challenge.handle_hash and secrets.digest(answer.state) != challenge.handle_hash:
+                raise BadSignature("other_request")
+            if not is_signature(answer.signature):
+                raise BadSignature("signature_form")
+            foreign = answer.text is not None
+            terms = Terms.of(self.settings.base_url, self.settings.chain_id, asked.nonce, now, foreign=foreign)
+            address = self.check.check(answer.text or asked.text, answer.signature, terms)
+            if asked.address and address != asked.address:
+                raise BadSignature("other_address")
         except (BadSignature, BadText) as error:
             self._record("denied", whose, network, reason=error.reason)
             if isinstance(error, BadText):
@@ -335,55 +358,16 @@ class SignIn:
         except CommonplaceError as error:
             self._record("failed", whose, network, reason=error.code.lower())
             raise
-        return self._admitted(address, network)
-
-    def _challenge_text(self, address: str | None, now: float) -> _ChallengeText:
-        nonce = random.token_hex(16)
-        if address is None:
-            return _ChallengeText(nonce)
-        whose = checksummed(address)
-        text = message_text(
-            base_url=self._settings.base_url,
-            site_name=self._settings.site_name,
-            address=whose,
-            chain_id=self._settings.chain_id,
-            nonce=nonce,
-            now=now,
-            life=CHALLENGE_SECONDS,
-        )
-        return _ChallengeText(nonce, text, whose)
-
-    def _signer(self, answer: _Answer, challenge: Challenge | None, asked: _ChallengeText | None, cookie: str) -> str:
-        """The address that signed. Raises BadSignature, BadText, Unavailable."""
-        now = self._clock()
-        if challenge is None or asked is None or bool(asked.text) != (answer.text is None):
-            raise BadSignature("challenge_unknown")
-        if now >= challenge.expires_at:
-            raise BadSignature("challenge_expired")
-        if not cookie or not secrets.same(secrets.digest(cookie), challenge.browser_hash):
-            raise BadSignature("other_browser")
-        if answer.state and challenge.handle_hash and secrets.digest(answer.state) != challenge.handle_hash:
-            raise BadSignature("other_request")
-        if not is_signature(answer.signature):
-            raise BadSignature("signature_form")
-        foreign = answer.text is not None
-        terms = Terms.of(self._settings.base_url, self._settings.chain_id, asked.nonce, now, foreign=foreign)
-        signer = self._check.check(answer.text or asked.text, answer.signature, terms)
-        if asked.address and signer != asked.address:
-            raise BadSignature("other_address")
-        return signer
-
-    def _admitted(self, address: str, network: str) -> Profile:
-        """The roles are read anew, so that what a token says next is not older than the sign-in."""
+        # The roles are read anew, so that what a token says next is not older than the sign-in.
         try:
-            self._spend("signin", self._settings.sign_ins_per_hour, 3_600, address)
-            standing = self._standings.of(address, fresh=True)
+            self._spend("signin", self.settings.sign_ins_per_hour, 3_600, address)
+            standing = self.standings.of(address, fresh=True)
         except CommonplaceError as error:
             outcome: Outcome = "denied" if error.status < 500 else "failed"
             self._record(outcome, address, network, reason=error.code.lower())
             raise
-        named = self._names.of(address)
-        self._audit.write(self._written("ok", address, network, "", standing))
+        named = self.names.of(address)
+        self.audit.write(self._written("ok", address, network, "", standing))
         return Profile(
             subject=address,
             kind="wallet",
@@ -394,14 +378,14 @@ class SignIn:
         )
 
     def _spend(self, name: str, calls: int, window_seconds: int, whose: str) -> None:
-        allowance = self._limiter.take(Quota(name, calls, window_seconds), whose)
+        allowance = self.limiter.take(Quota(name, calls, window_seconds), whose)
         if allowance is not None and not allowance.allowed:
             raise RateLimited("Too many sign-ins.", retry_after_seconds=allowance.reset_seconds)
 
     def _record(self, outcome: Outcome, address: str, network: str, *, reason: str) -> None:
-        """For what changed nothing: a log that does not answer does not turn a refusal into something else."""
+        """Record what changed nothing: a log that does not answer does not turn a refusal into something else."""
         try:
-            self._audit.write(self._written(outcome, address, network, reason))
+            self.audit.write(self._written(outcome, address, network, reason))
         except CommonplaceError:
             logger.warning("a refused sign-in was not recorded", extra={"reason": reason})
 
@@ -413,21 +397,13 @@ class SignIn:
         return AuditRecord(
             event="signin",
             outcome=outcome,
-            at=self._clock(),
-            organisation=(standing.organisation if standing else None) or self._settings.organisation,
-            subject=self._subject_hash(address) if address else "",
+            at=self.clock(),
+            organisation=(standing.organisation if standing else None) or self.settings.organisation,
+            subject=self.subject_hash(address) if address else "",
             reason=reason,
             network=network,
             details={"kind": "wallet"} | details,
         )
-
-
-def _unsealed(known: str, challenge: Challenge | None) -> _ChallengeText | None:
-    """None where there is none, or one of another kind of sign-in."""
-    try:
-        return _ChallengeText(**secrets.unseal(known, _PURPOSE, challenge.sealed)) if challenge else None
-    except secrets.SealBroken:
-        return None
 
 
 def _read(body: Mapping[str, Any]) -> _Answer:

@@ -52,7 +52,7 @@ class Author:
     """For people of the same organisation to read: an agent's name, else the member's id."""
 
     def record(self, event: str, at: float, **details: str) -> AuditRecord:
-        """What was done, at a time in epoch seconds. `details` are names and figures, never text."""
+        """Return what was done, at a time in epoch seconds. `details` are names and figures, never text."""
         return AuditRecord(
             event=event,
             outcome="ok",
@@ -70,7 +70,7 @@ class AuditLog(Protocol):
     """Keeps records, and finds them again."""
 
     def write(self, record: AuditRecord) -> None:
-        """For what changes nothing; a mutation writes its record with itself."""
+        """Write the record of what changes nothing; a mutation writes its record with itself."""
         ...
 
     def read(self, organisation: str, *, limit: int = 100, before: str | None = None) -> Iterator[AuditRecord]:

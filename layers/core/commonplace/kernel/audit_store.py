@@ -33,7 +33,7 @@ PAGE = 100
 
 
 def position(record: AuditRecord) -> str:
-    """Where a record stands among its organisation's: what `AuditLog.read` takes as `before`."""
+    """Return where a record stands among its organisation's: what `AuditLog.read` takes as `before`."""
     return f"{int(record.at * 1_000):015d}#{record.id}"
 
 
@@ -66,14 +66,16 @@ class DynamoAudit:
 
 def _item(record: AuditRecord, kind: Kind) -> Item:
     expires = int(record.at) + RETENTION_DAYS * 86_400
-    return encode(_bounded(record)) | key(f"{kind}#{record.organisation}", position(record)) | {"expiresAt": expires}
-
-
-def _bounded(record: AuditRecord) -> AuditRecord:
     details = {name[:MAX_CHARACTERS]: value[:MAX_CHARACTERS] for name, value in record.details.items()}
-    return replace(
-        record,
-        details=dict(list(details.items())[:MAX_DETAILS]),
-        client=record.client[:MAX_CHARACTERS],
-        reason=record.reason[:MAX_CHARACTERS],
+    return (
+        encode(
+            replace(
+                record,
+                details=dict(list(details.items())[:MAX_DETAILS]),
+                client=record.client[:MAX_CHARACTERS],
+                reason=record.reason[:MAX_CHARACTERS],
+            )
+        )
+        | key(f"{kind}#{record.organisation}", position(record))
+        | {"expiresAt": expires}
     )

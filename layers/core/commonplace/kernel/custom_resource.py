@@ -61,17 +61,14 @@ def answer(
     body = json.dumps({**status, "PhysicalResourceId": physical_id, **request.identity}).encode()
     for delay in (*DELAYS, None):
         try:
-            _put(request.response_url, body)
-            return
+            # The URL is signed for a request without a content type; urllib would invent one.
+            put = Request(  # noqa: S310 - checked when it was parsed
+                request.response_url, data=body, headers={"Content-Type": ""}, method="PUT"
+            )
+            with urlopen(put, timeout=ATTEMPT_SECONDS):  # noqa: S310
+                return
         except (OSError, HTTPException) as error:
             logger.warning("the answer could not be put", extra={"error": type(error).__name__})
             if delay is None:
                 raise OSError("CloudFormation could not be answered") from None
         sleep(delay)
-
-
-def _put(url: str, body: bytes) -> None:
-    # The URL is signed for a request without a content type; urllib would invent one.
-    put = Request(url, data=body, headers={"Content-Type": ""}, method="PUT")  # noqa: S310 - checked when it was parsed
-    with urlopen(put, timeout=ATTEMPT_SECONDS):  # noqa: S310
-        return

@@ -25,7 +25,7 @@ def is_organisation(text: Any) -> bool:
 
 
 def is_loopback(host: str | None) -> bool:
-    """Whether the host is this very machine."""
+    """Return whether the host is this very machine."""
     return host in _LOOPBACK_HOSTS
 
 
@@ -38,6 +38,6 @@ def web_url(text: str) -> str | None:
 
 
 def bare_origin(text: str) -> str | None:
-    """As `web_url`, and nothing after host and port."""
+    """Return what `web_url` does, with nothing after host and port."""
     url = web_url(text)
     return url if url and not urlsplit(url).path else None

@@ -78,7 +78,7 @@ class LimitedFetcher:
         self._limiter = limiter
 
     def get(self, url: str, *, max_bytes: int, seconds: float, media_types: Collection[str] = JSON_TYPES) -> Fetched:
-        """As `Fetcher.get`; raises RateLimited besides."""
+        """Fetch as `Fetcher.get` does; raises RateLimited besides."""
         allowance = self._limiter.take(PER_HOST, host_of(url))
         if allowance is not None and not allowance.allowed:
             raise RateLimited(

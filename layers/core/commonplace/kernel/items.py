@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
@@ -73,13 +74,23 @@ def _fitted(hint: Any, value: Any) -> Any:
     """The value as the field's type wants it: tuples for lists, records for JSON. Raises Corrupt."""
     hint = getattr(hint, "__supertype__", hint)  # of a NewType
     if get_origin(hint) in (Union, UnionType):
-        return _first_fit(get_args(hint), value)
+        for one in get_args(hint):
+            with suppress(Corrupt):
+                return _fitted(one, value)
+        raise Corrupt(str(get_args(hint)))
     if hint is NoneType and value is None:
         return None
     if get_origin(hint) is Literal and value in get_args(hint):
         return value
     if is_dataclass(hint) and isinstance(value, str):
-        return _from_text(hint, value)
+        kind: Any = hint
+        try:
+            values = json.loads(value)
+        except ValueError:
+            values = None
+        if not isinstance(values, dict):
+            raise Corrupt(kind.__name__)
+        return _built(kind, values)
     if get_origin(hint) is tuple and isinstance(value, list | tuple):
         return tuple(_fitted(get_args(hint)[0], one) for one in value)
     if get_origin(hint) is not None and isinstance(value, Mapping) and get_origin(hint) is not tuple:
@@ -90,25 +101,6 @@ def _fitted(hint: Any, value: Any) -> Any:
     if hint is float and type(value) is int:
         return float(value)
     raise Corrupt(str(hint))
-
-
-def _first_fit(hints: Sequence[Any], value: Any) -> Any:
-    for hint in hints:
-        try:
-            return _fitted(hint, value)
-        except Corrupt:
-            continue
-    raise Corrupt(str(hints))
-
-
-def _from_text(kind: Any, text: str) -> Any:
-    try:
-        values = json.loads(text)
-    except ValueError:
-        values = None
-    if not isinstance(values, dict):
-        raise Corrupt(kind.__name__)
-    return _built(kind, values)
 
 
 def _hints(kind: Any) -> dict[str, Any]:

@@ -56,7 +56,7 @@ class DynamoCounters:
 
 
 def counters_of(settings: Limited) -> DynamoCounters:
-    """Of a function: one short try, for a caller waits, and without an answer nobody is refused."""
+    """Return the counters of a function: one short try, for a caller waits, and without an answer nobody is refused."""
     from commonplace.kernel import aws
 
     return DynamoCounters(aws.dynamodb(read_timeout_seconds=0.5, attempts=1), settings.activity_table)

@@ -13,7 +13,7 @@ import hmac
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from ipaddress import IPv6Address
 from threading import Lock
 from typing import Protocol
@@ -25,10 +25,10 @@ MAX_LEASES = 20_000
 """Clients remembered by one process; beyond it the one not seen for longest is forgotten and leases anew."""
 
 STORE_PAUSE_SECONDS = 10.0
-"""How long a counter store that failed is left alone, so that its timeout is not added to every answer."""
+"""A counter store that failed is left alone for so long, so that its timeout is not added to every answer."""
 
 ATTEMPTS = 4
-"""So often a change is tried anew that another process has got ahead of."""
+"""A change that another process got ahead of is tried so often."""
 
 MARGIN_SECONDS = 5.0
 """A lease outlives what it is for by this: clocks of two machines differ."""
@@ -44,7 +44,7 @@ class CounterStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """So many calls in each window. `calls` 0 switches the limit off."""
+    """The number of calls in each window. `calls` 0 switches the limit off."""
 
     name: str
     calls: int
@@ -68,10 +68,10 @@ class _Lease:
     used: int = 0
     next_block: int = 1
     total: int = 0
-    """What every process together has leased, as of the last read of the counter."""
+    """The calls that all processes together have leased, as of the last read of the counter."""
 
     def wanted(self, quota: Quota) -> int:
-        """How many calls to lease before one can be spent; 0 when there is one, or none to be had."""
+        """Return how many calls to lease before one can be spent; 0 when there is one, or none to be had."""
         spent = self.used >= self.granted and self.total < quota.calls
         return min(self.next_block, quota.calls) if spent else 0
 
@@ -86,13 +86,13 @@ class _Lease:
         self.next_block = min(block * 2, max(1, quota.calls // 6))
 
     def spend(self) -> bool:
-        """Whether one call was left."""
+        """Return whether one call was left."""
         allowed = self.used < self.granted
         self.used += allowed
         return allowed
 
     def left(self, quota: Quota) -> int:
-        """What the window still holds, as far as this process knows."""
+        """Return what the window still holds, as far as this process knows."""
         return max(0, self.granted - self.used + quota.calls - self.total)
 
 
@@ -103,7 +103,6 @@ class Limiter:
     """
 
     def __init__(self, counters: CounterStore, clock: Callable[[], float], *, secret: bytes = b"commonplace") -> None:
-        """`clock` gives epoch seconds."""
         self._counters = counters
         self._clock = clock
         self._secret = secret
@@ -127,42 +126,36 @@ class Limiter:
     def _spend(self, quota: Quota, client: str, window: int, now: float) -> tuple[bool, int]:
         while True:
             with self._lock:
-                lease = self._lease(quota, client, window)
+                name = (quota.name, client)
+                lease = self._leases.get(name)
+                if lease is None or lease.window < window:
+                    lease = self._leases[name] = _Lease(window, next_block=max(1, quota.calls // 60))
+                self._leases.move_to_end(name)
+                if len(self._leases) > MAX_LEASES:
+                    self._leases.popitem(last=False)
                 block = lease.wanted(quota)
                 if not block:
                     return lease.spend(), lease.left(quota)
-            total = self._add(self._key(quota, client, window), block, window, quota, now)
+            told = hmac.new(self._secret, f"{quota.name}|{window}|{client}".encode(), hashlib.sha256)
+            key = f"{quota.name}#{window}#{told.hexdigest()[:32]}"
+            if now < self._store_paused_until:
+                total = None
+            else:
+                try:
+                    # One window longer than needed: clocks of two machines differ.
+                    total = self._counters.add(key, block, (window + 2) * quota.window_seconds)
+                except Exception as error:  # noqa: BLE001 - whatever a store's client raises, reading goes on
+                    self._store_paused_until = now + STORE_PAUSE_SECONDS
+                    logger.warning(
+                        "rate limits are counted by this process alone", extra={"error": type(error).__name__}
+                    )
+                    total = None
             with self._lock:
                 lease.extend(quota, block, total)
 
-    def _lease(self, quota: Quota, client: str, window: int) -> _Lease:
-        name = (quota.name, client)
-        lease = self._leases.get(name)
-        if lease is None or lease.window < window:
-            lease = self._leases[name] = _Lease(window, next_block=max(1, quota.calls // 60))
-        self._leases.move_to_end(name)
-        if len(self._leases) > MAX_LEASES:
-            self._leases.popitem(last=False)
-        return lease
-
-    def _add(self, key: str, block: int, window: int, quota: Quota, now: float) -> int | None:
-        if now < self._store_paused_until:
-            return None
-        try:
-            # One window longer than needed: clocks of two machines differ.
-            return self._counters.add(key, block, (window + 2) * quota.window_seconds)
-        except Exception as error:  # noqa: BLE001 - whatever a store's client raises, reading goes on
-            self._store_paused_until = now + STORE_PAUSE_SECONDS
-            logger.warning("rate limits are counted by this process alone", extra={"error": type(error).__name__})
-            return None
-
-    def _key(self, quota: Quota, client: str, window: int) -> str:
-        told = hmac.new(self._secret, f"{quota.name}|{window}|{client}".encode(), hashlib.sha256)
-        return f"{quota.name}#{window}#{told.hexdigest()[:32]}"
-
 
 def network(address: str) -> str:
-    """What counts as one client: an IPv4 address, or the /64 that an IPv6 subscriber owns."""
+    """Return what counts as one client: an IPv4 address, or the /64 that an IPv6 subscriber owns."""
     if ":" not in address:
         return address
     try:
@@ -195,37 +188,32 @@ class SlotStore(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Slots:
-    """At most `each` for one holder and `together` for all; 0 of either are none at all. Any thread may call."""
+    """At most `each` for one holder and `together` for all; 0 of either are none at all. Any thread may call.
 
-    def __init__(
-        self,
-        store: SlotStore,
-        clock: Callable[[], float],
-        *,
-        each: int,
-        together: int,
-        secret: bytes = b"commonplace",
-    ) -> None:
-        """`clock` gives epoch seconds. Holders are hashed with the secret before they are stored."""
-        self._store = store
-        self._clock = clock
-        self._each = each
-        self._together = together
-        self._secret = secret
+    Holders are hashed with the secret before they are stored.
+    """
+
+    store: SlotStore
+    clock: Callable[[], float]
+    _: KW_ONLY
+    each: int
+    together: int
+    secret: bytes = b"commonplace"
 
     def take(self, holder: str, seconds: float) -> str | None:
         """The name of a slot for so long; None where none is free, or the store does not answer. Never raises."""
-        if min(self._each, self._together) <= 0:
+        if min(self.each, self.together) <= 0:
             return None
-        now = self._clock()
-        hashed = hmac.new(self._secret, holder.encode(), hashlib.sha256).hexdigest()[:32]
+        now = self.clock()
+        hashed = hmac.new(self.secret, holder.encode(), hashlib.sha256).hexdigest()[:32]
         slot = Slot(uuid4().hex, hashed, now + seconds + MARGIN_SECONDS)
 
         def with_one_more(slots: Sequence[Slot]) -> Sequence[Slot] | None:
             live = [one for one in slots if one.until > now]
             mine = sum(one.holder == hashed for one in live)
-            return [*live, slot] if len(live) < self._together and mine < self._each else None
+            return [*live, slot] if len(live) < self.together and mine < self.each else None
 
         return slot.name if self._change(with_one_more) else None
 
@@ -239,14 +227,14 @@ class Slots:
         self._change(without)
 
     def _change(self, change: Callable[[Sequence[Slot]], Sequence[Slot] | None]) -> bool:
-        """Whether it was made; `change` gives None for nothing to do."""
+        """Return whether it was made; `change` gives None for nothing to do."""
         try:
             for _ in range(ATTEMPTS):
-                slots, mark = self._store.read()
+                slots, mark = self.store.read()
                 changed = change(slots)
                 if changed is None:
                     return False
-                if self._store.replace(changed, mark):
+                if self.store.replace(changed, mark):
                     return True
         except Exception as error:  # noqa: BLE001 - whatever a store's client raises, nothing is held open
             logger.warning("slots cannot be counted, and none is given", extra={"error": type(error).__name__})

@@ -65,11 +65,11 @@ def _check_time() -> None:
 
 @dataclass(slots=True)
 class Work:
-    """What the parsing of one text has cost. It is in the parser's environment as `work`."""
+    """The cost of parsing one text. It is in the parser's environment as `work`."""
 
     spent: int = 0
     tokens: int = 0
-    """Of texts that were parsed before on the same page."""
+    """The cost of texts that were parsed before on the same page."""
     limit: int = BASE_WORK
     block_line: int = 0
     ended: int | None = None

@@ -46,7 +46,7 @@ _PADS = ("[PAD]", "<pad>", "<|endoftext|>")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What `commonplace.json` may say; the file may be missing."""
+    """The fields of `commonplace.json`; the file may be missing."""
 
     name: str | None = None
     """Stored with the index; by default the folder's name."""

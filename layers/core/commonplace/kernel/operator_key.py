@@ -5,7 +5,7 @@ import secrets
 from hashlib import sha256
 
 KEY_PREFIX = "cpo_"
-"""So that a key is recognised where it should not be: by people, and by scanners of repositories."""
+"""The prefix by which a key is recognised where it should not be: by people, and by scanners of repositories."""
 KEY_BYTES = 32
 
 
@@ -20,5 +20,5 @@ def key_hash(key: str) -> str:
 
 
 def is_operators_key(key: str, expected_hash: str | None) -> bool:
-    """Whether this is the key of that hash, in constant time. Without a hash there is no key, so nothing is."""
+    """Return whether this is the key of that hash, in constant time. Without a hash there is no key, so nothing is."""
     return expected_hash is not None and hmac.compare_digest(key_hash(key), expected_hash.casefold())

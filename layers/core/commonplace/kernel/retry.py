@@ -75,17 +75,13 @@ def retrying(
         try:
             return call()
         except Exception as error:
-            wait = max(min(delay, left), _requested_wait(error))
+            wait = max(min(delay, left), (error.wait_seconds or 0) if isinstance(error, Transient) else 0)
             if not retryable(error) or wait > left:
                 raise
             logger.info("trying again", extra={"after_seconds": wait, "reason": str(error)})
         left -= wait
         sleep(wait)
     return call()
-
-
-def _requested_wait(error: Exception) -> float:
-    return (error.wait_seconds or 0) if isinstance(error, Transient) else 0
 
 
 class CircuitBreaker:
@@ -108,7 +104,7 @@ class CircuitBreaker:
 
     @property
     def trips(self) -> int:
-        """How often it has opened: whoever waits to try again sees by it that another has given up meanwhile."""
+        """Return how often it has opened: whoever waits to try again sees by it that another has given up meanwhile."""
         return self._trips
 
     def check(self) -> bool:
@@ -123,7 +119,7 @@ class CircuitBreaker:
         raise self.refusal(left)
 
     def refusal(self, seconds: float | None = None) -> Unavailable:
-        """What a caller gets that is not let through."""
+        """Return what a caller gets that is not let through."""
         wait = max(1, math.ceil(self._open_seconds if seconds is None else seconds))
         return Unavailable(f"{self._name} does not answer and is left alone for now.", retry_after_seconds=wait)
 
@@ -167,7 +163,7 @@ class RetryBudget:
             self._left = min(self._burst, self._left + self._ratio)
 
     def spend(self) -> bool:
-        """Whether one more retry may be made."""
+        """Return whether one more retry may be made."""
         with self._lock:
             if self._left < 1:
                 return False

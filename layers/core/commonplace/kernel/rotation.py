@@ -63,7 +63,11 @@ class Rotation:
             case "testSecret":
                 self._rotated.check(self._value(PENDING, token))
             case "finishSecret":
-                self._finish(token)
+                current = next(version for version, stages in self._versions().items() if CURRENT in stages)
+                self._client.update_secret_version_stage(
+                    SecretId=self._arn, VersionStage=CURRENT, MoveToVersionId=token, RemoveFromVersionId=current
+                )
+                logger.info("secret rotated", extra={"version": token})
             case _:
                 raise RotationRefused("There is no such step.")
 
@@ -77,13 +81,6 @@ class Rotation:
             SecretString=self._rotated.following(self._value(CURRENT)),
             VersionStages=[PENDING],
         )
-
-    def _finish(self, token: str) -> None:
-        current = next(version for version, stages in self._versions().items() if CURRENT in stages)
-        self._client.update_secret_version_stage(
-            SecretId=self._arn, VersionStage=CURRENT, MoveToVersionId=token, RemoveFromVersionId=current
-        )
-        logger.info("secret rotated", extra={"version": token})
 
     def _versions(self) -> Mapping[str, list[str]]:
         return self._client.describe_secret(SecretId=self._arn).get("VersionIdsToStages", {})

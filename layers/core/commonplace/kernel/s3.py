@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -90,7 +90,12 @@ class S3ObjectStore:
     def delete(self, keys: Iterable[str]) -> None:
         waiting = iter(keys)
         while batch := list(islice(waiting, DELETE_BATCH)):
-            self._delete_batch([key for key in batch if not _NOT_IN_XML.search(key)])
+            if plain := [key for key in batch if not _NOT_IN_XML.search(key)]:
+                answer = self._client.delete_objects(
+                    Bucket=self._bucket, Delete={"Objects": [{"Key": key} for key in plain], "Quiet": True}
+                )
+                if errors := answer.get("Errors", []):
+                    raise ObjectsNotDeleted([error.get("Code", "unknown") for error in errors])
             for key in filter(_NOT_IN_XML.search, batch):
                 self._client.delete_object(Bucket=self._bucket, Key=key)
 
@@ -103,15 +108,6 @@ class S3ObjectStore:
         answer = self._client.get_object(Bucket=self._bucket, Key=key, **condition)
         with answer["Body"] as body:
             return StoredObject(body.read(), answer["ETag"].strip('"'))
-
-    def _delete_batch(self, keys: Sequence[str]) -> None:
-        if not keys:
-            return
-        answer = self._client.delete_objects(
-            Bucket=self._bucket, Delete={"Objects": [{"Key": key} for key in keys], "Quiet": True}
-        )
-        if errors := answer.get("Errors", []):
-            raise ObjectsNotDeleted([error.get("Code", "unknown") for error in errors])
 
 
 def _code(error: ClientError) -> str:

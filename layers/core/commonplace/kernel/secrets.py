@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 FRESH_SECONDS = 300
-"""So long it is taken as it was read."""
+"""A secret is taken as it was read for so long."""
 KEPT_SECONDS = 3_600
-"""So long it is used when it cannot be read again: an hour without Secrets Manager is noticed by nobody."""
+"""A secret that cannot be read again is used for so long: an hour without Secrets Manager is noticed by nobody."""
 PAUSE_SECONDS = 30
 """Between two attempts when the last one failed: its timeout is not added to every answer."""
 

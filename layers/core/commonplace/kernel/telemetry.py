@@ -21,7 +21,7 @@ CORRELATION = "requestContext.requestId || run || Records[0].messageId || Client
 batch), a rotation of Secrets Manager, a request of CloudFormation, an event of EventBridge."""
 
 _namespaces: list[str] = []
-"""Of the metrics of this process, if it is a function's."""
+"""The namespace of the metrics of this process, if it is a function's."""
 
 
 def namespace(stage: str) -> str:

@@ -13,7 +13,7 @@ _WORD = re.compile(r"[^\W_]+")
 _ABBREVIATED = re.compile(r"(.+?)\s*\(([^()]+)\)\Z", re.DOTALL)
 
 MOST_PER_CHARACTER = 4
-"""How many characters of its compatibility form a text may have for each of its own: U+FDFA stands for a sentence of
+"""The characters that the compatibility form of a text may have for each of its own: U+FDFA stands for a sentence of
 eighteen, and a text of such letters would cost eighteen times what its length says."""
 
 SHORTEST_STEM = 2

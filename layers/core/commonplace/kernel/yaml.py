@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from yaml.events import AliasEvent, CollectionStartEvent, Event, ScalarEvent
+    from yaml.events import AliasEvent, Event, ScalarEvent
 
 Reason = Literal["syntax", "half-character", "documents", "values", "reference", "depth", "duplicate", "key"]
 """Why a text was refused: no YAML, a lone surrogate, more than one document, too many values, an anchor, alias or tag
@@ -58,7 +58,7 @@ class Parsed:
     authored: Mapping[Place, str] = field(default_factory=dict)
     """Numbers and booleans as they were written."""
     line: int | None = None
-    """Where the value begins."""
+    """The line on which the value begins."""
 
 
 def read(
@@ -91,9 +91,9 @@ class _Open:
     place: Place
     anchor: str | None
     first: int
-    """How many values there were before it."""
+    """The number of values before it."""
     key: str | None = None
-    """Whose value comes next."""
+    """The key whose value comes next."""
 
     @property
     def expects_key(self) -> bool:
@@ -124,9 +124,18 @@ class _Builder:
                 case yaml.ScalarEvent():
                     self._scalar(event)
                 case yaml.CollectionStartEvent():
-                    self._start(event, {} if isinstance(event, yaml.MappingStartEvent) else [])
+                    value: dict[str, Any] | list[Any] = {} if isinstance(event, yaml.MappingStartEvent) else []
+                    first = self._values
+                    self._count(event)
+                    if len(self._open) >= self._max_depth:
+                        raise YamlError("depth", event.start_mark)
+                    self._open.append(_Open(value, self._put(value, event), event.anchor, first))
                 case yaml.CollectionEndEvent():
-                    self._end()
+                    closed = self._open.pop()
+                    if self._follow_aliases and isinstance(closed.value, dict) and MERGE in closed.value:
+                        _merge(closed.value)
+                    if closed.anchor:
+                        self._anchors[closed.anchor] = (closed.value, self._values - closed.first)
                 case yaml.AliasEvent():
                     self._alias(event)
                 case yaml.DocumentStartEvent():
@@ -151,20 +160,6 @@ class _Builder:
             self._anchors[event.anchor] = (value, 1)
         if isinstance(value, bool | int | float) and self._lines_to_depth:
             self._authored[place] = event.value
-
-    def _start(self, event: "CollectionStartEvent", value: dict[str, Any] | list[Any]) -> None:
-        first = self._values
-        self._count(event)
-        if len(self._open) >= self._max_depth:
-            raise YamlError("depth", event.start_mark)
-        self._open.append(_Open(value, self._put(value, event), event.anchor, first))
-
-    def _end(self) -> None:
-        closed = self._open.pop()
-        if self._follow_aliases and isinstance(closed.value, dict) and MERGE in closed.value:
-            _merge(closed.value)
-        if closed.anchor:
-            self._anchors[closed.anchor] = (closed.value, self._values - closed.first)
 
     def _alias(self, event: "AliasEvent") -> None:
         """The very value that its anchor named, never a copy; an alias bomb is refused before anything walks it."""

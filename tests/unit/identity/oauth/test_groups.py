@@ -14,7 +14,7 @@ from commonplace.identity.principals import Principal
 from commonplace.identity.roles import MappedStandings, RoleMap
 from tests.fakes.ethereum import FakeHats
 from tests.fakes.identity_stores import Clock
-from tests.fakes.oidc_provider import FakeProvider
+from tests.fakes.oidc_provider import CLIENT, ISSUER, FakeProvider
 from tests.unit.identity.oauth.world import BASE, MCP, World
 
 SOMEBODY = "oidc:https://id.example.org#1"
@@ -24,20 +24,18 @@ class Grouped(World):
     def __init__(self, groups: dict[str, Any]) -> None:
         roles = RoleMap.from_json(json.dumps({"hats": {}, "groups": groups}), organisation="default")
         self.mapped = MappedStandings(roles, FakeHats(Clock()))
-        super().__init__()
+        super().__init__(OIDC_ISSUER=ISSUER, OIDC_CLIENT_ID=CLIENT)
 
     def accounts(self) -> MappedStandings:
         return self.mapped
-
-    def claims(self) -> ProviderSessions:
-        return ProviderSessions(FakeProvider(self.clock), self.sign_ins, self.clock)
 
 
 def called(groups: dict[str, Any], *claims: str, scope: str = "knowledge:write") -> tuple[Any, Principal]:
     """What sign-in says of an account with these claims, and what the guard says of a token that it got."""
     world = Grouped(groups)
     client = str(world.register()["client_id"])
-    profile = world.claims().open(Profile(subject=SOMEBODY, kind="oidc", claims=claims), ProviderTokens(), {})
+    sessions = ProviderSessions(FakeProvider(world.clock), world.sign_ins, world.clock)
+    profile = sessions.open(Profile(subject=SOMEBODY, kind="oidc", claims=claims), ProviderTokens(), {})
     answer = world.exchange(client, world.code(client, scope, profile=profile))
     assert answer.status == 200, answer.body
 

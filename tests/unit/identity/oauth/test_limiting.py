@@ -10,7 +10,8 @@ from starlette.requests import Request
 from commonplace.identity.oauth.server.endpoint import spend_client
 from commonplace.identity.records import Client
 from tests.examples import examples
-from tests.unit.identity.oauth.world import Counters, World, answered, payload
+from tests.fakes.authority import Counters
+from tests.unit.identity.oauth.world import World, answered, payload
 
 ids = st.text(max_size=12) | st.sampled_from(['a", "b', "a", "b", '["a"]', "https://app.example.net/client.json"])
 addresses = st.sampled_from(["192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8:0:1::1", "a", ""])
@@ -26,7 +27,7 @@ def counted(caller: tuple[str, bool, str]) -> set[str]:
         id=client_id, name="App", source="registered", auth_method="client_secret_post" if confidential else "none"
     )
     spend_client(world.services, Request({"type": "http", "client": (address, 0)}), "token", client)
-    return set(counters.totals)
+    return set(counters.counts)
 
 
 @settings(deadline=None, max_examples=examples(30, soak=600))

@@ -11,7 +11,8 @@ from commonplace.identity.oauth.registration import Registrar
 from commonplace.identity.records import Client
 from commonplace.identity.secrets import digest
 from commonplace.kernel.limits import Limiter
-from tests.fakes.identity_clients import FakeClients, FakeCounters
+from tests.fakes.authority import Counters
+from tests.fakes.identity_clients import FakeClients
 from tests.unit.identity.documented import Clock, text
 from tests.unit.identity.oauth.world import REDIRECT, Answer, World
 from tests.unit.identity.signing import ec, public
@@ -303,7 +304,7 @@ def test_d10_registrations_that_are_refused_are_not_counted() -> None:
 def registrar(policy: Any) -> tuple[Registrar, FakeClients]:
     clock = Clock()
     store = FakeClients(clock)
-    return Registrar(store, Limiter(FakeCounters(), clock), clock, per_day=0, policy=policy), store
+    return Registrar(store, Limiter(Counters(), clock), clock, per_day=0, policy=policy), store
 
 
 def test_d11_policy_that_fails_is_a_server_error_and_nothing_is_kept(caplog: pytest.LogCaptureFixture) -> None:

@@ -10,31 +10,22 @@ from typing import Any, cast
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from commonplace.identity import keyring
-from commonplace.identity.access_tokens import Issuer, subject_hash
 from commonplace.identity.accounts import Profile, Standing, Standings
 from commonplace.identity.oauth.authorization_request import understand
-from commonplace.identity.oauth.client_auth import Assertions, Authentication
-from commonplace.identity.oauth.client_documents import Documents
-from commonplace.identity.oauth.clients import Clients
-from commonplace.identity.oauth.connections import Connections
-from commonplace.identity.oauth.consent import Consents
-from commonplace.identity.oauth.pages.html import frame
-from commonplace.identity.oauth.registration import Registrar
 from commonplace.identity.oauth.server.app import create_app
-from commonplace.identity.oauth.server.services import OAuthServices
-from commonplace.identity.oauth.token_endpoint import TokenEndpoint
-from commonplace.identity.oidc_sessions import NO_PROVIDER, ReadsClaims
+from commonplace.identity.oauth.server.composition import oauth_services
+from commonplace.identity.oauth.server.parts import AuthParts
 from commonplace.identity.principals import TOOLSETS
 from commonplace.identity.records import Client
 from commonplace.identity.resources import Resources
 from commonplace.identity.settings import AuthSettings
 from commonplace.identity.tokens import SigningKey
-from commonplace.identity.wallets import SignIn
 from commonplace.kernel.errors import Unavailable
-from commonplace.kernel.limits import Limiter
 from commonplace.web.gateway import Gateway
+from tests.fakes.authority import Counters
 from tests.fakes.identity_clients import FakeClients, FakeWeb
 from tests.fakes.identity_stores import Clock, MemoryAudit, MemoryGrants, MemorySignIns
+from tests.fakes.oidc_provider import FakeProvider
 
 BASE = "https://kb.example.org"
 MCP = f"{BASE}/mcp"
@@ -53,6 +44,7 @@ ENVIRONMENT = {
     "IDENTITY_SECRET_ARN": ARN,
     "RPC_SECRET_ARN": ARN,
     "SIGNING_SECRET_ARN": ARN,
+    "AUTH_AGENT_SESSIONS_PER_HOUR": "0",
 }
 FORM = "application/x-www-form-urlencoded"
 
@@ -67,17 +59,6 @@ class Answer:
 
     def json(self) -> Any:
         return json.loads(self.body)
-
-
-class Counters:
-    """Counts in memory."""
-
-    def __init__(self) -> None:
-        self.totals: dict[str, int] = {}
-
-    def add(self, key: str, amount: int, expires_at: int) -> int:
-        self.totals[key] = self.totals.get(key, 0) + amount
-        return self.totals[key]
 
 
 class Ring:
@@ -134,65 +115,28 @@ class World:
         self.web = FakeWeb()
         self.ring = Ring(self.clock.now)
         self.roles = Roles()
-        self.limiter = Limiter(Counters(), self.clock)
-        self.clients = Clients(self.store, Documents(self.store, self.web, self.limiter, self.clock), self.clock)
-        self.services = self._services()
+        parts = {
+            "clients": self.store,
+            "grants": self.grants,
+            "sign_ins": self.sign_ins,
+            "audit": self.audit,
+            "counters": Counters(),
+            "signing_keys": self.ring,
+            "standings": self.accounts(),
+            "fetcher": self.web,
+            "provider": FakeProvider(self.clock),
+            "key": lambda: KEY,
+        }
+        self.services = oauth_services(
+            self.settings, TOOLSETS, self.clock, lambda: cast(AuthParts, SimpleNamespace(**parts))
+        )
+        self.limiter, self.clients = self.services.limiter, self.services.clients
         self.app = create_app(self.services)
         self._gateway = Gateway(self.app)
 
     def accounts(self) -> Standings:
         """What judges them."""
         return self.roles
-
-    def claims(self) -> ReadsClaims:
-        """What knows the groups of OIDC accounts."""
-        return NO_PROVIDER
-
-    def _services(self) -> OAuthServices:
-        issuer, standings, claims = self.settings.issuer, self.accounts(), self.claims()
-        assertions = Assertions(
-            self.store, self.web, self.limiter, self.clock, issuer=issuer, token_endpoint=f"{issuer}/token"
-        )
-        return OAuthServices(
-            settings=self.settings,
-            frame=frame(self.settings, issuer),
-            clock=self.clock,
-            resources=self.resources,
-            clients=self.clients,
-            registrar=Registrar(self.store, self.limiter, self.clock, per_day=self.settings.registrations_per_day),
-            authentication=Authentication(self.clients, assertions),
-            token_endpoint=TokenEndpoint(
-                store=self.grants,
-                standings=standings,
-                claims=claims,
-                issuer=Issuer(issuer, self.ring, self.clock),
-                resources=self.resources,
-                key=lambda: KEY,
-                clock=self.clock,
-                limits=self.limiter,
-            ),
-            consents=Consents(
-                store=self.sign_ins,
-                grants=self.grants,
-                clients=self.clients,
-                audit=self.audit,
-                key=lambda: KEY,
-                issuer=issuer,
-                clock=self.clock,
-                limits=self.limiter,
-                sessions_per_hour=0,
-            ),
-            connections=Connections(grants=self.grants, signins=self.sign_ins, key=lambda: KEY, clock=self.clock),
-            sign_in=cast(SignIn, SimpleNamespace()),
-            standings=standings,
-            claims=claims,
-            grants=self.grants,
-            sign_ins=self.sign_ins,
-            keys=self.ring,
-            audit=self.audit,
-            limiter=self.limiter,
-            subject_hash=lambda subject: subject_hash(KEY, subject),
-        )
 
     def send(
         self,

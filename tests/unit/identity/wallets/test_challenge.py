@@ -128,7 +128,7 @@ def table() -> Iterator["DynamoDBClient"]:
 
 
 def test_of_concurrent_answers_to_one_challenge_exactly_one_wins(world: Wallets, table: "DynamoDBClient") -> None:
-    world.sign_in._store = DynamoSignIns(OneAtATime(table), "identity", clock=world.clock)  # type: ignore[arg-type]
+    world.sign_in.store = DynamoSignIns(OneAtATime(table), "identity", clock=world.clock)  # type: ignore[arg-type]
     asked = world.asked()
     body = {"id": asked["id"], "signature": signed(asked["message"])}
     start = Barrier(8)

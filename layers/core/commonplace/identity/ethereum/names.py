@@ -23,7 +23,7 @@ NAME, ADDR, TEXT = (bytes.fromhex(one) for one in ("691f3431", "3b3b57de", "59d1
 """Selectors of `name(bytes32)`, `addr(bytes32)` and `text(bytes32,string)`."""
 
 SECONDS = 4.0
-"""For everything together: somebody waits to be signed in."""
+"""The bound of everything together: somebody waits to be signed in."""
 MAX_NAME_CHARACTERS = 255
 MAX_URL_CHARACTERS = 2_048
 
@@ -72,7 +72,7 @@ class EnsNames:
         return str(decode(["address"], answer)[0]).lower() if answer else ""
 
     def _resolved(self, name: str, selector: bytes, *arguments: str) -> bytes:
-        """What the name's resolver answers to the call; empty when there is none, or it lies elsewhere."""
+        """Return what the name's resolver answers to the call; empty when there is none, or it lies elsewhere."""
         from ens.utils import dns_encode_name, raw_name_to_hash
         from eth_abi.abi import decode, encode
 
@@ -98,7 +98,7 @@ def github_handle(text: str) -> str | None:
 
 
 def _is_normal(name: str) -> bool:
-    """Whether it is written as ENS writes it (ENSIP-15): what only looks alike is not. Raises for nonsense."""
+    """Return whether it is written as ENS writes it (ENSIP-15): what only looks alike is not. Raises for nonsense."""
     from ens.utils import normalize_name
 
     return len(name) <= MAX_NAME_CHARACTERS and str(normalize_name(name)) == name

@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 CONNECT_SECONDS, READ_SECONDS = 2.0, 3.0
-"""Of each socket operation."""
+"""The bound of each socket operation."""
 MAX_ANSWER_BYTES = 8 * 1_024 * 1_024
 """Far more than any answer that is used. A wallet may revert with 1.6 MB for its gas, which a node may write twice in
 hex: that must still be read as a refusal, and not as an outage."""
@@ -42,12 +42,12 @@ _EVM_WORDS = re.compile(
     r"|stack ?(?:under|over)flow|invalid ?jump",
     re.IGNORECASE,
 )
-"""How nodes word that the contract itself failed: each has its own way."""
+"""The words of nodes for that the contract itself failed: each has its own way."""
 
 QUESTION_SECONDS = 4.0
-"""Of one question to one endpoint, however it is answered."""
+"""The bound of one question to one endpoint, however it is answered."""
 ASIDE_SECONDS = 30.0
-"""For so long an endpoint that failed is tried last."""
+"""An endpoint that failed is tried last for so long."""
 IDLE_SECONDS = 20.0
 """A connection that was idle for longer is not trusted: the function may have been frozen meanwhile."""
 PAUSE_SECONDS = 5.0
@@ -165,7 +165,7 @@ def _read(answer: BaseHTTPResponse, deadline: float) -> bytes:
 
 
 def _is_evm(error: Any) -> bool:
-    """Whether a JSON-RPC error says that the contract failed, rather than the node."""
+    """Return whether a JSON-RPC error says that the contract failed, rather than the node."""
     if not isinstance(error, dict) or error.get("code") == _LIMIT_EXCEEDED:
         return False
     return error.get("code") == _REVERTED or _EVM_WORDS.search(str(error.get("message", ""))[:500]) is not None
@@ -201,7 +201,7 @@ class Rpc:
         self._used_at = 0.0
 
     def has_endpoints(self) -> bool:
-        """Whether there is anybody to ask. Raises Unavailable."""
+        """Return whether there is anybody to ask. Raises Unavailable."""
         return bool(self._endpoints())
 
     def call(self, data: bytes, *, to: str | None = None, gas: int | None = None) -> bytes | None:
@@ -216,7 +216,7 @@ class Rpc:
             return None
 
     def has_code(self, address: str) -> bool:
-        """Whether a contract stands at the address. Raises Unavailable."""
+        """Return whether a contract stands at the address. Raises Unavailable."""
         return self._ask("eth_getCode", [address, "latest"]) != b""
 
     def _ask(self, method: str, params: list[Any]) -> bytes:
@@ -224,8 +224,16 @@ class Rpc:
         now = self._monotonic()
         if now < self._paused_until:
             raise _unavailable()
-        self._forget_idle()
-        for number, endpoint in self._ordered(now):
+        # By the wall's clock, which alone goes on while a function is frozen.
+        wall = self._clock()
+        if abs(wall - self._used_at) > IDLE_SECONDS:
+            self._http.clear()
+        self._used_at = wall
+        urls = enumerate(self._endpoints())
+        known = [
+            (number, self._known.setdefault(url, Endpoint(url, self.chain_id, self._http))) for number, url in urls
+        ]
+        for number, endpoint in sorted(known, key=lambda one: one[1].aside_until > now):
             try:
                 answer = within(self._seconds, partial(endpoint.ask, method, params, self._seconds))
             except EvmRefused:
@@ -233,42 +241,21 @@ class Rpc:
                 raise
             except (NoAnswer, TimeoutError) as error:
                 endpoint.aside_until = self._monotonic() + ASIDE_SECONDS
-                self._log_failure(number, error)
+                # Names an endpoint by its place in the list: its URL is half a secret.
+                reason = error.reason if isinstance(error, NoAnswer) else "too_slow"
+                told = {"chain": self.chain_id, "endpoint": number, "reason": reason}
+                logger.warning("an endpoint of a chain did not answer", extra=told)
             else:
                 self._failures = 0
                 endpoint.aside_until = 0.0
                 return answer
-        self._failed()
-        raise _unavailable()
-
-    def _ordered(self, now: float) -> list[tuple[int, Endpoint]]:
-        urls = enumerate(self._endpoints())
-        known = [
-            (number, self._known.setdefault(url, Endpoint(url, self.chain_id, self._http))) for number, url in urls
-        ]
-        return sorted(known, key=lambda one: one[1].aside_until > now)
-
-    def _forget_idle(self) -> None:
-        """By the wall's clock, which alone goes on while a function is frozen."""
-        now = self._clock()
-        if abs(now - self._used_at) > IDLE_SECONDS:
-            self._http.clear()
-        self._used_at = now
-
-    def _failed(self) -> None:
-        """No endpoint has answered, or there is none."""
         self._failures += 1
         if self._failures > 1:
             self._paused_until = self._monotonic() + PAUSE_SECONDS
         if self._vital:
             chain = CHAINS.get(self.chain_id, f"chain_{self.chain_id}")
             record("rpc", "failed", chain)
-
-    def _log_failure(self, number: int, error: Exception) -> None:
-        """Names an endpoint by its place in the list: its URL is half a secret."""
-        reason = error.reason if isinstance(error, NoAnswer) else "too_slow"
-        told = {"chain": self.chain_id, "endpoint": number, "reason": reason}
-        logger.warning("an endpoint of a chain did not answer", extra=told)
+        raise _unavailable()
 
 
 def _unavailable() -> Unavailable:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MAGIC = bytes.fromhex("6492" * 16)
 """The end of a signature that says how to deploy its wallet (EIP-6492)."""
 MAX_GAS = 5_000_000
-"""Of one check. A wallet decides itself how much work it is."""
+"""The bound of one check. A wallet decides itself how much work it is."""
 
 _REASONS = {
     "SchemeMismatch": "other_scheme",
@@ -72,7 +72,15 @@ class SiweSignatures:
             raise BadSignature(NO_CHAIN)
         if signature.endswith(MAGIC) and self._rpc.has_code(address):
             # The validator would run the wrapper's call first, and a wallet may answer differently after it.
-            signature = _unwrapped(signature)
+            from eth_abi.abi import decode
+            from eth_abi.exceptions import DecodingError
+
+            try:
+                signature = bytes(decode(["address", "bytes", "bytes"], signature[: -len(MAGIC)])[2])
+            except (DecodingError, ValueError, OverflowError):
+                raise BadSignature("signature_form") from None
+            if signature.endswith(MAGIC):
+                raise BadSignature("signature_form")
         said = text.encode()
         digest = keccak(b"\x19Ethereum Signed Message:\n" + str(len(said)).encode() + said)  # EIP-191
         asked = encode(["address", "bytes32", "bytes"], [address, digest, signature])
@@ -101,17 +109,3 @@ def _foreign(text: str, terms: Terms) -> SiweMessage:
     expires = message.expiration_time
     check_times(message.issued_at._datetime, expires._datetime if expires else None, terms.now)
     return message
-
-
-def _unwrapped(signature: bytes) -> bytes:
-    """The inner signature of one that says how to deploy its wallet. Raises BadSignature."""
-    from eth_abi.abi import decode
-    from eth_abi.exceptions import DecodingError
-
-    try:
-        inner = bytes(decode(["address", "bytes", "bytes"], signature[: -len(MAGIC)])[2])
-    except (DecodingError, ValueError, OverflowError):
-        raise BadSignature("signature_form") from None
-    if inner.endswith(MAGIC):
-        raise BadSignature("signature_form")
-    return inner

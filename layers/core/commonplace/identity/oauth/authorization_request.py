@@ -8,13 +8,14 @@ person has decided anything (`Consents.may_hear`; RFC 9700, section 4.11.2). Els
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NoReturn, Protocol
+from typing import NoReturn
 from urllib.parse import parse_qsl, urlencode
 
-from commonplace.identity.oauth.clients import UnknownClient
+from commonplace.identity.oauth.clients import Clients, UnknownClient
 from commonplace.identity.principals import parse_scopes, within, without_offline_access
 from commonplace.identity.records import AuthorizationRequest, Client
 from commonplace.identity.redirects import redirect_allowed, redirect_matches
+from commonplace.identity.resources import Resources
 
 BYTES = "surrogateescape"
 """Keeps in texts what is no UTF-8: `state` goes back byte for byte."""
@@ -57,24 +58,6 @@ class ValidRequest:
     """Words of `prompt`: `consent` asks again although an answer is remembered, `login` wants a new sign-in."""
 
 
-class FindsClients(Protocol):
-    """`identity.clients.Clients`."""
-
-    def find(self, client_id: str, network: str = "") -> Client:
-        """Raises UnknownClient, RateLimited, Unavailable."""
-        ...
-
-
-class KnowsResources(Protocol):
-    """`identity.resources.Resources`."""
-
-    def canonical(self, text: str) -> str | None: ...
-
-    def baseline(self, resource: str) -> tuple[str, ...]: ...
-
-    def catalogue(self, resource: str) -> tuple[str, ...]: ...
-
-
 def read_query(query: bytes) -> list[tuple[str, str]]:
     """Names and values of a query string, bytes that are no UTF-8 kept (surrogateescape), for `understand`.
 
@@ -89,8 +72,8 @@ def read_query(query: bytes) -> list[tuple[str, str]]:
 
 def understand(
     params: Sequence[tuple[str, str]],
-    clients: FindsClients,
-    resources: KnowsResources,
+    clients: Clients,
+    resources: Resources,
     *,
     issuer: str,
     network: str = "",
@@ -101,13 +84,36 @@ def understand(
     """
     # A parameter without a value counts as left out (RFC 6749, section 3.1).
     given = [(name, value) for name, value in params if value]
-    client = _client(_only(given, "client_id"), clients, network)
+    client_id = _only(given, "client_id")
+    if client_id is None:
+        raise LocalRefusal("This link does not say which application it comes from.", reason="no_client")
+    try:
+        client = clients.find(client_id, network)
+    except UnknownClient as error:
+        told = "The application that sent you here is not known, or is known no longer. Start again from there."
+        raise LocalRefusal(told, reason=error.reason) from error
     named = _only(given, "redirect_uri")
-    back = _Back(client, _redirect_uri(client, named), issuer, _state(given))
+    states = [value for name, value in given if name == "state"]
+    back = _Back(
+        client,
+        _redirect_uri(client, named),
+        issuer,
+        states[0] if len(states) == 1 and len(states[0]) <= MAX_STATE_CHARACTERS else None,
+    )
     if len(given) != len(dict(given)):
         back.refuse(*_repeated(given))
     values = dict(given)
-    _check_form(client, values, back)
+    if values.get("response_type") != "code" or "authorization_code" not in client.grant_types:
+        back.refuse("unsupported_response_type", "This server answers response_type=code only.")
+    if values.get("response_mode", "query") != "query":
+        back.refuse("invalid_request", "This server answers in the query only.")
+    if len(values.get("state", "")) > MAX_STATE_CHARACTERS:
+        back.refuse("invalid_request", f"state may have at most {MAX_STATE_CHARACTERS} characters.")
+    # A method that is left out means plain (RFC 7636, section 4.3), which nobody may use here.
+    if values.get("code_challenge_method") != "S256":
+        back.refuse("invalid_request", "PKCE is needed: code_challenge_method must be S256.")
+    if not _CHALLENGE.fullmatch(values.get("code_challenge", "")):
+        back.refuse("invalid_request", "PKCE is needed: code_challenge must be 43 characters of base64url.")
     resource = resources.canonical(values.get("resource", issuer))
     if resource is None:
         back.refuse("invalid_target", "There is no such resource here. The metadata lists those that there are.")
@@ -153,16 +159,6 @@ def _only(given: Sequence[tuple[str, str]], name: str) -> str | None:
     return values[0] if values else None
 
 
-def _client(client_id: str | None, clients: FindsClients, network: str) -> Client:
-    if client_id is None:
-        raise LocalRefusal("This link does not say which application it comes from.", reason="no_client")
-    try:
-        return clients.find(client_id, network)
-    except UnknownClient as error:
-        told = "The application that sent you here is not known, or is known no longer. Start again from there."
-        raise LocalRefusal(told, reason=error.reason) from error
-
-
 def _redirect_uri(client: Client, named: str | None) -> str:
     if named is None and len(client.redirect_uris) == 1:
         named = client.redirect_uris[0]
@@ -174,40 +170,20 @@ def _redirect_uri(client: Client, named: str | None) -> str:
     return named
 
 
-def _state(given: Sequence[tuple[str, str]]) -> str | None:
-    """What came once, and is no longer than we keep."""
-    values = [value for name, value in given if name == "state"]
-    return values[0] if len(values) == 1 and len(values[0]) <= MAX_STATE_CHARACTERS else None
-
-
 def _repeated(given: Sequence[tuple[str, str]]) -> tuple[str, str]:
     if sum(name == "resource" for name, _ in given) > 1:
         return "invalid_target", "A token is for one resource: name one."
     return "invalid_request", "A parameter came more than once."
 
 
-def _check_form(client: Client, values: dict[str, str], back: _Back) -> None:
-    if values.get("response_type") != "code" or "authorization_code" not in client.grant_types:
-        back.refuse("unsupported_response_type", "This server answers response_type=code only.")
-    if values.get("response_mode", "query") != "query":
-        back.refuse("invalid_request", "This server answers in the query only.")
-    if len(values.get("state", "")) > MAX_STATE_CHARACTERS:
-        back.refuse("invalid_request", f"state may have at most {MAX_STATE_CHARACTERS} characters.")
-    # A method that is left out means plain (RFC 7636, section 4.3), which nobody may use here.
-    if values.get("code_challenge_method") != "S256":
-        back.refuse("invalid_request", "PKCE is needed: code_challenge_method must be S256.")
-    if not _CHALLENGE.fullmatch(values.get("code_challenge", "")):
-        back.refuse("invalid_request", "PKCE is needed: code_challenge must be 43 characters of base64url.")
-
-
-def _scopes(client: Client, text: str, resource: str, resources: KnowsResources, back: _Back) -> tuple[str, ...]:
+def _scopes(client: Client, text: str, resource: str, resources: Resources, back: _Back) -> tuple[str, ...]:
     """Those that are known, in the order of the catalogue; reading where none are requested."""
     try:
-        named = without_offline_access(parse_scopes(text))
+        requested = without_offline_access(parse_scopes(text))
     except ValueError:
         back.refuse("invalid_scope", "A scope has characters that no scope may have.")
     known = resources.catalogue(resource)
-    wanted = [one for one in named if one in known] if named else resources.baseline(resource)
+    wanted = [one for one in requested if one in known] if requested else resources.baseline(resource)
     scopes = within(wanted, client.scopes or known)
     if not scopes:
         back.refuse("invalid_scope", "None of these scopes exists for this resource.")

@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 MAX_ASSERTION_CHARACTERS = 8_192
 MAX_NAME_CHARACTERS = 256
-"""Of a `jti` and a `kid`."""
+"""The bound of a `jti` and a `kid`."""
 
 LONGEST_SECONDS = 3_600
 SKEW_SECONDS = 60
@@ -67,7 +67,6 @@ class Assertions:
         issuer: str,
         token_endpoint: str,
     ) -> None:
-        """`clock` gives epoch seconds."""
         self._store = store
         self._keys = ClientKeys(fetcher, limiter, clock)
         self._issuer = issuer
@@ -76,21 +75,12 @@ class Assertions:
 
     def check(self, client: Client, assertion: str) -> None:
         """Raises BadAssertion, RateLimited, Unavailable."""
-        header = _header(assertion)
-        claims = _verified(assertion, header["alg"], self._key(client, header))
-        now = self._clock()
-        if claims.get("iss") != client.id or claims.get("sub") != client.id:
-            raise BadAssertion("not_of_this_client")
-        self._check_audience(claims.get("aud"), header)
-        expires = _check_times(claims, now)
-        name = claims.get("jti")
-        if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME_CHARACTERS:
-            raise BadAssertion("jti_missing")
-        # Last of all, so that nothing but a good assertion is ever spent.
-        if not self._store.once("jti", f"{client.id} {name}", int(expires) + 2 * SKEW_SECONDS):
-            raise BadAssertion("used_before")
+        from joserfc import jwt
+        from joserfc.errors import JoseError
+        from joserfc.jwk import ECKey, RSAKey
+        from joserfc.jws import JWSRegistry
 
-    def _key(self, client: Client, header: Mapping[str, Any]) -> Mapping[str, Any]:
+        header = _header(assertion)
         try:
             keys = self._keys.named(client, header["kid"])
         except KeysUnavailable as error:
@@ -98,19 +88,42 @@ class Assertions:
         fitting = [key for key in keys if usable(key, header["alg"])]
         if len(fitting) != 1:
             raise BadAssertion("key_unknown")
-        return fitting[0]
-
-    def _check_audience(self, audience: Any, header: Mapping[str, Any]) -> None:
-        """All of it must be ours: an assertion that others take as well is one that they could use here."""
+        algorithm = header["alg"]
+        registry = JWSRegistry(algorithms=[algorithm], strict_check_header=False)
+        try:
+            public = (ECKey if algorithm == "ES256" else RSAKey).import_key(dict(fitting[0]))
+            claims = dict(jwt.decode(assertion, public, algorithms=[algorithm], registry=registry).claims)
+        except (JoseError, ValueError, TypeError, RecursionError) as error:
+            raise BadAssertion("signature_wrong") from error
+        now = self._clock()
+        if claims.get("iss") != client.id or claims.get("sub") != client.id:
+            raise BadAssertion("not_of_this_client")
+        # All of it must be ours: an assertion that others take as well is one that they could use here.
+        audience = claims.get("aud")
         strict = str(header.get("typ", "")).lower() == STRICT_TYPE
         ours = {self._issuer} if strict else {self._issuer, self._token_endpoint}
         named = [audience] if isinstance(audience, str) else audience
         if not isinstance(named, list) or not named or not all(isinstance(one, str) and one in ours for one in named):
             raise BadAssertion("other_audience")
+        expires = _time(claims, "exp")
+        if expires is None:
+            raise BadAssertion("exp_missing")
+        if expires <= now - SKEW_SECONDS:
+            raise BadAssertion("expired")
+        if expires > now + LONGEST_SECONDS + SKEW_SECONDS:
+            raise BadAssertion("lasts_too_long")
+        if any((_time(claims, name) or 0) > now + SKEW_SECONDS for name in ("iat", "nbf")):
+            raise BadAssertion("not_yet_valid")
+        name = claims.get("jti")
+        if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME_CHARACTERS:
+            raise BadAssertion("jti_missing")
+        # Last of all, so that nothing but a good assertion is ever spent.
+        if not self._store.once("jti", f"{client.id} {name}", int(expires) + 2 * SKEW_SECONDS):
+            raise BadAssertion("used_before")
 
 
 def _header(assertion: str) -> dict[str, Any]:
-    """What says how the assertion is signed; nothing of it is believed before the signature is checked."""
+    """Return what says how the assertion is signed; nothing of it is believed before the signature is checked."""
     if len(assertion) > MAX_ASSERTION_CHARACTERS:
         raise BadAssertion("malformed")
     text = assertion.partition(".")[0]
@@ -128,35 +141,6 @@ def _header(assertion: str) -> dict[str, Any]:
     if not isinstance(kind, str) or kind.lower() not in TYPES:
         raise BadAssertion("other_type")
     return header
-
-
-def _verified(assertion: str, algorithm: str, key: Mapping[str, Any]) -> dict[str, Any]:
-    """The claims under a good signature."""
-    from joserfc import jwt
-    from joserfc.errors import JoseError
-    from joserfc.jwk import ECKey, RSAKey
-    from joserfc.jws import JWSRegistry
-
-    registry = JWSRegistry(algorithms=[algorithm], strict_check_header=False)
-    try:
-        public = (ECKey if algorithm == "ES256" else RSAKey).import_key(dict(key))
-        return dict(jwt.decode(assertion, public, algorithms=[algorithm], registry=registry).claims)
-    except (JoseError, ValueError, TypeError, RecursionError) as error:
-        raise BadAssertion("signature_wrong") from error
-
-
-def _check_times(claims: Mapping[str, Any], now: float) -> float:
-    """When the assertion expires."""
-    expires = _time(claims, "exp")
-    if expires is None:
-        raise BadAssertion("exp_missing")
-    if expires <= now - SKEW_SECONDS:
-        raise BadAssertion("expired")
-    if expires > now + LONGEST_SECONDS + SKEW_SECONDS:
-        raise BadAssertion("lasts_too_long")
-    if any((_time(claims, name) or 0) > now + SKEW_SECONDS for name in ("iat", "nbf")):
-        raise BadAssertion("not_yet_valid")
-    return expires
 
 
 def _time(claims: Mapping[str, Any], name: str) -> float | None:
@@ -200,33 +184,33 @@ class Authentication:
         authorization = headers.get("authorization", "").strip()
         try:
             presented = _presented(authorization, form)
-            client = self._prove(presented, network)
+            try:
+                client = self._clients.find(presented.client_id, network)
+            except UnknownClient:
+                # As much work as a wrong secret of a known client.
+                same(digest(presented.secret), digest(presented.client_id))
+                raise
+            # A client that left its method out when it registered may send its secret either way.
+            either = {"client_secret_basic", "client_secret_post"}
+            defaulted = client.auth_method in either and not client.method_given
+            if not (presented.method == client.auth_method or (defaulted and presented.method in either)):
+                raise _Refused("other_method_registered")
+            if client.auth_method == "private_key_jwt":
+                self._assertions.check(client, presented.secret)
+            elif client.auth_method != "none" and not same(digest(presented.secret), client.secret_hash or ""):
+                raise _Refused("wrong_secret")
         except (_Refused, UnknownClient, BadAssertion) as error:
-            raise _invalid_client(str(error), challenge=bool(authorization)) from error
+            # The same words for a client that is unknown and for one that has not proved itself.
+            logger.info("a client did not authenticate", extra={"reason": str(error)})
+            raise OAuthError(
+                "invalid_client",
+                "The client is not known, or did not prove who it is in the way it registered for.",
+                status=401,
+                headers={"WWW-Authenticate": f'Basic realm="{REALM}", charset="UTF-8"'} if authorization else {},
+                reason=str(error),
+            ) from error
         self._clients.used(client)
         return client
-
-    def _prove(self, presented: _Presented, network: str) -> Client:
-        try:
-            client = self._clients.find(presented.client_id, network)
-        except UnknownClient:
-            # As much work as a wrong secret of a known client.
-            same(digest(presented.secret), digest(presented.client_id))
-            raise
-        if not _method_fits(client, presented.method):
-            raise _Refused("other_method_registered")
-        if client.auth_method == "private_key_jwt":
-            self._assertions.check(client, presented.secret)
-        elif client.auth_method != "none" and not same(digest(presented.secret), client.secret_hash or ""):
-            raise _Refused("wrong_secret")
-        return client
-
-
-def _method_fits(client: Client, method: AuthMethod) -> bool:
-    """A client that left its method out when it registered may send its secret either way."""
-    either = {"client_secret_basic", "client_secret_post"}
-    defaulted = client.auth_method in either and not client.method_given
-    return method == client.auth_method or (defaulted and method in either)
 
 
 def _presented(authorization: str, form: Mapping[str, str]) -> _Presented:
@@ -242,7 +226,10 @@ def _presented(authorization: str, form: Mapping[str, str]) -> _Presented:
             raise _twice("The client in the form is not the one in the Authorization header.")
         return found
     if asserted:
-        return _asserted(client_id, assertion, kind)
+        # The form may leave the client out: then the assertion names it, and is checked to be that client's.
+        if kind != ASSERTION_TYPE or not assertion or len(assertion) > MAX_ASSERTION_CHARACTERS:
+            raise _Refused("assertion_malformed")
+        return _Presented(client_id or _subject(assertion), "private_key_jwt", assertion)
     if not client_id:
         raise _Refused("no_credentials")
     return _Presented(client_id, "client_secret_post", secret) if secret else _Presented(client_id, "none")
@@ -265,13 +252,6 @@ def _basic(authorization: str) -> _Presented:
     return _Presented(client_id, "client_secret_basic", secret)
 
 
-def _asserted(client_id: str, assertion: str, kind: str) -> _Presented:
-    """The form may leave the client out: then the assertion names it, and is checked to be that client's."""
-    if kind != ASSERTION_TYPE or not assertion or len(assertion) > MAX_ASSERTION_CHARACTERS:
-        raise _Refused("assertion_malformed")
-    return _Presented(client_id or _subject(assertion), "private_key_jwt", assertion)
-
-
 def _subject(assertion: str) -> str:
     try:
         payload = assertion.split(".")[1]
@@ -286,15 +266,3 @@ def _subject(assertion: str) -> str:
 
 def _twice(description: str) -> OAuthError:
     return OAuthError("invalid_request", description)
-
-
-def _invalid_client(reason: str, *, challenge: bool) -> OAuthError:
-    """The same words for a client that is unknown and for one that has not proved itself."""
-    logger.info("a client did not authenticate", extra={"reason": reason})
-    return OAuthError(
-        "invalid_client",
-        "The client is not known, or did not prove who it is in the way it registered for.",
-        status=401,
-        headers={"WWW-Authenticate": f'Basic realm="{REALM}", charset="UTF-8"'} if challenge else {},
-        reason=reason,
-    )

@@ -16,7 +16,6 @@ from typing import Any
 
 from commonplace.identity.oauth.client_metadata import (
     BadMetadata,
-    Metadata,
     application_type_of,
     check_texts,
     keys_of,
@@ -45,7 +44,7 @@ PAUSE_SECONDS = 30
 """Between two requests for the same keys, however many assertions name a key that is not there."""
 
 MAX_ADDRESSES = 500
-"""Whose keys one process keeps; beyond it the least recently used are forgotten."""
+"""The clients whose keys one process caches; beyond it the least recently used are forgotten."""
 
 Key = Mapping[str, Any]
 
@@ -53,7 +52,7 @@ MAX_DOCUMENT_BYTES = 5 * 1024
 DOCUMENT_MEDIA_TYPES = frozenset({"application/json", "application/cimd+json"})
 
 LEAST_SECONDS, USUAL_SECONDS, MOST_SECONDS = 60, 300, 24 * 3_600
-"""How long a document is kept: at least, if it does not say, and at most."""
+"""A document is cached for so long: at least, if it does not say, and at most."""
 
 FAILURE_SECONDS = 60
 
@@ -61,7 +60,7 @@ PER_NETWORK = Quota("documents-network", 20)
 """Documents that one network may make us fetch in a minute; those that are kept do not count."""
 
 METHODS: tuple[AuthMethod, ...] = ("private_key_jwt", "none")
-"""What a client without a secret can authenticate with, the better first."""
+"""The methods that a client without a secret can authenticate with, the better first."""
 
 _MAX_AGE = re.compile(r"""(?:^|[\s,])max-age\s*=\s*"?([0-9]{1,12})(?![0-9])""", re.IGNORECASE)
 _NO_CACHE = re.compile(r"(?:^|[\s,])no-(?:store|cache)\b", re.IGNORECASE)
@@ -78,7 +77,7 @@ class KeysUnavailable(Exception):
 @dataclass(frozen=True, slots=True)
 class _Kept:
     tried_at: float
-    """When they were last requested."""
+    """The time when they were last requested."""
     read_at: float = float("-inf")
     keys: Sequence[Key] = field(default=())
 
@@ -98,26 +97,31 @@ class ClientKeys:
             raise KeysUnavailable("keys_missing")
         if client.jwks_uri is None:
             return _named((client.jwks or {}).get("keys", ()), kid)
-        return self._published(client.jwks_uri, kid)
-
-    def _published(self, uri: str, kid: str) -> list[Key]:
-        """Read again when they are five minutes old, or when the key is not among them, but not all the time."""
+        # Read again when they are five minutes old, or when the key is not among them, but not all the time.
         now = self._clock()
         with self._lock:
-            kept = self._kept.get(uri, _Kept(tried_at=float("-inf")))
+            kept = self._kept.get(client.jwks_uri, _Kept(tried_at=float("-inf")))
             fresh = now - kept.read_at < KEPT_SECONDS
             found = _named(kept.keys, kid) if fresh else []
             if found:
-                self._kept.move_to_end(uri)
+                self._kept.move_to_end(client.jwks_uri)
                 return found
             if now - kept.tried_at < PAUSE_SECONDS:
                 if fresh:
                     return []
                 raise KeysUnavailable("keys_failed_lately")
-            self._keep(uri, _Kept(now, kept.read_at, kept.keys))
-        keys = self._read(uri)
+            self._keep(client.jwks_uri, _Kept(now, kept.read_at, kept.keys))
+        try:
+            body = self._fetcher.get(
+                client.jwks_uri, max_bytes=MAX_KEYS_BYTES, seconds=FETCH_SECONDS, media_types=KEYS_MEDIA_TYPES
+            ).body
+            keys = public_keys(json.loads(body), most=MAX_PUBLISHED_KEYS)
+        except FetchFailed as error:
+            raise KeysUnavailable(error.reason) from error
+        except (BadMetadata, ValueError, RecursionError) as error:
+            raise KeysUnavailable("keys_not_valid") from error
         with self._lock:
-            self._keep(uri, _Kept(now, now, keys))
+            self._keep(client.jwks_uri, _Kept(now, now, keys))
         return _named(keys, kid)
 
     def _keep(self, uri: str, kept: _Kept) -> None:
@@ -125,17 +129,6 @@ class ClientKeys:
         self._kept.move_to_end(uri)
         if len(self._kept) > MAX_ADDRESSES:
             self._kept.popitem(last=False)
-
-    def _read(self, uri: str) -> Sequence[Key]:
-        try:
-            body = self._fetcher.get(
-                uri, max_bytes=MAX_KEYS_BYTES, seconds=FETCH_SECONDS, media_types=KEYS_MEDIA_TYPES
-            ).body
-            return public_keys(json.loads(body), most=MAX_PUBLISHED_KEYS)
-        except FetchFailed as error:
-            raise KeysUnavailable(error.reason) from error
-        except (BadMetadata, ValueError, RecursionError) as error:
-            raise KeysUnavailable("keys_not_valid") from error
 
 
 def _named(keys: Sequence[Key], kid: str) -> list[Key]:
@@ -178,12 +171,11 @@ class Documents:
             client, _ = kept
             if client is None:
                 raise BadDocument("failed_lately")
-            if _stands(client, url):
+            # What was stored counts as long as the rules of today would take it.
+            allowed = bool(client.redirect_uris) and all(redirect_allowed(uri) for uri in client.redirect_uris)
+            if client.id == url and client.source == "document" and client.auth_method in METHODS and allowed:
                 return client
             self._store.forget_document(url)
-        return self._fetch(url, network)
-
-    def _fetch(self, url: str, network: str) -> Client:
         allowance = self._limiter.take(PER_NETWORK, network)
         if allowance is not None and not allowance.allowed:
             raise RateLimited(
@@ -210,13 +202,26 @@ class Documents:
 
 def client_of(url: str, body: bytes, *, now: int, loopback: bool = False) -> Client:
     """The client that a document describes. Raises BadMetadata."""
-    document = _parsed(body)
+    try:
+        document: Any = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise BadMetadata("The document is no JSON.") from error
+    if not isinstance(document, dict):
+        raise BadMetadata("The document is no JSON object.")
     if document.get("client_id") != url:
         raise BadMetadata("client_id is not the address of the document.")
     if {"client_secret", "client_secret_expires_at"} & document.keys():
         raise BadMetadata("A public document cannot have a secret.")
     check_texts(document)
-    name, method = name_of(document), _method(document)
+    # What the client prefers, if we have that; otherwise the best of what else it offers (OpenID Connect Relying Party
+    # Metadata Choices).
+    given = document.get("token_endpoint_auth_method")
+    offered = texts_of(document, "token_endpoint_auth_methods_supported")
+    wanted = (given,) if given in METHODS else offered or ()
+    chosen = next((method for method in METHODS if method in wanted), None)
+    if chosen is None and (given is not None or offered is not None):
+        raise BadMetadata("None of the client's authentication methods is supported.")
+    name, method = name_of(document), chosen or "none"
     if not name:
         raise BadMetadata("client_name is missing.")
     grants, responses = texts_of(document, "grant_types"), texts_of(document, "response_types")
@@ -243,31 +248,3 @@ def lifetime(fetched: Fetched) -> int:
         return LEAST_SECONDS
     age = _MAX_AGE.search(fetched.cache_control)
     return min(max(int(age[1]), LEAST_SECONDS), MOST_SECONDS) if age else USUAL_SECONDS
-
-
-def _parsed(body: bytes) -> Metadata:
-    try:
-        document: Any = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise BadMetadata("The document is no JSON.") from error
-    if not isinstance(document, dict):
-        raise BadMetadata("The document is no JSON object.")
-    return document
-
-
-def _method(document: Metadata) -> AuthMethod:
-    """What the client prefers, if we have that; otherwise the best of what else it offers (OpenID Connect Relying
-    Party Metadata Choices)."""
-    given = document.get("token_endpoint_auth_method")
-    offered = texts_of(document, "token_endpoint_auth_methods_supported")
-    wanted = (given,) if given in METHODS else offered or ()
-    chosen = next((method for method in METHODS if method in wanted), None)
-    if chosen is None and (given is not None or offered is not None):
-        raise BadMetadata("None of the client's authentication methods is supported.")
-    return chosen or "none"
-
-
-def _stands(client: Client, url: str) -> bool:
-    """Whether what was kept is still what the rules of today would take."""
-    allowed = bool(client.redirect_uris) and all(redirect_allowed(uri) for uri in client.redirect_uris)
-    return client.id == url and client.source == "document" and client.auth_method in METHODS and allowed

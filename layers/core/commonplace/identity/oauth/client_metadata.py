@@ -18,7 +18,7 @@ MAX_KEYS = 10
 RSA_BITS = range(2_048, 8_193)
 
 ALGORITHMS = ("RS256", "ES256")
-"""What a client may sign its assertions with."""
+"""The algorithms that a client may sign its assertions with."""
 
 _URI_FIELDS = ("client_uri", "logo_uri", "tos_uri", "policy_uri", "jwks_uri")
 _TEXT_FIELDS = ("client_name", *_URI_FIELDS)
@@ -129,7 +129,7 @@ def public_keys(jwks: Any, *, most: int) -> list[dict[str, Any]]:
 
 
 def usable(key: Metadata, algorithm: str) -> bool:
-    """Whether a public key is there to verify signatures of this algorithm."""
+    """Return whether a public key is there to verify signatures of this algorithm."""
     if key.get("use", "sig") != "sig" or key.get("alg", algorithm) != algorithm:
         return False
     if "verify" not in (key.get("key_ops") or ["verify"]):

@@ -27,7 +27,6 @@ class Clients:
     """Every client that the authorization server knows, or can get to know."""
 
     def __init__(self, store: ClientStore, documents: Documents, clock: Callable[[], float]) -> None:
-        """`clock` gives epoch seconds."""
         self._store = store
         self._documents = documents
         self._clock = clock
@@ -40,7 +39,10 @@ class Clients:
         if not _ID.fullmatch(client_id):
             raise UnknownClient("id_malformed")
         if "://" in client_id:
-            return self._document(client_id, network)
+            try:
+                return self._documents.find(client_id, network)
+            except BadDocument as error:
+                raise UnknownClient(error.reason) from error
         client = self._store.client(client_id) if _OURS.fullmatch(client_id) else None
         if client is None:
             raise UnknownClient("id_unknown")
@@ -60,9 +62,3 @@ class Clients:
         except Unavailable:
             # The next use renews it as well: there are weeks left for that.
             logger.warning("a registration could not be renewed", extra={"client": client.id})
-
-    def _document(self, url: str, network: str) -> Client:
-        try:
-            return self._documents.find(url, network)
-        except BadDocument as error:
-            raise UnknownClient(error.reason) from error

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from commonplace.identity import secrets
 from commonplace.identity.access_tokens import subject_hash
 from commonplace.identity.accounts import Profile, Standing
 from commonplace.identity.audit import consented, declined
-from commonplace.identity.oauth.authorization_request import FindsClients, ValidRequest, answer_url
-from commonplace.identity.oauth.clients import UnknownClient
+from commonplace.identity.oauth.authorization_request import ValidRequest, answer_url
+from commonplace.identity.oauth.clients import Clients, UnknownClient
 from commonplace.identity.oauth.grants import Terms, new_code, new_grant
 from commonplace.identity.ports import GrantStore, SignInStore
 from commonplace.identity.principals import covers, kinds_of, reach, within
@@ -26,18 +26,12 @@ from commonplace.identity.records import (
 from commonplace.identity.redirects import is_loopback_redirect, redirect_matches
 from commonplace.kernel.audit import NOWHERE, AuditLog
 from commonplace.kernel.errors import Forbidden, RateLimited
-from commonplace.kernel.limits import Allowance, Quota
+from commonplace.kernel.limits import Limiter, Quota
 
 HOUR_SECONDS = 3_600
 
 ASK_AGAIN = frozenset({"consent", "login", "select_account"})
 """Words of `prompt` for which no remembered answer will do (OpenID Connect Core 1.0, section 3.1.2.1)."""
-
-
-class Limits(Protocol):
-    """`limits.quota.Limiter`."""
-
-    def take(self, quota: Quota, client: str) -> Allowance | None: ...
 
 
 class RequestGone(Forbidden):
@@ -68,11 +62,11 @@ class Consents:
         store: SignInStore,
         grants: GrantStore,
         audit: AuditLog,
-        clients: FindsClients,
+        clients: Clients,
         key: Callable[[], bytes],
         issuer: str,
         clock: Callable[[], float],
-        limits: Limits | None = None,
+        limits: Limiter | None = None,
         sessions_per_hour: int = 5,
         absolute_seconds: int = ABSOLUTE_SECONDS,
         organisation: str = NOWHERE,
@@ -137,19 +131,39 @@ class Consents:
         pending = self.look(handle, cookie)
         if pending is None or not secrets.same(pending.csrf_hash, secrets.digest(csrf)):
             raise RequestGone("request_unknown")
-        client = self._client(pending.request, network)
+        # As it is now: since its request it may have gone, or changed its redirect URIs.
+        try:
+            client = self._clients.find(pending.request.client_id, network)
+        except UnknownClient as error:
+            raise RequestGone("client_gone") from error
+        if not redirect_matches(client.redirect_uris, pending.request.redirect_uri):
+            raise RequestGone("redirect_unregistered")
         if allowed is None:
             return self._decline(handle, "declined", profile, standing, network)
         if profile is None or standing is None or account not in (None, profile.subject):
             raise RequestGone("other_account")
         scopes = within(allowed, self.offered(pending.request, standing))
-        kinds = _kinds(resource_scopes, scopes)
+        # Of the kinds wanted, those that the scopes have; None is all, () is nothing.
+        kinds: tuple[str, ...] | None = None
+        if resource_scopes is not None:
+            named = frozenset(resource_scopes)
+            kinds = tuple(kind for kind in kinds_of(scope.partition(":")[0] for scope in scopes) if kind in named)
         if not scopes or kinds == ():
             return self._decline(handle, "nothing_granted", profile, standing, network)
         self._count(profile, client, scopes)
         answer = _Answer(self._take(handle), profile, standing, scopes, kinds, network)
         if remember and _memorable(answer.request.redirect_uri):
-            self._remember(answer)
+            request = answer.request
+            consent = Remembered(
+                subject_hash=subject_hash(self._key(), answer.profile.subject),
+                client_id=request.client_id,
+                redirect_uri=request.redirect_uri,
+                resource=request.resource,
+                scopes=answer.scopes,
+                resource_scopes=answer.kinds,
+                expires_at=int(self._clock()) + REMEMBERED_SECONDS,
+            )
+            self._store.remember(consent)
         return self._open(client, answer)
 
     def recalled(self, asked: ValidRequest, profile: Profile, standing: Standing, network: str = "") -> str | None:
@@ -178,16 +192,6 @@ class Consents:
             return client.source == "operator"
         held = self._grants.of_subject(subject_hash(self._key(), profile.subject))
         return any(one.client_id == client.id and redirect_matches([one.redirect_uri], redirect_uri) for one in held)
-
-    def _client(self, request: AuthorizationRequest, network: str) -> Client:
-        """As it is now: since its request it may have gone, or changed its redirect URIs."""
-        try:
-            client = self._clients.find(request.client_id, network)
-        except UnknownClient as error:
-            raise RequestGone("client_gone") from error
-        if not redirect_matches(client.redirect_uris, request.redirect_uri):
-            raise RequestGone("redirect_unregistered")
-        return client
 
     def _take(self, handle: str) -> AuthorizationRequest:
         pending = self._store.take_pending(secrets.digest(handle))
@@ -235,19 +239,6 @@ class Consents:
             error_description=told,
         )
 
-    def _remember(self, answer: "_Answer") -> None:
-        request = answer.request
-        consent = Remembered(
-            subject_hash=subject_hash(self._key(), answer.profile.subject),
-            client_id=request.client_id,
-            redirect_uri=request.redirect_uri,
-            resource=request.resource,
-            scopes=answer.scopes,
-            resource_scopes=answer.kinds,
-            expires_at=int(self._clock()) + REMEMBERED_SECONDS,
-        )
-        self._store.remember(consent)
-
     def _open(self, client: Client, answer: "_Answer", *, recalled: bool = False) -> str:
         request, now = answer.request, int(self._clock())
         terms = Terms(
@@ -269,7 +260,7 @@ class Consents:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What a person has consented to."""
+    """The consent of a person."""
 
     request: AuthorizationRequest
     profile: Profile
@@ -280,7 +271,7 @@ class _Answer:
 
 
 def _widened(scopes: tuple[str, ...], grants: Sequence[Grant]) -> bool:
-    """Whether these scopes are what one of the client's grants has, and more than all of them have together."""
+    """Return whether these scopes are what one of the client's grants has, and more than all of them have together."""
     held = frozenset(one for grant in grants for one in grant.scopes)
     kept = any(all(covers(scopes, one) for one in grant.scopes) for grant in grants)
     return kept and not all(covers(held, one) for one in scopes)
@@ -289,11 +280,3 @@ def _widened(scopes: tuple[str, ...], grants: Sequence[Grant]) -> bool:
 def _memorable(redirect_uri: str) -> bool:
     """Only where an https host receives the code: on a person's computer any program may pretend to be the client."""
     return redirect_uri.lower().startswith("https://") and not is_loopback_redirect(redirect_uri)
-
-
-def _kinds(wanted: Iterable[str] | None, scopes: Iterable[str]) -> tuple[str, ...] | None:
-    """Those wanted that the scopes' toolsets hold; None is all, () is nothing."""
-    if wanted is None:
-        return None
-    named = frozenset(wanted)
-    return tuple(kind for kind in kinds_of(scope.partition(":")[0] for scope in scopes) if kind in named)

@@ -31,7 +31,7 @@ class OAuthError(Exception):
         self.grant = grant
 
     def body(self) -> dict[str, str]:
-        """What is answered."""
+        """Return what is answered."""
         return {"error": self.code, "error_description": self.description}
 
 

@@ -15,7 +15,6 @@ from commonplace.identity import secrets
 from commonplace.identity.access_tokens import Issuer, claims_for, subject_hash
 from commonplace.identity.accounts import Profile, Standing, Standings
 from commonplace.identity.audit import issued, reused
-from commonplace.identity.oauth.authorization_request import KnowsResources
 from commonplace.identity.oauth.errors import OAuthError, invalid_grant, temporarily_unavailable
 from commonplace.identity.oidc_sessions import ReadsClaims, SignInOver
 from commonplace.identity.ports import GrantStore
@@ -32,6 +31,7 @@ from commonplace.identity.records import (
     Refresh,
     Source,
 )
+from commonplace.identity.resources import Resources
 from commonplace.kernel.audit import NOWHERE, Lost
 from commonplace.kernel.errors import Unavailable
 
@@ -151,7 +151,7 @@ class Answers:
         issuer: Issuer,
         standings: Standings,
         claims: ReadsClaims,
-        resources: KnowsResources,
+        resources: Resources,
         key: Callable[[], bytes],
         access_seconds: int = ACCESS_SECONDS,
     ) -> None:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from commonplace.identity.redirects import is_loopback_redirect
 
 MAX_CHARACTERS = 1_000
-"""Of a name that are looked at: far more than any page shows."""
+"""The characters of a name that are looked at: far more than any page shows."""
 
 _LOOK_ALIKES = {
     "a": "аАɑαΑᴀᎪꓮ@4",

@@ -34,7 +34,7 @@ MAX_BODY_BYTES = 16 * 1024
 MAX_REDIRECT_URIS = 10
 
 ID = "cpi_"
-"""How the ids of registered clients begin. They are no secret."""
+"""The ids of registered clients begin like this. They are no secret."""
 
 DAY_SECONDS = 86_400
 
@@ -47,7 +47,7 @@ Policy = Callable[[Client], None]
 """Refuses a registration by raising OAuthError; whatever else it raises is `server_error`. Nothing is stored then."""
 
 AGENT_ID, CLIENT_ID = "cpg_", "cpa_"
-"""How the ids begin: of agents with credentials, and of applications that people sign in with."""
+"""The beginnings of ids: of agents with credentials, and of applications that people sign in with."""
 
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
 
@@ -83,22 +83,83 @@ class Registrar:
 
     def register(self, body: bytes, network: str = "") -> Registered:
         """Raises OAuthError (400, 413, 500), RateLimited, Unavailable. `network` as in `kernel.limits.network`."""
-        metadata = _parsed(body)
+        if len(body) > MAX_BODY_BYTES:
+            raise OAuthError(
+                "invalid_client_metadata", f"A registration has at most {MAX_BODY_BYTES:,} bytes.", status=413
+            )
+        try:
+            metadata: Any = json.loads(body)
+        except (ValueError, RecursionError) as error:
+            raise OAuthError("invalid_client_metadata", "The body must be JSON.") from error
+        if not isinstance(metadata, dict):
+            raise OAuthError("invalid_client_metadata", "The body must be a JSON object.")
         try:
             secret, client = self._client(metadata)
         except BadMetadata as error:
             raise OAuthError(error.error, error.description) from error
-        self._take(network)
-        self._ask_policy(client)
-        self._store.add_client(client, [_record(client, network)])
-        return Registered(client, secret, _answer(client, secret))
+        allowance = self._limiter.take(self._quota, network)
+        if allowance is not None and not allowance.allowed:
+            raise RateLimited(
+                "Too many applications were registered from this network today.",
+                retry_after_seconds=allowance.reset_seconds,
+            )
+        if self._policy is not None:
+            try:
+                self._policy(client)
+            except OAuthError:
+                raise
+            except Exception as error:
+                logger.error("the policy of registrations failed", extra={"error": type(error).__name__})
+                raise OAuthError("server_error", "The registration could not be judged.", status=500) from error
+        record = AuditRecord(
+            event="register",
+            outcome="ok",
+            at=client.created_at,
+            client=client.id,
+            network=network,
+            details={"method": client.auth_method, "host": redirect_host(client.redirect_uris[0])[:500]},
+        )
+        self._store.add_client(client, [record])
+        # What was registered (RFC 7591, section 3.2.1). No `scope`: a registration bounds none, and says of none that
+        # it does.
+        said: dict[str, Any] = {
+            "client_id": client.id,
+            "client_id_issued_at": client.created_at,
+            "client_name": client.name,
+            "redirect_uris": list(client.redirect_uris),
+            "grant_types": list(client.grant_types),
+            "response_types": ["code"],
+            "token_endpoint_auth_method": client.auth_method,
+            "client_uri": client.uri,
+            "application_type": client.application_type,
+            "jwks": client.jwks,
+            "jwks_uri": client.jwks_uri,
+        }
+        told = {name: value for name, value in said.items() if value is not None}
+        return Registered(
+            client,
+            secret,
+            told | ({"client_secret": secret, "client_secret_expires_at": client.expires_at} if secret else {}),
+        )
 
     def _client(self, metadata: Metadata) -> tuple[str | None, Client]:
         check_texts(metadata)
-        _check_scope(metadata)
+        # Nothing more is made of it: clients name what they need first and step up later, so none is registered.
+        scope = metadata.get("scope")
+        if scope is not None and not isinstance(scope, str):
+            raise BadMetadata("scope must be text, with spaces between the scopes.")
+        try:
+            parse_scopes(scope or "")
+        except ValueError as error:
+            raise BadMetadata("scope has characters that no scope may have.") from error
         now = int(self._clock())
         redirects = redirect_uris_of(metadata, most=MAX_REDIRECT_URIS)
-        method = _method(metadata)
+        # Left out, it is `client_secret_basic` (RFC 7591, section 2).
+        given = metadata.get("token_endpoint_auth_method")
+        found = next((method for method in METHODS if method == given), None)
+        if given is not None and found is None:
+            raise BadMetadata(f"token_endpoint_auth_method must be one of {', '.join(METHODS)}.")
+        method = found or "client_secret_basic"
         jwks, jwks_uri = keys_of(metadata, needed=method == "private_key_jwt")
         secret = secrets.fresh(secrets.CLIENT_SECRET) if method.startswith("client_secret") else None
         return secret, Client(
@@ -118,57 +179,6 @@ class Registrar:
             expires_at=now + REGISTRATION_SECONDS,
         )
 
-    def _take(self, network: str) -> None:
-        allowance = self._limiter.take(self._quota, network)
-        if allowance is not None and not allowance.allowed:
-            raise RateLimited(
-                "Too many applications were registered from this network today.",
-                retry_after_seconds=allowance.reset_seconds,
-            )
-
-    def _ask_policy(self, client: Client) -> None:
-        if self._policy is None:
-            return
-        try:
-            self._policy(client)
-        except OAuthError:
-            raise
-        except Exception as error:
-            logger.error("the policy of registrations failed", extra={"error": type(error).__name__})
-            raise OAuthError("server_error", "The registration could not be judged.", status=500) from error
-
-
-def _parsed(body: bytes) -> Metadata:
-    if len(body) > MAX_BODY_BYTES:
-        raise OAuthError("invalid_client_metadata", f"A registration has at most {MAX_BODY_BYTES:,} bytes.", status=413)
-    try:
-        metadata: Any = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise OAuthError("invalid_client_metadata", "The body must be JSON.") from error
-    if not isinstance(metadata, dict):
-        raise OAuthError("invalid_client_metadata", "The body must be a JSON object.")
-    return metadata
-
-
-def _check_scope(metadata: Metadata) -> None:
-    """Nothing more is made of it: clients name what they need first and step up later, so none is registered."""
-    given = metadata.get("scope")
-    if given is not None and not isinstance(given, str):
-        raise BadMetadata("scope must be text, with spaces between the scopes.")
-    try:
-        parse_scopes(given or "")
-    except ValueError as error:
-        raise BadMetadata("scope has characters that no scope may have.") from error
-
-
-def _method(metadata: Metadata) -> AuthMethod:
-    """Left out, it is `client_secret_basic` (RFC 7591, section 2)."""
-    given = metadata.get("token_endpoint_auth_method")
-    found = next((method for method in METHODS if method == given), None)
-    if given is not None and found is None:
-        raise BadMetadata(f"token_endpoint_auth_method must be one of {', '.join(METHODS)}.")
-    return found or "client_secret_basic"
-
 
 def _grants(metadata: Metadata) -> tuple[GrantType, ...]:
     """Left out, it is the authorization code; refresh tokens come with that."""
@@ -181,38 +191,6 @@ def _grants(metadata: Metadata) -> tuple[GrantType, ...]:
     return GRANTS
 
 
-def _record(client: Client, network: str) -> AuditRecord:
-    return AuditRecord(
-        event="register",
-        outcome="ok",
-        at=client.created_at,
-        client=client.id,
-        network=network,
-        details={"method": client.auth_method, "host": redirect_host(client.redirect_uris[0])[:500]},
-    )
-
-
-def _answer(client: Client, secret: str | None) -> dict[str, Any]:
-    """What was registered (RFC 7591, section 3.2.1). No `scope`: a registration bounds none, and says of none that it
-    does."""
-    said: dict[str, Any] = {
-        "client_id": client.id,
-        "client_id_issued_at": client.created_at,
-        "client_name": client.name,
-        "redirect_uris": list(client.redirect_uris),
-        "grant_types": list(client.grant_types),
-        "response_types": ["code"],
-        "token_endpoint_auth_method": client.auth_method,
-        "client_uri": client.uri,
-        "application_type": client.application_type,
-        "jwks": client.jwks,
-        "jwks_uri": client.jwks_uri,
-    }
-    told = {name: value for name, value in said.items() if value is not None}
-    # As things stand: a registration that is used is renewed, and its secret with it.
-    return told | ({"client_secret": secret, "client_secret_expires_at": client.expires_at} if secret else {})
-
-
 class BadClient(ValueError):
     """The client cannot be made like this; the text says what would be valid."""
 
@@ -221,7 +199,6 @@ class OperatorClients:
     """Adds and removes clients for an operator. Secrets are shown once, and stored by their hash."""
 
     def __init__(self, store: ClientStore, clock: Callable[[], float]) -> None:
-        """`clock` gives epoch seconds."""
         self._store = store
         self._clock = clock
 

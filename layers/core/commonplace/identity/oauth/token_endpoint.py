@@ -14,17 +14,17 @@ from commonplace.identity.accounts import Standings
 from commonplace.identity.audit import refused, revoked
 from commonplace.identity.bearer_auth import TokenJudge
 from commonplace.identity.oauth.agents import Agents
-from commonplace.identity.oauth.authorization_request import KnowsResources
-from commonplace.identity.oauth.consent import Limits
 from commonplace.identity.oauth.errors import OAuthError, invalid_grant, temporarily_unavailable
 from commonplace.identity.oauth.grants import Answers, Exchange, Form, GrantOver, Json, Rotation
 from commonplace.identity.oidc_sessions import NO_PROVIDER, ReadsClaims
 from commonplace.identity.ports import GrantStore
-from commonplace.identity.principals import Principal, Tier, ordered
+from commonplace.identity.principals import Tier, ordered
 from commonplace.identity.records import ACCESS_SECONDS, IDLE_SECONDS, Client
+from commonplace.identity.resources import Resources
 from commonplace.identity.tokens import AccessClaims, BadToken
-from commonplace.kernel.audit import NOWHERE, AuditLog, AuditRecord
+from commonplace.kernel.audit import NOWHERE, AuditLog
 from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.limits import Limiter
 
 logger = logging.getLogger(__name__)
 
@@ -39,11 +39,11 @@ class TokenEndpoint:
         standings: Standings,
         claims: ReadsClaims = NO_PROVIDER,
         issuer: Issuer,
-        resources: KnowsResources,
+        resources: Resources,
         key: Callable[[], bytes],
         clock: Callable[[], float],
         audit: AuditLog | None = None,
-        limits: Limits | None = None,
+        limits: Limiter | None = None,
         access_seconds: int = ACCESS_SECONDS,
         idle_seconds: int = IDLE_SECONDS,
         organisation: str = NOWHERE,
@@ -131,7 +131,21 @@ class TokenEndpoint:
             principal = self._judge.principal(claims, grant)
             if principal.uncertain:
                 raise Unavailable("What this account may do cannot be read just now.")
-            return _introspection(claims, principal) if _may_ask(client, principal) else {"active": False}
+            own = principal.client == client.id
+            if not own and (client.source != "operator" or client.organisation not in (None, principal.organisation)):
+                return {"active": False}
+            # The token's own claims, and beside them what may change while it lasts: as it is now.
+            values = claims.as_claims()
+            names = ("client_id", "sub", "aud", "exp", "iat", "iss", "jti")
+            return {
+                "active": True,
+                **{name: values[name] for name in names},
+                "scope": " ".join(ordered(one for one in principal.scopes if principal.may(one))),
+                "org": principal.organisation,
+                "tier": principal.tier,
+                "roles": sorted(principal.roles),
+                "token_type": "Bearer",
+            }
 
     def mint(
         self, *, organisation: str, agent: str, scopes: tuple[str, ...], tier: Tier, resource: str, days: int
@@ -164,7 +178,11 @@ class TokenEndpoint:
                 record = refused(
                     error.grant, client.id, error.reason, self._clock(), network, organisation=self._organisation
                 )
-                _write(self._audit, record)
+                # A refusal stands, whether it can be recorded or not.
+                try:
+                    self._audit.write(record)
+                except Unavailable:
+                    logger.warning("a refusal could not be recorded", extra={"reason": record.reason})
             raise
 
     def _end(self, grant_id: str, client: Client, now: int, network: str) -> None:
@@ -181,14 +199,6 @@ class TokenEndpoint:
         return claims if claims.expires_at > self._clock() else None
 
 
-def _write(audit: AuditLog, record: AuditRecord) -> None:
-    """A refusal stands, whether it can be recorded or not."""
-    try:
-        audit.write(record)
-    except Unavailable:
-        logger.warning("a refusal could not be recorded", extra={"reason": record.reason})
-
-
 @contextmanager
 def _answering() -> Iterator[None]:
     try:
@@ -200,22 +210,3 @@ def _answering() -> Iterator[None]:
 def _allow(client: Client, *types: str) -> None:
     if not set(types) & set(client.grant_types):
         raise OAuthError("unauthorized_client", "This client is not registered for this grant type.")
-
-
-def _may_ask(client: Client, principal: Principal) -> bool:
-    if principal.client == client.id:
-        return True
-    return client.source == "operator" and client.organisation in (None, principal.organisation)
-
-
-def _introspection(claims: AccessClaims, principal: Principal) -> Json:
-    """The token's own claims, and beside them what may change while it lasts: as it is now."""
-    values = claims.as_claims()
-    now = {
-        "scope": " ".join(ordered(one for one in principal.scopes if principal.may(one))),
-        "org": principal.organisation,
-        "tier": principal.tier,
-        "roles": sorted(principal.roles),
-    }
-    names = ("client_id", "sub", "aud", "exp", "iat", "iss", "jti")
-    return {"active": True, **{name: values[name] for name in names}, **now, "token_type": "Bearer"}

@@ -35,7 +35,6 @@ class DynamoSignIns:
     """Pending requests, challenges, sessions, what providers gave at a sign-in, and consents."""
 
     def __init__(self, client: DynamoDBClient, table: str, *, clock: Callable[[], float] = time.time) -> None:
-        """`clock` gives epoch seconds."""
         self._table = Table(client, table)
         self._clock = clock
 

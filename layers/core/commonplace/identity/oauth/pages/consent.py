@@ -62,7 +62,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """Who is signed in. The avatar is never loaded: its host would learn who signs in where, and when."""
+    """The person who is signed in. The avatar is never loaded: its host would learn who signs in where, and when."""
 
     label: str
     subject: str

@@ -44,23 +44,19 @@ def plain(text: object, limit: int = MAX_CHARACTERS) -> str:
     raw = str(text)[: limit * 8]
     spaced = "".join(" " if one.isspace() else one for one in raw)
     seen = "".join(one for one in spaced if not unicodedata.category(one).startswith("C"))
-    line = " ".join(_few_marks(seen).split())
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
-
-
-def _few_marks(text: str) -> str:
-    """Without piles of combining marks, which would paint over the lines around."""
+    # Without piles of combining marks, which would paint over the lines around.
     kept: list[str] = []
     marks = 0
-    for one in text:
+    for one in seen:
         marks = marks + 1 if unicodedata.combining(one) else 0
         if marks <= 2:
             kept.append(one)
-    return "".join(kept)
+    line = " ".join("".join(kept).split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 def destination(redirect_uri: str) -> tuple[Destination, str]:
-    """What kind of place a redirect URI is, and how to name it: a host, or the scheme of an app's links."""
+    """Return what kind of place a redirect URI is, and how to name it: a host, or the scheme of an app's links."""
     parts = urlsplit(redirect_uri)
     host = parts.hostname or ""
     if parts.scheme not in ("http", "https"):

@@ -49,7 +49,7 @@ class Waap:
 
     @property
     def words(self) -> str:
-        """What the button offers."""
+        """Return what the button offers."""
         named = {"email": "e-mail", "phone": "phone", "social": "a social account", "biometrics": "a passkey"}
         told = [named[one] for one in self.methods]
         return f"{', '.join(told[:-1])} or {told[-1]}" if len(told) > 1 else told[0]

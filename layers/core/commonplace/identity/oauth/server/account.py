@@ -20,8 +20,8 @@ from commonplace.identity.oauth.server.browsers import (
     script_route,
     sessions,
 )
+from commonplace.identity.oauth.server.composition import OAuthServices
 from commonplace.identity.oauth.server.endpoint import json_answer, network_of
-from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.identity.oauth.server.sign_in import own_path, sign_in_page
 from commonplace.identity.principals import WORDS
 from commonplace.identity.records import Grant

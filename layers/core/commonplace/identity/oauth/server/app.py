@@ -7,8 +7,8 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from commonplace.identity.oauth.server import account, authorize, routes, sign_in
+from commonplace.identity.oauth.server.composition import OAuthServices
 from commonplace.identity.oauth.server.endpoint import NO_STORE, envelope
-from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.kernel.errors import BadRequest, CommonplaceError, MethodNotAllowed, NotFound
 from commonplace.web.middleware import Errors, HeadAsGet, SecurityHeaders, exception_handlers
 

@@ -8,8 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from commonplace.identity import telemetry
-from commonplace.identity.accounts import Profile
-from commonplace.identity.oauth.authorization_request import RequestRefused, ValidRequest, read_query, understand
+from commonplace.identity.oauth.authorization_request import RequestRefused, read_query, understand
 from commonplace.identity.oauth.consent import RequestGone
 from commonplace.identity.oauth.pages.consent import Account, Asker, ConsentView
 from commonplace.identity.oauth.pages.html import page, refused
@@ -21,8 +20,8 @@ from commonplace.identity.oauth.server.browsers import (
     sessions,
     wants_json,
 )
+from commonplace.identity.oauth.server.composition import OAuthServices
 from commonplace.identity.oauth.server.endpoint import json_answer, network_of
-from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.identity.oauth.server.sign_in import sign_in_page
 from commonplace.identity.sessions import COOKIE
 from commonplace.kernel.errors import BadRequest, Forbidden
@@ -46,43 +45,31 @@ async def _show(services: OAuthServices, request: Request) -> Response:
     try:
         asked = understand(params, services.clients, services.resources, issuer=issuer, network=network)
     except RequestRefused as error:
-        return _refuse(services, request, error, profile)
+        telemetry.record("denied", "denied", error.code)
+        if services.consents.may_hear(error.client, error.redirect_uri, profile):
+            return seen(error.url, 302)
+        return page(
+            services.frame,
+            request,
+            "mistake.html",
+            400,
+            asker=Asker.of(error.client, error.redirect_uri),
+            address=error.redirect_uri,
+            code=error.code,
+            description=error.description,
+        )
     if profile is None or asked.prompts & SIGN_IN_AGAIN:
-        return _ask_who(services, request, asked)
-    return _ask(services, request, asked, profile)
-
-
-def _refuse(services: OAuthServices, request: Request, error: RequestRefused, profile: Profile | None) -> Response:
-    telemetry.record("denied", "denied", error.code)
-    if services.consents.may_hear(error.client, error.redirect_uri, profile):
-        return seen(error.url, 302)
-    return page(
-        services.frame,
-        request,
-        "mistake.html",
-        400,
-        asker=Asker.of(error.client, error.redirect_uri),
-        address=error.redirect_uri,
-        code=error.code,
-        description=error.description,
-    )
-
-
-def _ask_who(services: OAuthServices, request: Request, asked: ValidRequest) -> Response:
-    begun = services.consents.begin(asked.request)
-    answer = sign_in_page(
-        services,
-        request,
-        asker=Asker.of(asked.client, asked.request.redirect_uri),
-        handle=begun.handle,
-        csrf=begun.csrf,
-        ask_again="consent" in asked.prompts,
-    )
-    keep_request(request, answer, begun.handle, begun.cookie)
-    return answer
-
-
-def _ask(services: OAuthServices, request: Request, asked: ValidRequest, profile: Profile) -> Response:
+        begun = services.consents.begin(asked.request)
+        answer = sign_in_page(
+            services,
+            request,
+            asker=Asker.of(asked.client, asked.request.redirect_uri),
+            handle=begun.handle,
+            csrf=begun.csrf,
+            ask_again="consent" in asked.prompts,
+        )
+        keep_request(request, answer, begun.handle, begun.cookie)
+        return answer
     standing = services.standings.of(profile.subject, claims=profile.claims)
     if url := services.consents.recalled(asked, profile, standing, network_of(request)):
         return seen(url, 302)
@@ -127,7 +114,7 @@ async def _decide(services: OAuthServices, request: Request) -> Response:
 
 
 def _answer(services: OAuthServices, request: Request, fields: Mapping[str, list[str]], handle: str) -> str:
-    """Where the browser goes. Raises RequestGone, BadRequest, RateLimited, Unavailable."""
+    """Return where the browser goes. Raises RequestGone, BadRequest, RateLimited, Unavailable."""
     cookie, csrf = cookie_of(request, request_cookie(handle)), one(fields, "csrf")
     decide = partial(services.consents.decide, handle, cookie, csrf, network=network_of(request))
     profile = sessions(services).find(cookie_of(request, COOKIE))

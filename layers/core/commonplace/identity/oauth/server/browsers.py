@@ -14,10 +14,10 @@ from starlette.types import Scope
 from commonplace.identity import secrets, telemetry
 from commonplace.identity.oauth.authorization_request import LocalRefusal
 from commonplace.identity.oauth.pages.html import GUARDED, refused
+from commonplace.identity.oauth.server.composition import OAuthServices
 from commonplace.identity.oauth.server.endpoint import envelope, spend_network
-from commonplace.identity.oauth.server.services import OAuthServices
-from commonplace.identity.records import CHALLENGE_SECONDS, REQUEST_SECONDS, SESSION_SECONDS, AuthorizationRequest
-from commonplace.identity.sessions import COOKIE, Sessions
+from commonplace.identity.records import REQUEST_SECONDS, AuthorizationRequest
+from commonplace.identity.sessions import Sessions
 from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, TooLarge
 from commonplace.web.browsers import from_elsewhere, media_type, read_body, set_cookie
 from commonplace.web.middleware import Errors
@@ -71,7 +71,7 @@ def wants_json(request: Request) -> bool:
 
 
 def must_be_ours(request: Request, issuer: str) -> None:
-    """For what a script of ours sends with a session. Raises Forbidden."""
+    """Refuse what no script of ours sent. Raises Forbidden."""
     if from_elsewhere(request, issuer) or PAGE_HEADER not in request.headers:
         raise Forbidden("Only a page of this site may ask for this.")
 
@@ -118,31 +118,12 @@ def request_cookie(handle: str) -> str:
     return f"{REQUEST_COOKIE}{secrets.digest(handle)[:8]}"
 
 
-def keep_session(answer: Response, cookie: str) -> None:
-    set_cookie(answer, COOKIE, cookie, SESSION_SECONDS)
-
-
 def keep_request(request: Request, answer: Response, handle: str, cookie: str) -> None:
     """Beside those of a few requests before: a client that asks again and again must not fill the browser's headers."""
     known = [name for name in request.cookies if name.startswith(REQUEST_COOKIE)]
     for name in known[: max(0, len(known) + 1 - MAX_REQUESTS)]:  # browsers send the oldest first (RFC 6265, 5.4)
         drop(answer, name)
     set_cookie(answer, request_cookie(handle), cookie, REQUEST_SECONDS)
-
-
-def keep_challenge(answer: Response, cookie: str) -> None:
-    """Strict: only pages of ours bring it along, so nobody's browser is signed in from elsewhere."""
-    set_cookie(answer, CHALLENGE_COOKIE, cookie, CHALLENGE_SECONDS, strict=True)
-
-
-def keep_oidc(answer: Response, cookie: str) -> None:
-    """Lax: the provider sends the browser back from its own site."""
-    set_cookie(answer, OIDC_COOKIE, cookie, REQUEST_SECONDS)
-
-
-def keep_local(answer: Response, cookie: str) -> None:
-    """As long as a session: a sign-in page may stay open for a while."""
-    set_cookie(answer, LOCAL_COOKIE, cookie, SESSION_SECONDS)
 
 
 def drop(answer: Response, name: str) -> None:

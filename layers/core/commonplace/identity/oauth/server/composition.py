@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from commonplace.identity.access_tokens import Issuer, subject_hash
@@ -19,7 +20,6 @@ from commonplace.identity.oauth.connections import Connections
 from commonplace.identity.oauth.consent import Consents
 from commonplace.identity.oauth.pages.html import frame
 from commonplace.identity.oauth.registration import Registrar
-from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.identity.oauth.token_endpoint import TokenEndpoint
 from commonplace.identity.oidc import OidcSignIn
 from commonplace.identity.oidc_sessions import NO_PROVIDER, ProviderSessions
@@ -30,36 +30,78 @@ from commonplace.kernel.deferred import Deferred, deferred
 from commonplace.kernel.limits import Limiter
 
 if TYPE_CHECKING:
-    from commonplace.identity.auth_wiring import AuthParts
+    from commonplace.identity.accounts import Standings
+    from commonplace.identity.oauth.server.parts import AuthParts
+    from commonplace.identity.oidc_sessions import ReadsClaims
+    from commonplace.identity.ports import GrantStore, SignInStore
+    from commonplace.identity.tokens import SigningKeys
+    from commonplace.kernel.audit import AuditLog
+    from commonplace.web.pages.frame import Frame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OAuthServices:
+    """Everything that the routes need."""
+
+    settings: AuthSettings
+    """Every URL is made of its `issuer`, none of a request's Host."""
+    frame: Frame
+    """The frame of the pages."""
+    clock: Callable[[], float]
+    """Epoch seconds."""
+    resources: Resources
+    clients: Clients
+    registrar: Registrar
+    authentication: Authentication
+    token_endpoint: TokenEndpoint
+    consents: Consents
+    connections: Connections
+    sign_in: SignIn
+    standings: Standings
+    claims: ReadsClaims
+    grants: GrantStore
+    sign_ins: SignInStore
+    keys: SigningKeys
+    audit: AuditLog
+    limiter: Limiter
+    subject_hash: Callable[[str], str]
+    """The name of an account in records: `access_tokens.subject_hash` under the key of this deployment."""
+    oidc: OidcSignIn | None = None
+    """The provider that signs people in beside wallets; None where there is none."""
+    local: LocalSignIn | None = None
+    """The accounts of a laptop; None anywhere else."""
 
 
 def oauth_services(
-    settings: AuthSettings, toolsets: tuple[str, ...], clock: Callable[[], float] = time.time
+    settings: AuthSettings,
+    toolsets: tuple[str, ...],
+    clock: Callable[[], float] = time.time,
+    parts: Callable[[], AuthParts] | None = None,
 ) -> OAuthServices:
-    """What the endpoints work with. `toolsets` are those that are served; `clock` gives epoch seconds."""
+    """Return what the endpoints use. `toolsets` are those that are served; `clock` gives epoch seconds."""
 
     def build() -> AuthParts:
-        from commonplace.identity.auth_wiring import AuthParts
+        from commonplace.identity.oauth.server.parts import AuthParts
 
         return AuthParts(settings, clock)
 
-    parts = Deferred(build)
+    outside = parts or Deferred(build)
 
     def key() -> bytes:
-        return parts().key()
+        return outside().key()
 
     def subject_hash_of(subject: str) -> str:
         return subject_hash(key(), subject)
 
     resources = Resources(settings.issuer, settings.toolsets, toolsets)
-    client_store = deferred(lambda: parts().clients)
-    grants = deferred(lambda: parts().grants)
-    sign_ins = deferred(lambda: parts().sign_ins)
-    audit = deferred(lambda: parts().audit)
-    keys = deferred(lambda: parts().signing_keys)
-    standings = deferred(lambda: parts().standings)
-    fetcher = deferred(lambda: parts().fetcher)
-    provider = deferred(lambda: parts().provider)
+    client_store = deferred(lambda: outside().clients)
+    grants = deferred(lambda: outside().grants)
+    sign_ins = deferred(lambda: outside().sign_ins)
+    audit = deferred(lambda: outside().audit)
+    keys = deferred(lambda: outside().signing_keys)
+    standings = deferred(lambda: outside().standings)
+    fetcher = deferred(lambda: outside().fetcher)
+    provider = deferred(lambda: outside().provider)
     claims = (
         ProviderSessions(
             provider,
@@ -71,7 +113,7 @@ def oauth_services(
         if settings.oidc_issuer
         else None
     )
-    limiter = Limiter(deferred(lambda: parts().counters), clock, secret=settings.counter_secret)
+    limiter = Limiter(deferred(lambda: outside().counters), clock, secret=settings.counter_secret)
     clients = Clients(
         client_store,
         Documents(client_store, fetcher, limiter, clock, loopback=settings.loopback_documents),
@@ -127,9 +169,9 @@ def oauth_services(
         ),
         sign_in=SignIn(
             sign_ins,
-            deferred(lambda: parts().signatures),
+            deferred(lambda: outside().signatures),
             standings=standings,
-            names=deferred(lambda: parts().names),
+            names=deferred(lambda: outside().names),
             limiter=limiter,
             settings=SignInSettings(
                 base_url=settings.issuer,

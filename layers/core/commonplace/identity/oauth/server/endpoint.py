@@ -17,7 +17,7 @@ from starlette.types import Scope
 
 from commonplace.identity import telemetry
 from commonplace.identity.oauth.errors import OAuthError
-from commonplace.identity.oauth.server.services import OAuthServices
+from commonplace.identity.oauth.server.composition import OAuthServices
 from commonplace.identity.records import Client
 from commonplace.kernel.errors import CommonplaceError
 from commonplace.kernel.limits import Quota, network
@@ -26,6 +26,7 @@ from commonplace.web.middleware import CORS, Errors, client_address, error_heade
 
 JSON = "application/json"
 NO_STORE = {"cache-control": "no-store", "pragma": "no-cache"}
+CACHED = {"cache-control": "public, max-age=300"}
 
 _UNSAYABLE = re.compile(r"[^\x20\x21\x23-\x5b\x5d-\x7e]")  # RFC 6749, section 5.2
 
@@ -49,13 +50,13 @@ def json_answer(body: Mapping[str, Any], status: int = 200, headers: Mapping[str
 
 
 def oauth_answer(error: OAuthError) -> Response:
-    """As RFC 6749, section 5.2, writes it."""
+    """Return the error as RFC 6749, section 5.2, writes it."""
     body = {name: _UNSAYABLE.sub("'", text) for name, text in error.body().items()}
     return json_answer(body, error.status, error.headers)
 
 
 def server_error() -> OAuthError:
-    """What a client sees of a defect: nothing of it."""
+    """Return what a client sees of a defect: nothing of it."""
     return OAuthError("server_error", "Something went wrong here. It has been noted.", status=500)
 
 
@@ -73,7 +74,7 @@ def as_oauth(error: CommonplaceError) -> OAuthError:
 
 
 def envelope(error: CommonplaceError, headers: Mapping[str, str] | None = None) -> Response:
-    """As every other surface of ours answers (seed 000, section 10)."""
+    """Return the answer of every other surface of ours (seed 000, section 10)."""
     return json_answer(error.envelope(), error.status, error_headers(error) | dict(headers or {}))
 
 
@@ -144,7 +145,7 @@ def route(path: str, method: str, handler: Handler, *, cors: bool, event: teleme
 
 
 def network_of(request: Request) -> str:
-    """Who calls, as far as it is known without a credential."""
+    """Return who calls, as far as it is known without a credential."""
     return network(client_address(request.scope))
 
 
@@ -165,8 +166,3 @@ def spend_client(services: OAuthServices, request: Request, endpoint: str, clien
 
 def _spend(services: OAuthServices, quota: Quota, client: str) -> None:
     spend(services.limiter, quota, client, what="requests", hint="Wait as long as Retry-After says.")
-
-
-def cached(answer: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Headers of what any cache may keep for five minutes."""
-    return {"cache-control": "public, max-age=300", **(answer or {})}

@@ -15,11 +15,12 @@ from starlette.routing import Route
 
 from commonplace.identity import telemetry
 from commonplace.identity.oauth.errors import OAuthError
+from commonplace.identity.oauth.server.composition import OAuthServices
 from commonplace.identity.oauth.server.endpoint import (
+    CACHED,
     EVENT,
     JSON,
     Handler,
-    cached,
     json_answer,
     network_of,
     read_form,
@@ -27,7 +28,6 @@ from commonplace.identity.oauth.server.endpoint import (
     spend_client,
     spend_network,
 )
-from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.identity.records import Client
 from commonplace.identity.resources import Resources
 from commonplace.identity.settings import AuthSettings
@@ -115,7 +115,7 @@ def token_routes(services: OAuthServices) -> list[Route]:
 
 
 def _granted(services: OAuthServices, grant_type: str | None) -> Grants:
-    """What answers this grant type, and judges whether the client may use it. Raises OAuthError."""
+    """Return what answers this grant type, and judges whether the client may use it. Raises OAuthError."""
     token_endpoint = services.token_endpoint
     match grant_type:
         case "authorization_code":
@@ -138,11 +138,19 @@ def metadata_routes(services: OAuthServices) -> list[Route]:
         path = resources.metadata_url(resource).removeprefix(resources.base_url)
         documents[path] = resource_document(settings, resources, resource)
     found = [route(path, "GET", _published(document), cors=True) for path, document in documents.items()]
-    return [*found, route(KEYS_PATH, "GET", _keys(services), cors=True)]
+
+    async def keys(_: Request) -> Response:
+        published = services.keys.published(services.clock())
+        if not published:
+            # Before the first key is made. No cache may keep that there are none.
+            raise Unavailable("There is no key yet.")
+        return Response(_bytes({"keys": [dict(key) for key in published]}), media_type=JSON, headers=CACHED)
+
+    return [*found, route(KEYS_PATH, "GET", keys, cors=True)]
 
 
 def server_document(settings: AuthSettings, resources: Resources) -> dict[str, Any]:
-    """What this authorization server can do (RFC 8414, section 2)."""
+    """Return what this authorization server can do (RFC 8414, section 2)."""
     issuer = settings.issuer
     return {
         "issuer": issuer,
@@ -168,7 +176,7 @@ def server_document(settings: AuthSettings, resources: Resources) -> dict[str, A
 
 
 def resource_document(settings: AuthSettings, resources: Resources, resource: str) -> dict[str, Any]:
-    """Whom a resource trusts, and what it asks for to begin with (RFC 9728, section 2)."""
+    """Return whom a resource trusts, and what it asks for to begin with (RFC 9728, section 2)."""
     return resources.document(resource, name=settings.site_name, documentation=f"{settings.issuer}/connect")
 
 
@@ -183,20 +191,9 @@ def _published(document: Mapping[str, Any]) -> Handler:
     body = _bytes(document)
 
     async def published(_: Request) -> Response:
-        return Response(body, media_type=JSON, headers=cached())
+        return Response(body, media_type=JSON, headers=CACHED)
 
     return published
-
-
-def _keys(services: OAuthServices) -> Handler:
-    async def keys(_: Request) -> Response:
-        published = services.keys.published(services.clock())
-        if not published:
-            # Before the first key is made. No cache may keep that there are none.
-            raise Unavailable("There is no key yet.")
-        return Response(_bytes({"keys": [dict(key) for key in published]}), media_type=JSON, headers=cached())
-
-    return keys
 
 
 def _bytes(document: Mapping[str, Any]) -> bytes:

@@ -24,10 +24,6 @@ from commonplace.identity.oauth.server.browsers import (
     OIDC_COOKIE,
     again,
     drop,
-    keep_challenge,
-    keep_local,
-    keep_oidc,
-    keep_session,
     must_be_ours,
     page_route,
     read_json,
@@ -35,12 +31,13 @@ from commonplace.identity.oauth.server.browsers import (
     script_route,
     sessions,
 )
+from commonplace.identity.oauth.server.composition import OAuthServices
 from commonplace.identity.oauth.server.endpoint import json_answer, network_of
-from commonplace.identity.oauth.server.services import OAuthServices
+from commonplace.identity.records import CHALLENGE_SECONDS, REQUEST_SECONDS, SESSION_SECONDS
 from commonplace.identity.redirects import is_own_path
 from commonplace.identity.sessions import COOKIE, open_session
 from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, NotFound
-from commonplace.web.browsers import cookie_of, from_elsewhere, one, read_fields, seen
+from commonplace.web.browsers import cookie_of, from_elsewhere, one, read_fields, seen, set_cookie
 
 ACCOUNT = "/account"
 LOCAL_PATH = "/account/local"
@@ -96,7 +93,8 @@ def sign_in_page(
         local_csrf=secrets.digest(cookie),
     )
     if cookie:
-        keep_local(answer, cookie)
+        # As long as a session: a sign-in page may stay open for a while.
+        set_cookie(answer, LOCAL_COOKIE, cookie, SESSION_SECONDS)
     return answer
 
 
@@ -108,7 +106,8 @@ async def _nonce(services: OAuthServices, request: Request) -> Response:
     _next_path(services, request, {"stateId": state})
     cookie = cookie_of(request, CHALLENGE_COOKIE) or secrets.fresh()
     answer = json_answer(services.sign_in.challenge(address, state or None, cookie, network_of(request)))
-    keep_challenge(answer, cookie)
+    # Strict: only pages of ours bring it along, so nobody's browser is signed in from elsewhere.
+    set_cookie(answer, CHALLENGE_COOKIE, cookie, CHALLENGE_SECONDS, strict=True)
     return answer
 
 
@@ -135,12 +134,13 @@ async def _oidc_start(services: OAuthServices, request: Request) -> Response:
     next_path = _next_path(services, request, await read_json(request))
     cookie = secrets.fresh()
     answer = json_answer({"redirectTo": _provider(services).start(next_path, cookie)})
-    keep_oidc(answer, cookie)
+    # Lax: the provider sends the browser back from its own site.
+    set_cookie(answer, OIDC_COOKIE, cookie, REQUEST_SECONDS)
     return answer
 
 
 async def _oidc_callback(services: OAuthServices, request: Request) -> Response:
-    """Where the provider sends the browser back to."""
+    """Return where the provider sends the browser back to."""
     provider, query = _provider(services), _once_each(request)
     try:
         profile, next_path = provider.finish(query, cookie_of(request, OIDC_COOKIE))
@@ -170,12 +170,13 @@ async def _local(services: OAuthServices, local: LocalSignIn, request: Request) 
 def _signed_in(services: OAuthServices, request: Request, answer: Response, profile: Profile) -> None:
     sessions(services).end(cookie_of(request, COOKIE))
     account = services.subject_hash(profile.subject)
-    keep_session(answer, open_session(services.sign_ins, profile, account, services.clock()))
+    session = open_session(services.sign_ins, profile, account, services.clock())
+    set_cookie(answer, COOKIE, session, SESSION_SECONDS)
     telemetry.record("signin")
 
 
 def _next_path(services: OAuthServices, request: Request, body: Mapping[str, Any]) -> str:
-    """Where a sign-in leads: back to the client's request that `stateId` names, else to `next`.
+    """Return where a sign-in leads: back to the client's request that `stateId` names, else to `next`.
 
     Raises RequestGone when the request is over, or was begun in another browser.
     """
