@@ -4,11 +4,11 @@ What a line may hold beside the name, the entry says: its usages and its paramet
 what cannot be a subcommand is an argument.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from commonplace.reference.arguments import Taken, read, taken_by
-from commonplace.reference.model import MAX_QUERY_CHARACTERS, Entry, UnknownOption
+from commonplace.reference.model import MAX_QUERY_CHARACTERS, UnknownOption
 from commonplace.reference.names import (
     END,
     Names,
@@ -38,7 +38,19 @@ class Commands:
     def ways(self, text: str) -> Iterator[Match]:
         """What a line may name, the surest way first; nothing if it is longer than any name."""
         if len(text) <= MAX_QUERY_CHARACTERS:
-            yield from self._ways(unwrapped(text))
+            line = unwrapped(text)
+            names, aliases = self._names.commands, self._names.aliases
+            yield Match(names.exactly(line), "name")
+            yield Match(_most_alike(aliases.exactly(line), line), "alias")
+            yield Match(names.however_spelt(line), "spelling")
+            yield Match(_most_alike(aliases.however_spelt(line), line), "alias")
+            found = command_tokens(line)
+            yield self._with_arguments(found, swallow=False)
+            yield self._with_arguments(found, swallow=True)
+            yield Match(tuple(self._with_values_within(found)), "arguments")
+            plain = [token for token in found if token not in _HELP]
+            if not any(map(is_option, plain)):
+                yield Match(tuple(self._names.beginning_with(" ".join(words(plain)))), "prefix")
 
     def named(self, line: str) -> bool:
         """Whether a line begins with a command's name, or is the beginning of some."""
@@ -52,20 +64,6 @@ class Commands:
         roots = sorted(self._names.roots) if more and first not in self._names.roots else ()
         lines = (" ".join((root, first, *more)) for root in roots)
         return Match([kept for line in lines for kept in self._names.commands.spelt(line)], "spelling")
-
-    def _ways(self, line: str) -> Iterator[Match]:
-        names, aliases = self._names.commands, self._names.aliases
-        yield Match(names.exactly(line), "name")
-        yield Match(_most_alike(aliases.exactly(line), line), "alias")
-        yield Match(names.however_spelt(line), "spelling")
-        yield Match(_most_alike(aliases.however_spelt(line), line), "alias")
-        found = command_tokens(line)
-        yield self._with_arguments(found, swallow=False)
-        yield self._with_arguments(found, swallow=True)
-        yield Match(tuple(self._with_values_within(found)), "arguments")
-        plain = [token for token in found if token not in _HELP]
-        if not any(map(is_option, plain)):
-            yield Match(tuple(self._names.beginning_with(" ".join(words(plain)))), "prefix")
 
     def _with_arguments(self, line: Sequence[str], *, swallow: bool) -> Match:
         """The longest name of each catalogue that the line begins with, where all else is what the command takes.
@@ -118,7 +116,12 @@ class Commands:
             if names_subcommand(part, group=at == 0 and bool(siblings)):
                 return False
             if not taken.told:
-                return _cannot_be_subcommand(found[at], siblings, capitals=capitals)
+                token = found[at]
+                if names_no_subcommand(token):
+                    return True
+                if not is_value(token) and not (capitals and token != token.lower()):
+                    return False
+                return not any(one_edit(token.lower(), sibling) for sibling in siblings)
             return at > 0 or not any(word == sibling or one_edit(word, sibling) for sibling in siblings)
 
         size = len(found)
@@ -138,17 +141,13 @@ class Commands:
 
     def _take(self, kept: Kept) -> Taken:
         if kept not in self._taken:
-            self._taken[kept] = taken_by(kept.entry, self._groups(kept))
+            key = words([command_name(kept.entry)])
+            heads = [" ".join(key[:end]) for end in range(len(key) - 1, 0, -1)]
+            found = (
+                one for head in heads for name in (head, f"{head} options") for one in self._names.commands.spelt(name)
+            )
+            self._taken[kept] = taken_by(kept.entry, [one.entry for one in found if one.catalogue is kept.catalogue])
         return self._taken[kept]
-
-    def _groups(self, kept: Kept) -> list[Entry]:
-        """The commands that its name begins with, and those that list the options of a group: `kubectl options`."""
-        key = words([command_name(kept.entry)])
-        heads = [" ".join(key[:end]) for end in range(len(key) - 1, 0, -1)]
-        found = (
-            one for head in heads for name in (head, f"{head} options") for one in self._names.commands.spelt(name)
-        )
-        return [one.entry for one in found if one.catalogue is kept.catalogue]
 
 
 def _most_alike(found: Sequence[Kept], line: str) -> Sequence[Kept]:
@@ -157,11 +156,3 @@ def _most_alike(found: Sequence[Kept], line: str) -> Sequence[Kept]:
     names = [words([command_name(kept.entry)]) for kept in found]
     common = [next((at for at in range(len(name), 0, -1) if name[:at] == asked[:at]), 0) for name in names]
     return [kept for kept, size in zip(found, common, strict=True) if size == max(common)]
-
-
-def _cannot_be_subcommand(token: str, siblings: Iterable[str], *, capitals: bool) -> bool:
-    if names_no_subcommand(token):
-        return True
-    if not is_value(token) and not (capitals and token != token.lower()):
-        return False
-    return not any(one_edit(token.lower(), sibling) for sibling in siblings)

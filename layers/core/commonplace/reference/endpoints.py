@@ -251,7 +251,9 @@ def _child(node: Node, segment: str) -> Node:
         return node.rest
     if shape == SLOT:
         node.slot = node.slot or Node()
-        node.slot.words = node.slot.words or _may_be_word(parameter(segment))
+        node.slot.words = node.slot.words or any(
+            part.endswith(_WORDED_PARAMETERS) for part in parts(parameter(segment))
+        )
         return node.slot
     if SLOT not in shape:
         return node.literals.setdefault(segment.lower(), Node())
@@ -261,10 +263,6 @@ def _child(node: Node, segment: str) -> Node:
             return child
     node.partly.append((pattern, Node()))
     return node.partly[-1][1]
-
-
-def _may_be_word(name: str) -> bool:
-    return any(part.endswith(_WORDED_PARAMETERS) for part in parts(name))
 
 
 def _walk(node: Node, asked: Sequence[str], reached: Callable[[Node], bool]) -> Node | None:

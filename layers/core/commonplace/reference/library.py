@@ -4,7 +4,7 @@ Everything goes by a catalogue's manifest: an object that it does not name does 
 """
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
@@ -102,25 +102,25 @@ class CatalogueLibrary:
             return held
         try:
             if self._edition is None or self._clock() >= self._fresh_until:
-                self._look()
+                read = {name: self._read(name) for name in self._names}
+                failed = [name for name, found in read.items() if found is None]
+                self._held |= {name: found for name, found in read.items() if found is not None}
+                if never := [name for name in failed if name not in self._held]:
+                    raise Unavailable(
+                        f"The product reference ({', '.join(never)}) cannot be read now. Try again shortly."
+                    )
+                missing = tuple(name for name in self._names if self._held[name].catalogue is None)
+                edition = Edition(
+                    tuple(found for name in self._names if (found := self._held[name].catalogue) is not None),
+                    self._version(),
+                    missing,
+                )
+                if self._edition is None or self._edition.version != edition.version:
+                    self._edition = edition
+                self._fresh_until = self._clock() + (RETRY_SECONDS if failed else self._max_age_seconds)
             return self._edition or Edition((), "")
         finally:
             self._looking.release()
-
-    def _look(self) -> None:
-        read = {name: self._read(name) for name in self._names}
-        failed = [name for name, found in read.items() if found is None]
-        self._held |= {name: found for name, found in read.items() if found is not None}
-        if never := [name for name in failed if name not in self._held]:
-            raise Unavailable(f"The product reference ({', '.join(never)}) cannot be read now. Try again shortly.")
-        missing = tuple(name for name in self._names if self._held[name].catalogue is None)
-        edition = Edition(tuple(self._catalogues()), self._version(), missing)
-        if self._edition is None or self._edition.version != edition.version:
-            self._edition = edition
-        self._fresh_until = self._clock() + (RETRY_SECONDS if failed else self._max_age_seconds)
-
-    def _catalogues(self) -> Iterator[Catalogue]:
-        return (found for name in self._names if (found := self._held[name].catalogue) is not None)
 
     def _version(self) -> str:
         """An object's key is a hash of its bytes, so equal keys are equal catalogues."""

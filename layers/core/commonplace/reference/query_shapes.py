@@ -193,19 +193,16 @@ class Shapes:
         if is_path(first):
             return Request(first)
         if not rest:
-            return self._joined_request(first)
+            # `GET/users`, or a path without its first slash, if there are paths that begin so.
+            begin, slash, path = first.partition("/")
+            if slash and _like_method(begin) and (_shouted(begin) or self._endpoints.is_first(path.split("/", 1)[0])):
+                return Request("/" + path, begin)
+            return Request(first) if slash and self._endpoints.is_first(begin) else None
         if spelling(first) in self._roots:
             return None
         if _like_method(first) and (is_path(rest[0]) or (_shouted(first) and "/" in rest[0])):
             return Request(rest[0], first)
         return _curled(rest) if first == "curl" else None
-
-    def _joined_request(self, word: str) -> Request | None:
-        """`GET/users`, or a path without its first slash, if there are paths that begin so."""
-        begin, slash, rest = word.partition("/")
-        if slash and _like_method(begin) and (_shouted(begin) or self._endpoints.is_first(rest.split("/", 1)[0])):
-            return Request("/" + rest, begin)
-        return Request(word) if slash and self._endpoints.is_first(begin) else None
 
 
 def _joins_verb(word: str) -> bool:

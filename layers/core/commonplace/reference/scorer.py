@@ -88,7 +88,13 @@ def characters_read(entries: int) -> int:
 def fields(entry: Entry, stem: Stemmer, characters: int = READ_CHARACTERS, product: str = "") -> list[list[str]]:
     """The words of each field, in the order of `FIELDS`; `characters` are read of the content."""
     told = [[term for text in texts for term in terms(text, stem)] for texts in _texts(entry, characters, product)]
-    return [*told, _actions(entry, told)]
+    name = told[NAME][1:] if entry.type == "command" else told[NAME][-1:] if entry.method == "POST" else ()
+    found = dict.fromkeys(ACTIONS.of([*_leading(told[TITLE]), *_leading(told[SUMMARY]), *name]))
+    if entry.method == "GET":
+        found[ACTIONS.token("get" if (entry.path_template or "").endswith("}") else "list")] = None
+    elif not found and entry.method in METHODS:
+        found[ACTIONS.token(METHODS[entry.method])] = None
+    return [*told, list(found)]
 
 
 def _texts(entry: Entry, characters: int, product: str) -> Iterator[Sequence[str]]:
@@ -99,17 +105,6 @@ def _texts(entry: Entry, characters: int, product: str) -> Iterator[Sequence[str
     yield (entry.summary,)
     yield (entry.content[:characters], *(example.description for example in entry.examples))
     yield tuple(f"{one.name} {one.description}" for one in entry.parameters or ())
-
-
-def _actions(entry: Entry, told: Sequence[Sequence[str]]) -> list[str]:
-    """What it does: by the verbs that title and summary begin with and that the name has, else by its method."""
-    name = told[NAME][1:] if entry.type == "command" else told[NAME][-1:] if entry.method == "POST" else ()
-    found = dict.fromkeys(ACTIONS.of([*_leading(told[TITLE]), *_leading(told[SUMMARY]), *name]))
-    if entry.method == "GET":
-        found[ACTIONS.token("get" if (entry.path_template or "").endswith("}") else "list")] = None
-    elif not found and entry.method in METHODS:
-        found[ACTIONS.token(METHODS[entry.method])] = None
-    return list(found)
 
 
 def _leading(told: Sequence[str]) -> Iterator[str]:

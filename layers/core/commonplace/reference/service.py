@@ -68,7 +68,7 @@ class Reference:
 
     def search(self, asked: Asked) -> SearchAnswer:
         """By name what is shaped like a command or an endpoint, and nothing else; by words and meaning the rest."""
-        asked = _cleaned(asked)
+        asked = replace(asked, query=_clean(asked.query), category=_category(asked.category))
         prepared = self._prepare()
         if (named := prepared.lookup.shaped(asked)) is not None:
             return self._answer(prepared, asked, tuple(named[: asked.limit]), shaped=True)
@@ -164,10 +164,6 @@ def _not_loaded() -> Unavailable:
 def _first(named: Hit, others: Sequence[Hit]) -> tuple[Hit, ...]:
     """What is named exactly, and then the rest."""
     return (named, *(hit for hit in others if hit.placed is not named.placed))
-
-
-def _cleaned(asked: Asked) -> Asked:
-    return replace(asked, query=_clean(asked.query), category=_category(asked.category))
 
 
 def _clean(text: str) -> str:

@@ -182,17 +182,16 @@ def _end(text: str, start: int, *, whole: bool, first: bool = False, bars: bool 
                     return at + 1
             elif sign in _CLOSED_BY and sign in "[(<{" and (sign != "<" or text[at + 1 : at + 2].isalpha()):
                 open_.append(_CLOSED_BY[sign])
-        elif sign.isspace() or (sign in "])" and not whole) or (sign == "|" and (bars or _parts(text, start, at))):
+        elif (
+            sign.isspace()
+            or (sign in "])" and not whole)
+            or (sign == "|" and (bars or text[start] == "-" or text[at + 1 : at + 2] in ("", " ", "-")))
+        ):
             break
         elif sign in _CLOSED_BY or (bars and sign in "'\"" and sign in text[at + 1 :]):
             open_.append(_CLOSED_BY.get(sign, sign))
         at += 1
     return max(at, start + 1)
-
-
-def _parts(text: str, start: int, at: int) -> bool:
-    """Whether `|` stands between two things to type; in `<scope>|<scope:team>` it is part of one."""
-    return text[start] == "-" or text[at + 1 : at + 2] in ("", " ", "-")
 
 
 def _group(words: Iterator[str], closing: str = "", depth: int = 0) -> Group:

@@ -9,7 +9,7 @@ from itertools import repeat
 from commonplace.kernel.errors import Unavailable
 from commonplace.search.embeddings import QueryEmbeddings
 from commonplace.search.fusion import RELEVANCE_SHARE, Fusion, fuse
-from commonplace.search.model import Candidates, Engine, Found, LegHit, QueryVector, RecordId, SearchRequest
+from commonplace.search.model import Candidates, Engine, Found, QueryVector, RecordId, SearchRequest
 from commonplace.search.models.tokens import Likeness, compare
 from commonplace.search.names import CORRECTED_SHARE
 from commonplace.search.near_duplicates import Collapsed, collapse, fingerprints
@@ -99,7 +99,11 @@ class Retrieval:
             else:
                 with watch.stage("candidates"):
                     found = self._engine.candidates(corrected, None, request.filters, CANDIDATES_PER_LEG)
-            candidates = replace(candidates, named=_named(own, found), suggestions=own.suggestions)
+            already = {hit.id for hit in own.named}
+            others = (hit for hit in found.named if hit.id not in already)
+            # What the query names, and after it what the corrected query does.
+            named = (*own.named, *(hit._replace(score=CORRECTED_SHARE * hit.score) for hit in others))
+            candidates = replace(candidates, named=named, suggestions=own.suggestions)
         with watch.stage("fuse"):
             fused = fuse(candidates, self._fusion)
             if not request.collapse:
@@ -164,10 +168,3 @@ def _is_meant(query: Query, corrected: Query, *, found: bool) -> bool:
     if len(query.words) > MOST_CORRECTED or query.subject != query.text:
         return False
     return sum(map(distance, query.words, corrected.words, repeat(MOST_MISTAKES))) <= MOST_MISTAKES
-
-
-def _named(own: Candidates, corrected: Candidates) -> tuple[LegHit, ...]:
-    """What the query names, and after it what the corrected query does."""
-    already = {hit.id for hit in own.named}
-    others = (hit for hit in corrected.named if hit.id not in already)
-    return (*own.named, *(hit._replace(score=CORRECTED_SHARE * hit.score) for hit in others))

@@ -117,7 +117,9 @@ def _sections(body: str) -> Iterator[_Section]:
         yield _Section(_names(path), heading, tuple(_blocks(cuts, lines, start, token.map[0])))
         level, (first, start) = int(token.tag[1]), token.map
         heading = "\n".join(lines[first:start]).strip()
-        path = [parent for parent in path if parent[0] < level] + [(level, _title(heading))]
+        underlined = re.sub(r"\n[ \t]*(?:=+|-+)[ \t]*$", "", heading)
+        title = " ".join(plain(re.sub(r"(?<![ \t])[ \t]+#+[ \t]*$", "", underlined)).split())
+        path = [parent for parent in path if parent[0] < level] + [(level, title)]
     yield _Section(_names(path), heading, tuple(_blocks(cuts, lines, start, len(lines))))
 
 
@@ -134,11 +136,6 @@ def _blocks(cuts: Sequence[int], lines: Sequence[str], start: int, end: int) -> 
 
 def _names(path: Sequence[tuple[int, str]]) -> tuple[str, ...]:
     return tuple(name for _, name in path if name)
-
-
-def _title(heading: str) -> str:
-    underlined = re.sub(r"\n[ \t]*(?:=+|-+)[ \t]*$", "", heading)
-    return " ".join(plain(re.sub(r"(?<![ \t])[ \t]+#+[ \t]*$", "", underlined)).split())
 
 
 def _without_bare_parents(sections: Sequence[_Section]) -> Iterator[_Section]:

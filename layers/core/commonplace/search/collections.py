@@ -102,7 +102,15 @@ class IndexFunction:
         if source == "aws.events" and event.get("complete") is True:
             return {name: asdict(each.finish(_time(context)) or Report()) for name, each in self.collections.items()}
         if source == "commonplace.operator" and ("step" in event or event.get("rebuild") is True):
-            return self._operate(event, context)
+            given = event.get("input")
+            name = event.get("collection") or (given.get("collection") if isinstance(given, dict) else None)
+            chosen = self.collections.get(name) if name else self._first
+            if chosen is None:
+                message, hint = f"There is no collection {name!r}.", f"Collections here: {', '.join(self.collections)}."
+                return {"action": "refused", "message": message, "hint": hint, "collection": name}
+            if event.get("rebuild") is True:
+                return asdict(chosen.operations.rebuild())
+            return chosen.operations.step(event, _time(context, event.get("seconds")))
         if source in ("aws.events", "commonplace.operator"):
             return self._reconcile(event, context)
         raise ValueError("the event is neither a batch of a queue, nor of a schedule, nor of an operator")
@@ -137,18 +145,6 @@ class IndexFunction:
         if failures:
             raise failures[0]
         return answers.pop(self._first.operations.collection, {}) | answers
-
-    def _operate(self, event: Mapping[str, Any], context: object) -> dict[str, Any]:
-        """A step of a migration, or the rebuilding of a small index."""
-        given = event.get("input")
-        name = event.get("collection") or (given.get("collection") if isinstance(given, dict) else None)
-        chosen = self.collections.get(name) if name else self._first
-        if chosen is None:
-            message, hint = f"There is no collection {name!r}.", f"Collections here: {', '.join(self.collections)}."
-            return {"action": "refused", "message": message, "hint": hint, "collection": name}
-        if event.get("rebuild") is True:
-            return asdict(chosen.operations.rebuild())
-        return chosen.operations.step(event, _time(context, event.get("seconds")))
 
 
 def _time(context: Any, seconds: object = None) -> Enough:

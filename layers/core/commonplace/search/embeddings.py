@@ -197,25 +197,16 @@ class QueryEmbeddings:
         """
         if not self._providers or model is None:
             return None
-        if model not in self._providers:
-            self._log_mismatch(model)
+        if model not in self._providers and model not in self._told:
+            self._told.add(model)  # logged once for each model: every search says so in its answer
+            facts = {"index_model": model, "configured": list(self._providers), "hint": REBUILD_HINT}
+            logger.error("the index is of a model that is not configured, searching words only", extra=facts)
         try:
             return self._remembered(query, model if model in self._providers else next(iter(self._providers)))
         except Unavailable as error:
             count("ModelFallbacks")
             logger.warning("the query could not be embedded, searching words only", extra={"reason": error.message})
             return None
-
-    def _log_mismatch(self, model: str) -> None:
-        """Once for each model: every search says so in its answer."""
-        if model not in self._told:
-            self._told.add(model)
-            facts = {
-                "index_model": model,
-                "configured": list(self._providers),
-                "hint": REBUILD_HINT,
-            }
-            logger.error("the index is of a model that is not configured, searching words only", extra=facts)
 
     def knows(self, model: str | None) -> bool:
         """Whether a provider is of this model."""

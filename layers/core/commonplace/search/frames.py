@@ -65,7 +65,7 @@ def subject(text: str) -> str:
     while match := _LEADING.match(fold_in_place(kept)):
         rest = _bare(kept[match.end() :])
         # An article alone is no frame: `The Tide` may be a title.
-        if not rest or not (framed or _is_asking(match[0])):
+        if not rest or not (framed or not _ARTICLE.fullmatch(match[0])):
             break
         kept, framed = rest, True
     if framed or text.rstrip().endswith("?"):
@@ -80,10 +80,6 @@ def _bare(text: str) -> str:
 
 
 _ARTICLE = re.compile(rf"(?:{_ARTICLES}|l|qu)[\s,:'’]*")
-
-
-def _is_asking(found: str) -> bool:
-    return not _ARTICLE.fullmatch(found)
 
 
 def _trailed(text: str) -> int:

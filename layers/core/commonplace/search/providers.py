@@ -163,36 +163,28 @@ def _embeddings(choice: EmbeddingChoice, settings: RetrievalSettings, read_secon
 
             return OnnxEmbeddings(_folder(choice.folder))
         case "bedrock-titan" | "bedrock-cohere":
-            return _bedrock_embeddings(choice, settings, read_seconds)
+            from commonplace.kernel import aws
+            from commonplace.search.models.bedrock import CohereEmbeddings, TitanEmbeddings, geography
+            from commonplace.search.models.guarded import GuardedEmbeddings
+
+            client = aws.bedrock("bedrock-runtime", region=settings.bedrock_region, read_timeout_seconds=read_seconds)
+            dimension = choice.dimension or DEFAULT_DIMENSION[choice.kind]
+            if choice.kind == "bedrock-titan":
+                return GuardedEmbeddings(TitanEmbeddings(client, dimension))
+            return GuardedEmbeddings(CohereEmbeddings(client, dimension, geography=geography(client.meta.region_name)))
         case "openai":
-            return _openai_embeddings(choice, settings.openai, read_seconds)
+            from commonplace.search.models.guarded import GuardedEmbeddings
+            from commonplace.search.models.openai import OpenAiEmbeddings
 
-
-def _bedrock_embeddings(choice: EmbeddingChoice, settings: RetrievalSettings, read_seconds: float) -> EmbeddingProvider:
-    from commonplace.kernel import aws
-    from commonplace.search.models.bedrock import CohereEmbeddings, TitanEmbeddings, geography
-    from commonplace.search.models.guarded import GuardedEmbeddings
-
-    client = aws.bedrock("bedrock-runtime", region=settings.bedrock_region, read_timeout_seconds=read_seconds)
-    dimension = choice.dimension or DEFAULT_DIMENSION[choice.kind]
-    if choice.kind == "bedrock-titan":
-        return GuardedEmbeddings(TitanEmbeddings(client, dimension))
-    return GuardedEmbeddings(CohereEmbeddings(client, dimension, geography=geography(client.meta.region_name)))
-
-
-def _openai_embeddings(choice: EmbeddingChoice, settings: OpenAiSettings, read_seconds: float) -> EmbeddingProvider:
-    from commonplace.search.models.guarded import GuardedEmbeddings
-    from commonplace.search.models.openai import OpenAiEmbeddings
-
-    model = OpenAiEmbeddings(
-        _openai_key(settings),
-        model=choice.model or OPENAI_MODEL,
-        dimension=choice.dimension or OPENAI_DIMENSIONS[OPENAI_MODEL],
-        base_url=settings.base_url,
-        texts_per_call=settings.texts_per_call,
-        read_seconds=read_seconds,
-    )
-    return GuardedEmbeddings(model)
+            model = OpenAiEmbeddings(
+                _openai_key(settings.openai),
+                model=choice.model or OPENAI_MODEL,
+                dimension=choice.dimension or OPENAI_DIMENSIONS[OPENAI_MODEL],
+                base_url=settings.openai.base_url,
+                texts_per_call=settings.openai.texts_per_call,
+                read_seconds=read_seconds,
+            )
+            return GuardedEmbeddings(model)
 
 
 def _openai_key(settings: OpenAiSettings) -> Callable[[], str | None]:

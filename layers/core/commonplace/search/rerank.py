@@ -100,17 +100,16 @@ def blend(
     for record, share in stretched(relevance).items():
         near = likeness[record]
         share += TOKENS_WEIGHT * tokens[record] + COVERAGE_WEIGHT * near.coverage + TITLE_WEIGHT * near.titled  # noqa: PLW2901
-        blended[record] = RELEVANCE_SHARE * (share + KIND_WEIGHT * (by_kind and _kind(record) in query.terms)) / whole
+        blended[record] = (
+            RELEVANCE_SHARE
+            * (share + KIND_WEIGHT * (by_kind and terms_of(record.partition("/")[0])[-1] in query.terms))
+            / whole
+        )
     least = min(blended.values())
     scores = [
         (record, blended.get(record, score if score > RELEVANCE_SHARE else score * least)) for record, score in ranking
     ]
     return sorted(scores, key=lambda item: (-item[1], item[0]))
-
-
-def _kind(record: RecordId) -> str:
-    """The term of a record's kind, with which its id begins."""
-    return terms_of(record.partition("/")[0])[-1]
 
 
 def blend_model(

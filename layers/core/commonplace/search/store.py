@@ -23,7 +23,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from commonplace.kernel.errors import Unavailable
@@ -181,7 +181,17 @@ class DynamoVectorMemory:
         left = 0
         gone: Counter[int] = Counter()
         try:
-            for page in self._vectors():
+            behind, now = f"{COUNTS}~", int(self._clock())
+            pages = self._table.pages(
+                self._partition,
+                "sk > :behind",
+                {"behind": behind, "now": now},
+                filter="#expiresAt > :now",
+                ProjectionExpression="sk, expiresAt",
+                ConsistentRead=False,
+                Limit=KEYS_PER_PAGE,
+            )
+            for page in ([deserialize(item) for item in page["Items"]] for page in pages):
                 left = self._table.write_many(self._table.delete(self._key(item["sk"])) for item in page)
                 gone.update(int(item["expiresAt"]) // DAY_SECONDS for item in page[: len(page) - left])
                 if left:
@@ -193,20 +203,6 @@ class DynamoVectorMemory:
         if left:
             raise Unavailable("The cache of embeddings is too busy to be cleared now.", retry_after_seconds=5)
         return gone.total()
-
-    def _vectors(self) -> Iterator[list[Item]]:
-        """Keys and times of those that are kept, page by page."""
-        behind, now = f"{COUNTS}~", int(self._clock())
-        pages = self._table.pages(
-            self._partition,
-            "sk > :behind",
-            {"behind": behind, "now": now},
-            filter="#expiresAt > :now",
-            ProjectionExpression="sk, expiresAt",
-            ConsistentRead=False,
-            Limit=KEYS_PER_PAGE,
-        )
-        return ([deserialize(item) for item in page["Items"]] for page in pages)
 
     def _count(self, day: int, n: int) -> None:
         """Adds to the number of vectors that expire on a day. Raises Unavailable."""
@@ -279,7 +275,9 @@ class DynamoChanges:
         for note in notes(changes):
             now = self._clock()
             where = key(PARTITION, f"{_padded(now)}#{uuid4().hex[:12]}")
-            rows = json.dumps([_row(change) for change in note], separators=(",", ":"))
+            rows = json.dumps(
+                [[change.record, change.kind, change.version, change.added] for change in note], separators=(",", ":")
+            )
             self._table.write(self._table.put(where, {"changes": rows, "expiresAt": int(now) + TTL_SECONDS}))
 
     def position(self) -> str:
@@ -323,10 +321,6 @@ def _moved(start: str, known: Sequence[str], found: Sequence[str]) -> str:
 
 def _padded(seconds: float) -> str:
     return f"{int(seconds * 1_000):015d}"
-
-
-def _row(change: Change) -> list[Any]:
-    return [change.record, change.kind, change.version, change.added]
 
 
 def _changes(item: Item) -> list[Change]:

@@ -94,21 +94,16 @@ def compare(source: Source, index: Inspected, *, vectors: bool) -> list[Differen
     for _ in range(LOOKS - 1):
         if not wrong:
             break
-        wrong, published = _looked_at_again(source, index, published, list(wrong))
+        ids = list(wrong)
+        if index.indexer:
+            index.indexer.mend(ids)
+        later = source.published() or published
+        wrong, published = _differing(source, later, index.engine.held(ids), ids), later
     found = list(_differences(source, index, published, wrong))
     if vectors:
         sentence = "It has no vectors: the model did not answer."
         found += [Difference("incomplete", record, sentence) for record in index.engine.incomplete()]
     return found
-
-
-def _looked_at_again(
-    source: Source, index: Inspected, published: Published, ids: Sequence[RecordId]
-) -> tuple[dict[RecordId, DifferenceKind], Published]:
-    if index.indexer:
-        index.indexer.mend(ids)
-    later = source.published() or published
-    return _differing(source, later, index.engine.held(ids), ids), later
 
 
 def _differing(
@@ -176,18 +171,14 @@ def estimate(
         return Work(len(missing) + foreign, 0, len(current))
     step = max(1, len(missing) // SAMPLE)
     sample = list(source.read(missing[::step][:SAMPLE]).records.values())
-    unknown = _unknown_chunks(sample, provider, memories)
-    per_document = unknown / len(sample) if sample else 0
-    return Work(len(missing) + foreign, round(per_document * len(missing)), len(current))
-
-
-def _unknown_chunks(records: list[Record], provider: EmbeddingProvider, memories: VectorMemories) -> int:
     fingerprint = model_fingerprint(provider)
     wanted: dict[str | None, list[str]] = {}
-    for record in records:
+    for record in sample:
         keys = [vector_key(fingerprint, embedding_text(record, chunk)) for chunk in record.chunks]
         wanted.setdefault(record.organisation, []).extend(keys)
-    return sum(_unknown(keys, memories(organisation)) for organisation, keys in wanted.items())
+    unknown = sum(_unknown(keys, memories(organisation)) for organisation, keys in wanted.items())
+    per_document = unknown / len(sample) if sample else 0
+    return Work(len(missing) + foreign, round(per_document * len(missing)), len(current))
 
 
 def _unknown(keys: list[str], memory: VectorMemory | None) -> int:

@@ -34,7 +34,25 @@ def call_of(fields: Fields, type: EntryType | None, content: str) -> dict[str, A
     if type == "command":
         call = _command(fields, content)
     elif type == "api":
-        call = _endpoint(fields)
+        said = _named(str(fields.values.get("name") or "")) or _named(str(fields.values.get("title") or ""))
+        method = fields.one_of("method", METHODS, str.upper)
+        path = fields.text("path_template", bounds.MAX_NAME)
+        if fields.absent("method") and said:
+            method = said[0]
+        if fields.absent("path_template") and said:
+            path = said[1]
+        if method is None and fields.absent("method"):
+            fields.missing("method", f"Write one of {', '.join(METHODS)}.")
+        if path is None and fields.absent("path_template"):
+            fields.missing("pathTemplate", "Write the path with its parameters in braces: `/api/v1/users/{id}`.")
+        if path and (not path.startswith("/") or re.search(r"[\s#]|\?(?![^\s?#=&]+=[^?]*$)", path)):
+            fields.invalid(
+                "path_template",
+                "is no path",
+                "Write `/api/v1/users/{id}`: no host, no spaces; a query (`?v=2`) only where it is part of every call.",
+            )
+        authentication = fields.text("authentication", bounds.MAX_AUTHENTICATION) or None
+        call = {"method": method, "path_template": path, "authentication": authentication}
     else:
         return {}
     call["parameters"] = _parameters(fields, type)
@@ -68,28 +86,6 @@ def _syntax_in(content: str) -> str | None:
     found = _SYNTAX.search(content)
     lines = [line.strip() for line in found[1].splitlines() if line.strip()] if found else []
     return lines[0] if len(lines) == 1 else None
-
-
-def _endpoint(fields: Fields) -> dict[str, Any]:
-    said = _named(str(fields.values.get("name") or "")) or _named(str(fields.values.get("title") or ""))
-    method = fields.one_of("method", METHODS, str.upper)
-    path = fields.text("path_template", bounds.MAX_NAME)
-    if fields.absent("method") and said:
-        method = said[0]
-    if fields.absent("path_template") and said:
-        path = said[1]
-    if method is None and fields.absent("method"):
-        fields.missing("method", f"Write one of {', '.join(METHODS)}.")
-    if path is None and fields.absent("path_template"):
-        fields.missing("pathTemplate", "Write the path with its parameters in braces: `/api/v1/users/{id}`.")
-    if path and (not path.startswith("/") or re.search(r"[\s#]|\?(?![^\s?#=&]+=[^?]*$)", path)):
-        fields.invalid(
-            "path_template",
-            "is no path",
-            "Write `/api/v1/users/{id}`: no host, no spaces; a query (`?v=2`) only where it is part of every call.",
-        )
-    authentication = fields.text("authentication", bounds.MAX_AUTHENTICATION) or None
-    return {"method": method, "path_template": path, "authentication": authentication}
 
 
 def _named(text: str) -> tuple[Method, str] | None:

@@ -107,18 +107,15 @@ class _Relations:
     def check(self) -> None:
         for one in self._by_id.values():
             for id in one.entry.related_ids:
-                self._related(one, id)
+                if id == one.entry.id:
+                    message, hint = "The entry is related to itself.", "Leave it out of `relatedIds`."
+                    self._findings.warning("odd-relation", message, hint, one.at("related_ids"))
+                elif not self._known(id):
+                    message = f"`relatedIds` names `{id}`, which is no entry."
+                    self._findings.error("dangling-relation", message, self._proposal(id), one.at("related_ids"))
             if one.entry.replaced_by is not None:
                 self._replaced(one, one.entry.replaced_by)
         self._cycles()
-
-    def _related(self, one: Written, id: str) -> None:
-        if id == one.entry.id:
-            message, hint = "The entry is related to itself.", "Leave it out of `relatedIds`."
-            self._findings.warning("odd-relation", message, hint, one.at("related_ids"))
-        elif not self._known(id):
-            message = f"`relatedIds` names `{id}`, which is no entry."
-            self._findings.error("dangling-relation", message, self._proposal(id), one.at("related_ids"))
 
     def _replaced(self, one: Written, id: str) -> None:
         if not self._known(id):
@@ -224,26 +221,8 @@ def check_examples(entries: Iterable[Written], settings: CatalogueSettings, find
     """Only lines whose first word is a root of the catalogue are looked at."""
     entries = list(entries)
     commands = [one for one in entries if one.entry.type == "command" and one.entry.name]
-    lookup = Lookup([_catalogue(commands, settings)])
-    roots = {root.casefold() for root in settings.roots}
-    roots |= {(one.entry.name or "").split()[0].casefold() for one in commands}
-    for one in entries:
-        for field, line in _typed(one):
-            if not _begins(line, roots):
-                continue
-            if not lookup.names_command(line):
-                message = f"An example shows `{line[:MAX_SHOWN]}`, which is no command of the catalogue."
-                findings.warning("unknown-command", message, _HINT, one.at(field))
-            elif " -" in line and (hit := lookup.command(line).hit):
-                for option in hit.unknown_options:
-                    near = f"Did you mean `{option.nearest[0]}`?" if option.nearest else "Mend the example."
-                    message = f"An example shows `{option.name[:MAX_SHOWN]}`, which `{hit.entry.called}` does not take."
-                    findings.warning("unknown-option", message, near, one.at(field))
-
-
-def _catalogue(commands: Iterable[Written], settings: CatalogueSettings) -> Catalogue:
-    """As far as names go: nothing of it is published."""
-    return Catalogue(
+    # A catalogue as far as names go: nothing of it is published.
+    names = Catalogue(
         name="examples",
         title=settings.title,
         roots=list(settings.roots),
@@ -254,11 +233,22 @@ def _catalogue(commands: Iterable[Written], settings: CatalogueSettings) -> Cata
         synced_at=datetime.fromtimestamp(0, UTC),
         entries=[Placed(entry=one.entry, path=one.path, generation=0) for one in commands],
     )
-
-
-def _begins(line: str, roots: Collection[str]) -> bool:
-    words = line.split(maxsplit=1)
-    return len(words) == 2 and words[0].casefold() in roots
+    lookup = Lookup([names])
+    roots = {root.casefold() for root in settings.roots}
+    roots |= {(one.entry.name or "").split()[0].casefold() for one in commands}
+    for one in entries:
+        for field, line in _typed(one):
+            words = line.split(maxsplit=1)
+            if not (len(words) == 2 and words[0].casefold() in roots):
+                continue
+            if not lookup.names_command(line):
+                message = f"An example shows `{line[:MAX_SHOWN]}`, which is no command of the catalogue."
+                findings.warning("unknown-command", message, _HINT, one.at(field))
+            elif " -" in line and (hit := lookup.command(line).hit):
+                for option in hit.unknown_options:
+                    near = f"Did you mean `{option.nearest[0]}`?" if option.nearest else "Mend the example."
+                    message = f"An example shows `{option.name[:MAX_SHOWN]}`, which `{hit.entry.called}` does not take."
+                    findings.warning("unknown-option", message, near, one.at(field))
 
 
 def _typed(one: Written) -> Iterator[tuple[str, str]]:

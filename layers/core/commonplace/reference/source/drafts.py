@@ -167,12 +167,7 @@ def _markdown(path: str, raw: bytes, findings: Findings, at: At) -> Iterator[Dra
     lines: dict[Place, int] = {(key,): line for key, line in parsed.lines.items()}
     authored: dict[Place, str] = {(key,): text for key, text in parsed.authored.items() if isinstance(text, str)}
     fields = fields_of(parsed.frontmatter, (), Parsed(parsed.frontmatter, lines, authored), at.on(1), findings)
-    if not _private(fields):
+    draft, publish = fields.values.get("draft"), fields.values.get("publish")
+    if not ((draft is not None and draft is not False) or (publish is not None and publish is not True)):
         name, body = slug(without_suffix(path)) or None, visible(parsed.body)
         yield Draft(fields, type_of(path), body, parsed.body_line, name, category_of(path))
-
-
-def _private(fields: Fields) -> bool:
-    """Whether the file itself says that it is not for publication; what it says half counts as said."""
-    draft, publish = fields.values.get("draft"), fields.values.get("publish")
-    return (draft is not None and draft is not False) or (publish is not None and publish is not True)

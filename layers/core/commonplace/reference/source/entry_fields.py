@@ -36,30 +36,22 @@ _EXAMPLE = "Write description, code and, if you like, output."
 
 def entry_of(draft: Draft) -> Entry | None:
     """None when anything of it is invalid; what is has been reported. Never raises."""
-    fields = _identified(draft)
+    fields = draft.fields
+    given = fields.values.get("id", draft.id)
+    id = given if isinstance(given, str) and len(given) <= bounds.MAX_ID and ID.match(given) else None
+    at = At(fields.at.path, fields.at.line, id)
+    fields = Fields(fields.values, fields.spelt, fields.lines, at, fields.findings)
     before = fields.findings.errors
-    _unknown(fields, markdown=draft.body is not None)
+    markdown = draft.body is not None
+    known = KNOWN | (_OF_MARKDOWN if markdown else set())
+    for name in sorted(fields.values.keys() - known):
+        message = f"`{fields.called(name)}` is no field of an entry; it is left out."
+        fields.findings.warning("unknown-field", message, _known_field(name[:60]), fields.where(name))
     content = draft.body if draft.body is not None else fields.block("content", bounds.MAX_CONTENT_BYTES)
     if draft.body is not None:
         _body_bound(fields, draft)
     entry = _entry(fields, draft, content or "")
     return entry if fields.findings.errors == before else None
-
-
-def _identified(draft: Draft) -> Fields:
-    """The same fields, with the entry's id on every problem that is reported from here on."""
-    fields = draft.fields
-    given = fields.values.get("id", draft.id)
-    id = given if isinstance(given, str) and len(given) <= bounds.MAX_ID and ID.match(given) else None
-    at = At(fields.at.path, fields.at.line, id)
-    return Fields(fields.values, fields.spelt, fields.lines, at, fields.findings)
-
-
-def _unknown(fields: Fields, *, markdown: bool) -> None:
-    known = KNOWN | (_OF_MARKDOWN if markdown else set())
-    for name in sorted(fields.values.keys() - known):
-        message = f"`{fields.called(name)}` is no field of an entry; it is left out."
-        fields.findings.warning("unknown-field", message, _known_field(name[:60]), fields.where(name))
 
 
 @lru_cache(maxsize=256)
@@ -87,9 +79,19 @@ def _entry(fields: Fields, draft: Draft, content: str) -> Entry | None:
     type = _type(fields, draft)
     id = _id(fields, draft)
     call = call_of(fields, type, content)
-    title = _title(fields, draft, call.get("name"))
+    title = fields.text("title", bounds.MAX_TITLE)
+    if fields.absent("title"):
+        heading = read_contents(ParsedFile({}, draft.body, draft.body_line)).heading if draft.body else None
+        title = heading or call.get("name")
+        title = title[: bounds.MAX_TITLE] if title else None
+        if not title:
+            fields.missing("title", "Write a short title.")
     category = _category(fields, draft)
-    summary = _summary(fields, draft)
+    summary = fields.text("summary", bounds.MAX_SUMMARY)
+    if fields.absent("summary"):
+        summary = first_paragraph(draft.body) if draft.body else None
+        if not summary:
+            fields.missing("summary", "Write one or two sentences.")
     rest = _rest(fields, title or "")
     if type is None or id is None or title is None or category is None or summary is None:
         return None
@@ -138,17 +140,6 @@ def _id(fields: Fields, draft: Draft) -> str | None:
     return id
 
 
-def _title(fields: Fields, draft: Draft, name: str | None) -> str | None:
-    title = fields.text("title", bounds.MAX_TITLE)
-    if fields.absent("title"):
-        heading = read_contents(ParsedFile({}, draft.body, draft.body_line)).heading if draft.body else None
-        title = heading or name
-        title = title[: bounds.MAX_TITLE] if title else None
-        if not title:
-            fields.missing("title", "Write a short title.")
-    return title
-
-
 def _category(fields: Fields, draft: Draft) -> str | None:
     category = fields.slug("category", bounds.MAX_SLUG)
     if fields.absent("category"):
@@ -158,25 +149,25 @@ def _category(fields: Fields, draft: Draft) -> str | None:
     return category
 
 
-def _summary(fields: Fields, draft: Draft) -> str | None:
-    summary = fields.text("summary", bounds.MAX_SUMMARY)
-    if fields.absent("summary"):
-        summary = first_paragraph(draft.body) if draft.body else None
-        if not summary:
-            fields.missing("summary", "Write one or two sentences.")
-    return summary
-
-
 def _rest(fields: Fields, title: str) -> dict[str, Any]:
     source_hash = fields.text("source_hash", 100)
     if source_hash and not _HASH.match(source_hash.removeprefix("sha256:")):
         fields.invalid("source_hash", "is no sha256", "Write 64 hexadecimal digits, or leave it out.")
+    found: list[Example] = []
+    for one in fields.mappings("examples", bounds.MAX_EXAMPLES, _EXAMPLE, text="code"):
+        code, output = one.block("code", bounds.MAX_EXAMPLE_BYTES), one.block("output", bounds.MAX_EXAMPLE_BYTES)
+        description = one.text("description", bounds.MAX_SUMMARY) or title
+        if one.absent("code"):
+            one.missing("code", _EXAMPLE)
+        elif code and code.strip():
+            shown = output.strip("\r\n") if output else None
+            found.append(Example(description=description, code=code.strip("\r\n"), output=shown))
     return {
         "subcategory": fields.slug("subcategory", bounds.MAX_SLUG),
         "module": fields.slug("module", bounds.MAX_SLUG),
         "keywords": fields.texts("keywords", bounds.MAX_KEYWORDS, bounds.MAX_KEYWORD),
         "aliases": fields.texts("aliases", bounds.MAX_ALIASES, bounds.MAX_ALIAS),
-        "examples": _examples(fields, title),
+        "examples": found,
         "related_ids": fields.texts("related_ids", bounds.MAX_RELATED, bounds.MAX_ID),
         "deprecated": fields.flag("deprecated") or not fields.absent("replaced_by"),
         "replaced_by": fields.text("replaced_by", bounds.MAX_ID) or None,
@@ -199,16 +190,3 @@ def _last_updated(fields: Fields) -> str:
     except ValueError:
         fields.invalid("last_updated", "is no ISO 8601 time", "Write `2026-03-01` or `2026-03-01T12:00:00Z`.")
     return text
-
-
-def _examples(fields: Fields, title: str) -> list[Example]:
-    found: list[Example] = []
-    for one in fields.mappings("examples", bounds.MAX_EXAMPLES, _EXAMPLE, text="code"):
-        code, output = one.block("code", bounds.MAX_EXAMPLE_BYTES), one.block("output", bounds.MAX_EXAMPLE_BYTES)
-        description = one.text("description", bounds.MAX_SUMMARY) or title
-        if one.absent("code"):
-            one.missing("code", _EXAMPLE)
-        elif code and code.strip():
-            shown = output.strip("\r\n") if output else None
-            found.append(Example(description=description, code=code.strip("\r\n"), output=shown))
-    return found

@@ -53,16 +53,6 @@ def read_catalogue(files: Mapping[str, bytes], name: str) -> Reading:
     findings = Findings()
     settings, problems = read_settings(files.get(SETTINGS_FILE), name)
     findings.take(problems)
-    if not _within_bounds(files, findings):
-        return Reading(name, settings, (), findings.told())
-    entries, broken = _entries(files, findings)
-    check(entries, settings, broken, findings)
-    check_examples(entries, settings, findings)
-    check_links(entries, files.keys(), findings)
-    return Reading(name, settings, entries, findings.told())
-
-
-def _within_bounds(files: Mapping[str, bytes], findings: Findings) -> bool:
     read = [path for path in files if is_read(path)]
     size = sum(len(files[path]) for path in read)
     if len(read) > bounds.MAX_FILES:
@@ -71,7 +61,13 @@ def _within_bounds(files: Mapping[str, bytes], findings: Findings) -> bool:
     if size > bounds.MAX_CATALOGUE_BYTES:
         message = f"The catalogue is larger than {bounds.MAX_CATALOGUE_BYTES // 1_000_000} MB."
         findings.error("too-large", message, "Divide it into several catalogues.", At())
-    return len(read) <= bounds.MAX_FILES and size <= bounds.MAX_CATALOGUE_BYTES
+    if not (len(read) <= bounds.MAX_FILES and size <= bounds.MAX_CATALOGUE_BYTES):
+        return Reading(name, settings, (), findings.told())
+    entries, broken = _entries(files, findings)
+    check(entries, settings, broken, findings)
+    check_examples(entries, settings, findings)
+    check_links(entries, files.keys(), findings)
+    return Reading(name, settings, entries, findings.told())
 
 
 def _entries(files: Mapping[str, bytes], findings: Findings) -> tuple[tuple[Written, ...], set[str]]:

@@ -82,7 +82,21 @@ def _read(raw: bytes | None, name: str, findings: Findings) -> CatalogueSettings
     if not isinstance(parsed.value, dict):
         _malformed(findings, "It is no mapping of settings.", at.on(1))
         return CatalogueSettings(name)
-    return _settings(fields_of(parsed.value, (), parsed, at, findings), parsed, name)
+    fields = fields_of(parsed.value, (), parsed, at, findings)
+    for key in sorted(fields.values.keys() - set(_KNOWN)):
+        hint = f"Known settings are {', '.join(_KNOWN)}."
+        fields.findings.warning("unknown-field", f"`{fields.called(key)}` is no setting.", hint, fields.where(key))
+    return CatalogueSettings(
+        title=fields.text("title", bounds.MAX_TITLE) or name,
+        description=fields.text("description", bounds.MAX_DESCRIPTION) or "",
+        version=fields.text("version", bounds.MAX_VERSION) or None,
+        roots=tuple(_roots(fields)),
+        synonyms=_mapping(fields, "synonyms", bounds.MAX_SYNONYMS, _synonyms, _WORDS),
+        categories=_mapping(fields, "categories", bounds.MAX_TITLES, _title, _TITLES, slugs=True),
+        modules=_mapping(fields, "modules", bounds.MAX_TITLES, _title, _TITLES, slugs=True),
+        servers=tuple(fields.texts("servers", bounds.MAX_SERVERS, 500)),
+        generate=tuple(_generations(fields, parsed)),
+    )
 
 
 def _parsed(raw: bytes, findings: Findings, at: At) -> Parsed | None:
@@ -100,23 +114,6 @@ def _parsed(raw: bytes, findings: Findings, at: At) -> Parsed | None:
 
 def _malformed(findings: Findings, message: str, at: At) -> None:
     findings.error("malformed-settings", message, f"Known settings are {', '.join(_KNOWN)}.", at)
-
-
-def _settings(fields: Fields, parsed: Parsed, name: str) -> CatalogueSettings:
-    for key in sorted(fields.values.keys() - set(_KNOWN)):
-        hint = f"Known settings are {', '.join(_KNOWN)}."
-        fields.findings.warning("unknown-field", f"`{fields.called(key)}` is no setting.", hint, fields.where(key))
-    return CatalogueSettings(
-        title=fields.text("title", bounds.MAX_TITLE) or name,
-        description=fields.text("description", bounds.MAX_DESCRIPTION) or "",
-        version=fields.text("version", bounds.MAX_VERSION) or None,
-        roots=tuple(_roots(fields)),
-        synonyms=_mapping(fields, "synonyms", bounds.MAX_SYNONYMS, _synonyms, _WORDS),
-        categories=_mapping(fields, "categories", bounds.MAX_TITLES, _title, _TITLES, slugs=True),
-        modules=_mapping(fields, "modules", bounds.MAX_TITLES, _title, _TITLES, slugs=True),
-        servers=tuple(fields.texts("servers", bounds.MAX_SERVERS, 500)),
-        generate=tuple(_generations(fields, parsed)),
-    )
 
 
 def _roots(fields: Fields) -> list[str]:

@@ -100,12 +100,9 @@ def catalogue_status_line(report: CatalogueReport) -> str:
     where = f"{folder}{first.path}{f':{first.line}' if first.line else ''}: " if first.path else ""
     more = f" ({len(errors)} errors)" if len(errors) > 1 else ""
     line = f"Refused: {where}{first.message}"
-    return _cut(line, len(more)) + more
-
-
-def _cut(line: str, reserved: int) -> str:
+    reserved = len(more)
     most = STATUS_CHARACTERS - reserved
-    return line if len(line) <= most else line[: most - 1] + "…"
+    return (line if len(line) <= most else line[: most - 1] + "…") + more
 
 
 class KnownCatalogue(Stored):

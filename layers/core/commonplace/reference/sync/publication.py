@@ -161,7 +161,19 @@ def publish(
     body = catalogue.to_json()
     key = catalogue_key(source.name, digest(body))
     catalogue_etag = ledger.objects.put(key, body)
-    manifest = _manifest(source, edition, catalogue, key)
+    manifest = Manifest(
+        name=source.name,
+        pipeline=edition.pipeline,
+        repository=source.repository,
+        branch=source.branch,
+        folder=source.folder,
+        commit_sha=edition.commit_sha,
+        generation=catalogue.generation,
+        synced_at=edition.synced_at,
+        files=dict(edition.files),
+        catalogue_key=key,
+        versions={placed.entry.id: placed.generation for placed in catalogue.entries},
+    )
     manifest_etag = _replace(ledger, manifest, now.manifest_etag)
     versions = earlier.versions if earlier else {}
     published = replace(
@@ -175,35 +187,13 @@ def publish(
         changed=tuple(id for id, version in manifest.versions.items() if versions.get(id, version) != version),
         removed=tuple(id for id in versions if id not in manifest.versions),
     )
-    _sweep(ledger, before, published)
-    return published
-
-
-def _sweep(ledger: CatalogueLedger, before: CatalogueBefore, now: Standing) -> None:
-    """Deletes catalogues that nobody reads any more, of those that were there when the run began.
-
-    Only who has replaced the manifest may: until then a run that was overtaken could still publish what it has put
-    there, and afterwards a newer run may have put something else.
-    """
-    kept = {now.manifest.catalogue_key if now.manifest else None, now.previous_key}
+    # Only who has replaced the manifest may delete catalogues that nobody reads any more, of those that were there when
+    # the run began: until then a run that was overtaken could still publish what it has put there, and afterwards a
+    # newer run may have put something else.
+    kept = {published.manifest.catalogue_key if published.manifest else None, published.previous_key}
     if stale := sorted(before.catalogues.keys() - kept):
         ledger.objects.delete(stale)
-
-
-def _manifest(source: CatalogueSource, edition: Edition, catalogue: Catalogue, key: str) -> Manifest:
-    return Manifest(
-        name=source.name,
-        pipeline=edition.pipeline,
-        repository=source.repository,
-        branch=source.branch,
-        folder=source.folder,
-        commit_sha=edition.commit_sha,
-        generation=catalogue.generation,
-        synced_at=edition.synced_at,
-        files=dict(edition.files),
-        catalogue_key=key,
-        versions={placed.entry.id: placed.generation for placed in catalogue.entries},
-    )
+    return published
 
 
 def _replace(ledger: CatalogueLedger, manifest: Manifest, expected_etag: str | None) -> str:

@@ -16,7 +16,6 @@ from commonplace.reference.settings import CatalogueSource, catalogue_sources
 from commonplace.reference.sync.plan import (
     NOT_FETCHED,
     CatalogueBefore,
-    CatalogueReport,
     Judged,
     KnownCatalogue,
     beyond_bounds,
@@ -158,8 +157,32 @@ class CatalogueSteps(RunSteps):
                 "github_calls": asked + self.repository.calls,
             }
         )
-        self._conclude(report, before, now)
-        self.ledger.put_known(self._learned(run, plan, judged, now))
+        self.ledger.put_report(report)
+        good = report.status == "published"
+        if not good or now.written or before.known.outcome != "published":
+            self._post_status(report.commit_sha or "", "success" if good else "failure", catalogue_status_line(report))
+        facts = {"catalogue": report.catalogue, "commit": report.commit_sha, "errors": len(report.errors)}
+        if report.status == "refused":
+            count("CataloguesRefused")  # its name is no dimension: the line has it
+            logger.warning("catalogue refused", extra=facts | {"first": report.problems[0].message})
+        else:
+            logger.info("catalogue looked at", extra=facts | {"outcome": report.status, "entries": report.entries})
+        kept = set(judged.files.values())
+        self.ledger.put_known(
+            KnownCatalogue(
+                commit_sha=plan.commit_sha,
+                head_etag=plan.head_etag,
+                pipeline=self.pipeline,
+                place=place_of(self.source),
+                outcome=judged.outcome,
+                run=run,
+                left_out=sorted({file.blob_sha for file in readable(plan.files, self.source)} - kept),
+                manifest_etag=now.manifest_etag,
+                catalogue_key=now.manifest.catalogue_key if now.manifest else None,
+                catalogue_etag=now.catalogue_etag,
+                previous_key=now.previous_key,
+            )
+        )
         counts = {"entries": report.entries, "errors": len(report.errors), "warnings": report.warnings}
         return {"action": "published", "counts": counts, "pending": int(judged.outcome == "pending")}
 
@@ -192,35 +215,6 @@ class CatalogueSteps(RunSteps):
                 return None
             self.ledger.keep(blob_sha, raw)
         return {blob_sha: raw for blob_sha, raw in found.items() if raw is not None}
-
-    def _conclude(self, report: CatalogueReport, before: CatalogueBefore, now: Standing) -> None:
-        self.ledger.put_report(report)
-        good = report.status == "published"
-        if not good or now.written or before.known.outcome != "published":
-            self._post_status(report.commit_sha or "", "success" if good else "failure", catalogue_status_line(report))
-        facts = {"catalogue": report.catalogue, "commit": report.commit_sha, "errors": len(report.errors)}
-        if report.status == "refused":
-            count("CataloguesRefused")  # its name is no dimension: the line has it
-            logger.warning("catalogue refused", extra=facts | {"first": report.problems[0].message})
-        else:
-            logger.info("catalogue looked at", extra=facts | {"outcome": report.status, "entries": report.entries})
-
-    def _learned(self, run: str, plan: Plan, judged: Judged, now: Standing) -> KnownCatalogue:
-        """The run's last word: without it the next run judges the head again."""
-        kept = set(judged.files.values())
-        return KnownCatalogue(
-            commit_sha=plan.commit_sha,
-            head_etag=plan.head_etag,
-            pipeline=self.pipeline,
-            place=place_of(self.source),
-            outcome=judged.outcome,
-            run=run,
-            left_out=sorted({file.blob_sha for file in readable(plan.files, self.source)} - kept),
-            manifest_etag=now.manifest_etag,
-            catalogue_key=now.manifest.catalogue_key if now.manifest else None,
-            catalogue_etag=now.catalogue_etag,
-            previous_key=now.previous_key,
-        )
 
 
 def steps(context: StepContext) -> CatalogueSteps:

@@ -127,7 +127,10 @@ def _laid(hit: Hit, room: int, several: bool) -> Laid:
         room - tokens("\n\n".join([*parts, source]), dumped(EntryData(**head))),
         room - tokens(code(entry.called), dumped(EntryData(**again))),
     )
-    content = _content(entry)
+    content, exact = entry.content.strip(), line(entry.syntax or entry.called)
+    # The content of a command has its syntax (seed 003, "Testing"), unless that is long.
+    if entry.type == "command" and exact not in content and estimate_tokens(exact) <= SYNTAX_TOKENS:
+        content = f"{code(exact)}\n\n{content}".strip()
     examples = [Item("examples", None, _example(one), dumped(one)) for one in _examples(entry)[1:]]
     after = sum(item.tokens + GROUP_TOKENS for item in (*examples, Item("", None, "", content)))
     left = laid.left
@@ -213,14 +216,6 @@ def _summed(items: Iterable[Item]) -> str:
         if kind != "related_ids":
             told.append("the text" if kind == "content" else f"{count} {noun[: -(count == 1) or None]}")
     return ", ".join(told)
-
-
-def _content(entry: Entry) -> str:
-    """That of a command has its syntax (seed 003, "Testing"), unless that is long."""
-    content, exact = entry.content.strip(), line(entry.syntax or entry.called)
-    if entry.type != "command" or exact in content or estimate_tokens(exact) > SYNTAX_TOKENS:
-        return content
-    return f"{code(exact)}\n\n{content}".strip()
 
 
 def _without_repeats(entry: Entry, content: str) -> str:

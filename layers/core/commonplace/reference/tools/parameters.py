@@ -39,7 +39,11 @@ def parameters_of(entry: Entry, *, essential: bool) -> list[Parameter]:
     Needed are as well the fields at the top of a body that may be left out, or is one of several, and needs them.
     """
     order = list(PLACES)
-    wanted = [one for one in entry.parameters or () if essential is (one.required or bool(_at_top(one) and _need(one)))]
+    wanted = [
+        one
+        for one in entry.parameters or ()
+        if essential is (one.required or bool(one.place == "body" and _depth(one) == 0 and _need(one)))
+    ]
     return sorted(wanted, key=lambda one: order.index(one.place))
 
 
@@ -81,10 +85,6 @@ def spent_whole(hit: Hit, after: int) -> int:
 
 def _depth(parameter: Parameter) -> int:
     return parameter.name.count(".") + parameter.name.count("[]")
-
-
-def _at_top(parameter: Parameter) -> bool:
-    return parameter.place == "body" and _depth(parameter) == 0
 
 
 def _need(parameter: Parameter) -> str:

@@ -39,7 +39,11 @@ class Conditions:
             self._add("records.rowid IN (SELECT record FROM record_authors WHERE author IN ({}))", filters.authors)
         if filters.aliases:
             self._add("records.rowid IN (SELECT record FROM names WHERE kind = 'a' AND name IN ({}))", filters.aliases)
-        self._add_owner(filters)
+        if filters.organisation is not None:
+            public = " OR records.public = 1" if filters.or_public else ""
+            self._add(f"(records.organisation = {{}}{public})", (filters.organisation,))
+        elif filters.or_public:
+            self._parts.append("records.public = 1")
         for tag in filters.tags_all:
             self._add("records.rowid IN (SELECT record FROM record_tags WHERE tag = {})", (tag,))
         if filters.tags_any:
@@ -57,13 +61,6 @@ class Conditions:
 
     def sql(self) -> str:
         return " AND ".join(self._parts)
-
-    def _add_owner(self, filters: Filters) -> None:
-        if filters.organisation is not None:
-            public = " OR records.public = 1" if filters.or_public else ""
-            self._add(f"(records.organisation = {{}}{public})", (filters.organisation,))
-        elif filters.or_public:
-            self._parts.append("records.public = 1")
 
     def _add_dates(self, filters: Filters) -> None:
         ranges = (

@@ -167,12 +167,19 @@ def apply(
 
     `now`, in seconds since 1970, is when tombstones are buried.
     """
-    taken_out = _any_live(database, [indexed.record.id for indexed in upserts] + [gone.id for gone in tombstones])
+    ids = [indexed.record.id for indexed in upserts] + [gone.id for gone in tombstones]
+    query = "SELECT 1 FROM records WHERE deleted = 0 AND id = ?"
+    taken_out = any(database.execute(query, (record,)).fetchone() for record in ids)
     changed = [_put(database, indexed, model) for indexed in upserts] + [
         _bury(database, gone, now) for gone in tombstones
     ]
     if any(changed):
-        _forget_spare_vectors(database)
+        (kept,) = database.execute("SELECT count(*) FROM vectors").fetchone()
+        (used,) = database.execute("SELECT count(DISTINCT vector) FROM chunks").fetchone()
+        if kept - used > SPARE_VECTORS + used:
+            database.execute(
+                "DELETE FROM vectors WHERE rowid NOT IN (SELECT vector FROM chunks WHERE vector IS NOT NULL)"
+            )
         if taken_out:
             forget_removed_words(database)
         _count_write(database)
@@ -182,11 +189,6 @@ def apply(
 def sweep(database: sqlite3.Connection, before: float) -> int:
     """Forgets the tombstones that were buried before then, in the open transaction; says how many."""
     return database.execute("DELETE FROM records WHERE deleted = 1 AND buried < ?", (before,)).rowcount
-
-
-def _any_live(database: sqlite3.Connection, ids: Iterable[RecordId]) -> bool:
-    query = "SELECT 1 FROM records WHERE deleted = 0 AND id = ?"
-    return any(database.execute(query, (record,)).fetchone() for record in ids)
 
 
 def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bool:
@@ -310,19 +312,6 @@ def _claim(database: sqlite3.Connection, record: RecordId, rank: tuple[int, bool
     row, held_version, deleted, held_embedded = held
     if rank <= (held_version, not deleted, bool(held_embedded)):
         return None
-    _clear(database, row)
-    database.execute(
-        f"UPDATE records SET written = {_NEXT_WRITE},"  # noqa: S608 - a constant
-        " version = ?, deleted = ?, embedded = ?, content_type = NULL, group_name = NULL,"
-        " release = NULL, status = NULL, date = NULL, created_at = NULL,"
-        " path = NULL, fingerprint = NULL, organisation = NULL,"
-        " public = NULL, valid_from = NULL, valid_until = NULL, confidence = NULL, fields = '{}' WHERE rowid = ?",
-        (version, not live, embedded, row),
-    )
-    return int(row)
-
-
-def _clear(database: sqlite3.Connection, row: int) -> None:
     if database.execute("SELECT 1 FROM labels WHERE rowid = ?", (row,)).fetchone():
         # The table keeps no text: a removal has to name the words.
         database.execute(
@@ -342,6 +331,15 @@ def _clear(database: sqlite3.Connection, row: int) -> None:
         "DELETE FROM record_authors WHERE record = ?",
     ):
         database.execute(statement, (row,))
+    database.execute(
+        f"UPDATE records SET written = {_NEXT_WRITE},"  # noqa: S608 - a constant
+        " version = ?, deleted = ?, embedded = ?, content_type = NULL, group_name = NULL,"
+        " release = NULL, status = NULL, date = NULL, created_at = NULL,"
+        " path = NULL, fingerprint = NULL, organisation = NULL,"
+        " public = NULL, valid_from = NULL, valid_until = NULL, confidence = NULL, fields = '{}' WHERE rowid = ?",
+        (version, not live, embedded, row),
+    )
+    return int(row)
 
 
 def _all_words(database: sqlite3.Connection, row: int) -> str:
@@ -353,13 +351,6 @@ def _all_words(database: sqlite3.Connection, row: int) -> str:
     for heading, text in database.execute(query, chunk_rows(row)):
         texts += [*json.loads(heading), plain(text)]
     return " ".join(dict.fromkeys(word for text in texts for word in words(text)))
-
-
-def _forget_spare_vectors(database: sqlite3.Connection) -> None:
-    (kept,) = database.execute("SELECT count(*) FROM vectors").fetchone()
-    (used,) = database.execute("SELECT count(DISTINCT vector) FROM chunks").fetchone()
-    if kept - used > SPARE_VECTORS + used:
-        database.execute("DELETE FROM vectors WHERE rowid NOT IN (SELECT vector FROM chunks WHERE vector IS NOT NULL)")
 
 
 def known_vectors(database: sqlite3.Connection, keys: Iterable[str]) -> dict[str, Vector]:

@@ -186,10 +186,6 @@ def _invoke(client: Runtime, model: str, body: Mapping[str, Any]) -> dict[str, A
     encoded = json.dumps(body, ensure_ascii=False).encode()
     with translated(model):
         raw = client.invoke_model(modelId=model, body=encoded, contentType=JSON, accept=JSON)["body"].read()
-    return _object(raw, model)
-
-
-def _object(raw: bytes, model: str) -> dict[str, Any]:
     try:
         answer = json.loads(raw)
     except ValueError as error:
@@ -231,7 +227,17 @@ class BedrockReranker:
         return sorted(ranked, key=lambda item: (-item.score, item.id))
 
     def _scores(self, query: str, texts: Sequence[str]) -> Iterator[tuple[int, float]]:
-        request = self._request(query, texts)
+        request = {
+            "queries": [{"type": "TEXT", "textQuery": {"text": fitting(query, QUERY_CHARACTERS)}}],
+            "sources": [_source(fitting(text, PASSAGE_CHARACTERS)) for text in texts],
+            "rerankingConfiguration": {
+                "type": "BEDROCK_RERANKING_MODEL",
+                "bedrockRerankingConfiguration": {
+                    "numberOfResults": len(texts),
+                    "modelConfiguration": {"modelArn": self._arn},
+                },
+            },
+        }
         token: str | None = None
         for _ in range(PAGES):
             with translated(self.name):
@@ -246,19 +252,6 @@ class BedrockReranker:
             return [(int(item["index"]), float(item["relevanceScore"])) for item in answer["results"]]
         except (KeyError, TypeError, ValueError) as error:
             raise unreadable(self.name) from error
-
-    def _request(self, query: str, texts: Sequence[str]) -> dict[str, Any]:
-        return {
-            "queries": [{"type": "TEXT", "textQuery": {"text": fitting(query, QUERY_CHARACTERS)}}],
-            "sources": [_source(fitting(text, PASSAGE_CHARACTERS)) for text in texts],
-            "rerankingConfiguration": {
-                "type": "BEDROCK_RERANKING_MODEL",
-                "bedrockRerankingConfiguration": {
-                    "numberOfResults": len(texts),
-                    "modelConfiguration": {"modelArn": self._arn},
-                },
-            },
-        }
 
 
 def _source(text: str) -> dict[str, Any]:

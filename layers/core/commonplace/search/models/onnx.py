@@ -32,7 +32,8 @@ class OnnxEmbeddings:
         self._output = _output(self._graph.outputs, self._folder)
         self.name = self._folder.name
         self.revision = self._folder.revision
-        self.dimension = self._probed_dimension()
+        (_, answer, _) = next(self._graph.run(self._output, self._graph.encode_texts([PROBE])))
+        self.dimension = int(answer.shape[-1])
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> list[Vector]:
         """One vector per text, in order; a text of more tokens than the model takes is cut. Raises Unavailable."""
@@ -55,10 +56,6 @@ class OnnxEmbeddings:
             return answer[:, 0]
         weights = mask[:, :, numpy.newaxis].astype(answer.dtype)
         return (answer * weights).sum(axis=1) / weights.sum(axis=1)
-
-    def _probed_dimension(self) -> int:
-        (_, answer, _) = next(self._graph.run(self._output, self._graph.encode_texts([PROBE])))
-        return int(answer.shape[-1])
 
 
 def _output(outputs: Mapping[str, Any], folder: ModelFolder) -> str:

@@ -101,7 +101,15 @@ class OpenAiEmbeddings:
         request: dict[str, Any] = {"model": self.name, "input": texts, "encoding_format": "base64"}
         if TAKES_DIMENSIONS.fullmatch(self.name):
             request["dimensions"] = self.dimension
-        return self._vectors(self._ask(json.dumps(request, ensure_ascii=False).encode()), len(texts))
+        raw = self._ask(json.dumps(request, ensure_ascii=False).encode())
+        count = len(texts)
+        try:
+            found = {int(item["index"]): item["embedding"] for item in json.loads(raw)["data"]}
+        except (ValueError, TypeError, KeyError) as error:
+            raise self._unreadable() from error
+        if found.keys() != set(range(count)):
+            raise Unavailable(f"The model {self.name} did not answer with one vector per text.")
+        return [unit(_numbers(found[index]), self.dimension) for index in range(count)]
 
     def _ask(self, body: bytes) -> bytes:
         key = self._key()
@@ -140,15 +148,6 @@ class OpenAiEmbeddings:
             if len(raw) > most or self._monotonic() > ends:
                 raise self._unreadable()
         return bytes(raw)
-
-    def _vectors(self, raw: bytes, count: int) -> list[Vector]:
-        try:
-            found = {int(item["index"]): item["embedding"] for item in json.loads(raw)["data"]}
-        except (ValueError, TypeError, KeyError) as error:
-            raise self._unreadable() from error
-        if found.keys() != set(range(count)):
-            raise Unavailable(f"The model {self.name} did not answer with one vector per text.")
-        return [unit(_numbers(found[index]), self.dimension) for index in range(count)]
 
     def _refused(self, status: int, headers: Mapping[str, str], raw: bytes) -> Unavailable:
         code = _code(raw)

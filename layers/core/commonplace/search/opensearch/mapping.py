@@ -6,7 +6,7 @@ import logging
 import math
 import struct
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -241,6 +241,13 @@ def written(indexed: IndexedRecord, *, with_vectors: bool) -> tuple[int, dict[st
     vectors: Sequence[Vector | None] = indexed.vectors if embedded else [None] * len(record.chunks)
     names = list(names_of(record))
     source = {name: getattr(record, name) for name in SHOWN_FIELDS}
+    if len(record.chunks) > MOST_CHUNKS:
+        logger.warning("a record is indexed without its last chunks", extra={"record": record.id})
+    found: dict[str, None] = {}
+    for text in _texts(record):
+        found |= dict.fromkeys(words(text))
+        if len(found) >= MOST_DISTINCT_WORDS:
+            break
     source |= {
         "deleted": False,
         "embedded": embedded or not with_vectors,
@@ -249,11 +256,14 @@ def written(indexed: IndexedRecord, *, with_vectors: bool) -> tuple[int, dict[st
         "labels": {
             rule.words[0]: _words_of(getattr(record, name)) for name, rule in RECORD_RULES.items() if rule.words
         },
-        "chunks": _chunks(record, vectors),
+        "chunks": [
+            _chunk(chunk, vector)
+            for chunk, vector in zip(record.chunks[:MOST_CHUNKS], vectors[:MOST_CHUNKS], strict=True)
+        ],
         "alias": record.aliases,
         "within": [*record.tags, *record.tag_parents],
         "tokens": _packed(indexed.tokens[:MOST_CHUNKS]) if indexed.tokens else None,
-        "spelling": " ".join(_vocabulary(record)),
+        "spelling": " ".join(list(found)[:MOST_DISTINCT_WORDS]),
     }
     kept = {name: value for name, value in source.items() if value is not None}
     return external_version(record.version, EMBEDDED if embedded else LIVE), kept
@@ -299,14 +309,6 @@ def unpacked(value: str) -> tuple[bytes, ...]:
     return tuple(parts)
 
 
-def _chunks(record: Record, vectors: Sequence[Vector | None]) -> list[dict[str, Any]]:
-    if len(record.chunks) > MOST_CHUNKS:
-        logger.warning("a record is indexed without its last chunks", extra={"record": record.id})
-    return [
-        _chunk(chunk, vector) for chunk, vector in zip(record.chunks[:MOST_CHUNKS], vectors[:MOST_CHUNKS], strict=True)
-    ]
-
-
 def _chunk(chunk: Chunk, vector: Vector | None) -> dict[str, Any]:
     source: dict[str, Any] = {name: getattr(chunk, name) for name, rule in CHUNK_RULES.items() if rule.kept is not None}
     source |= {"headings": _words_of(chunk.heading_path), "words": " ".join(terms(plain(chunk.text)))}
@@ -317,16 +319,6 @@ def _chunk(chunk: Chunk, vector: Vector | None) -> dict[str, Any]:
 
 def _words_of(value: str | Sequence[str] | None) -> str:
     return " ".join(terms(value if isinstance(value, str) else "\n".join(value or ())))
-
-
-def _vocabulary(record: Record) -> Iterable[str]:
-    """Every different word of the record as it is written, folded: for proposing corrections."""
-    found: dict[str, None] = {}
-    for text in _texts(record):
-        found |= dict.fromkeys(words(text))
-        if len(found) >= MOST_DISTINCT_WORDS:
-            break
-    return list(found)[:MOST_DISTINCT_WORDS]
 
 
 def _texts(record: Record) -> Iterator[str]:

@@ -197,7 +197,14 @@ def suggestions(
     """The query with its misspelt words put right, best first; one request, and none without proposals."""
     if not 0 < len(proposed) <= MOST_WORDS:
         return ()
-    return suggest(query, _checked(client, index, proposed, where), distance)
+    options = list(dict.fromkeys(option for near in proposed.values() for option in near))
+    bodies = [_any(queries.lexical(terms(word), ())) for word in proposed]
+    bodies += [_any({"bool": {"filter": [{"term": {"spelling": word}}, *where]}}) for word in options]
+    answers = multi_search(client, index, bodies, " ".join(proposed))
+    found = [total(answer) > 0 for answer in answers]
+    misspelt = [word for word, there in zip(proposed, found, strict=False) if there]
+    reachable = [word for word, there in zip(options, found[len(proposed) :], strict=True) if there]
+    return suggest(query, _Checked(proposed, frozenset(misspelt), frozenset(reachable)), distance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,17 +224,6 @@ class _Checked:
 
     def findable(self, word: str) -> bool:
         return word in self.reachable
-
-
-def _checked(client: OpenSearchClient, index: str, proposed: Proposals, where: Sequence[Body]) -> _Checked:
-    options = list(dict.fromkeys(option for near in proposed.values() for option in near))
-    bodies = [_any(queries.lexical(terms(word), ())) for word in proposed]
-    bodies += [_any({"bool": {"filter": [{"term": {"spelling": word}}, *where]}}) for word in options]
-    answers = multi_search(client, index, bodies, " ".join(proposed))
-    found = [total(answer) > 0 for answer in answers]
-    misspelt = [word for word, there in zip(proposed, found, strict=False) if there]
-    reachable = [word for word, there in zip(options, found[len(proposed) :], strict=True) if there]
-    return _Checked(proposed, frozenset(misspelt), frozenset(reachable))
 
 
 def _any(query: Body) -> Body:
