@@ -12,6 +12,7 @@ from commonplace.reference.model import EVERYWHERE, METHODS, Catalogue, MatchedB
 from commonplace.reference.options import nearest
 from commonplace.reference.shelf import Kept, Match, Shelved
 from commonplace.reference.spelling import one_edit, parts
+from commonplace.reference.synonyms import WORDS
 
 MAX_SEGMENTS = 40
 """Of a path that is looked up; no endpoint has more."""
@@ -29,12 +30,7 @@ _PARAMETER = re.compile(r"\{[^{}]*\}|<[^<>]*>")
 _WHOLE = re.compile(r"\{([^{}]*)\}|<([^<>]*)>|:([A-Za-z_]\w*)|\[([^\[\]]*)\]")
 _REST = re.compile(r"\{[^{}]*(?:\+|\*|:path)\}|<path:[^<>]*>|\*{1,2}")
 
-_WORDED = """
-alias branch bucket category code country currency domain environment file folder format handle host key kind label lang
-language locale login name namespace org organisation organization owner package path provider ref region repo
-repository role scope section site slug state status symbol table tag topic type version zone
-"""
-_WORDED_PARAMETERS = tuple(_WORDED.split())
+_WORDED_PARAMETERS = tuple(WORDS["worded"])
 """Ends of the words of parameters whose values may be plain words: `{owner}`, `{username}`, `{team_slug}`."""
 
 _PLAIN = re.compile(r"[a-z_-]+")

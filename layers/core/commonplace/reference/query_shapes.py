@@ -9,58 +9,32 @@ from itertools import pairwise
 from typing import Literal
 
 from commonplace.reference.endpoints import Endpoints, Request, is_path, known_method
-from commonplace.reference.model import METHODS, EntryType
+from commonplace.reference.model import ENTRY_TYPES, METHODS, EntryType
 from commonplace.reference.names import Names, is_option, is_value, tokens, words
 from commonplace.reference.spelling import PROMPT, one_edit, parts, spelling, typed, unwrapped
-from commonplace.reference.synonyms import VERBS, stem
+from commonplace.reference.synonyms import VERBS, WORDS, stem, word_group
 from commonplace.search.text import fold
-
-_PARTICLES = "away back down in off on out over up"
-
-_ORDINARY_VERBS = """
-apply approve archive ask assign backup book browse build call cancel check clean clear close compare compile configure
-connect copy count deploy describe diff disable download enable end exit explain export find finish fix format generate
-give go grant help import init inspect install invite join keep kill leave link load lock log login look manage mark
-merge migrate monitor mount move name open order pause pick ping plan post print publish pull push put query quit read
-rebuild reload rename repair replace report request reset resize resolve restart restore resume revoke rotate run save
-scale schedule search select send set setup share sort start stop submit suspend switch sync tag take tell test track
-transfer try turn undo uninstall unlock upgrade upload use validate verify wait watch write
-"""
-
-_OF_SENTENCES = """
-a am an and are arent be because been but can cannot cant could did didnt do does doesnt dont had has hasnt have havent
-he how i if im is isnt it its may me might must my not our please shall she should shouldnt that the their them
-there these they this those us was wasnt we were what whats when where which while who whose why will wont would
-wouldnt you your
-"""
-
-_JOINING = "about as at between by for from in into of on onto per to using via with without"
-
-_KINDS: Mapping[EntryType | None, str] = {
-    "command": "command commands syntax usage",
-    "api": "endpoint endpoints request",
-    "guide": "guide guides handbook howto tutorial tutorials walkthrough",
-    "feature": "feature features",
-    "troubleshooting": "troubleshooting",
-    None: "article articles doc docs documentation example examples faq instructions manual overview reference",
-}
 
 JOINED_VERBS = frozenset(verb for key, others in VERBS.items() for verb in (key, *others))
 """Verbs that make a command of a word when they are joined to another: `get-users`, `listUsers`."""
 
-PARTICLES = frozenset(_PARTICLES.split())
+PARTICLES = frozenset(WORDS["particles"])
 """What makes an ordinary word of a joined verb: `add-on`, `make-up`."""
 
-ORDINARY_VERBS = JOINED_VERBS | frozenset(_ORDINARY_VERBS.split())
+ORDINARY_VERBS = JOINED_VERBS | frozenset(WORDS["ordinary"])
 """Words that may begin a sentence as well as a command."""
 
-OF_SENTENCES = frozenset(_OF_SENTENCES.split())
+OF_SENTENCES = frozenset(WORDS["sentence"])
 """Words that nobody makes a subcommand of."""
 
-JOINING = frozenset(_JOINING.split())
+JOINING = frozenset(WORDS["joining"])
 """Words of sentences which made-up commands have as well: `helios export users to csv`."""
 
-KINDS = {word: type for type, words in _KINDS.items() for word in words.split()}
+KINDS: Mapping[str, EntryType | None] = {
+    word: next((type for type in ENTRY_TYPES if type == name), None)
+    for name, words in word_group("sought").items()
+    for word in words
+}
 """What people look for, where it ends what they ask: `helios user management guide`."""
 
 LONGEST_NAME = 12

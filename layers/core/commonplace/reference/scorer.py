@@ -15,9 +15,9 @@ from math import log, sqrt
 from typing import NamedTuple
 
 from commonplace.reference.index_source import named
-from commonplace.reference.model import Entry, EntryType
+from commonplace.reference.model import Entry
 from commonplace.reference.spelling import one_edit
-from commonplace.reference.synonyms import ASKED, NOUNS, Actions, Phrase, Stemmer, Synonyms
+from commonplace.reference.synonyms import ASKED, NOUNS, WORDS, Actions, Phrase, Stemmer, Synonyms, word_group
 from commonplace.search.text import STOP_WORDS, words
 
 NAME, TITLE, KEYWORDS, PLACE, SUMMARY, CONTENT, PARAMETERS, ACTION = FIELDS = range(8)
@@ -27,14 +27,7 @@ READ_CHARACTERS = 6_000
 EDITION_CHARACTERS = 8_000_000
 """Of the content of all entries together: of many, less of each is read. It bounds the time and memory of an index."""
 
-KINDS: Mapping[EntryType, str] = {
-    "command": "command cli console",
-    "api": "api endpoint rest http request",
-    "guide": "guide how tutorial steps",
-    "feature": "feature",
-    "troubleshooting": "troubleshooting problem error issue fix",
-    "setting": "setting option configuration parameter",
-}
+KINDS = {name: " ".join(words) for name, words in word_group("kind").items()}
 """What people call an entry of a type when they ask for one."""
 
 ACTIONS = Actions()
@@ -56,16 +49,10 @@ SHORTEST_MISSPELT = 5
 MOST_UNKNOWN = 2
 """So many words that no entry has are counted for each one that some have: people tell stories."""
 
-_FILLERS = """
-about after again all already also another any anybody anymore anyone back before during each ever every everybody
-everyone everything he help her here him his just later let like many me mine more most much need never no nobody not
-now often once one only onto other out own please right same she since some somebody someone something soon still tell
-thing things told too under until up very via want while within without yet
-"""
-FILLERS = STOP_WORDS | frozenset(_FILLERS.split())
+FILLERS = STOP_WORDS | frozenset(WORDS["fillers"])
 """Words of questions that say nothing of their subject."""
 
-BETWEEN = frozenset({"a", "an", "it", "me", "my", "our", "that", "the", "them", "this", "us", "your"})
+BETWEEN = frozenset(WORDS["between"])
 """Words that stand within a phrase: `get it back`."""
 
 MOST = 200

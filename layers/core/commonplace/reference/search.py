@@ -15,6 +15,7 @@ from commonplace.reference.ports import Meaning, Near
 from commonplace.reference.query_shapes import without_kind
 from commonplace.reference.scorer import DEFAULT_WEIGHTS, Scorer, Weights
 from commonplace.reference.shelf import Kept
+from commonplace.reference.synonyms import WORDS
 from commonplace.search.embeddings import QueryEmbeddings
 from commonplace.search.filters import Filters
 from commonplace.search.fusion import Fusion, fuse
@@ -27,7 +28,7 @@ logger = logging.getLogger(__name__)
 CANDIDATES = 100
 """Of each ranking: enough for what is filtered out, replaced or deprecated to take nobody's place."""
 
-SPEAKS_OF_API = frozenset({"api", "apis", "endpoint", "endpoints", "rest", "http", "curl", "request", "requests"})
+SPEAKS_OF_API = frozenset(WORDS["api"])
 """Words of somebody who asks for an endpoint."""
 
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from commonplace.search.model import Chunk
-from commonplace.search.text import name_key, plain, words
+from commonplace.search.text import WORDS, name_key, plain, words
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -30,21 +30,7 @@ SMALL_SECTION = 150
 HARD_CUT = 200
 """Characters of a stretch without any space in it, when it is too long for a chunk."""
 
-LISTING_HEADINGS = frozenset(
-    {
-        *(
-            "references",
-            "related concepts",
-            "related",
-            "related terms",
-            "related pages",
-            "related documents",
-            "see also",
-        ),
-        *("further reading", "sources", "links", "external links", "bibliography", "resources", "notes and references"),
-        *("related resources", "related links", "related reading", "citations", "footnotes", "backlinks"),
-    }
-)
+LISTING_HEADINGS = frozenset(heading.replace("_", " ") for heading in WORDS["listing"])
 
 FEWEST_LINKS = 3
 """Below which a chunk is not taken for a list of them."""

@@ -9,7 +9,7 @@ from itertools import islice, product
 from typing import Protocol
 
 from commonplace.search.query import Query
-from commonplace.search.text import STOP_WORDS, fold
+from commonplace.search.text import STOP_WORDS, WORDS, fold
 
 SUGGESTIONS = 3
 SHORTEST_WORD = 3
@@ -56,15 +56,7 @@ def edits_allowed(word: str, *, in_sentence: bool = False) -> int:
     return 1 if len(word) <= 5 else 2
 
 
-_FUNCTION_WORDS = """
-que quien como donde cual cuando para por con sin una uno unos unas los las del este esta esto son sus pero mas muy
-qui quoi est sont une des les dans pour avec sur pas plus cette comment pourquoi quel quelle leur nous vous
-was wer wie wann warum der die das ein eine einen einer und oder nicht mit von fur ist sind den dem ich wir sie auf
-quem onde qual uma dos das nos nas com sao mais nao isso seu sua
-che chi cosa dove quale sono della delle degli nel con per piu non gli
-"""
-
-FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
+FUNCTION_WORDS = frozenset(WORDS["function"])
 """Folded words of Spanish, French, German, Portuguese and Italian that are right where they stand."""
 
 DROPPED_ENDING = 0.5
