@@ -1,7 +1,7 @@
 """What commands take, as their entries say it, and what of it a line has: words and options."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
@@ -36,15 +36,24 @@ class Taken:
 
 
 def taken_by(entry: Entry, groups: Sequence[Entry] = ()) -> Taken:
-    """`groups` are the commands above it, whose options it has as well."""
-    options = options_of(entry, groups)
+    """Return what a command takes. `groups` are the commands above it, whose options it has as well."""
+    options, name = options_of(entry, groups), command_name(entry)
     usages = [entry.syntax or entry.name or "", *entry.usages]
     literally = len(usages) > 1 or "<" in usages[0]
-    found: list[tuple[Pattern, bool]] = []
+    patterns, within = list[Pattern](), False
     for usage in usages:
-        pattern = pattern_of(usage, lambda option: options.takes.get(option) is False, literally=literally)
-        found += _after_name(pattern, command_name(entry), first=not found, literally=literally)
-    patterns = [pattern for pattern, _ in found]
+        # What follows the name, or stands within it; nothing of a usage of another command.
+        left, rest, inside = list(words([name])), list[Part](), False
+        for part in pattern_of(usage, lambda option: options.takes.get(option) is False, literally=literally):
+            own = list(words([part.text]))
+            if own and left[: len(own)] == own:
+                del left[: len(own)]
+            else:
+                rest.append(part if literally else replace(part, literal=False))
+                inside = inside or bool(left)
+        if not patterns or not left:
+            patterns.append(tuple(rest))
+            within = within or (inside and not left)
     literal = any(part.literal for pattern in patterns for part in pattern)
     arguments = [one.name for one in entry.parameters or () if one.place == "argument"]
     if arguments and not literal:
@@ -54,39 +63,22 @@ def taken_by(entry: Entry, groups: Sequence[Entry] = ()) -> Taken:
     generated = (entry.source or "").startswith(GENERATED)
     if generated and entry.parameters is None and usages == [entry.name]:
         patterns.append((replace(ANY, repeated=True),))
-    patterns += [(ANY,) * size for size in ({0} if literal else _shown(entry, options))]
+    sizes = {0} if literal else set[int]()
+    if not literal:
+        # How many words examples have after the name: no usage says that `kubectl delete pod a b` is one.
+        nothing = Taken((), options, told=True, within=False, wrapped=None)
+        for line in (line for example in entry.examples for line in example.code.splitlines()):
+            begun, _, after = line.removeprefix(PROMPT).partition(f"{name} ")
+            found, _ = read(command_tokens(after), nothing, swallow=False) if not begun else ([], [])
+            sizes |= {len(found)} if found else set()
+    patterns += [(ANY,) * size for size in sizes]
     return Taken(
         tuple(patterns),
         options,
         told=generated or entry.parameters is not None,
-        within=any(within for _, within in found),
+        within=within,
         wrapped=min(wrapped, default=None),
     )
-
-
-def _shown(entry: Entry, options: Options) -> set[int]:
-    """How many words examples have after the name: no usage says that `kubectl delete pod a b` is one."""
-    taken = Taken((), options, told=True, within=False, wrapped=None)
-    lines = (line.removeprefix(PROMPT) for example in entry.examples for line in example.code.splitlines())
-    begun = f"{command_name(entry)} "
-    found = (
-        read(command_tokens(line.removeprefix(begun)), taken, swallow=False) for line in lines if line.startswith(begun)
-    )
-    return {len(said) for said, _ in found if said}
-
-
-def _after_name(pattern: Pattern, name: str, *, first: bool, literally: bool) -> Iterator[tuple[Pattern, bool]]:
-    """What follows the name, and whether some of it stands within; nothing of a usage of another command."""
-    left, kept, within = list(words([name])), list[Part](), False
-    for part in pattern:
-        own = list(words([part.text]))
-        if own and left[: len(own)] == own:
-            del left[: len(own)]
-        else:
-            kept.append(part if literally else replace(part, literal=False))
-            within = within or bool(left)
-    if first or not left:
-        yield tuple(kept), within and not left
 
 
 def read(rest: Sequence[str], taken: Taken, *, swallow: bool) -> tuple[list[str], list[str]]:

@@ -127,8 +127,14 @@ class Api:
     def __init__(self, catalogue: Catalogue, found: Sequence[Kept]) -> None:
         self.catalogue, self.top = catalogue, Node()
         for kept in found:
-            for template in _templates(kept):
-                _leaf(self.top, segments(template)).here.append(kept)
+            # Its path, and what else it is called that is one: as the document writes it, without the server's base.
+            others = (alias.rpartition(" ") for alias in kept.entry.aliases)
+            paths = (path for method, _, path in others if path.startswith("/") and method in ("", kept.entry.method))
+            for template in (kept.entry.path_template or "", *paths):
+                node = self.top
+                for segment in segments(template):
+                    node = _child(node, segment)
+                node.here.append(kept)
         examples = (_URL.search(example.code) for kept in found for example in kept.entry.examples)
         self.hosts = frozenset(filter(None, map(host, catalogue.servers or [url[0] for url in examples if url])))
         bases = {tuple(segments(url)) for url in catalogue.servers}
@@ -200,15 +206,6 @@ def host(url: str) -> str:
     return origin[0].partition("://")[2].rpartition("@")[2].lower() if origin else ""
 
 
-def _templates(kept: Kept) -> Iterator[str]:
-    """Its path, and what else it is called that is one: as the document writes it, without the base of the server."""
-    yield kept.entry.path_template or ""
-    for alias in kept.entry.aliases:
-        method, _, path = alias.rpartition(" ")
-        if path.startswith("/") and method in ("", kept.entry.method):
-            yield path
-
-
 def _unknown(kept: Kept, asked: Iterable[str]) -> tuple[UnknownOption, ...]:
     """Query parameters that the endpoint does not have: nothing is said where they are not known."""
     if kept.entry.parameters is None:
@@ -232,12 +229,6 @@ def _of_query(path: str, found: Sequence[Kept]) -> tuple[Kept, ...]:
     return tuple(
         kept for kept, rank in zip(found, ranks, strict=True) if rank == best[kept.catalogue.name, kept.entry.method]
     )
-
-
-def _leaf(node: Node, template: Sequence[str]) -> Node:
-    for segment in template:
-        node = _child(node, segment)
-    return node
 
 
 def _child(node: Node, segment: str) -> Node:

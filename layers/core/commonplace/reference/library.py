@@ -110,11 +110,10 @@ class CatalogueLibrary:
                         f"The product reference ({', '.join(never)}) cannot be read now. Try again shortly."
                     )
                 missing = tuple(name for name in self._names if self._held[name].catalogue is None)
-                edition = Edition(
-                    tuple(found for name in self._names if (found := self._held[name].catalogue) is not None),
-                    self._version(),
-                    missing,
-                )
+                found = tuple(one for name in self._names if (one := self._held[name].catalogue) is not None)
+                # An object's key is a hash of its bytes, so equal keys are equal catalogues.
+                version = " ".join(f"{name}:{self._held[name].key.rpartition('/')[2]}" for name in self._names)
+                edition = Edition(found, version, missing)
                 if self._edition is None or self._edition.version != edition.version:
                     self._edition = edition
                 self._fresh_until = self._clock() + (RETRY_SECONDS if failed else self._max_age_seconds)
@@ -122,33 +121,25 @@ class CatalogueLibrary:
         finally:
             self._looking.release()
 
-    def _version(self) -> str:
-        """An object's key is a hash of its bytes, so equal keys are equal catalogues."""
-        return " ".join(f"{name}:{self._held[name].key.rpartition('/')[2]}" for name in self._names)
-
     def _read(self, name: str) -> Held | None:
-        """None when it is unknown what is published: that of one catalogue is no other's matter."""
+        """Return what is published under the name; None when that is unknown, which is no other catalogue's matter."""
+        held = self._held.get(name, NOTHING)
         try:
             for _ in range(LOOKS):
-                if (found := self._current(name, self._held.get(name, NOTHING))) is not None:
-                    return found
+                try:
+                    changed = self._objects.get_if_changed(manifest_key(name), held.etag)
+                except KeyError:
+                    return NOTHING
+                if changed is None:
+                    return held
+                key = Manifest.model_validate_json(changed.body).catalogue_key
+                if held.catalogue is not None and key == held.key:
+                    return Held(changed.etag, key, held.catalogue)
+                if stored := self._objects.get(key):
+                    return Held(changed.etag, key, Catalogue.model_validate_json(stored.body))
             logger.error("a catalogue's object is missing", extra={"catalogue": name})
         except ValueError as error:
             logger.error("a catalogue cannot be read", extra={"catalogue": name, "error": type(error).__name__})
         except Exception as error:
             logger.exception("the store does not answer", extra={"catalogue": name, "error": type(error).__name__})
         return None
-
-    def _current(self, name: str, held: Held) -> Held | None:
-        """None when the object that the manifest names is not there. Raises ValueError for what is no catalogue."""
-        try:
-            changed = self._objects.get_if_changed(manifest_key(name), held.etag)
-        except KeyError:
-            return NOTHING
-        if changed is None:
-            return held
-        key = Manifest.model_validate_json(changed.body).catalogue_key
-        if held.catalogue is not None and key == held.key:
-            return Held(changed.etag, key, held.catalogue)
-        stored = self._objects.get(key)
-        return Held(changed.etag, key, Catalogue.model_validate_json(stored.body)) if stored else None

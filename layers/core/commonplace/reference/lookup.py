@@ -119,10 +119,6 @@ class Lookup:
         found = [kept for kept in self._live if conditions.let(kept)]
         return tuple(kept.placed for kept in sorted(found, key=lambda kept: spelling(kept.entry.called)))
 
-    def categories(self) -> tuple[Category, ...]:
-        """Categories and subcategories in use, in order of their slugs."""
-        return self._categories
-
     @cached_property
     def modules(self) -> tuple[str, ...]:
         """In use, those with most entries first."""
@@ -161,21 +157,22 @@ class Lookup:
             found: dict[int, Kept] = {}
             for kept in sorted(filter(passes, way.found), key=lambda kept: self.current(kept) is not kept):
                 found.setdefault(id(self.current(kept)), kept)
-            if found:
-                return tuple(self._hit(kept, way) for kept in found.values())
+            by, hits = way.matched_by, list[Hit]()
+            for kept in found.values():
+                current, unknown = self.current(kept), tuple(way.unknown.get(kept, ()))
+                instead_of = None if current is kept else kept.entry
+                hits.append(Hit(current.catalogue, current.placed, by, SCORES[by], instead_of, unknown))
+            if hits:
+                return tuple(hits)
         return ()
-
-    def _hit(self, kept: Kept, way: Match) -> Hit:
-        current, by = self.current(kept), way.matched_by
-        instead_of = None if current is kept else kept.entry
-        return Hit(current.catalogue, current.placed, by, SCORES[by], instead_of, tuple(way.unknown.get(kept, ())))
 
     @property
     def _live(self) -> Iterator[Kept]:
         return (kept for kept in self._shelved if self.current(kept) is kept)
 
     @cached_property
-    def _categories(self) -> tuple[Category, ...]:
+    def categories(self) -> tuple[Category, ...]:
+        """Categories and subcategories in use, in order of their slugs."""
         return categories_of(self._live)
 
     @cached_property

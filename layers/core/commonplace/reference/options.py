@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from commonplace.reference.model import Entry, UnknownOption
 from commonplace.reference.synonyms import stem
@@ -33,16 +33,14 @@ class Options:
     """Whether these are all: help that a library makes lists itself, or says [OPTIONS]; a usage may list all."""
 
     def has(self, name: str) -> bool:
-        """Whether there is this one, or a cluster of short ones; or what nobody lists."""
+        """Return whether there is this one, or a cluster of short ones; or what nobody lists."""
         if name in self.takes or name in _HELP:
             return True
         if name.startswith("--no-") and not _HELP & self.takes.keys():
             return self.takes.get(f"--{name[5:]}", True) is not True
-        return not name.startswith("--") and self._is_cluster(name[1:])
-
-    def _is_cluster(self, letters: str) -> bool:
-        """`-xzf`: the first that has a value has all that follows, `-n5`."""
-        for letter in letters:
+        if name.startswith("--"):
+            return False
+        for letter in name[1:]:  # of `-xzf` the first that has a value has all that follows: `-n5`
             if f"-{letter}" not in self.takes:
                 return False
             if self.takes[f"-{letter}"] is not False:
@@ -59,21 +57,20 @@ class Options:
         return self.takes.get(f"-{name[valued]}") if valued == len(name) - 1 else False
 
     def unknown(self, names: Iterable[str]) -> tuple[UnknownOption, ...]:
-        """Those that do not exist, as far as that can be said."""
-        missing = [name for name in dict.fromkeys(names) if self.known and not self.has(name)]
-        found = [UnknownOption(name, nearest(name, self.takes)) for name in missing]
-        told = (
-            one if one.nearest else replace(one, nearest=self._meant(one.name))
-            for one in found
-            if one.nearest or self.complete
-        )
-        return tuple(told)
-
-    def _meant(self, name: str) -> tuple[str, ...]:
-        """Those that are said to do what it is called: `--detach` runs in the background."""
-        asked = set(map(stem, words(name)))
-        found = (other for other, said in self.described.items() if not asked.isdisjoint(map(stem, words(said))))
-        return tuple(found)[:NEAREST]
+        """Return those that do not exist, as far as that can be said."""
+        found: list[UnknownOption] = []
+        for name in dict.fromkeys(names) if self.known else ():
+            if self.has(name):
+                continue
+            near = nearest(name, self.takes)
+            if not near and self.complete:
+                # Those that are said to do what it is called: `--detach` runs in the background.
+                stems = set(map(stem, words(name)))
+                alike = (other for other, said in self.described.items() if stems & set(map(stem, words(said))))
+                near = tuple(alike)[:NEAREST]
+            if near or self.complete:
+                found.append(UnknownOption(name, near))
+        return tuple(found)
 
 
 def nearest(name: str, names: Iterable[str]) -> tuple[str, ...]:
@@ -87,11 +84,13 @@ def options_of(entry: Entry, groups: Sequence[Entry]) -> Options:
     takes: dict[str, bool | None] = {}
     described: dict[str, str] = {}
     for one in (entry, *groups):
-        for parameter in one.parameters or ():
-            if parameter.place == "option":
-                described.setdefault(parameter.name, parameter.description.partition(". ")[0])
-            for name in _names([parameter.name, *parameter.aliases] if parameter.place == "option" else []):
-                takes.setdefault(name, _takes(parameter.type))
+        for parameter in (each for each in one.parameters or () if each.place == "option"):
+            described.setdefault(parameter.name, parameter.description.partition(". ")[0])
+            valued = None if parameter.type and parameter.type.startswith(("[", "=")) else True
+            if parameter.type is None or _BOOLEAN.match(parameter.type):
+                valued = False
+            for name in _names([parameter.name, *parameter.aliases]):
+                takes.setdefault(name, valued)
     usages = "\n".join((entry.syntax or "", *entry.usages))
     hidden = _PLACEHOLDER.search(usages) is not None
     own = any(parameter.place == "option" for parameter in entry.parameters or ())
@@ -111,12 +110,6 @@ def _names(spellings: Iterable[str]) -> Iterator[str]:
             yield f"{dashes}{name.rstrip('.')}"
             if negated:
                 yield f"{dashes}no-{name.rstrip('.')}"
-
-
-def _takes(type: str | None) -> bool | None:
-    if type is None or _BOOLEAN.match(type):
-        return False
-    return None if type.startswith(("[", "=")) else True
 
 
 def _contracts(one: str, other: str) -> bool:

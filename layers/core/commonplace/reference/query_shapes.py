@@ -121,19 +121,12 @@ class Shapes:
             return True
         if len(found) == 1 and _joins_verb(found[0]):
             return True
-        root = self._root(found)
+        # The root that the line begins with, also if it is misspelt, or joined to what follows; empty for none.
+        first = next(iter(words(found[:1])), "")
+        root = first if not first or first in self._roots else self._misspelt_root(first, words(found)[1:])
         if root in ORDINARY_VERBS:
             return coded
         return bool(root) and not (asks_for_kind(found, self._known) and not any(map(_joins_verb, found)))
-
-    def _root(self, found: Sequence[str]) -> str:
-        """The root that the line begins with, also if it is misspelt, or joined to what follows; empty for none."""
-        first = words(found[:1])
-        if not first:
-            return ""
-        if first[0] in self._roots:
-            return first[0]
-        return self._misspelt_root(first[0], words(found)[1:])
 
     def _misspelt_root(self, first: str, rest: Sequence[str]) -> str:
         """A root with a mistake before nothing but words of commands, or in what is all but a name.
@@ -176,7 +169,12 @@ class Shapes:
             return None
         if _like_method(first) and (is_path(rest[0]) or (_shouted(first) and "/" in rest[0])):
             return Request(rest[0], first)
-        return _curled(rest) if first == "curl" else None
+        if first != "curl":
+            return None
+        url = next((word for one in rest if is_path(word := unwrapped(one))), None)
+        method = next((value for option, value in pairwise(rest) if option in ("-X", "--request")), None)
+        sends = any(one.startswith(("-d", "--data", "-F", "--form")) for one in rest)
+        return Request(url, method or ("POST" if sends else None)) if url else None
 
 
 def _joins_verb(word: str) -> bool:
@@ -192,11 +190,3 @@ def _like_method(word: str) -> bool:
 
 def _shouted(word: str) -> bool:
     return sum(letter.isupper() for letter in word) > 1
-
-
-def _curled(arguments: Sequence[str]) -> Request | None:
-    """The request of a `curl` command."""
-    path = next((word for one in arguments if is_path(word := unwrapped(one))), None)
-    method = next((value for option, value in pairwise(arguments) if option in ("-X", "--request")), None)
-    sends = any(one.startswith(("-d", "--data", "-F", "--form")) for one in arguments)
-    return Request(path, method or ("POST" if sends else None)) if path else None

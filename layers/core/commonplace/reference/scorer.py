@@ -299,17 +299,14 @@ class Scorer:
         usual = [max(1.0, sum(len(text[field]) for text in texts) / max(1, len(texts))) for field in FIELDS]
         postings: dict[str, Postings] = {}
         for place, text in enumerate(texts):
-            for term, weight in self._weighed(text, usual).items():
+            weighed: dict[str, float] = defaultdict(float)
+            for field in FIELDS:
+                long = self._weights.length[field]
+                each = self._weights.fields[field] / (1 - long + long * max(1, len(text[field])) / usual[field])
+                for term in text[field]:
+                    weighed[term] += each
+            for term, weight in weighed.items():
                 places, shares = postings.setdefault(term, (array("I"), array("f")))
                 places.append(place)
                 shares.append(weight / (self._weights.saturation + weight))
         return postings
-
-    def _weighed(self, text: Sequence[Sequence[str]], usual: Sequence[float]) -> dict[str, float]:
-        weighed: dict[str, float] = defaultdict(float)
-        for field in FIELDS:
-            long = self._weights.length[field]
-            each = self._weights.fields[field] / (1 - long + long * max(1, len(text[field])) / usual[field])
-            for term in text[field]:
-                weighed[term] += each
-        return weighed

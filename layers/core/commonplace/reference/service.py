@@ -76,7 +76,9 @@ class Reference:
             return SearchAnswer(())
         ranking = prepared.words.rank(asked, prepared.lookup.matching(asked), prepared.lookup.current, self._meaning)
         first = prepared.lookup.exact(asked)
-        hits = _first(first, ranking.hits)[: asked.limit] if first else ranking.hits
+        hits = ranking.hits
+        if first:
+            hits = (first, *(hit for hit in hits if hit.placed is not first.placed))[: asked.limit]
         return self._answer(prepared, asked, hits, fallback=ranking.fallback)
 
     def _answer(
@@ -103,7 +105,7 @@ class Reference:
 
     def categories(self) -> tuple[Category, ...]:
         """Categories and subcategories in use, with how many entries and commands each has."""
-        return self._prepare().lookup.categories()
+        return self._prepare().lookup.categories
 
     def modules(self) -> tuple[str, ...]:
         """Optional modules in use, those with most entries first."""
@@ -159,11 +161,6 @@ class Reference:
 def _not_loaded() -> Unavailable:
     hint = "Whether something exists cannot be said before the first sync has ended."
     return Unavailable("The product reference is not loaded yet.", hint=hint)
-
-
-def _first(named: Hit, others: Sequence[Hit]) -> tuple[Hit, ...]:
-    """What is named exactly, and then the rest."""
-    return (named, *(hit for hit in others if hit.placed is not named.placed))
 
 
 def _clean(text: str) -> str:

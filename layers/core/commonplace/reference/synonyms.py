@@ -1,7 +1,7 @@
 """Synonyms and stems: the table of seed 003 ("Forgiving Search with Synonyms"), and a catalogue's own."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from commonplace.search.text import word_lists, words
@@ -68,7 +68,9 @@ class Synonyms:
 
     def __init__(self, tables: Iterable[Mapping[str, Sequence[str]]], stem: "Stemmer") -> None:
         self._others: dict[Phrase, dict[Phrase, None]] = defaultdict(dict)
-        for group in (group for table in tables for group in _groups(table, stem)):
+        for key, others in (item for table in tables for item in table.items()):
+            phrases = (tuple(map(stem, words(text))) for text in (key, *others))
+            group = dict.fromkeys(phrase for phrase in phrases if 0 < len(phrase) <= LONGEST)
             for one in group:
                 self._others[one].update(dict.fromkeys(other for other in group if other != one))
         self.longest = max((len(phrase) for phrase in self._others), default=1)
@@ -124,9 +126,3 @@ def _without_verbal_ending(word: str) -> str:
         if rest != word and len(rest) >= 3 and not _VOWELS.isdisjoint(rest):
             return rest[:-1] if rest[-1] == rest[-2] and rest[-1] in _DOUBLED and len(rest) > 3 else rest
     return word
-
-
-def _groups(table: Mapping[str, Sequence[str]], stem: Stemmer) -> Iterator[list[Phrase]]:
-    for key, others in table.items():
-        phrases = (tuple(map(stem, words(text))) for text in (key, *others))
-        yield list(dict.fromkeys(phrase for phrase in phrases if 0 < len(phrase) <= LONGEST))

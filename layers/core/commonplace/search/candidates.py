@@ -14,7 +14,7 @@ from commonplace.search.models.tokens import Likeness, compare
 from commonplace.search.names import CORRECTED_SHARE
 from commonplace.search.near_duplicates import Collapsed, collapse, fingerprints
 from commonplace.search.query import Query
-from commonplace.search.word_distance import distance
+from commonplace.search.spelling import distance
 
 logger = logging.getLogger(__name__)
 

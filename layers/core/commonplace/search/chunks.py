@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from commonplace.search.model import Chunk
@@ -68,7 +68,11 @@ def chunk_body(body: str, pieces: int = PIECES_PER_CHUNK) -> tuple[Chunk, ...]:
     Every index is built with the default: another size is for measuring what it would be worth.
     """
     sections = list(_without_bare_parents(list(_sections(body.replace("\r\n", "\n").replace("\r", "\n")))))
-    stretches = [stretch for group in _groups(sections, pieces) for stretch in _stretches(group, pieces)]
+    stretches: list[tuple[tuple[str, ...], str]] = []
+    for group in _groups(sections, pieces):
+        path = _common([section.path for section in group])
+        blocks = [block for section in group for block in _with_heading(section, named=section.path == path)]
+        stretches += [(path, text) for text in pack(blocks, pieces)]
     return tuple(Chunk(ordinal, path, text) for ordinal, (path, text) in enumerate(stretches))
 
 
@@ -144,7 +148,8 @@ def _groups(sections: Sequence[_Section], budget: int) -> Iterator[list[_Section
     for section in sections:
         size = count_pieces(section.heading) + count_pieces(section.text)
         if group and (total + size > budget or min(total, size) >= SMALL_SECTION):
-            bare = _trailing_headings(group)
+            # The headings without text at the end of a group go with what follows them.
+            bare = [*takewhile(lambda one: not one.blocks, reversed(group))][::-1]
             if len(bare) < len(group):
                 yield group[: len(group) - len(bare)]
                 group = bare
@@ -153,23 +158,6 @@ def _groups(sections: Sequence[_Section], budget: int) -> Iterator[list[_Section
         total += size
     if group:
         yield group
-
-
-def _trailing_headings(group: Sequence[_Section]) -> list[_Section]:
-    """The headings without text at the end of a group: they go with what follows them."""
-    bare: list[_Section] = []
-    for section in reversed(group):
-        if section.blocks:
-            break
-        bare.insert(0, section)
-    return bare
-
-
-def _stretches(group: Sequence[_Section], budget: int) -> Iterator[tuple[tuple[str, ...], str]]:
-    path = _common([section.path for section in group])
-    blocks = [block for section in group for block in _with_heading(section, named=section.path == path)]
-    for text in pack(blocks, budget):
-        yield path, text
 
 
 def _with_heading(section: _Section, *, named: bool) -> tuple[str, ...]:

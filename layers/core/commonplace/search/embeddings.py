@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.telemetry import count
@@ -77,11 +77,9 @@ def embed_records(
     if provider is None:
         return [IndexedRecord(record, ()) for record in records]
     fingerprint = model_fingerprint(provider)
-    texts = {
-        record.id: {vector_key(fingerprint, text): text for text in (embedding_text(record, c) for c in record.chunks)}
-        for record in records
-    }
-    wanted = {key: text for keyed in texts.values() for key, text in keyed.items()}
+    texts = [[embedding_text(record, chunk) for chunk in record.chunks] for record in records]
+    keys = [[vector_key(fingerprint, text) for text in each] for each in texts]
+    wanted = dict(zip(chain.from_iterable(keys), chain.from_iterable(texts), strict=True))
     vectors = dict(memory.known(list(wanted))) if memory else {}
     missing = [key for key in wanted if key not in vectors]
     done, size = 0, FIRST_TEXTS
@@ -92,10 +90,8 @@ def embed_records(
         logger.info("texts were embedded", extra={"embedded": done, "texts": len(missing)})
         size = min(TEXTS_PER_STEP, max(1, int(len(step) * STEP_SECONDS / max(clock() - began, 0.001))))
     return [
-        IndexedRecord(
-            record, _vectors(record, fingerprint, vectors) if texts[record.id].keys() <= vectors.keys() else ()
-        )
-        for record in records
+        IndexedRecord(record, tuple(vectors[key] for key in own) if vectors.keys() >= set(own) else ())
+        for record, own in zip(records, keys, strict=True)
     ]
 
 
@@ -176,10 +172,6 @@ def _embed_all(keys: Sequence[str], texts: Sequence[str], provider: EmbeddingPro
     except Unavailable as error:
         logger.info("texts could not be embedded", extra={"texts": len(texts), "reason": error.message})
         return None
-
-
-def _vectors(record: Record, fingerprint: str, vectors: dict[str, Vector]) -> tuple[Vector, ...]:
-    return tuple(vectors[vector_key(fingerprint, embedding_text(record, chunk))] for chunk in record.chunks)
 
 
 class QueryEmbeddings:

@@ -102,17 +102,12 @@ class Explainer:
     def _expected(
         self, record: RecordId, query: Query, request: SearchRequest, found: SearchResults, stages: Stages
     ) -> Expectation:
-        verdict = _seen(record, found, stages) or self._absent(record)
-        if verdict and verdict[0] == "not-published":
-            return Expectation(record, *verdict, standing=None)
+        verdict = _seen(record, found, stages)
+        if verdict is None and self._publication and self._publication.generation_of(record) is None:
+            return Expectation(record, "not-published", NOTHING_PUBLISHED, standing=None)
         standing = self._engine.ranks(record, query, stages.ranked.vector, request.filters)
         verdict = verdict or self._outdated(record, standing) or self._filtered(record, request.filters, standing)
         return Expectation(record, *(verdict or _ranked_below(record, request, found, stages, standing)), standing)
-
-    def _absent(self, record: RecordId) -> tuple[Verdict, str] | None:
-        if self._publication is None or self._publication.generation_of(record) is not None:
-            return None
-        return "not-published", NOTHING_PUBLISHED
 
     def _outdated(self, record: RecordId, standing: Standing) -> tuple[Verdict, str] | None:
         published = self._publication.generation_of(record) if self._publication else None
@@ -194,12 +189,7 @@ def _ranked_below(
         return "below-candidates", f"It is number {place} of both legs together{by}, and the ranking ends at {depth}."
     if ranks:
         return "below-candidates", f"It is {ranks}: too far down in each leg to become a candidate."
-    return "not-matched", _not_matched(stages, standing)
-
-
-def _not_matched(stages: Stages, standing: Standing) -> str:
+    meaning = "meaning was not compared" if stages.ranked.by_words else "no vector that is near"
     if standing.below_floor is not None:
-        return f"It has none of the query's words, and its similarity of {standing.below_floor:.3f} is below the floor."
-    if stages.ranked.by_words:
-        return "It has none of the query's words, and meaning was not compared."
-    return "It has none of the query's words, and no vector that is near."
+        meaning = f"its similarity of {standing.below_floor:.3f} is below the floor"
+    return "not-matched", f"It has none of the query's words, and {meaning}."

@@ -37,7 +37,8 @@ def subject(text: str) -> str:
             break
         kept, framed = rest, True
     if framed or text.rstrip().endswith("?"):
-        kept = _bare(kept[: len(kept) - _trailed(kept)]) or kept
+        trailing = _TRAILING.search(fold_in_place(kept))
+        kept = _bare(kept[: len(kept) - len(trailing[0])] if trailing else kept) or kept
     return kept or text
 
 
@@ -48,8 +49,3 @@ def _bare(text: str) -> str:
 
 
 _ARTICLE = re.compile(rf"(?:{_ARTICLES}|l|qu)[\s,:'’]*")
-
-
-def _trailed(text: str) -> int:
-    match = _TRAILING.search(fold_in_place(text))
-    return len(match[0]) if match else 0

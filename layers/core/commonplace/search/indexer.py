@@ -126,7 +126,13 @@ class Indexer:
             except ValueError:
                 logger.error("a message names nothing to look at", extra={"messageId": message.id})
                 failed.add(message.id)
-        unreadable = self._look_at(list(dict.fromkeys(one for records in wanted.values() for one in records)), enough)
+        ids = list(dict.fromkeys(one for records in wanted.values() for one in records))
+        unreadable: set[RecordId] = set()
+        try:
+            unreadable = self._apply(ids, enough) if ids else unreadable
+        except IndexMismatch as mismatch:
+            self._rebuild_because(mismatch)
+            unreadable = self._apply(ids, enough)
         failed |= {message for message, records in wanted.items() if unreadable.intersection(records)}
         return [message.id for message in messages if message.id in failed]
 
@@ -176,17 +182,8 @@ class Indexer:
         self.engine.replace(self._embedded(list(reading.records.values())))
         return self._reconcile() + Report(indexed=len(reading.records))
 
-    def _look_at(self, ids: Sequence[RecordId], enough: Enough) -> set[RecordId]:
-        """Indexes or buries these records as the source has them now; answers those that cannot be read."""
-        if not ids:
-            return set()
-        try:
-            return self._apply(ids, enough)
-        except IndexMismatch as mismatch:
-            self._rebuild_because(mismatch)
-            return self._apply(ids, enough)
-
     def _apply(self, ids: Sequence[RecordId], enough: Enough) -> set[RecordId]:
+        """Index or bury these records as the source has them now, and return those that cannot be read."""
         held = self.engine.held(ids)
         horizon = self._source.horizon()
         reading = self._source.read(ids)

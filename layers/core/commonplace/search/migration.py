@@ -255,7 +255,10 @@ class Migration:
                 step="build",
             )
         self._bring_up_to_date(target, coming.name, enough, "build")
-        return verify(self._source, self._inspected(target, coming.name), self._current_engine(current))
+        engine: Engine | None = None
+        if current and current.facts.schema == self._wanted.generations.wanted().schema:  # else it cannot be read
+            engine = (self._target_of(current.facts) or self._wanted).generations.engine(current.name)
+        return verify(self._source, self._inspected(target, coming.name), engine)
 
     def swap(self, enough: Enough = never) -> Swapped | Refused:
         """Verifies next and, if nothing differs, makes it current in one step."""
@@ -285,7 +288,9 @@ class Migration:
             named = tuple(differences[:NAMED])
             if target:
                 return Refused(previous.name, counts, named, "status")
-            hint = f"First set {self._setting_for(previous.facts)}."
+            hint = "First set OPENSEARCH_PARAMETERS and version back to what they were."
+            if previous.facts.model != self._wanted.generations.wanted().model:
+                hint = f"First set EMBEDDING_PROVIDER_NEXT to the provider of {previous.facts.model}."
             return Refused(previous.name, counts, named, "rollback", hint)
         old, new = self._wanted.generations.rollback()
         self._catch_up(new)
@@ -360,18 +365,6 @@ class Migration:
             return Inspected(name, self._wanted.generations.engine(name), None, no_memories, None)
         engine = target.generations.engine(name)
         return Inspected(name, engine, target.embeddings, target.memories, self._indexer(target, name))
-
-    def _current_engine(self, current: Generation | None) -> Engine | None:
-        """The current index, where this version can read it."""
-        if current is None or current.facts.schema != self._wanted.generations.wanted().schema:
-            return None
-        return (self._target_of(current.facts) or self._wanted).generations.engine(current.name)
-
-    def _setting_for(self, facts: Facts) -> str:
-        """What lets this process write to an index of these facts."""
-        if facts.model != self._wanted.generations.wanted().model:
-            return f"EMBEDDING_PROVIDER_NEXT to the provider of {facts.model}"
-        return "OPENSEARCH_PARAMETERS and version back to what they were"
 
     def _warnings(self, generations: Sequence[Generation]) -> Iterator[str]:
         current, coming = _holding(generations, "current"), _holding(generations, "next")

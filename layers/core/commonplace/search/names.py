@@ -11,8 +11,8 @@ from urllib.parse import unquote
 
 from commonplace.search import identifiers
 from commonplace.search.analysis import joined, plain_terms
+from commonplace.search.model import Record
 from commonplace.search.query import REMEMBERED, Query
-from commonplace.search.records import Record
 from commonplace.search.text import name_key, plain_key
 
 Kind = Literal["t", "a", "m", "s", "u", "p", "g", "x"]

@@ -12,7 +12,7 @@ from typing import Any
 
 from commonplace.kernel.errors import InvalidInput
 from commonplace.search.indexer import Enough, Indexer, Message, Report, Told, never
-from commonplace.search.migration import Built, Generation, Migration, Plan, Refused, Swapped
+from commonplace.search.migration import Built, Migration, Plan, Refused, Swapped
 from commonplace.search.model import IndexMismatch
 from commonplace.search.source import Collection
 from commonplace.search.verification import Difference, Verification
@@ -109,7 +109,10 @@ class Operations:
                     "message": _plan_sentence(plan),
                     "anew": anew,
                     "swap": given.get("swap") is not False,
-                    "indexes": [_generation(generation) for generation in plan.generations],
+                    "indexes": [
+                        {"name": one.name, "role": one.role, "documents": one.documents, "facts": asdict(one.facts)}
+                        for one in plan.generations
+                    ],
                     "wanted": asdict(plan.wanted),
                     "changes": {name: {"from": was, "to": wanted} for name, (was, wanted) in plan.changes.items()},
                     "documents": plan.work.documents,
@@ -125,11 +128,8 @@ class Operations:
                 built = migration.build(enough, anew=event.get("anew") is True, told=told)
                 before = event.get("progress") or {}
                 round_, left = int(before.get("round", 0)) + 1, built.remaining
-                idle = (
-                    int(before.get("idle", 0)) + 1
-                    if not built.complete and left >= before.get("remaining", left + 1)
-                    else 0
-                )
+                stalled = not built.complete and left >= before.get("remaining", left + 1)
+                idle = int(before.get("idle", 0)) + 1 if stalled else 0
                 message = f"{built.index}: {built.done} records written, {left} remain."
                 if built.unreadable:
                     message += f" {built.unreadable} cannot be read from the store."
@@ -180,15 +180,6 @@ def _plan_sentence(plan: Plan) -> str:
     if not plan.changes:
         return "An index of the same settings is being built."
     return f"The current index is built otherwise than the settings say: {', '.join(plan.changes)}."
-
-
-def _generation(generation: Generation) -> Answer:
-    return {
-        "name": generation.name,
-        "role": generation.role,
-        "documents": generation.documents,
-        "facts": asdict(generation.facts),
-    }
 
 
 def _after_building(built: Built, round_: int, idle: int) -> str:

@@ -18,7 +18,6 @@ from commonplace.search.settings import (
     OpenAiSettings,
     OpenSearchService,
     RankingSettings,
-    RerankChoice,
     RetrievalSettings,
 )
 
@@ -64,8 +63,26 @@ def indexed_models(
 
 
 def reranker(settings: RankingSettings) -> Reranker | None:
-    """The configured reranker; None where the fused order stands."""
-    return _reranker(settings.rerank_provider, settings)
+    """Return the configured reranker; None where the fused order stands."""
+    choice = settings.rerank_provider
+    match choice.kind:
+        case "none":
+            return None
+        case "onnx":
+            from commonplace.search.models.onnx import OnnxReranker
+
+            return OnnxReranker(_folder(choice.folder))
+        case "bedrock-cohere" | "bedrock-amazon":
+            from commonplace.kernel import aws
+            from commonplace.search.models.bedrock import AMAZON, COHERE, BedrockReranker
+            from commonplace.search.models.guarded import GuardedReranker
+
+            client = aws.bedrock(
+                "bedrock-agent-runtime", region=settings.bedrock_region, read_timeout_seconds=RERANK_READ_SECONDS
+            )
+            model = COHERE if choice.kind == "bedrock-cohere" else AMAZON
+            meta = client.meta
+            return GuardedReranker(BedrockReranker(client, model, region=meta.region_name, partition=meta.partition))
 
 
 def search_engine(
@@ -198,27 +215,6 @@ def _openai_key(settings: OpenAiSettings) -> Callable[[], str | None]:
     if settings.api_key is None and not is_loopback(urlsplit(settings.base_url).hostname):
         raise SettingsError("OPENAI_API_KEY is not set, nor OPENAI_SECRET_ARN. The embedding model openai needs a key.")
     return lambda: settings.api_key
-
-
-def _reranker(choice: RerankChoice, settings: RetrievalSettings) -> Reranker | None:
-    match choice.kind:
-        case "none":
-            return None
-        case "onnx":
-            from commonplace.search.models.onnx import OnnxReranker
-
-            return OnnxReranker(_folder(choice.folder))
-        case "bedrock-cohere" | "bedrock-amazon":
-            from commonplace.kernel import aws
-            from commonplace.search.models.bedrock import AMAZON, COHERE, BedrockReranker
-            from commonplace.search.models.guarded import GuardedReranker
-
-            client = aws.bedrock(
-                "bedrock-agent-runtime", region=settings.bedrock_region, read_timeout_seconds=RERANK_READ_SECONDS
-            )
-            model = COHERE if choice.kind == "bedrock-cohere" else AMAZON
-            meta = client.meta
-            return GuardedReranker(BedrockReranker(client, model, region=meta.region_name, partition=meta.partition))
 
 
 def _folder(folder: Path | None) -> Path:

@@ -191,11 +191,15 @@ class SearchService:
         few = not fitting and gate_of(ranked) is not COVERAGE
         if few:
             ranking = ranking[:MOST_WEAK]
-        reranking = self._reranker is not None and request.rerank and not few
-        ranking = ranking[: max(RERANK_DEPTH, request.limit)] if reranking else ranking[: request.limit]
+        reranker = self._reranker if request.rerank and not few else None
+        ranking = ranking[: max(RERANK_DEPTH, request.limit)] if reranker else ranking[: request.limit]
         with watch.stage("fetch"):
             found = self._retrieval.show(query, ranked, ranking, likeness)
-        scores = self._rerank(query.text, ranking, found, watch) if reranking else None
+        scores: dict[RecordId, float] | None = None
+        if reranker:
+            with watch.stage("rerank"):
+                shown = [found[record] for record, _ in ranking if record in found]
+                scores = rerank(query.text, shown, reranker, self._rerank_cache)
         order = blend_model([(record, score) for record, score in ranking if record in found], scores)
         with watch.stage("fetch"):
             hits = [
@@ -245,19 +249,6 @@ class SearchService:
             after=page.after,
         )
         return results, Stages(ranked, order, {})
-
-    def _rerank(
-        self,
-        query: str,
-        ranking: Sequence[tuple[RecordId, float]],
-        found: dict[RecordId, Found],
-        watch: Stopwatch,
-    ) -> dict[RecordId, float] | None:
-        if self._reranker is None:
-            return None
-        with watch.stage("rerank"):
-            best = [found[record] for record, _ in ranking if record in found]
-            return rerank(query, best, self._reranker, self._rerank_cache)
 
     def _with_documents(self, hits: Sequence[Hit], request: SearchRequest, watch: Stopwatch) -> tuple[Hit, ...]:
         """Return the hits, those that are shown with their whole documents where these are requested and readable."""

@@ -84,7 +84,14 @@ class EmbeddingChoice:
     def parse(cls, text: str) -> Self:
         """Raises ValueError for what names no model, or a dimension that the model does not have."""
         if openai := _OPENAI.fullmatch(text):
-            return cls._openai(openai["model"] or OPENAI_MODEL, openai["dimension"])
+            model, given = openai["model"] or OPENAI_MODEL, openai["dimension"]
+            # The number of dimensions has to be given of a model that is not OpenAI's own.
+            most = OPENAI_DIMENSIONS.get(model)
+            wanted = int(given) if given else most
+            shortens = model != "text-embedding-ada-002"
+            if wanted is None or (most and (wanted > most or (wanted < most and not shortens))):
+                raise ValueError(f"{model}:{given}")
+            return cls("openai", wanted, model=model)
         match = _EMBEDDING.fullmatch(text)
         if match is None:
             raise ValueError(text)
@@ -95,16 +102,6 @@ class EmbeddingChoice:
         if dimension not in DIMENSIONS.get(kind, (None,)):
             raise ValueError(text)
         return cls(kind, dimension)
-
-    @classmethod
-    def _openai(cls, model: str, given: str | None) -> Self:
-        """Of a model that is not OpenAI's own the number of dimensions has to be given."""
-        most = OPENAI_DIMENSIONS.get(model)
-        dimension = int(given) if given else most
-        shortens = model != "text-embedding-ada-002"
-        if dimension is None or (most and (dimension > most or (dimension < most and not shortens))):
-            raise ValueError(f"{model}:{given}")
-        return cls("openai", dimension, model=model)
 
 
 @dataclass(frozen=True, slots=True)

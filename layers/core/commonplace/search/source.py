@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeVar
 
-from commonplace.search.records import Record, RecordId
+from commonplace.search.model import Record, RecordId
 
 T = TypeVar("T")
 

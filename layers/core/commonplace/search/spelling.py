@@ -4,7 +4,7 @@ Pure: an engine provides its vocabulary and a measure of distance. Nothing is pr
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice, product
 from typing import Protocol
 
@@ -24,8 +24,6 @@ suggestions for well-written sentences from 33 of 119 to 5, and those for misspe
 TRIED = 8
 """How many corrections of a word are checked with the filters, best first."""
 
-Distance = Callable[[str, str, int], int]
-"""Edits between two words, a swap of neighbours being one; what is above the third argument may be returned as more."""
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -70,7 +68,17 @@ def correctable(word: str) -> bool:
     return len(word) >= SHORTEST_WORD and word.isalpha() and word not in FUNCTION_WORDS
 
 
-def suggest(query: Query, vocabulary: Vocabulary, distance: Distance) -> tuple[str, ...]:
+def distance(one: str, other: str, most: int) -> int:
+    """Return the edits from one word to the other, a swap of neighbours being one; beyond `most`, any larger number.
+
+    The library is loaded with the first misspelt word: most processes never meet one.
+    """
+    from rapidfuzz.distance import OSA
+
+    return OSA.distance(one, other, score_cutoff=most)
+
+
+def suggest(query: Query, vocabulary: Vocabulary) -> tuple[str, ...]:
     """Corrected queries, best first; none when every word is known, or when nothing better is findable."""
     in_sentence = len(query.words) > SENTENCE
     worth = [word for word in query.words if correctable(word) and edits_allowed(word, in_sentence=in_sentence)]
@@ -80,8 +88,8 @@ def suggest(query: Query, vocabulary: Vocabulary, distance: Distance) -> tuple[s
     corrections = {}
     for word in unknown:
         allowed = edits_allowed(word, in_sentence=in_sentence)
-        best = ranked(word, vocabulary.near(word), distance, allowed)
-        best = best or ranked(word, vocabulary.near(word, anywhere=True), distance, allowed)
+        best = ranked(word, vocabulary.near(word), allowed)
+        best = best or ranked(word, vocabulary.near(word, anywhere=True), allowed)
         if best and best[0] in STOP_WORDS:
             continue
         telling = (other for other in best[:TRIED] if other not in STOP_WORDS)
@@ -90,7 +98,7 @@ def suggest(query: Query, vocabulary: Vocabulary, distance: Distance) -> tuple[s
     return combined(query.text, corrections)
 
 
-def ranked(word: str, near: Iterable[tuple[str, int]], distance: Distance, allowed: int) -> list[str]:
+def ranked(word: str, near: Iterable[tuple[str, int]], allowed: int) -> list[str]:
     """The words that this one may be a misspelling of: fewest edits first, then those that more records have."""
     found = []
     for other, records in near:

@@ -29,9 +29,8 @@ from uuid import uuid4
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.items import Item, key
 from commonplace.kernel.table import Table, deserialize
-from commonplace.search.model import Reranked
+from commonplace.search.model import RecordId, Reranked
 from commonplace.search.models.values import packed, unpacked
-from commonplace.search.records import RecordId
 from commonplace.search.rerank import RERANK_TTL_SECONDS
 from commonplace.search.source import Change, notes
 
@@ -295,9 +294,9 @@ class DynamoChanges:
             found.append((place, item))
             if len(found) == NOTES_PER_ANSWER:
                 break
-        return [change for _, item in found for change in _changes(item)], _moved(
-            start, known, [key for key, _ in found]
-        )
+        rows = (row for _, item in found for row in json.loads(item["changes"]))
+        changes = [Change(RecordId(record), kind, version, added) for record, kind, version, added in rows]
+        return changes, _moved(start, known, [key for key, _ in found])
 
     def _unknown_items(self, start: str, known: Sequence[str]) -> Iterator[tuple[str, Item]]:
         """The items from `start` on but for those that are known. Raises Unavailable."""
@@ -321,8 +320,3 @@ def _moved(start: str, known: Sequence[str], found: Sequence[str]) -> str:
 
 def _padded(seconds: float) -> str:
     return f"{int(seconds * 1_000):015d}"
-
-
-def _changes(item: Item) -> list[Change]:
-    rows = json.loads(item["changes"])
-    return [Change(RecordId(record), kind, version, added) for record, kind, version, added in rows]

@@ -23,7 +23,6 @@ from commonplace.search.model import (
     Record,
     RecordId,
     VectorMemories,
-    VectorMemory,
 )
 from commonplace.search.query import Query
 from commonplace.search.source import Published, Source, arrived
@@ -176,14 +175,13 @@ def estimate(
     for record in sample:
         keys = [vector_key(fingerprint, embedding_text(record, chunk)) for chunk in record.chunks]
         wanted.setdefault(record.organisation, []).extend(keys)
-    unknown = sum(_unknown(keys, memories(organisation)) for organisation, keys in wanted.items())
+    unknown = 0
+    for organisation, keys in wanted.items():
+        memory = memories(organisation)
+        known = memory.known(keys) if memory else {}
+        unknown += sum(1 for key in keys if key not in known)
     per_document = unknown / len(sample) if sample else 0
     return Work(len(missing) + foreign, round(per_document * len(missing)), len(current))
-
-
-def _unknown(keys: list[str], memory: VectorMemory | None) -> int:
-    known = memory.known(keys) if memory else {}
-    return sum(1 for key in keys if key not in known)
 
 
 def sample(published: Published) -> list[RecordId]:
@@ -208,22 +206,21 @@ class Searches:
         return sum(self._overlaps) / len(self._overlaps) if self._overlaps else None
 
     def run(self, ids: Sequence[RecordId]) -> list[Difference]:
-        found = [difference for record in ids for difference in self._record(record)]
+        found: list[Difference] = []
+        for wanted in ids:
+            record = self._source.read([wanted]).records.get(wanted)
+            if record is None:
+                continue
+            self.sampled += 1
+            missed = list(self._missed(record))
+            # What was published anew meanwhile is another text, which is found now.
+            if missed and self._source.read([wanted]).records.get(wanted) == record:
+                found += missed
         if self.overlap is not None and self.overlap < OVERLAP:
             sentence = (
                 f"Of the ten best hits, {self.overlap:.0%} are those of the current index, and {OVERLAP:.0%} must be."
             )
             found.append(Difference("other-ranking", None, sentence))
-        return found
-
-    def _record(self, wanted: RecordId) -> list[Difference]:
-        record = self._source.read([wanted]).records.get(wanted)
-        if record is None:
-            return []
-        self.sampled += 1
-        found = list(self._missed(record))
-        if found and self._source.read([wanted]).records.get(wanted) != record:
-            return []  # published anew meanwhile: it is another text that is found now
         return found
 
     def _missed(self, record: Record) -> Iterator[Difference]:
@@ -260,7 +257,8 @@ class Searches:
             for one, other in ((before.lexical, answer.lexical), (before.vector, answer.vector)):
                 ours, theirs = ([hit.id for hit in leg if hit.id in self._alike] for leg in (one, other))
                 if ours or theirs:
-                    self._overlaps.append(_overlap(ours[:TOP], theirs[:TOP]))
+                    common = len({*ours[:TOP]} & {*theirs[:TOP]})
+                    self._overlaps.append(common / max(len(ours[:TOP]), len(theirs[:TOP])))
         return answer
 
 
@@ -272,10 +270,6 @@ def _has(record: RecordId, hits: Iterable[LegHit], leg: Sequence[LegHit]) -> boo
 def _alike(one: Engine, other: Engine) -> set[RecordId]:
     """What both hold in the same version: the current index may take no writes any more, which changes its rankings."""
     return {record for record, _ in set(one.versions()) & set(other.versions())}
-
-
-def _overlap(ours: Collection[RecordId], theirs: Collection[RecordId]) -> float:
-    return len({*ours} & {*theirs}) / max(len(ours), len(theirs))
 
 
 @dataclass(frozen=True, slots=True)

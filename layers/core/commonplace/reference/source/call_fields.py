@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Any
 
 from commonplace.reference.model import METHODS, PLACES, EntryType, Method, Parameter, Place
@@ -63,29 +64,17 @@ def call_of(fields: Fields, type: EntryType | None, content: str) -> dict[str, A
 
 def _command(fields: Fields, content: str) -> dict[str, Any]:
     name, syntax = fields.text("name", bounds.MAX_NAME), fields.text("syntax", bounds.MAX_NAME)
-    syntax = syntax or _syntax_in(content)
-    name = name or (_name_of(syntax) if syntax else None)
+    if not syntax and (found := _SYNTAX.search(content)):
+        # The one line of the code under `**Syntax:**`, as in the seed's example.
+        lines = [line.strip() for line in found[1].splitlines() if line.strip()]
+        syntax = lines[0] if len(lines) == 1 else None
+    if not name and syntax:
+        # `helios gw users get <email> [--json]` is called `helios gw users get`.
+        name = " ".join(takewhile(lambda word: not _ARGUMENT.match(word), syntax.removeprefix("$ ").split()))
     if not name and not (fields.values.get("name") or fields.values.get("syntax")):
         fields.missing("name", "Write what is typed, without arguments: `helios gw users list`.")
     usages = fields.texts("usages", bounds.MAX_USAGES, bounds.MAX_NAME)
     return {"name": name or None, "syntax": syntax or name or None, "usages": usages}
-
-
-def _name_of(syntax: str) -> str:
-    """`helios gw users get <email> [--json]` is called `helios gw users get`."""
-    words: list[str] = []
-    for word in syntax.removeprefix("$ ").split():
-        if _ARGUMENT.match(word):
-            break
-        words.append(word)
-    return " ".join(words)
-
-
-def _syntax_in(content: str) -> str | None:
-    """The one line of the code under `**Syntax:**`, as in the seed's example."""
-    found = _SYNTAX.search(content)
-    lines = [line.strip() for line in found[1].splitlines() if line.strip()] if found else []
-    return lines[0] if len(lines) == 1 else None
 
 
 def _named(text: str) -> tuple[Method, str] | None:

@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import PurePosixPath
 
 from commonplace.reference.forms import form_of
 from commonplace.reference.lookup import Lookup
@@ -37,7 +38,14 @@ _SIGNS = re.compile(r"[*`#.:_-]+")
 
 def check(entries: Sequence[Written], settings: CatalogueSettings, also: Collection[str], findings: Findings) -> None:
     """`also`: ids of entries that are there, and invalid; what relates to them is not at fault."""
-    _duplicate_ids(entries, findings)
+    first: dict[str, Written] = {}
+    for one in entries:
+        there = first.setdefault(one.entry.id, one)
+        if there is not one:
+            message = f"The id is that of another entry: {_place(there)}."
+            made = one.entry.source_hash is not None and there.entry.source_hash is not None
+            hint = "Give an item of `generate` another `id_prefix`." if made else "Give one of them another id."
+            findings.error("duplicate-id", message, hint, one.at("id"))
     by_id = {one.entry.id: one for one in entries}
     _duplicate_names(by_id.values(), findings)
     _Relations(by_id, also, findings).check()
@@ -65,17 +73,6 @@ def says_nothing(entry: Entry) -> bool:
 
 def _plain(text: str) -> str:
     return " ".join(_SIGNS.sub(" ", text).casefold().split())
-
-
-def _duplicate_ids(entries: Sequence[Written], findings: Findings) -> None:
-    first: dict[str, Written] = {}
-    for one in entries:
-        there = first.setdefault(one.entry.id, one)
-        if there is not one:
-            message = f"The id is that of another entry: {_place(there)}."
-            made = one.entry.source_hash is not None and there.entry.source_hash is not None
-            hint = "Give an item of `generate` another `id_prefix`." if made else "Give one of them another id."
-            findings.error("duplicate-id", message, hint, one.at("id"))
 
 
 def _duplicate_names(entries: Iterable[Written], findings: Findings) -> None:
@@ -113,14 +110,10 @@ class _Relations:
                 elif not self._known(id):
                     message = f"`relatedIds` names `{id}`, which is no entry."
                     self._findings.error("dangling-relation", message, self._proposal(id), one.at("related_ids"))
-            if one.entry.replaced_by is not None:
-                self._replaced(one, one.entry.replaced_by)
+            if (newer := one.entry.replaced_by) is not None and not self._known(newer):
+                message = f"`replacedBy` names `{newer}`, which is no entry."
+                self._findings.error("dangling-relation", message, self._proposal(newer), one.at("replaced_by"))
         self._cycles()
-
-    def _replaced(self, one: Written, id: str) -> None:
-        if not self._known(id):
-            message = f"`replacedBy` names `{id}`, which is no entry."
-            self._findings.error("dangling-relation", message, self._proposal(id), one.at("replaced_by"))
 
     def _known(self, id: str) -> bool:
         return id in self._by_id or id in self._also
@@ -185,7 +178,7 @@ def _listed(slugs: Iterable[str]) -> str:
 
 def check_links(entries: Iterable[Written], paths: Collection[str], findings: Findings) -> None:
     """`paths`: every file that is there, those that are left out as well. Links to the web are not followed."""
-    folders = {folder for path in paths for folder in _folders(path)}
+    folders = {str(folder) for path in paths for folder in PurePosixPath(path).parents}
     known = sorted(paths)
     broken = 0
     for one in entries:
@@ -210,11 +203,6 @@ def _targets(one: Written) -> Iterable[tuple[str, int | None]]:
     for link in read_contents(file).links:
         if link.kind in ("link", "image") and not link.target.startswith("/"):
             yield link.target, link.line if one.content_line else None
-
-
-def _folders(path: str) -> Iterable[str]:
-    while path := posixpath.dirname(path):
-        yield path
 
 
 def check_examples(entries: Iterable[Written], settings: CatalogueSettings, findings: Findings) -> None:

@@ -72,21 +72,15 @@ def compile(
 
 def _placed(one: Written, before: Placed | None, folder: str, generation: int, synced_at: datetime) -> Placed:
     path = f"{folder}/{one.path}" if folder else one.path
-    entry = one.entry if one.entry.last_updated else _dated(one.entry, before, synced_at)
+    entry = one.entry
+    if not entry.last_updated and before and before.entry.model_copy(update={"last_updated": ""}) == entry:
+        entry = before.entry
+    elif not entry.last_updated:
+        entry = entry.model_copy(update={"last_updated": synced_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")})
     line = None if one.content_line else one.line
     if before is not None and before.entry == entry and before.path == path:
         return before.model_copy(update={"line": line})
     return Placed(entry=entry, path=path, line=line, generation=generation)
-
-
-def _dated(entry: Entry, before: Placed | None, synced_at: datetime) -> Entry:
-    if before is not None and _undated(before.entry) == _undated(entry):
-        return before.entry
-    return entry.model_copy(update={"last_updated": synced_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")})
-
-
-def _undated(entry: Entry) -> Entry:
-    return entry.model_copy(update={"last_updated": ""})
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +128,8 @@ def diff(old: Iterable[Entry], new: Iterable[Entry]) -> Difference:
     both = [(before[id], after[id]) for id in sorted(before.keys() & after.keys())]
     renamed = [Renamed(was, now) for was, now in both if form_of(was) and was.called != now.called]
     renamed += [Renamed(before[id], after[other]) for id, other in moved.items()]
-    names = _names(after.values())
+    names = {spelling(alias) for one in after.values() for alias in one.aliases}
+    names |= {form for one in after.values() if (form := form_of(one)) is not None}
     return Difference(
         added=tuple(after[id] for id in sorted(after.keys() - before.keys() - set(moved.values()))),
         removed=tuple(before[id] for id in sorted(before.keys() - after.keys() - moved.keys())),
@@ -158,14 +153,6 @@ def _moved(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> Iterator[
     for one in before.values():
         if one.id not in after and (form := form_of(one)) and (id := new.pop(form, None)):
             yield one.id, id
-
-
-def _names(entries: Iterable[Entry]) -> set[str]:
-    found: set[str] = set()
-    for one in entries:
-        found |= {spelling(alias) for alias in one.aliases}
-        found |= {form for form in (form_of(one),) if form is not None}
-    return found
 
 
 def _changes(was: Entry, now: Entry) -> tuple[str, ...]:

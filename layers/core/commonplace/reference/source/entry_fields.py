@@ -38,19 +38,48 @@ def entry_of(draft: Draft) -> Entry | None:
     """None when anything of it is invalid; what is has been reported. Never raises."""
     fields = draft.fields
     given = fields.values.get("id", draft.id)
-    id = given if isinstance(given, str) and len(given) <= bounds.MAX_ID and ID.match(given) else None
-    at = At(fields.at.path, fields.at.line, id)
+    valid = isinstance(given, str) and len(given) <= bounds.MAX_ID and ID.match(given)
+    # From here on every problem that is reported names the entry.
+    at = At(fields.at.path, fields.at.line, given if valid else None)
     fields = Fields(fields.values, fields.spelt, fields.lines, at, fields.findings)
     before = fields.findings.errors
-    markdown = draft.body is not None
-    known = KNOWN | (_OF_MARKDOWN if markdown else set())
+    known = KNOWN | (_OF_MARKDOWN if draft.body is not None else set())
     for name in sorted(fields.values.keys() - known):
         message = f"`{fields.called(name)}` is no field of an entry; it is left out."
         fields.findings.warning("unknown-field", message, _known_field(name[:60]), fields.where(name))
     content = draft.body if draft.body is not None else fields.block("content", bounds.MAX_CONTENT_BYTES)
-    if draft.body is not None:
-        _body_bound(fields, draft)
-    entry = _entry(fields, draft, content or "")
+    if draft.body is not None and not fields.absent("content"):
+        fields.invalid("content", "stands beside a text", "The text below the frontmatter is the content.")
+    if len((draft.body or "").encode()) > bounds.MAX_CONTENT_BYTES:
+        message = f"The text is larger than {bounds.MAX_CONTENT_BYTES:,} bytes."
+        fields.findings.error("invalid-field", message, "Cut it into several entries.", fields.at.on(draft.body_line))
+    content = content or ""
+    type, id = _type(fields, draft), _id(fields, draft)
+    call = call_of(fields, type, content)
+    title = fields.text("title", bounds.MAX_TITLE)
+    if fields.absent("title"):
+        heading = read_contents(ParsedFile({}, draft.body, draft.body_line)).heading if draft.body else None
+        title = (heading or call.get("name") or "")[: bounds.MAX_TITLE] or None
+        if not title:
+            fields.missing("title", "Write a short title.")
+    category = fields.slug("category", bounds.MAX_SLUG)
+    if fields.absent("category"):
+        category = draft.category
+        if not category:
+            fields.missing("category", "Write a slug, such as `google-workspace`.")
+    summary = fields.text("summary", bounds.MAX_SUMMARY)
+    if fields.absent("summary"):
+        summary = first_paragraph(draft.body) if draft.body else None
+        if not summary:
+            fields.missing("summary", "Write one or two sentences.")
+    rest = _rest(fields, title or "")
+    if type is None or id is None or title is None or category is None or summary is None:
+        return None
+    if not (content.strip() or call.get("parameters")) and (draft.body is not None or fields.absent("content")):
+        hint = "Say at least how it is used."
+        fields.findings.warning("empty-content", "The entry has no content.", hint, fields.where("content"))
+    text, facts = content.strip("\r\n"), call | rest
+    entry = Entry(id=id, type=type, title=title, category=category, summary=summary, content=text, **facts)
     return entry if fields.findings.errors == before else None
 
 
@@ -64,51 +93,6 @@ def _known_field(name: str) -> str:
 def camel(name: str) -> str:
     first, *rest = name.split("_")
     return first + "".join(part.capitalize() for part in rest)
-
-
-def _body_bound(fields: Fields, draft: Draft) -> None:
-    if not fields.absent("content"):
-        fields.invalid("content", "stands beside a text", "The text below the frontmatter is the content.")
-    if len((draft.body or "").encode()) > bounds.MAX_CONTENT_BYTES:
-        message = f"The text is larger than {bounds.MAX_CONTENT_BYTES:,} bytes."
-        hint = "Cut it into several entries."
-        fields.findings.error("invalid-field", message, hint, fields.at.on(draft.body_line))
-
-
-def _entry(fields: Fields, draft: Draft, content: str) -> Entry | None:
-    type = _type(fields, draft)
-    id = _id(fields, draft)
-    call = call_of(fields, type, content)
-    title = fields.text("title", bounds.MAX_TITLE)
-    if fields.absent("title"):
-        heading = read_contents(ParsedFile({}, draft.body, draft.body_line)).heading if draft.body else None
-        title = heading or call.get("name")
-        title = title[: bounds.MAX_TITLE] if title else None
-        if not title:
-            fields.missing("title", "Write a short title.")
-    category = _category(fields, draft)
-    summary = fields.text("summary", bounds.MAX_SUMMARY)
-    if fields.absent("summary"):
-        summary = first_paragraph(draft.body) if draft.body else None
-        if not summary:
-            fields.missing("summary", "Write one or two sentences.")
-    rest = _rest(fields, title or "")
-    if type is None or id is None or title is None or category is None or summary is None:
-        return None
-    described = content.strip() or call.get("parameters")
-    if not described and (draft.body is not None or fields.absent("content")):
-        hint = "Say at least how it is used."
-        fields.findings.warning("empty-content", "The entry has no content.", hint, fields.where("content"))
-    return Entry(
-        id=id,
-        type=type,
-        title=title,
-        category=category,
-        summary=summary,
-        content=content.strip("\r\n"),
-        **call,
-        **rest,
-    )
 
 
 def _type(fields: Fields, draft: Draft) -> EntryType | None:
@@ -138,15 +122,6 @@ def _id(fields: Fields, draft: Draft) -> str | None:
         )
         return None
     return id
-
-
-def _category(fields: Fields, draft: Draft) -> str | None:
-    category = fields.slug("category", bounds.MAX_SLUG)
-    if fields.absent("category"):
-        if not draft.category:
-            fields.missing("category", "Write a slug, such as `google-workspace`.")
-        return draft.category
-    return category
 
 
 def _rest(fields: Fields, title: str) -> dict[str, Any]:

@@ -86,11 +86,15 @@ def _read(raw: bytes | None, name: str, findings: Findings) -> CatalogueSettings
     for key in sorted(fields.values.keys() - set(_KNOWN)):
         hint = f"Known settings are {', '.join(_KNOWN)}."
         fields.findings.warning("unknown-field", f"`{fields.called(key)}` is no setting.", hint, fields.where(key))
+    roots = fields.texts("roots", bounds.MAX_ROOTS, 100)
+    if any(len(root.split()) != 1 for root in roots):
+        fields.invalid("roots", "holds more than single words", "Write the first word of each kind of command.")
+        roots = []
     return CatalogueSettings(
         title=fields.text("title", bounds.MAX_TITLE) or name,
         description=fields.text("description", bounds.MAX_DESCRIPTION) or "",
         version=fields.text("version", bounds.MAX_VERSION) or None,
-        roots=tuple(_roots(fields)),
+        roots=tuple(roots),
         synonyms=_mapping(fields, "synonyms", bounds.MAX_SYNONYMS, _synonyms, _WORDS),
         categories=_mapping(fields, "categories", bounds.MAX_TITLES, _title, _TITLES, slugs=True),
         modules=_mapping(fields, "modules", bounds.MAX_TITLES, _title, _TITLES, slugs=True),
@@ -116,15 +120,6 @@ def _malformed(findings: Findings, message: str, at: At) -> None:
     findings.error("malformed-settings", message, f"Known settings are {', '.join(_KNOWN)}.", at)
 
 
-def _roots(fields: Fields) -> list[str]:
-    roots = fields.texts("roots", bounds.MAX_ROOTS, 100)
-    for root in roots:
-        if len(root.split()) != 1:
-            fields.invalid("roots", "holds more than single words", "Write the first word of each kind of command.")
-            return []
-    return roots
-
-
 def _title(value: Any) -> str | None:
     return " ".join(value.split()) if isinstance(value, str) and 0 < len(value.strip()) <= bounds.MAX_TITLE else None
 
@@ -146,16 +141,15 @@ def _mapping(
         return {}
     found: dict[str, T] = {}
     for key, one in value.items():
-        read_one = read(one) if _key(key, slugs) else None
+        valid = 0 < len(key.strip()) <= bounds.MAX_KEYWORD
+        if slugs:
+            valid = bool(SLUG.match(key)) and len(key) <= bounds.MAX_SLUG
+        read_one = read(one) if valid else None
         if read_one is None:
             fields.invalid(name, "has a key or a value that cannot be used", hint)
             return {}
         found[key.strip()] = read_one
     return found
-
-
-def _key(key: str, slug: bool) -> bool:
-    return bool(SLUG.match(key)) and len(key) <= bounds.MAX_SLUG if slug else 0 < len(key.strip()) <= bounds.MAX_KEYWORD
 
 
 def _generations(fields: Fields, parsed: Parsed) -> Iterator[Generation]:

@@ -147,8 +147,10 @@ class CatalogueBefore:
         return f"{self.manifest_etag}/{self.known_etag}"
 
     def settled(self, pipeline: str, source: CatalogueSource) -> bool:
-        """Whether the last run's word on its head still holds."""
+        """Return whether the last run's word on its head still holds."""
         known = self.known
+        # An overtaken run may have left other bytes than those of published files.
+        published = set(self.manifest.files.values()) if self.manifest else set()
         return (
             known.outcome in ("published", "refused")
             and known.pipeline == pipeline
@@ -156,13 +158,8 @@ class CatalogueBefore:
             and known.run == self.reported_by
             and known.manifest_etag == self.manifest_etag
             and self.catalogues.get(known.catalogue_key or "") == known.catalogue_etag
-            and (known.outcome == "refused" or self.blobs <= self._published)
+            and (known.outcome == "refused" or self.blobs <= published)
         )
-
-    @property
-    def _published(self) -> set[str]:
-        """Files whose bytes are of use: an overtaken run may have left others."""
-        return set(self.manifest.files.values()) if self.manifest else set()
 
     def publishes(self, files: Mapping[str, BlobSha], pipeline: str, source: CatalogueSource) -> bool:
         """Whether the manifest is that of these very files, read from there by today's rules."""

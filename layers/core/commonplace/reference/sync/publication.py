@@ -174,7 +174,14 @@ def publish(
         catalogue_key=key,
         versions={placed.entry.id: placed.generation for placed in catalogue.entries},
     )
-    manifest_etag = _replace(ledger, manifest, now.manifest_etag)
+    expected = now.manifest_etag
+    try:
+        # Fenced: an overtaken run stops here instead of undoing a newer one.
+        manifest_etag = ledger.objects.put(
+            manifest_key(manifest.name), manifest.to_json(), if_match=expected, if_absent=expected is None
+        )
+    except PreconditionFailed as error:
+        raise LeaseHeld("another run is publishing") from error
     versions = earlier.versions if earlier else {}
     published = replace(
         now,
@@ -194,16 +201,6 @@ def publish(
     if stale := sorted(before.catalogues.keys() - kept):
         ledger.objects.delete(stale)
     return published
-
-
-def _replace(ledger: CatalogueLedger, manifest: Manifest, expected_etag: str | None) -> str:
-    """Fenced: an overtaken run stops here instead of undoing a newer one."""
-    try:
-        return ledger.objects.put(
-            manifest_key(manifest.name), manifest.to_json(), if_match=expected_etag, if_absent=expected_etag is None
-        )
-    except PreconditionFailed as error:
-        raise LeaseHeld("another run is publishing") from error
 
 
 def catalogue_report(source: CatalogueSource, status: Status, now: Standing | None, at: datetime) -> CatalogueReport:

@@ -1,7 +1,7 @@
 """The tool `list_commands`: every command by category, a page at a time."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
 from typing import NamedTuple
@@ -146,11 +146,18 @@ def _page(
     cursor: str | None = None,
 ) -> Answer:
     """`characters` is how long a summary may be."""
-    groups = groupby(rows[start : start + size], lambda row: (row.product, row.label))
+    # The largest categories, as many as leave room for commands.
+    largest = fitting(counts.most_common(), lambda one: estimate_tokens(one[0]) + 8, COUNTED_TOKENS)
+    groups: list[Group] = []
+    for (product, label), members in groupby(rows[start : start + size], lambda row: (row.product, row.label)):
+        found = list(members)
+        summaries = {row.called: line(row.entry.summary, characters) if characters else "" for row in found}
+        old = [row.called for row in found if row.entry.deprecated]
+        groups.append(Group(product=product or None, category=label, commands=summaries, deprecated=old or None))
     data = Commands(
         total=len(rows),
-        categories=_counted(counts) if start == 0 and len(counts) > 1 else None,
-        groups=[_group(product, label, list(found), characters) for (product, label), found in groups],
+        categories=dict(largest) if start == 0 and len(counts) > 1 else None,
+        groups=groups,
         next_cursor=cursor,
     )
     # How many there are, and how to go on, come first: a reader takes a page that looks full for all there is.
@@ -164,26 +171,10 @@ def _page(
     if data.next_cursor:
         lines.append(f"{LIST} goes on with cursor `{data.next_cursor}`; a category narrows it.")
     for group in data.groups:
-        lines += ["", f"**{', '.join(filter(None, (group.product, group.category)))}**", block("\n".join(_rows(group)))]
+        shown = []
+        for name, summary in group.commands.items():
+            # As a shell would take them: what follows a name is a comment.
+            told = " ".join(filter(None, ("(deprecated)" if name in (group.deprecated or ()) else "", summary)))
+            shown.append(f"{name} # {told}" if told else name)
+        lines += ["", f"**{', '.join(filter(None, (group.product, group.category)))}**", block("\n".join(shown))]
     return Answer("\n".join([*lines, "", "get_command tells syntax, options and examples of each."]), data)
-
-
-def _counted(counts: Counter[str]) -> dict[str, int]:
-    """The largest, as many as leave room for commands."""
-    return dict(fitting(counts.most_common(), lambda one: estimate_tokens(one[0]) + 8, COUNTED_TOKENS))
-
-
-def _group(product: str, label: str, rows: Sequence[Row], characters: int) -> Group:
-    return Group(
-        product=product or None,
-        category=label,
-        commands={row.called: line(row.entry.summary, characters) if characters else "" for row in rows},
-        deprecated=[row.called for row in rows if row.entry.deprecated] or None,
-    )
-
-
-def _rows(group: Group) -> Iterator[str]:
-    """As a shell would take them: what follows a name is a comment."""
-    for name, summary in group.commands.items():
-        told = " ".join(filter(None, ("(deprecated)" if name in (group.deprecated or ()) else "", summary)))
-        yield f"{name} # {told}" if told else name

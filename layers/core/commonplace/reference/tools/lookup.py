@@ -20,7 +20,6 @@ from commonplace.reference.model import (
     EndpointAnswer,
     Hit,
     Method,
-    Within,
 )
 from commonplace.reference.spelling import spelling
 from commonplace.reference.tools import services
@@ -164,7 +163,13 @@ def get_guide(using: ReferenceServices, call: Call, asked: GuideArguments) -> An
     if by_id:
         entry = by_id[0].entry
         raise NotFound(f"{code(name)} is no guide.", hint=f"{TOOL_OF[entry.type]} gives {code(entry.called)}.")
-    hint = _hint(_near_guides(using, name, within), SEARCH_GUIDES, may_report(using, call))
+    # What a search for it finds, of each type the best; else titles that are spelt like it.
+    types = [one for one in ENTRY_TYPES if one not in TOOL_OF]
+    answers = [using.reference.search(Asked(name, one, limit=2, within=within)) for one in types]
+    hits = sorted((hit for answer in answers for hit in answer.hits), key=lambda hit: -hit.score)
+    spelt = (name for answer in answers for name in answer.suggestions)
+    near = list(dict.fromkeys([*(hit.entry.title for hit in hits), *spelt]))[:SUGGESTIONS]
+    hint = _hint(near, SEARCH_GUIDES, may_report(using, call))
     raise NotFound(f"There is no guide “{repeated(asked.guide)}”.", hint=hint)
 
 
@@ -182,15 +187,6 @@ def _titled(catalogues: Sequence[Catalogue], title: str) -> Iterator[Hit]:
             entry = placed.entry
             if entry.type not in TOOL_OF and folded in map(spelling, (entry.title, *entry.aliases)):
                 yield Hit(catalogue, placed, matched_by="name", score=1.0)
-
-
-def _near_guides(using: ReferenceServices, title: str, within: Within) -> list[str]:
-    """What a search for it finds, of each type the best; else titles that are spelt like it."""
-    types = [one for one in ENTRY_TYPES if one not in TOOL_OF]
-    answers = [using.reference.search(Asked(title, one, limit=2, within=within)) for one in types]
-    hits = sorted((hit for answer in answers for hit in answer.hits), key=lambda hit: -hit.score)
-    spelt = (name for answer in answers for name in answer.suggestions)
-    return list(dict.fromkeys([*(hit.entry.title for hit in hits), *spelt]))[:SUGGESTIONS]
 
 
 def _split(asked: EndpointArguments) -> tuple[str, Method | None]:

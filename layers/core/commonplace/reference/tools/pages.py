@@ -120,7 +120,10 @@ def _opened(hit: Hit, laid: Laid, items: Sequence[Item], place: dict[str, Any], 
 
 
 def _laid(hit: Hit, room: int, several: bool) -> Laid:
-    entry, source = hit.entry, _source(hit)
+    entry = hit.entry
+    place = hit.catalogue.source_url(hit.placed) or f"{code(hit.placed.path)} at commit {hit.catalogue.commit_sha}"
+    written = f" ({line(entry.source, 200)})" if entry.source else ""
+    source = f"Source: {place}{written}, updated {entry.last_updated[:10]}"
     head, parts, more, shortened = _head(hit, room, several)
     again = {key: value for key, value in head.items() if key in _AGAIN}
     laid = Pages(
@@ -170,11 +173,18 @@ def _head(hit: Hit, room: int, several: bool) -> tuple[dict[str, Any], list[str]
         "last_updated": entry.last_updated,
         "matched_by": hit.matched_by,
     }
+    facts = (
+        kind_of(hit, several),
+        " / ".join(filter(None, (entry.category, entry.subcategory))),
+        f"module {entry.module}" if entry.module else None,
+        f"found by {hit.matched_by}" if hit.matched_by not in ("name", "words") else None,
+        f"id {entry.id}",
+    )
     exact = [line(one, 2_000) for one in (entry.syntax or entry.called, *entry.usages)]
     parts = [
         *headlines(hit),
         block("\n".join(exact)) if entry.syntax or entry.called != entry.title else f"**{line(entry.title)}**",
-        f"{line(entry.summary)} ({_facts(hit, several)})",
+        f"{line(entry.summary)} ({', '.join(fact for fact in facts if fact)})",
         *([f"Authentication: {line(entry.authentication, 1_000)}"] if entry.authentication else []),
     ]
     shown = [_example(example) for example in examples]
@@ -226,18 +236,6 @@ def _without_repeats(entry: Entry, content: str) -> str:
     return after.strip() if first.strip().rstrip(".") == entry.summary.strip().rstrip(".") else text
 
 
-def _facts(hit: Hit, several: bool) -> str:
-    entry = hit.entry
-    facts = (
-        kind_of(hit, several),
-        " / ".join(filter(None, (entry.category, entry.subcategory))),
-        f"module {entry.module}" if entry.module else None,
-        f"found by {hit.matched_by}" if hit.matched_by not in ("name", "words") else None,
-        f"id {entry.id}",
-    )
-    return ", ".join(fact for fact in facts if fact)
-
-
 def _examples(entry: Entry) -> list[ExampleData]:
     """A short one first; of outputs no more than their first lines."""
     at = next((at for at, one in enumerate(entry.examples) if estimate_tokens(one.code) <= EXAMPLE_TOKENS), 0)
@@ -256,13 +254,6 @@ def _beginning(example: Example) -> str | None:
 def _example(example: ExampleData) -> str:
     told = f"Example: {line(example.description)}\n{block(example.code)}"
     return told + (f"\nOutput:\n{block(example.output)}" if example.output else "")
-
-
-def _source(hit: Hit) -> str:
-    place = hit.catalogue.source_url(hit.placed)
-    place = place or f"{code(hit.placed.path)} at commit {hit.catalogue.commit_sha}"
-    written = f" ({line(hit.entry.source, 200)})" if hit.entry.source else ""
-    return f"Source: {place}{written}, updated {hit.entry.last_updated[:10]}"
 
 
 def fit_many(hits: Sequence[Hit], room: int, several: bool = False, *, evenly: bool = False) -> list[Shown]:

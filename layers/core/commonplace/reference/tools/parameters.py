@@ -4,7 +4,6 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import partial
 
 from commonplace.reference.model import Catalogue, Entry, Hit, Parameter, Place
 from commonplace.reference.tools.layout import GROUP_TOKENS, Item
@@ -105,13 +104,12 @@ def fitted(
     kind: str, parameters: Sequence[Parameter], left: int, lengths: Sequence[int] = LENGTHS
 ) -> tuple[list[Item], int]:
     """A line each, with as much of their descriptions as leaves room for all; else with the least. And how much."""
-    fits = partial(_fits, kind, parameters, left)
+
+    def fits(most: int) -> bool:
+        return spent(_item(kind, one, most) for one in parameters) <= left
+
     most = lengths[min(bisect_left(lengths, True, key=fits), len(lengths) - 1)]
     return [_item(kind, one, most) for one in parameters], most
-
-
-def _fits(kind: str, parameters: Sequence[Parameter], left: int, most: int) -> bool:
-    return spent(_item(kind, one, most) for one in parameters) <= left
 
 
 def spent(items: Iterable[Item]) -> int:

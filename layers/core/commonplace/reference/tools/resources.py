@@ -97,7 +97,10 @@ def templates(using: ReferenceServices) -> tuple[Template, ...]:
             description="A command, an endpoint, a guide or another entry, whole.",
             mime_type=MARKDOWN,
             read=partial(_entry, using),
-            complete={"catalogue": completer(using, _names), "id": completer(using, _ids)},
+            complete={
+                "catalogue": completer(using, lambda using, _: (one.name for one in using.reference.catalogues())),
+                "id": completer(using, _ids),
+            },
         ),
         Template(
             uri_template="reference://commands/{category}",
@@ -106,7 +109,9 @@ def templates(using: ReferenceServices) -> tuple[Template, ...]:
             description="Every command of a category or subcategory, with what it does.",
             mime_type=MARKDOWN,
             read=partial(_commands, using),
-            complete={"category": completer(using, _categories)},
+            complete={
+                "category": completer(using, lambda using, _: (one.slug for one in services.with_commands(using)))
+            },
         ),
     )
 
@@ -183,19 +188,11 @@ def _commands(using: ReferenceServices, _: Call, given: Mapping[str, str]) -> tu
     return "\n".join(lines), MARKDOWN
 
 
-def _names(using: ReferenceServices, _: Mapping[str, str]) -> Iterable[str]:
-    return (one.name for one in using.reference.catalogues())
-
-
 def _ids(using: ReferenceServices, given: Mapping[str, str]) -> Iterable[str]:
     """Of the catalogue that is given; of all while none is."""
     wanted = given.get("catalogue", "").strip()
     catalogues = (one for one in using.reference.catalogues() if not wanted or one.name == wanted)
     return (placed.entry.id for one in catalogues for placed in one.entries)
-
-
-def _categories(using: ReferenceServices, _: Mapping[str, str]) -> Iterable[str]:
-    return (one.slug for one in services.with_commands(using))
 
 
 def prompts(using: ReferenceServices) -> tuple[Prompt, ...]:
@@ -205,7 +202,7 @@ def prompts(using: ReferenceServices) -> tuple[Prompt, ...]:
             title="Be an assistant of this product",
             description="The system prompt in place of a list of commands: search first, never make up a command.",
             arguments=(Argument(name=PAGE_CONTEXT, description="Where in the product the user is", required=False),),
-            render=partial(_assistant, using),
+            render=lambda _, given: system_prompt(product(using), given.get(PAGE_CONTEXT)),
         ),
         Prompt(
             name="explain-command",
@@ -215,10 +212,6 @@ def prompts(using: ReferenceServices) -> tuple[Prompt, ...]:
             render=partial(_explain, using),
         ),
     )
-
-
-def _assistant(using: ReferenceServices, _: Call, given: Mapping[str, str]) -> str:
-    return system_prompt(product(using), given.get(PAGE_CONTEXT))
 
 
 def _explain(using: ReferenceServices, _: Call, given: Mapping[str, str]) -> str:

@@ -222,7 +222,9 @@ class Snapshot:
         kept = self._terms.get((table, term))
         if kept is None:
             found = numpy.fromiter(database.execute(_SCORES[table], (f'"{term}"',)), "i8,f4")
-            places = self._places(found["f0"]) if table == "labels" else self._chunk_places(found["f0"])
+            places = self._places(found["f0"])
+            if table == "passages":
+                places = self._by_chunk[numpy.searchsorted(self._chunks.rows, found["f0"], sorter=self._by_chunk)]
             kept = self._terms[table, term] = places.astype(numpy.int32), found["f1"].copy()
             self._kept_scores += len(places)
             while self._kept_scores > SCORES_PER_CHUNK * len(self._chunks.rows) and len(self._terms) > 1:
@@ -235,12 +237,6 @@ class Snapshot:
         import numpy
 
         places: Array = self._by_row[numpy.searchsorted(self._rows, rows, sorter=self._by_row)]
-        return places
-
-    def _chunk_places(self, rows: "Array") -> "Array":
-        import numpy
-
-        places: Array = self._by_chunk[numpy.searchsorted(self._chunks.rows, rows, sorter=self._by_chunk)]
         return places
 
     def _best(self, chunks: "Array", none: float) -> "Array":

@@ -68,7 +68,12 @@ def model(folder: Path | None) -> "tuple[Tokenizer, numpy.ndarray[Any, Any]]":
 def _read_model(folder: Path | None) -> "tuple[Tokenizer, numpy.ndarray[Any, Any]]":
     from tokenizers import Tokenizer
 
-    home = folder or _package_folder()
+    home = folder
+    if home is None:
+        spec = importlib.util.find_spec(PACKAGE)
+        if spec is None or not spec.submodule_search_locations:
+            raise Unavailable("The local embedding model is not installed.", hint=f"Install the package {PACKAGE}.")
+        home = Path(next(iter(spec.submodule_search_locations)))
     tokenizer = Tokenizer.from_str(_read(home / TOKENIZER).decode("utf-8"))
     tokenizer.no_padding()
     tokenizer.no_truncation()
@@ -88,13 +93,6 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise Unavailable(f"The local embedding model lacks {path.name}.", hint=f"Install {PACKAGE} again.") from error
-
-
-def _package_folder() -> Path:
-    spec = importlib.util.find_spec(PACKAGE)
-    if spec is None or not spec.submodule_search_locations:
-        raise Unavailable("The local embedding model is not installed.", hint=f"Install the package {PACKAGE}.")
-    return Path(next(iter(spec.submodule_search_locations)))
 
 
 def _mean(weights: "numpy.ndarray[Any, Any]", tokens: Sequence[int]) -> Vector:

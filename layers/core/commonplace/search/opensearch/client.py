@@ -150,7 +150,11 @@ class GuardedTransport(Transport):
             raise Unavailable("The search index does not answer.", retry_after_seconds=5) from error
         except OpenSearchException as error:
             # What the cluster says of a request may quote it.
-            raise _refusal(error) from None
+            if not isinstance(error, TransportError):
+                raise failure(500, "", "an answer that is no JSON") from None
+            answer = error.info if isinstance(error.info, dict) else {"error": str(error.error)[:200]}
+            reason = answer.get("error", answer.get("message", answer.get("Message", "")))
+            raise item_failure(reason, int(error.status_code)) from None
 
     def _attempt(self, *request: Any, **given: Any) -> Any:
         self.breaker.check()
@@ -253,13 +257,6 @@ def _whole(value: Any) -> Any:
     if isinstance(value, dict):
         return {_whole(name): _whole(part) for name, part in value.items()}
     return [_whole(part) for part in value] if isinstance(value, list | tuple) else value
-
-
-def _refusal(error: OpenSearchException) -> Unavailable:
-    if not isinstance(error, TransportError):
-        return failure(500, "", "an answer that is no JSON")
-    answer = error.info if isinstance(error.info, dict) else {"error": str(error.error)[:200]}
-    return item_failure(answer.get("error", answer.get("message", answer.get("Message", ""))), int(error.status_code))
 
 
 def failure(status: int, kind: str, reason: str) -> Unavailable:

@@ -240,6 +240,7 @@ def written(indexed: IndexedRecord, *, with_vectors: bool) -> tuple[int, dict[st
     embedded = with_vectors and len(indexed.vectors) == len(record.chunks)
     vectors: Sequence[Vector | None] = indexed.vectors if embedded else [None] * len(record.chunks)
     names = list(names_of(record))
+    packed = b"".join(struct.pack("<I", len(part)) + part for part in indexed.tokens[:MOST_CHUNKS])
     source = {name: getattr(record, name) for name in SHOWN_FIELDS}
     if len(record.chunks) > MOST_CHUNKS:
         logger.warning("a record is indexed without its last chunks", extra={"record": record.id})
@@ -262,7 +263,7 @@ def written(indexed: IndexedRecord, *, with_vectors: bool) -> tuple[int, dict[st
         ],
         "alias": record.aliases,
         "within": [*record.tags, *record.tag_parents],
-        "tokens": _packed(indexed.tokens[:MOST_CHUNKS]) if indexed.tokens else None,
+        "tokens": b64encode(packed).decode("ascii") if packed else None,
         "spelling": " ".join(list(found)[:MOST_DISTINCT_WORDS]),
     }
     kept = {name: value for name, value in source.items() if value is not None}
@@ -293,10 +294,6 @@ def record_of(source: Mapping[str, Any]) -> Record:
 
 def chunk_of(source: Mapping[str, Any]) -> Chunk:
     return Chunk(source["ordinal"], tuple(source["heading_path"]), source["text"])
-
-
-def _packed(parts: Sequence[bytes]) -> str:
-    return b64encode(b"".join(struct.pack("<I", len(part)) + part for part in parts)).decode("ascii")
 
 
 def unpacked(value: str) -> tuple[bytes, ...]:

@@ -149,7 +149,8 @@ def details(ids: Sequence[RecordId], query: QueryTerms, vector: Numbers | None, 
     if query.terms:
         chunk = _as_one_text(query.terms, CHUNK_FIELDS)
         # With a vector the nearest chunk is shown where no chunk has the words.
-        clauses.append(_shown(chunk if vector else _or_first(chunk), "words"))
+        first = {"constant_score": {"filter": FIRST, "boost": BARELY}}
+        clauses.append(_shown(chunk if vector else {"bool": {"should": [chunk, first]}}, "words"))
     if vector:
         clauses.append(_shown(_knn(vector, [mine], len(ids), ef_search), "vector"))
     if not query.terms and not vector:
@@ -166,11 +167,6 @@ def _knn(vector: Numbers, where: Sequence[Query], k: int, ef_search: int) -> Que
     if where:
         near["filter"] = {"bool": {"filter": list(where)}}
     return {"knn": {"chunks.vector": near}}
-
-
-def _or_first(query: Query) -> Query:
-    first = {"constant_score": {"filter": FIRST, "boost": BARELY}}
-    return {"bool": {"should": [query, first]}}
 
 
 def _chunks(query: Query) -> Query:

@@ -10,7 +10,7 @@ from typing import Any
 from zlib import crc32
 
 from commonplace.search.analysis import terms
-from commonplace.search.model import Chunk, Found, LegHit, Record, RecordId
+from commonplace.search.model import Found, LegHit, Record, RecordId
 from commonplace.search.names import grade
 from commonplace.search.opensearch import queries
 from commonplace.search.opensearch.bulk import refresh_index
@@ -20,7 +20,6 @@ from commonplace.search.opensearch.queries import IDS_ONLY, LIVE
 from commonplace.search.opensearch.queries import Query as Body
 from commonplace.search.query import Query
 from commonplace.search.spelling import MOST_WORDS, SHORTEST_WORD, TRIED, correctable, suggest
-from commonplace.search.word_distance import distance
 
 # What of an answer is read: the rest is not sent.
 _RANKED = (
@@ -121,17 +120,11 @@ def fetch(
         body = queries.details(wanted[start : start + MOST_SHOWN], query, vector, ef_search)
         answer = client.search(index=index, body=body, filter_path=_SHOWN)
         for hit in answer.get("hits", {}).get("hits", ()):
-            record = record_of(hit["_source"])
-            found[record.id] = Found(record, _chunk(hit["inner_hits"]))
+            record, inner = record_of(hit["_source"]), hit["inner_hits"]
+            # The best chunk for the words, else the nearest.
+            best = [part for leg in ("words", "vector") for part in inner.get(leg, {}).get("hits", {}).get("hits", ())]
+            found[record.id] = Found(record, chunk_of(best[0]["_source"]) if best else None)
     return found
-
-
-def _chunk(inner: Mapping[str, Any]) -> Chunk | None:
-    """The best for the words, else the nearest."""
-    for name in ("words", "vector"):
-        for hit in inner.get(name, {}).get("hits", {}).get("hits", ()):
-            return chunk_of(hit["_source"])
-    return None
 
 
 def sources(client: OpenSearchClient, index: str, ids: Sequence[RecordId]) -> dict[RecordId, Record]:
@@ -204,7 +197,7 @@ def suggestions(
     found = [total(answer) > 0 for answer in answers]
     misspelt = [word for word, there in zip(proposed, found, strict=False) if there]
     reachable = [word for word, there in zip(options, found[len(proposed) :], strict=True) if there]
-    return suggest(query, _Checked(proposed, frozenset(misspelt), frozenset(reachable)), distance)
+    return suggest(query, _Checked(proposed, frozenset(misspelt), frozenset(reachable)))
 
 
 @dataclass(frozen=True, slots=True)
