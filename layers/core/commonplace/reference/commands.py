@@ -47,7 +47,16 @@ class Commands:
             found = command_tokens(line)
             yield self._with_arguments(found, swallow=False)
             yield self._with_arguments(found, swallow=True)
-            yield Match(tuple(self._with_values_within(found)), "arguments")
+            # The name that is left without the values, of a command that has some between the words of its name.
+            typed = [token for token in found if not is_option(token)]
+            name = [word for word in typed if not is_value(word) or self._names.words.issuperset(words([word]))]
+            named = self._names.commands.however_spelt(" ".join(name)) if len(name) < len(typed) else ()
+            left, matching = len(typed) - len(name), list[Kept]()
+            for kept in named:
+                taken = self._take(kept)
+                if taken.within and left <= max(len([*values(one)]) for one in taken.patterns):
+                    matching.append(kept)
+            yield Match(matching, "arguments")
             plain = [token for token in found if token not in _HELP]
             if not any(map(is_option, plain)):
                 yield Match(tuple(self._names.beginning_with(" ".join(words(plain)))), "prefix")
@@ -128,16 +137,6 @@ class Commands:
         if size and not any(size in ends(pattern, size, fits) for pattern in taken.patterns):
             return None
         return taken.options.unknown(given)
-
-    def _with_values_within(self, line: Sequence[str]) -> Iterator[Kept]:
-        """The name that is left without the values, of a command that has some between the words of its name."""
-        typed = [token for token in line if not is_option(token)]
-        name = [word for word in typed if not is_value(word) or self._names.words.issuperset(words([word]))]
-        found = self._names.commands.however_spelt(" ".join(name)) if len(name) < len(typed) else ()
-        for kept in found:
-            taken = self._take(kept)
-            if taken.within and len(typed) - len(name) <= max(len([*values(one)]) for one in taken.patterns):
-                yield kept
 
     def _take(self, kept: Kept) -> Taken:
         if kept not in self._taken:

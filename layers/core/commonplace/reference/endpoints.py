@@ -6,6 +6,7 @@ Each catalogue has a tree of its own. A URL is answered by the products whose se
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from commonplace.reference.model import EVERYWHERE, METHODS, Catalogue, MatchedBy, Method, UnknownOption, Within
@@ -165,7 +166,14 @@ class Endpoints:
         nodes = self._reached(path, within, lambda node: bool(node.here))
         found = _of_query(path, tuple(dict.fromkeys(kept for node in nodes for kept in node.here)))
         asked = [name for name, _ in parse_qsl(urlsplit(path).query, keep_blank_values=True)] if "?" in path else []
-        return Match(found, _matched_by(path, found), {kept: _unknown(kept, asked) for kept in found})
+        # By what both have: a base that one lacks does not count.
+        own, by = segments(path), cast(MatchedBy, "arguments")
+        templates = [segments(kept.entry.path_template or "") for kept in found]
+        if not own or any(_same_end(own, template) for template in templates):
+            by = "name"
+        elif any(_same_end(_shapes(own), _shapes(template)) for template in templates):
+            by = "spelling"
+        return Match(found, by, {kept: _unknown(kept, asked) for kept in found})
 
     def below(self, path: str, within: Within = EVERYWHERE) -> Match:
         """Endpoints whose paths go on after this one, the shorter first."""
@@ -285,16 +293,6 @@ def _stands(node: Node, slot: Node, value: str, left: Sequence[str]) -> bool:
         return False
     follows = bool(left) and left[0].lower() in slot.literals
     return slot.words or follows or not _PLAIN.fullmatch(value)
-
-
-def _matched_by(path: str, found: Sequence[Kept]) -> MatchedBy:
-    """By what both have: a base that one lacks does not count."""
-    asked = segments(path)
-    templates = [segments(kept.entry.path_template or "") for kept in found]
-    if any(_same_end(asked, template) for template in templates) or not asked:
-        return "name"
-    shapes = _shapes(asked)
-    return "spelling" if any(_same_end(shapes, _shapes(template)) for template in templates) else "arguments"
 
 
 def _same_end(one: Sequence[str], other: Sequence[str]) -> bool:

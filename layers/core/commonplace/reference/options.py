@@ -112,12 +112,6 @@ def _names(spellings: Iterable[str]) -> Iterator[str]:
                 yield f"{dashes}no-{name.rstrip('.')}"
 
 
-def _contracts(one: str, other: str) -> bool:
-    """`msg` is `message`: its letters in their order."""
-    letters = iter(other)
-    return all(letter in letters for letter in one)
-
-
 def _distance(name: str, other: str) -> tuple[int, float] | None:
     """The nearer, the less; None for what is not near."""
     from rapidfuzz.distance import OSA
@@ -130,7 +124,9 @@ def _distance(name: str, other: str) -> tuple[int, float] | None:
         return 0, edits
     if shorter >= SHORTEST_ALIKE and (one.startswith(two) or two.startswith(one)):
         return 1, abs(len(one) - len(two))
-    if shorter >= SHORTEST_ALIKE and one[0] == two[0] and _contracts(one, two):
+    letters = iter(two)
+    if shorter >= SHORTEST_ALIKE and one[0] == two[0] and all(letter in letters for letter in one):
+        # `msg` is `message`: its letters in their order.
         return 3, len(two) - len(one)
     ours, theirs = (frozenset(word for word in text.split("-") if len(word) >= SHORTEST_ALIKE) for text in (one, two))
     alike = len(ours & theirs) / (len(ours | theirs) or 1)

@@ -137,22 +137,18 @@ class Shapes:
         if not plain or first in self._known or first in ORDINARY_VERBS:
             return ""
         for root in self._roots - ORDINARY_VERBS:
-            if self._is_meant(first, root, plain):
+            exists = bool(self._names.commands.spelt(" ".join((root, *plain))))
+            if exists and len(plain) > 1:
+                return root
+            if len(root) < SHORTEST_MISSPELT_ROOT:
+                continue
+            singular = stem(first) == stem(root)
+            if one_edit(first, root) and not singular and self._known.issuperset(plain):
+                return root
+            nearly = (first + plain[0]).startswith(root[:-1]) and not (exists and singular)
+            if nearly and self._names.has_nearly(" ".join((first, *plain)), root):
                 return root
         return ""
-
-    def _is_meant(self, first: str, root: str, rest: Sequence[str]) -> bool:
-        exists = bool(self._names.commands.spelt(" ".join((root, *rest))))
-        if exists and len(rest) > 1:
-            return True
-        if len(root) < SHORTEST_MISSPELT_ROOT:
-            return False
-        singular = stem(first) == stem(root)
-        if one_edit(first, root) and not singular and self._known.issuperset(rest):
-            return True
-        if (exists and singular) or not (first + rest[0]).startswith(root[:-1]):
-            return False
-        return self._names.has_nearly(" ".join((first, *rest)), root)
 
     def request(self, line: str) -> Request | None:
         """The requested path, if a line is one: with a method, as a URL, or as a `curl` command."""

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
+from itertools import chain
 from math import log, sqrt
 from typing import NamedTuple
 
@@ -219,9 +220,12 @@ class Scorer:
         asked = self._asked(query)
         joined = self._joined(query)
         single = [unit[0] if len(unit) == 1 else "" for unit in asked]
-        found = [
-            self._concept(unit, joined.get(unit[0], ()), self._others(single, at)) for at, unit in enumerate(asked)
-        ]
+        found: list[Concept] = []
+        for at, unit in enumerate(asked):
+            # Synonyms of a word, and of the phrases that it begins.
+            ends = range(at + 1, min(at + self._synonyms.longest, len(single)) + 1)
+            others = chain.from_iterable(self._synonyms.of(tuple(single[at:end])) for end in ends)
+            found.append(self._concept(unit, joined.get(unit[0], ()), others))
         known = sorted((concept for concept in found if concept.variants), key=lambda concept: -concept.weight)
         unknown = min(len(found) - len(known), MOST_UNKNOWN * len(known))
         known = known[:MAX_TERMS]
@@ -239,11 +243,6 @@ class Scorer:
                 found[tuple(stems[at : at + size])] = None
             at += size
         return list(found or {(self._stem(word),): None for word in words(query)[:MOST_WORDS]})
-
-    def _others(self, asked: Sequence[str], at: int) -> Iterator[Phrase]:
-        """Synonyms of a word, and of the phrases that it begins."""
-        for end in range(at + 1, min(at + self._synonyms.longest, len(asked)) + 1):
-            yield from self._synonyms.of(tuple(asked[at:end]))
 
     def _joined(self, query: str) -> Mapping[str, Sequence[str]]:
         """Words that entries write as one: `log out` is `logout`, `who am I` is `whoami`."""

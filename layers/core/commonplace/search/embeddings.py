@@ -6,7 +6,7 @@ A query is embedded by the model whose vectors the index holds.
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, islice
@@ -119,22 +119,21 @@ def embed_each(
 
 def with_tokens(embedded: Sequence[IndexedRecord]) -> list[IndexedRecord]:
     """The records with what their chunks are compared by; without it where the local model cannot be had."""
-    passages = [passage for indexed in embedded for passage in _passages(indexed.record)]
+    passages: list[PassageText] = []
+    for record in (indexed.record for indexed in embedded):
+        title = telling(terms(record.title))
+        names = title | telling(terms("\n".join((*record.aliases, *record.tags, *record.authors))))
+        own = names | telling(terms(f"{record.content_type}\n{record.description or ''}"))
+        for chunk in record.chunks:
+            text, headings = embedding_text(record, chunk), telling(terms("\n".join(chunk.heading_path)))
+            found_by = own | telling(terms(text))
+            passages.append(PassageText(text, found_by, title, is_listing(chunk), names | headings))
     try:
         found = iter(pack(passages))
     except Unavailable as error:
         logger.warning("records are indexed without token ids", extra={"reason": error.message})
         return list(embedded)
     return [replace(indexed, tokens=tuple(islice(found, len(indexed.record.chunks)))) for indexed in embedded]
-
-
-def _passages(record: Record) -> Iterator[PassageText]:
-    title = telling(terms(record.title))
-    names = title | telling(terms("\n".join((*record.aliases, *record.tags, *record.authors))))
-    own = names | telling(terms(f"{record.content_type}\n{record.description or ''}"))
-    for chunk in record.chunks:
-        text, headings = embedding_text(record, chunk), telling(terms("\n".join(chunk.heading_path)))
-        yield PassageText(text, own | telling(terms(text)), title, is_listing(chunk), names | headings)
 
 
 def _embed(

@@ -103,33 +103,24 @@ class Explainer:
         self, record: RecordId, query: Query, request: SearchRequest, found: SearchResults, stages: Stages
     ) -> Expectation:
         verdict = _seen(record, found, stages)
-        if verdict is None and self._publication and self._publication.generation_of(record) is None:
+        published = self._publication.generation_of(record) if self._publication and verdict is None else None
+        if verdict is None and self._publication and published is None:
             return Expectation(record, "not-published", NOTHING_PUBLISHED, standing=None)
         standing = self._engine.ranks(record, query, stages.ranked.vector, request.filters)
-        verdict = verdict or self._outdated(record, standing) or self._filtered(record, request.filters, standing)
+        told = f"It is published at generation {published}, and the" if published is not None else "The"
+        if verdict is None and standing.held is None:
+            verdict = "not-indexed", f"{told} index does not hold it."
+        elif standing.held is not None and published is not None and standing.held < published:
+            verdict = "not-indexed", f"{told} index still holds generation {standing.held}."
+        elif verdict is None and not standing.admitted:
+            excluding = [
+                f"{name} = {value}"
+                for one in _one_by_one(request.filters)
+                if not self._engine.ranks(record, NOTHING, None, one).admitted
+                for name, value in in_words(one).items()
+            ]
+            verdict = "filtered-out", f"It does not match {' and '.join(excluding) or 'the filters together'}."
         return Expectation(record, *(verdict or _ranked_below(record, request, found, stages, standing)), standing)
-
-    def _outdated(self, record: RecordId, standing: Standing) -> tuple[Verdict, str] | None:
-        published = self._publication.generation_of(record) if self._publication else None
-        if standing.held is None:
-            told = f"It is published at generation {published}, and the" if published is not None else "The"
-            return "not-indexed", f"{told} index does not hold it."
-        if published is not None and standing.held < published:
-            return "not-indexed", (
-                f"It is published at generation {published}, and the index still holds generation {standing.held}."
-            )
-        return None
-
-    def _filtered(self, record: RecordId, filters: Filters, standing: Standing) -> tuple[Verdict, str] | None:
-        if standing.admitted:
-            return None
-        excluding = [
-            f"{name} = {value}"
-            for one in _one_by_one(filters)
-            if not self._engine.ranks(record, NOTHING, None, one).admitted
-            for name, value in in_words(one).items()
-        ]
-        return "filtered-out", f"It does not match {' and '.join(excluding) or 'the filters together'}."
 
 
 def _shares(leg: Sequence[LegHit], shares: Mapping[RecordId, float]) -> dict[RecordId, LegShare]:

@@ -23,10 +23,13 @@ class Retrievals:
     """
 
     def __init__(self, engine: Engine, embeddings: Sequence[EmbeddingProvider], fusion: Fusion) -> None:
-        self._engine = engine
         self._embeddings = embeddings
-        self._fusion = fusion
-        self._for = lru_cache(maxsize=REMEMBERED)(self._made_for)
+
+        def made(_organisation: str) -> tuple[Retrieval, QueryEmbeddings]:  # each has its own
+            queries = QueryEmbeddings(embeddings, QUERIES_REMEMBERED)
+            return Retrieval(engine, queries, fusion), queries
+
+        self._for = lru_cache(maxsize=REMEMBERED)(made)
 
     def of(self, organisation: str) -> Retrieval:
         return self._for(organisation)[0]
@@ -40,7 +43,3 @@ class Retrievals:
         if not ranked.by_words or ranked.fused or not self._embeddings:
             return ranked.by_words
         return self._for(organisation)[1].vector(query.text, model_fingerprint(self._embeddings[0])) is None
-
-    def _made_for(self, organisation: str) -> tuple[Retrieval, QueryEmbeddings]:  # noqa: ARG002 - each has its own
-        queries = QueryEmbeddings(self._embeddings, QUERIES_REMEMBERED)
-        return Retrieval(self._engine, queries, self._fusion), queries

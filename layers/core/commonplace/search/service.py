@@ -135,7 +135,17 @@ class SearchService:
         Any text is a valid query: nothing in it is syntax. A query without a visible character finds nothing.
         """
         watch = Stopwatch(self._clock)
-        _check(request)
+        size = len(request.query)
+        if size > MAX_QUERY_CHARACTERS or (size := compatible_length(request.query)) > MAX_QUERY_CHARACTERS:
+            raise InvalidInput(
+                f"The query has {size} characters; at most {MAX_QUERY_CHARACTERS} are read.",
+                hint="Ask for the subject in a sentence or a few words.",
+            )
+        if not 1 <= request.limit <= MAX_LIMIT:
+            raise InvalidInput(f"limit must be from 1 to {MAX_LIMIT}.", hint="Narrow a search with filters instead.")
+        if request.after is not None and request.mode != "lexical":
+            message = "Only a search in mode lexical can be paged through."
+            raise InvalidInput(message, hint="Ask for more at once with limit, or use mode.")
         query = Query.of(request.query)
         if not query.text:
             found = SearchResults(request.query, (), 0, fallback=False, reranked=False, took_ms=0)
@@ -145,8 +155,12 @@ class SearchService:
             held = replace(held, query=request.query, results=self._with_documents(held.results, request, watch))
             return replace(held, took_ms=round(watch.whole()))
         found, stages = (self._by_words if request.mode == "lexical" else self._ranked)(query, request, watch)
+        # A model that was needed and did not answer may do so another time.
+        unranked = self._reranker is not None and request.rerank and not found.reranked
+        partial = watch.degraded or unranked or (found.fallback and self._embeds)
+        whole = request.mode == "lexical" or not partial
         # What was written meanwhile may be in the answer or not.
-        if self._answers and state and self._is_whole(request, found, watch) and state == self._state(request):
+        if self._answers and state and whole and state == self._state(request):
             self._answers.put(state, asked, found)
         results = self._with_documents(found.results, request, watch)
         took = watch.whole()
@@ -165,13 +179,6 @@ class SearchService:
             return None if state is None else (state, self._publication.version() if self._publication else None)
         except Unavailable:
             return None
-
-    def _is_whole(self, request: SearchRequest, found: SearchResults, watch: Stopwatch) -> bool:
-        """Whether every model that was needed has answered: another time it may again."""
-        if request.mode == "lexical":
-            return True
-        unranked = self._reranker is not None and request.rerank and not found.reranked
-        return not (watch.degraded or unranked or (found.fallback and self._embeds))
 
     def check(self) -> None:
         """Does nothing if a search could be answered. Raises Unavailable."""
@@ -269,18 +276,3 @@ def _as_list(embeddings: EmbeddingProvider | Sequence[EmbeddingProvider] | None)
     if embeddings is None:
         return ()
     return embeddings if isinstance(embeddings, Sequence) else (embeddings,)
-
-
-def _check(request: SearchRequest) -> None:
-    size = len(request.query)
-    if size > MAX_QUERY_CHARACTERS or (size := compatible_length(request.query)) > MAX_QUERY_CHARACTERS:
-        raise InvalidInput(
-            f"The query has {size} characters; at most {MAX_QUERY_CHARACTERS} are read.",
-            hint="Ask for the subject in a sentence or a few words.",
-        )
-    if not 1 <= request.limit <= MAX_LIMIT:
-        raise InvalidInput(f"limit must be from 1 to {MAX_LIMIT}.", hint="Narrow a search with filters instead.")
-    if request.after is not None and request.mode != "lexical":
-        raise InvalidInput(
-            "Only a search in mode lexical can be paged through.", hint="Ask for more at once with limit, or use mode."
-        )

@@ -294,9 +294,14 @@ class DynamoChanges:
             found.append((place, item))
             if len(found) == NOTES_PER_ANSWER:
                 break
+        if not found:
+            return [], position
         rows = (row for _, item in found for row in json.loads(item["changes"]))
         changes = [Change(RecordId(record), kind, version, added) for record, kind, version, added in rows]
-        return changes, _moved(start, known, [key for key, _ in found])
+        # The next position begins a little before the last item, and names those it has passed since.
+        places = [place for place, _ in found]
+        begin = max(start, f"{int(max(places)[:15]) - OVERLAP_MILLISECONDS:015d}")
+        return changes, ",".join([begin, *sorted(place for place in {*known, *places} if place >= begin)])
 
     def _unknown_items(self, start: str, known: Sequence[str]) -> Iterator[tuple[str, Item]]:
         """The items from `start` on but for those that are known. Raises Unavailable."""
@@ -307,15 +312,6 @@ class DynamoChanges:
                     yield item["sk"], item
         except Unavailable as error:
             raise Unavailable("The change feed does not answer.") from error
-
-
-def _moved(start: str, known: Sequence[str], found: Sequence[str]) -> str:
-    """The position after `found`: it begins a little before the last item, and names those it has passed since."""
-    if not found:
-        return ",".join([start, *known])
-    last = int(max(found)[:15])
-    begin = max(start, f"{last - OVERLAP_MILLISECONDS:015d}")
-    return ",".join([begin, *sorted(key for key in {*known, *found} if key >= begin)])
 
 
 def _padded(seconds: float) -> str:

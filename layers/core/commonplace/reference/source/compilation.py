@@ -1,6 +1,6 @@
 """Compilation of what was read into a catalogue, and the difference between two catalogues."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
@@ -124,7 +124,13 @@ class Difference:
 
 def diff(old: Iterable[Entry], new: Iterable[Entry]) -> Difference:
     before, after = _by_id(old), _by_id(new)
-    moved = dict(_moved(before, after))
+    # Old id -> new id, of what is called the same in both, and has an id that only one of them knows.
+    new: dict[str, str] = {}
+    for one in after.values():
+        if one.id not in before and (form := form_of(one)):
+            new.setdefault(form, one.id)
+    gone = ((one.id, form_of(one)) for one in before.values() if one.id not in after)
+    moved = {old: id for old, form in gone if form and (id := new.pop(form, None))}
     both = [(before[id], after[id]) for id in sorted(before.keys() & after.keys())]
     renamed = [Renamed(was, now) for was, now in both if form_of(was) and was.called != now.called]
     renamed += [Renamed(before[id], after[other]) for id, other in moved.items()]
@@ -142,17 +148,6 @@ def diff(old: Iterable[Entry], new: Iterable[Entry]) -> Difference:
 
 def _by_id(entries: Iterable[Entry]) -> dict[str, Entry]:
     return {one.id: one for one in sorted(entries, key=lambda one: one.id)}
-
-
-def _moved(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> Iterator[tuple[str, str]]:
-    """Old id -> new id, of what is called the same in both, and has an id that only one of them knows."""
-    new: dict[str, str] = {}
-    for one in after.values():
-        if one.id not in before and (form := form_of(one)):
-            new.setdefault(form, one.id)
-    for one in before.values():
-        if one.id not in after and (form := form_of(one)) and (id := new.pop(form, None)):
-            yield one.id, id
 
 
 def _changes(was: Entry, now: Entry) -> tuple[str, ...]:

@@ -128,6 +128,17 @@ def _rest(fields: Fields, title: str) -> dict[str, Any]:
     source_hash = fields.text("source_hash", 100)
     if source_hash and not _HASH.match(source_hash.removeprefix("sha256:")):
         fields.invalid("source_hash", "is no sha256", "Write 64 hexadecimal digits, or leave it out.")
+    updated = fields.text("last_updated", 40) or ""
+    try:
+        if updated:
+            datetime.fromisoformat(updated)
+        else:
+            hint = (
+                "Write a day, such as `2026-03-01`; until then it is that of the publication which changed the entry."
+            )
+            fields.findings.warning("missing-last-updated", "There is no `lastUpdated`.", hint, fields.at)
+    except ValueError:
+        fields.invalid("last_updated", "is no ISO 8601 time", "Write `2026-03-01` or `2026-03-01T12:00:00Z`.")
     found: list[Example] = []
     for one in fields.mappings("examples", bounds.MAX_EXAMPLES, _EXAMPLE, text="code"):
         code, output = one.block("code", bounds.MAX_EXAMPLE_BYTES), one.block("output", bounds.MAX_EXAMPLE_BYTES)
@@ -148,20 +159,6 @@ def _rest(fields: Fields, title: str) -> dict[str, Any]:
         "replaced_by": fields.text("replaced_by", bounds.MAX_ID) or None,
         "source": fields.text("source", bounds.MAX_SOURCE) or None,
         "source_hash": source_hash.removeprefix("sha256:") if source_hash else None,
-        "last_updated": _last_updated(fields),
+        "last_updated": updated,
         "confidence": fields.one_of("confidence", get_args(Confidence), str.lower) or "exact",
     }
-
-
-def _last_updated(fields: Fields) -> str:
-    """Empty where it is not said."""
-    text = fields.text("last_updated", 40)
-    if not text:
-        hint = "Write a day, such as `2026-03-01`; until then it is that of the publication which changed the entry."
-        fields.findings.warning("missing-last-updated", "There is no `lastUpdated`.", hint, fields.at)
-        return ""
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        fields.invalid("last_updated", "is no ISO 8601 time", "Write `2026-03-01` or `2026-03-01T12:00:00Z`.")
-    return text

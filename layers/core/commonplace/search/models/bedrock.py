@@ -63,7 +63,12 @@ def translated(model: str) -> Iterator[None]:
     try:
         yield
     except ClientError as error:
-        raise _refused(model, error) from error
+        code, metadata = code_of(error), error.response.get("ResponseMetadata", {})
+        status = metadata.get("HTTPStatusCode", 0)
+        if code in PASSING or status in PASSING_STATUS or status >= 500:
+            raise Transient(f"The model {model} does not answer now ({code or status}).") from error
+        logger.error("a model refuses", extra={"model": model, "code": code, "requestId": metadata.get("RequestId")})
+        raise Unavailable(f"The model {model} refuses ({code or status}).", hint=HINTS.get(code)) from error
     except (NoConnection, HTTPClientError, IncompleteReadError) as error:
         raise Transient(f"The model {model} is out of reach.") from error
     except (ResponseParserError, TypeError, ValueError, AttributeError) as error:
@@ -81,16 +86,6 @@ def unreadable(model: str) -> Transient:
 def code_of(error: BaseException | None) -> str:
     """Bedrock's name for a refusal; empty when it is none."""
     return str(error.response.get("Error", {}).get("Code", "")) if isinstance(error, ClientError) else ""
-
-
-def _refused(model: str, error: ClientError) -> Unavailable:
-    code = code_of(error)
-    metadata = error.response.get("ResponseMetadata", {})
-    status = metadata.get("HTTPStatusCode", 0)
-    if code in PASSING or status in PASSING_STATUS or status >= 500:
-        return Transient(f"The model {model} does not answer now ({code or status}).")
-    logger.error("a model refuses", extra={"model": model, "code": code, "requestId": metadata.get("RequestId")})
-    return Unavailable(f"The model {model} refuses ({code or status}).", hint=HINTS.get(code))
 
 
 class TitanEmbeddings:

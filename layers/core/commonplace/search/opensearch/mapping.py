@@ -177,7 +177,15 @@ def _mappings(dimension: int | None, parameters: IndexParameters, serverless: bo
     chunk: dict[str, Any] = {name: rule.kept for name, rule in CHUNK_RULES.items() if rule.kept is not None}
     chunk |= {rule.words[0]: _WORDS for rule in CHUNK_RULES.values() if rule.words}
     if dimension is not None:
-        chunk["vector"] = _vector(dimension, parameters, serverless)
+        # HNSW by cosine. Experimental on serverless (NextGen): it chooses the engine itself and compresses by default.
+        field: dict[str, Any] = {"type": "knn_vector", "dimension": dimension}
+        if serverless:
+            field |= {"space_type": "cosinesimil", "compression_level": "1x"}
+        else:
+            graph = {"m": parameters.m, "ef_construction": parameters.ef_construction}
+            method = {"name": "hnsw", "engine": parameters.engine, "space_type": "cosinesimil", "parameters": graph}
+            field |= {"method": method}
+        chunk["vector"] = field
     properties: dict[str, Any] = {name: rule.kept for name, rule in RECORD_RULES.items() if rule.kept is not None}
     properties |= {
         "deleted": {"type": "boolean"},
@@ -195,22 +203,6 @@ def _mappings(dimension: int | None, parameters: IndexParameters, serverless: bo
     # What is only searched is not kept: answers are read from a smaller source.
     unread = ["alias", "within", "names", "named", "spelling", "labels", "tokens", "chunks.headings"]
     return {"dynamic": "strict", "_source": {"excludes": unread}, "properties": properties}
-
-
-def _vector(dimension: int, parameters: IndexParameters, serverless: bool) -> dict[str, Any]:
-    """HNSW by cosine. Experimental on serverless (NextGen): it chooses the engine itself and compresses by default."""
-    field: dict[str, Any] = {"type": "knn_vector", "dimension": dimension}
-    if serverless:
-        return field | {"space_type": "cosinesimil", "compression_level": "1x"}
-    graph = {"m": parameters.m, "ef_construction": parameters.ef_construction}
-    return field | {
-        "method": {
-            "name": "hnsw",
-            "engine": parameters.engine,
-            "space_type": "cosinesimil",
-            "parameters": graph,
-        }
-    }
 
 
 def document_key(record: RecordId) -> str:
