@@ -28,9 +28,9 @@ class Taken:
     patterns: tuple[Pattern, ...]
     options: Options
     told: bool
-    """Whether the entry lists what it takes: else a plain word may be a subcommand that does not exist."""
+    """True if the entry lists what it takes: else a plain word may be a subcommand that does not exist."""
     within: bool
-    """Whether a value stands between words of the name: `helios users <id> roles list`."""
+    """True if a value stands between words of the name: `helios users <id> roles list`."""
     wrapped: int | None
     """After how many words another command begins, whose options are its own."""
 
@@ -99,7 +99,7 @@ def read(rest: Sequence[str], taken: Taken, *, swallow: bool) -> tuple[list[str]
 
 
 def _is_value_of(option: str, token: str, taken: Taken, *, swallow: bool) -> bool:
-    """Whether a word is the value of the option before it: of one that does not exist, as it is of the nearest."""
+    """Return whether a word is the value of the option before it: of one that does not exist, as it is of the nearest."""
     follows = taken.options.followed(option)
     if follows is None and not taken.options.has(option):
         near = nearest(option, taken.options.takes)

@@ -36,7 +36,7 @@ class Commands:
         self._taken: dict[Kept, Taken] = {}
 
     def ways(self, text: str) -> Iterator[Match]:
-        """What a line may name, the surest way first; nothing if it is longer than any name."""
+        """Return what a line may name, the surest way first; nothing if it is longer than any name."""
         if len(text) <= MAX_QUERY_CHARACTERS:
             line = unwrapped(text)
             names, aliases = self._names.commands, self._names.aliases
@@ -62,7 +62,7 @@ class Commands:
                 yield Match(tuple(self._names.beginning_with(" ".join(words(plain)))), "prefix")
 
     def named(self, line: str) -> bool:
-        """Whether a line begins with a command's name, or is the beginning of some."""
+        """Return whether a line begins with a command's name, or is the beginning of some."""
         key = words(token for token in tokens(line) if not is_option(token))
         some = any(self._names.commands.spelt(" ".join(key[:end])) for end in range(len(key), 0, -1))
         return some or next(self._names.beginning_with(" ".join(key)), None) is not None
@@ -93,7 +93,7 @@ class Commands:
         return Match(tuple(told), "arguments", told)
 
     def _places(self, line: Sequence[str], *, swallow: bool) -> list[int]:
-        """Where words stand that may be those of a name: not as values of the options of a group."""
+        """Return where words stand that may be those of a name: not as values of the options of a group."""
         found, option = list[int](), ""
         for place, token in enumerate(takewhile(lambda token: token != END, line)):
             if is_option(token):

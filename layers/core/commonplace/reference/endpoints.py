@@ -6,7 +6,6 @@ Each catalogue has a tree of its own. A URL is answered by the products whose se
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from commonplace.reference.model import EVERYWHERE, METHODS, Catalogue, MatchedBy, Method, UnknownOption, Within
@@ -48,7 +47,7 @@ class Request:
     """As it is written: it may be none that exists."""
 
     def lets(self, method: Method | None) -> bool:
-        """Whether it asks for an endpoint of this method; None is one of every method."""
+        """Return whether it asks for an endpoint of this method; None is one of every method."""
         return self.method is None or method is None or known_method(self.method) == method
 
 
@@ -167,7 +166,8 @@ class Endpoints:
         found = _of_query(path, tuple(dict.fromkeys(kept for node in nodes for kept in node.here)))
         asked = [name for name, _ in parse_qsl(urlsplit(path).query, keep_blank_values=True)] if "?" in path else []
         # By what both have: a base that one lacks does not count.
-        own, by = segments(path), cast(MatchedBy, "arguments")
+        own = segments(path)
+        by: MatchedBy = "arguments"
         templates = [segments(kept.entry.path_template or "") for kept in found]
         if not own or any(_same_end(own, template) for template in templates):
             by = "name"
@@ -181,7 +181,7 @@ class Endpoints:
         return Match(tuple(dict.fromkeys(kept for node in nodes for kept in node.below())), "prefix")
 
     def is_first(self, segment: str) -> bool:
-        """Whether a path or the base of a server begins with it."""
+        """Return whether a path or the base of a server begins with it."""
         return any(
             segment.lower() in api.top.literals or any(segment == base[0] for base in api.bases) for api in self._apis
         )
@@ -261,7 +261,7 @@ def _child(node: Node, segment: str) -> Node:
 
 
 def _walk(node: Node, asked: Sequence[str], reached: Callable[[Node], bool]) -> Node | None:
-    """Where the segments lead; what is literal wins over what stands for anything."""
+    """Return where the segments lead; what is literal wins over what stands for anything."""
     if not asked:
         return node if reached(node) else None
     segment, left = asked[0], asked[1:]
@@ -282,7 +282,7 @@ def _ways(node: Node, segment: str, left: Sequence[str]) -> Iterator[Node]:
 
 
 def _stands(node: Node, slot: Node, value: str, left: Sequence[str]) -> bool:
-    """Whether a value may stand for the parameter, rather than for a segment that does not exist.
+    """Return whether a value may stand for the parameter, rather than for a segment that does not exist.
 
     A plain word does not where an id is meant, unless what follows it is really there. Nor does what is one mistake
     away from a literal segment, or from a parameter.

@@ -87,7 +87,7 @@ def body_of(entry: Entry) -> str:
 
 
 def named(entry: Entry) -> str:
-    """What it is called where it is used; parameters of a path are no words of its name."""
+    """Return what it is called where it is used; parameters of a path are no words of its name."""
     if entry.type == "api":
         return _PARAMETER.sub(" ", entry.path_template or "")
     return entry.name or "" if entry.type == "command" else ""
@@ -176,7 +176,7 @@ def _horizon(manifests: Mapping[str, Manifest]) -> Horizon:
 
 
 def is_of_catalogues(body: str) -> bool:
-    """Whether a message concerns the part of the store that catalogues are in.
+    """Return whether a message concerns the part of the store that catalogues are in.
 
     Such a message names no records: it asks to compare with all that is published. False for what cannot be read.
     """

@@ -40,7 +40,9 @@ def catalogue_key(name: str, digest: str) -> str:
 
 
 def report_key(name: str) -> str:
-    """What the last run found, for operators: problems with their files, also those of a catalogue that was refused."""
+    """Return what the last run found, for operators: problems with their files, also those of a catalogue that was
+    refused.
+    """
     return f"{OPERATIONS_PREFIX}reference/{name}/report.json"
 
 
@@ -50,7 +52,7 @@ def catalogue_blobs_prefix(name: str) -> str:
 
 
 def catalogue_known_key(name: str) -> str:
-    """What the last run of a catalogue learned: head, files, what came of them."""
+    """Return what the last run of a catalogue learned: head, files, what came of them."""
     return f"{OPERATIONS_PREFIX}reference/{name}/known.json"
 
 

@@ -80,7 +80,7 @@ class Lookup:
         return EndpointAnswer((), tuple(methods), suggestions, self._endpoints.hosts(request.path))
 
     def shaped(self, asked: Asked) -> Sequence[Hit] | None:
-        """What a query answers that is shaped like a command or an endpoint; None for any other query."""
+        """Return what a query answers that is shaped like a command or an endpoint; None for any other query."""
         if asked.type not in (None, "command", "api"):
             return None
         shape = self._shapes.of(asked.query)
@@ -104,11 +104,11 @@ class Lookup:
         return self._only(replace(asked, query=name, type=kind or asked.type)) if name and not other else None
 
     def suggest(self, text: str, asked: Asked) -> tuple[str, ...]:
-        """What may have been meant: at most three names that exist, under the same conditions."""
+        """Return what may have been meant: at most three names that exist, under the same conditions."""
         return self._suggesting.suggest(text, Conditions.of(asked))
 
     def names_command(self, line: str) -> bool:
-        """Whether a line begins with the name of a command, or is the beginning of one."""
+        """Return whether a line begins with the name of a command, or is the beginning of one."""
         return self._commands.named(line)
 
     def commands(
@@ -129,11 +129,11 @@ class Lookup:
         return self._shelved.by_id(catalogue, id)
 
     def matching(self, asked: Asked) -> Callable[[Kept], bool]:
-        """Whether an entry passes the conditions of a search."""
+        """Return whether an entry passes the conditions of a search."""
         return Conditions.of(asked).let
 
     def current(self, kept: Kept) -> Kept:
-        """What is to be used today in place of a deprecated entry; the entry itself if nothing replaces it."""
+        """Return what is to be used today in place of a deprecated entry; the entry itself if nothing replaces it."""
         return self._shelved.current(kept)
 
     def _ways_of_path(self, request: Request, asked: Asked) -> Iterator[Match]:

@@ -54,7 +54,7 @@ PLACES: tuple[Place, ...] = get_args(Place)
 """Where a parameter stands: the first two of a command, the others of an endpoint."""
 
 Confidence = Literal["exact", "inferred"]
-"""Whether the product itself says how it is used, or its source was read for it."""
+"""Says whether the product itself says how it is used, or its source was read for it."""
 
 
 class Example(Stored):
@@ -82,7 +82,7 @@ class Parameter(Stored):
 
     @property
     def takes_next(self) -> bool:
-        """Whether the word behind an option is its value."""
+        """Return whether the word behind an option is its value."""
         return self.type is not None and not self.type.startswith("[=")
 
     @property
@@ -144,7 +144,7 @@ class Entry(Stored):
 
     @property
     def called(self) -> str:
-        """What it is called where it is used: a command's name, `METHOD /path` of an endpoint, else the title."""
+        """Return what it is called where it is used: a command's name, `METHOD /path` of an endpoint, else the title."""
         if self.type == "command" and self.name:
             return self.name
         if self.type == "api" and self.path_template:
@@ -300,9 +300,9 @@ class SearchAnswer:
     hits: tuple[Hit, ...]
     suggestions: tuple[str, ...] = ()
     shaped: bool = False
-    """Whether the query is shaped like a command or an endpoint: it is answered by its name or not at all."""
+    """True if the query is shaped like a command or an endpoint: it is answered by its name or not at all."""
     fallback: bool = False
-    """Whether only words were compared, because no vector could be had."""
+    """True if only words were compared, because no vector could be had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,7 +399,7 @@ def digest(query: str, type: EntryType | None) -> str:
 
 
 def _secret(found: re.Match[str]) -> str:
-    """What follows `token=` and its like, unless it is an ordinary word: people look for `password reset` too."""
+    """Return what follows `token=` and its like, unless it is an ordinary word: people look for `password reset` too."""
     named, value = found[1], found[2]
     ordinary = value.isalpha() and not re.search(r"[=:]", named)
     return found[0] if ordinary or value.startswith(("<", "--")) else f"{named}<token>"

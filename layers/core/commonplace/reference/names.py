@@ -51,7 +51,7 @@ def is_placeholder(token: str) -> bool:
 
 
 def is_value(token: str) -> bool:
-    """Whether no subcommand is written so: it is quoted, or has a digit, `@`, `.`, `/`, `=`, or a bracket.
+    """Return whether no subcommand is written so: it is quoted, or has a digit, `@`, `.`, `/`, `=`, or a bracket.
 
     A capital is such a mark as well where the rest of the line has none, which only the line shows.
     """
@@ -59,7 +59,7 @@ def is_value(token: str) -> bool:
 
 
 def names_no_subcommand(token: str) -> bool:
-    """Whether it is a value beyond doubt: nobody who mistypes a subcommand gets an `@`, a slash or quotes."""
+    """Return whether it is a value beyond doubt: nobody who mistypes a subcommand gets an `@`, a slash or quotes."""
     return not _NO_SUBCOMMAND.isdisjoint(token) or token.isdecimal()
 
 
@@ -138,7 +138,7 @@ class Names:
                     self.lines.add(alias, kept)
 
     def called(self, text: str) -> Iterator[Match]:
-        """What is called exactly so."""
+        """Return what is called exactly so."""
         line = unwrapped(text)
         yield Match(self.commands.however_spelt(line), "name")
         yield Match(self.aliases.however_spelt(line), "alias")
@@ -161,7 +161,7 @@ class Names:
             yield from self.commands.spelt(name)
 
     def has_nearly(self, key: str, root: str) -> bool:
-        """Whether one mistake makes this of a command's name that begins with the root."""
+        """Return whether one mistake makes this of a command's name that begins with the root."""
         return any(one_edit(key, name) for name in self._range(root + " ") if abs(len(name) - len(key)) <= 1)
 
     def next_words(self, key: str) -> set[str]:
@@ -181,7 +181,7 @@ class Names:
 
 
 def command_name(entry: Entry) -> str:
-    """What is typed for a command, without values; empty for other entries."""
+    """Return what is typed for a command, without values; empty for other entries."""
     if entry.type != "command":
         return ""
     return bare_name(typed(entry.name or entry.syntax or ""))

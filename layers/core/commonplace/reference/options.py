@@ -24,13 +24,13 @@ class Options:
     """Of a command, with those of the groups that it belongs to."""
 
     takes: dict[str, bool | None]
-    """Whether a value follows; None where it may be joined by `=` alone, or where nobody says."""
+    """Says whether a value follows; None where it may be joined by `=` alone, or where nobody says."""
     described: dict[str, str]
     """What is said of each, by its first name."""
     known: bool
-    """Whether they were read: else nothing can be said of an option that is not among them."""
+    """True if they were read: else nothing can be said of an option that is not among them."""
     complete: bool
-    """Whether these are all: help that a library makes lists itself, or says [OPTIONS]; a usage may list all."""
+    """True if these are all: help that a library makes lists itself, or says [OPTIONS]; a usage may list all."""
 
     def has(self, name: str) -> bool:
         """Return whether there is this one, or a cluster of short ones; or what nobody lists."""
@@ -48,7 +48,7 @@ class Options:
         return True
 
     def followed(self, name: str) -> bool | None:
-        """Whether the next word is the value of an option: of the last one of a cluster."""
+        """Return whether the next word is the value of an option: of the last one of a cluster."""
         if name in self.takes or name.startswith("--"):
             return self.takes.get(name, False if name in _HELP else None)
         valued = next((at for at, letter in enumerate(name[1:], 1) if self.takes.get(f"-{letter}") is not False), None)

@@ -48,7 +48,7 @@ Shape = Literal["command"] | Request | None
 
 
 def reads_as_sentence(words: Sequence[str], known: Container[str]) -> bool:
-    """Whether these tokens are a question or a sentence; `known` are the words of commands, which prove nothing.
+    """Return whether these tokens are a question or a sentence; `known` are the words of commands, which prove nothing.
 
     The last word proves nothing: no sentence ends in `how` or `it`, but what was to be `show` or `list` may.
     A preposition proves something only where what follows the first word begins no command: `helios basics for schools`
@@ -65,13 +65,13 @@ def reads_as_sentence(words: Sequence[str], known: Container[str]) -> bool:
 
 
 def asks_for_kind(words: Sequence[str], known: Container[str]) -> bool:
-    """Whether it ends in the kind of thing that is looked for, after at least two words."""
+    """Return whether it ends in the kind of thing that is looked for, after at least two words."""
     kind = _bare(words[-1])
     return len(words) > 2 and kind in KINDS and kind not in known
 
 
 def without_kind(text: str) -> tuple[str, EntryType | None]:
-    """What it asks for, and of which type, if it ends in a kind: `helios gw users list command`. Else nothing."""
+    """Return what it asks for, and of which type, if it ends in a kind: `helios gw users list command`. Else nothing."""
     name, _, last = unwrapped(text).rpartition(" ")
     kind = _bare(last)
     return (name, KINDS[kind]) if kind in KINDS else ("", None)
@@ -103,14 +103,16 @@ class Shapes:
         return self.request(line) or ("command" if self._is_command(found, coded=coded) else None)
 
     def _begins_name(self, found: Sequence[str]) -> bool:
-        """Whether names go on from here, though the word that is only begun may be one of sentences: `helios gw us`."""
+        """Return whether names go on from here, though the word that is only begun may be one of sentences: `helios gw
+        us`.
+        """
         key = words(found)
         if len(key) < 2 or key[0] in ORDINARY_VERBS:
             return False
         return next(self._names.beginning_with(" ".join(key)), None) is not None
 
     def _is_misspelt(self, found: Sequence[str]) -> bool:
-        """Whether every word is one of commands, or nearly: the `is` in `helios is users list` was to be `ms`."""
+        """Return whether every word is one of commands, or nearly: the `is` in `helios is users list` was to be `ms`."""
         root, *rest = words(found) or [""]
         if root not in self._roots - ORDINARY_VERBS or len(rest) > LONGEST_NAME:
             return False

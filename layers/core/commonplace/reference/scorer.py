@@ -212,7 +212,7 @@ class Scorer:
         return best.items()
 
     def _weighed_query(self, query: str) -> tuple[Sequence[Concept], float]:
-        """What of the query some entry has, the most significant first, and what the whole of the query weighs.
+        """Return what of the query some entry has, the most significant first, and what the whole of the query weighs.
 
         A word that no entry has weighs as much as the most significant one that some have: it may be a pleasantry as
         well as the very subject. So a small catalogue, in which nothing is rare, still answers.
@@ -278,7 +278,7 @@ class Scorer:
         return log(1 + max(0.0, self._size - frequency + 0.5) / (frequency + 0.5))
 
     def _headline(self, entry: Entry, told: Sequence[Sequence[str]]) -> float:
-        """What all words of the name, or of the title if they say less, weigh together; without what is done."""
+        """Return what all words of the name, or of the title if they say less, weigh together; without what is done."""
         name = [word for word in told[NAME][1:] if not ACTIONS.of([word])] if entry.type == "command" else told[NAME]
         title = told[TITLE][len(list(_leading(told[TITLE]))) :]
         weights = (sum(self._rarity(self._frequencies[word]) for word in dict.fromkeys(text)) for text in (name, title))

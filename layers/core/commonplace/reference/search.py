@@ -94,7 +94,7 @@ class Ranking:
 
     hits: tuple[Hit, ...]
     fallback: bool
-    """Whether meaning was not compared."""
+    """True if meaning was not compared."""
 
 
 class Words:
@@ -163,7 +163,7 @@ class Words:
         return [one for one in ranked if one[1] >= self._tuning.tail * ranked[0][1]]
 
     def _preferred(self, asked: Asked, found: Sequence[tuple[Kept, float]]) -> list[tuple[Kept, float]]:
-        """What most people mean first, where little else distinguishes two entries."""
+        """Return what most people mean first, where little else distinguishes two entries."""
         endpoint = 1.0 if speaks_of_api(asked) else self._tuning.endpoint
         optional = 1.0 if asked.module else self._tuning.optional
 
@@ -178,5 +178,5 @@ class Words:
 
 
 def speaks_of_api(asked: Asked) -> bool:
-    """Whether somebody wants endpoints as much as anything else."""
+    """Return whether somebody wants endpoints as much as anything else."""
     return asked.type is not None or not SPEAKS_OF_API.isdisjoint(words(asked.query))

@@ -135,7 +135,7 @@ class Reference:
         return Reported(query, self._gaps.count(organisation, query, type, (kept(note) if note else None) or None))
 
     def gaps(self, organisation: str, limit: int = 100) -> Sequence[Gap]:
-        """What was missed, the most reported first."""
+        """Return what was missed, the most reported first."""
         return self._gaps.gaps(organisation, limit) if self._gaps else ()
 
     def require_all(self) -> None:

@@ -17,7 +17,7 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def typed(text: str) -> str:
-    """What was meant to be typed: one line, straight quotes, `--` where a word processor made a dash of it."""
+    """Return what was meant to be typed: one line, straight quotes, `--` where a word processor made a dash of it."""
     if text.isascii():
         return " ".join(text.split())
     return clean_query(text).replace("—", "--").translate(_DASHES).translate(_CURLED)

@@ -41,7 +41,7 @@ class DynamoGaps:
         self._clock = clock
 
     def count(self, organisation: str, query: str, type: EntryType | None, note: str | None) -> int | None:
-        """How often it has been reported, this time included; None if the list is full. Raises Unavailable."""
+        """Return how often it has been reported, this time included; None if the list is full. Raises Unavailable."""
         where = key(_room(organisation), digest(query, type))
         for _ in range(ATTEMPTS):
             count = self._write(where, "attribute_exists(pk) AND #expiresAt > :now", {"note": note} if note else {})

@@ -66,7 +66,7 @@ class Known:
     letters: str
     """As spelling mistakes are counted in."""
     proper: bool
-    """Whether it is what the entry is called, and no alias or title beside that."""
+    """True if it is what the entry is called, and no alias or title beside that."""
 
 
 class Suggesting:

@@ -55,11 +55,11 @@ class Actions:
         return f"+{action}"
 
     def of(self, verbs: Iterable[str]) -> list[str]:
-        """What is done where an entry has these words, stemmed."""
+        """Return what is done where an entry has these words, stemmed."""
         return [token for verb in verbs for token in self._told.get(verb, ())]
 
     def asked(self, phrase: Phrase) -> Sequence[str]:
-        """What is to be done where a question has this verb or phrase, stemmed; nothing for others."""
+        """Return what is to be done where a question has this verb or phrase, stemmed; nothing for others."""
         return self._asked.get(phrase, ())
 
 

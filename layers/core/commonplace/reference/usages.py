@@ -39,7 +39,7 @@ class Group:
 
 Pattern = tuple[Part, ...]
 Fits = Callable[[Part, int], bool]
-"""Whether the word at this place of a line may stand for this part."""
+"""Says whether the word at this place of a line may stand for this part."""
 
 
 def ends(pattern: Pattern, size: int, fits: Fits, starts: frozenset[int] = frozenset({0})) -> frozenset[int]:
@@ -59,7 +59,7 @@ def _once(part: Part, size: int, fits: Fits, starts: frozenset[int]) -> frozense
 
 
 def values(pattern: Pattern) -> Iterator[Part]:
-    """What stands for values in it."""
+    """Return what stands for values in it."""
     for part in pattern:
         yield from (inner for way in part.ways for inner in values(way))
         if not (part.ways or part.literal):
@@ -67,7 +67,7 @@ def values(pattern: Pattern) -> Iterator[Part]:
 
 
 def names_subcommand(part: Part, *, group: bool) -> bool:
-    """Whether what stands here is no value: `SUBCOMMAND`, and of a group also `COMMAND` and `<action>`."""
+    """Return whether what stands here is no value: `SUBCOMMAND`, and of a group also `COMMAND` and `<action>`."""
     kinds = (_SUBCOMMAND, _ACTION, _WRAPPED) if group else (_SUBCOMMAND,)
     return any(kind.match(part.text) for kind in kinds)
 
@@ -85,7 +85,7 @@ def wrapped_at(pattern: Pattern, at: int = 0) -> int | None:
 
 
 def pattern_of(usage: str, is_flag: Callable[[str], bool], *, literally: bool) -> Pattern:
-    """What stands in a usage beside options and their values; of what follows `--`, nothing.
+    """Return what stands in a usage beside options and their values; of what follows `--`, nothing.
 
     `is_flag` says whether an option is known to have no value. `literally`: whether a word in small letters is typed as
     it is; else it stands for a value, unless it is one of several.
@@ -163,7 +163,7 @@ def tokens(text: str, *, whole: bool = False, bars: bool = False) -> Iterator[st
 
 
 def _leads(text: str, start: int) -> bool:
-    """Whether a bracket begins a word: `[user@]host`."""
+    """Return whether a bracket begins a word: `[user@]host`."""
     if text[start] not in "[(":
         return False
     end = _end(text, start, whole=True, first=True)

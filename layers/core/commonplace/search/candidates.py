@@ -38,7 +38,7 @@ class Stopwatch:
         self._started = clock()
         self.stages: dict[str, float] = {}
         self.degraded = False
-        """Whether a stage had to be left out."""
+        """Says whether a stage had to be left out."""
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -69,7 +69,7 @@ class Ranked:
 
     @property
     def by_words(self) -> bool:
-        """Whether meaning could not be compared."""
+        """Return whether meaning could not be compared."""
         return self.vector is None or self.candidates.degraded
 
     @property
@@ -128,7 +128,7 @@ class Retrieval:
         return self._engine.fetch(wanted, query, ranked.vector) if wanted else {}
 
     def likeness(self, query: Query, records: Sequence[RecordId], watch: Stopwatch) -> dict[RecordId, Likeness]:
-        """How near those of the records are whose tokens the index has."""
+        """Return how near those of the records are whose tokens the index has."""
         if not records:
             return {}
         with watch.stage("tokens"):
@@ -160,8 +160,8 @@ class Retrieval:
 
 
 def _is_meant(query: Query, corrected: Query, *, found: bool) -> bool:
-    """Whether the query is taken for its correction: where none of its words is `found`, if all of them are corrected;
-    else in a few words with a few mistakes that are no question.
+    """Return whether the query is taken for its correction: where none of its words is `found`, if all of them are
+    corrected; else in a few words with a few mistakes that are no question.
     """
     if not found:
         return {*query.words}.isdisjoint(corrected.words)

@@ -77,7 +77,7 @@ def chunk_body(body: str, pieces: int = PIECES_PER_CHUNK) -> tuple[Chunk, ...]:
 
 
 def is_listing(chunk: Chunk) -> bool:
-    """Whether the chunk only says what else there is: under a heading such as `References`, or mostly links."""
+    """Return whether the chunk only says what else there is: under a heading such as `References`, or mostly links."""
     if chunk.heading_path and name_key(chunk.heading_path[-1]) in LISTING_HEADINGS:
         return True
     links = [link for link in _LINK.findall(chunk.text) if link]

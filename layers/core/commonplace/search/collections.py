@@ -52,7 +52,7 @@ class IndexedCollection(Protocol):
     def operations(self) -> Operations: ...
 
     def claims(self, body: str) -> bool:
-        """Whether a message of the queue is of this collection. Never raises."""
+        """Return whether a message of the queue is of this collection. Never raises."""
         ...
 
     def take(self, messages: Sequence[Message], enough: Enough = never) -> list[str]:
@@ -148,7 +148,7 @@ class IndexFunction:
 
 
 def _time(context: Any, seconds: object = None) -> Enough:
-    """What Lambda leaves for this call, or the requested time."""
+    """Return what Lambda leaves for this call, or the requested time."""
     ask = getattr(context, "get_remaining_time_in_millis", None)
     return stretch(ask() / 1_000 if ask else None, seconds)
 

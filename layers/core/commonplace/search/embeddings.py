@@ -200,7 +200,7 @@ class QueryEmbeddings:
             return None
 
     def knows(self, model: str | None) -> bool:
-        """Whether a provider is of this model."""
+        """Return whether a provider is of this model."""
         return model in self._providers
 
     def _embed(self, query: str, model: str) -> QueryVector:

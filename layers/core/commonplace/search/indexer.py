@@ -33,7 +33,7 @@ TOMBSTONES_KEPT = timedelta(days=15)
 """SQS keeps a message for 14 days at most: what is buried longer has no late writer left."""
 
 Enough = Callable[[], bool]
-"""Whether the time given is used up. Checked between two writes; one write is always done."""
+"""Says whether the time given is used up. Checked between two writes; one write is always done."""
 
 Told = Callable[[int, int], None]
 """Called after each write with how many records are done, and how many remain."""
@@ -284,7 +284,7 @@ class Indexer:
 def wanting(
     current: Mapping[RecordId, int], held: Mapping[RecordId, int], incomplete: Collection[RecordId]
 ) -> list[RecordId]:
-    """Which published records an index lacks in their version, and then which of the others lack their vectors.
+    """Return which published records an index lacks in their version, and then which of the others lack their vectors.
 
     What waits for a model comes last: while the model fails, all else goes on.
     """
@@ -304,7 +304,7 @@ class Note(Protocol):
         ...
 
     def read(self) -> float | None:
-        """When it was noted last, in epoch seconds; None when nothing is noted. Raises Unavailable."""
+        """Return when it was noted last, in epoch seconds; None when nothing is noted. Raises Unavailable."""
         ...
 
     def clear(self, noted: float) -> None:

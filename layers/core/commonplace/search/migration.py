@@ -68,7 +68,7 @@ class Generations(Protocol):
     """The indexes of one collection. Every change of roles is one step for readers. All raise Unavailable."""
 
     def wanted(self) -> Facts:
-        """What an index built under the present configuration is like."""
+        """Return what an index built under the present configuration is like."""
         ...
 
     def all(self) -> Sequence[Generation]:
@@ -193,7 +193,7 @@ class Migration:
         self._records_per_write = records_per_write
 
     def plan(self) -> Plan:
-        """What differs and what is to be done about it. Changes nothing."""
+        """Return what differs and what is to be done about it. Changes nothing."""
         generations = tuple(self._wanted.generations.all())
         wanted = self._wanted.generations.wanted()
         current, coming = _holding(generations, "current"), _holding(generations, "next")
@@ -337,7 +337,9 @@ class Migration:
         target.generations.settle(name)
 
     def _catch_up(self, name: str) -> None:
-        """What was published between the last look and the swap. The swap has happened: a failure is only reported."""
+        """Return what was published between the last look and the swap. The swap has happened: a failure is only
+        reported.
+        """
         generation = next((each for each in self._wanted.generations.all() if each.name == name), None)
         target = self._target_of(generation.facts) if generation else None
         try:
@@ -378,7 +380,7 @@ class Migration:
 
 
 def mismatch(found: Facts, wanted: Facts) -> IndexMismatch:
-    """What a writer says to an index that was built otherwise."""
+    """Return what a writer says to an index that was built otherwise."""
     differing = ", ".join(f"{name} {was!r} instead of {now!r}" for name, (was, now) in _changes(found, wanted).items())
     return IndexMismatch(f"The search index was built otherwise: {differing}.", hint=REBUILD_HINT)
 

@@ -93,7 +93,7 @@ class Record:
     """Exact names that it is found by where a query has them (`search.identifiers`)."""
     created_at: str | None = None
     public: bool = False
-    """Whether other organisations may find it (`Filters.or_public`)."""
+    """True if other organisations may find it (`Filters.or_public`)."""
     tag_parents: tuple[str, ...] = ()
     """Tags that `tags` lie in: filters by tags find these too, and nobody is shown them."""
     valid_from: str | None = None
@@ -208,7 +208,8 @@ class Engine(Protocol):
         ...
 
     def state(self) -> str | None:
-        """What searches find: it changes with every write that they see, whoever wrote. None where that cannot be told.
+        """Return what searches find: it changes with every write that they see, whoever wrote. None where that cannot
+        be told.
 
         It may be as old as the index that is known. Raises Unavailable.
         """
@@ -233,12 +234,12 @@ class Engine(Protocol):
         ...
 
     def ranks(self, record: RecordId, query: "Query", vector: QueryVector | None, filters: Filters) -> "Standing":
-        """Where one record stands in each leg, however deep: for explaining a search. Raises Unavailable."""
+        """Return where one record stands in each leg, however deep: for explaining a search. Raises Unavailable."""
         ...
 
     def tokens(self, wanted: Sequence[RecordId]) -> dict[RecordId, tuple[bytes, ...]]:
-        """What each of the records' chunks is compared by (`search.models.tokens`), in order; without those that are
-        gone or have nothing.
+        """Return what each of the records' chunks is compared by (`search.models.tokens`), in order; without those that
+        are gone or have nothing.
 
         Raises Unavailable.
         """
@@ -272,7 +273,7 @@ class Standing:
     held: int | None = None
     """The version the index holds; None when it holds none."""
     admitted: bool = False
-    """Whether the record passes the filters."""
+    """True if the record passes the filters."""
 
 
 class VectorMemory(Protocol):

@@ -89,8 +89,8 @@ def _ends(path: str) -> Iterator[str]:
 
 
 def name_keys(name: str, kind: Kind = "t") -> tuple[str, ...]:
-    """What names share that may be meant by one another. A name without a word in it has one key, itself, and so has a
-    place, a tag and an identifier."""
+    """Return what names share that may be meant by one another. A name without a word in it has one key, itself, and so
+    has a place, a tag and an identifier."""
     if kind in _EXACT:
         return (_EXACT[kind] + name,)
     keys = ("".join(plain_terms(name)), joined(name))
@@ -109,7 +109,7 @@ def query_keys(query: Query) -> Sequence[str]:
 
 
 def grade(query: Query, names: Iterable[tuple[str, str]]) -> float:
-    """How surely the query names a record by these kinds and names; 0 when it does not.
+    """Return how surely the query names a record by these kinds and names; 0 when it does not.
 
     The best name counts, and of identifiers how many of the query's the record has.
     """

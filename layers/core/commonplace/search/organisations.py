@@ -35,7 +35,7 @@ class Retrievals:
         return self._for(organisation)[0]
 
     def fell_back(self, organisation: str, query: Query, ranked: Ranked) -> bool:
-        """Whether only words were compared for want of a vector of the query.
+        """Return whether only words were compared for want of a vector of the query.
 
         An index that has no vectors yet is asked without one. Then a vector is asked for all the same: whether others
         have anything in the index makes no difference.

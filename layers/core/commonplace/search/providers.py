@@ -112,7 +112,7 @@ def search_engine(
 
 
 def index_parameters(settings: RetrievalSettings) -> IndexParameters:
-    """How an index of OpenSearch is built. Raises SettingsError."""
+    """Return how an index of OpenSearch is built. Raises SettingsError."""
     from commonplace.search.opensearch.settings import IndexParameters
 
     try:
@@ -140,7 +140,8 @@ def connection_to(endpoint: str, service: OpenSearchService) -> OpenSearchClient
 
 
 def vector_memory(settings: RetrievalSettings, engine: Engine) -> VectorMemory | None:
-    """Where vectors of unchanged text are found: the embedded index keeps its own, and there may be the cache table.
+    """Return where vectors of unchanged text are found: the embedded index keeps its own, and there may be the cache
+    table.
 
     The embedded index knows a vector once its record is written. With a slow model it is given the table as well: what
     was embedded before a function ran out of time is not embedded again.
@@ -157,7 +158,7 @@ def vector_memory(settings: RetrievalSettings, engine: Engine) -> VectorMemory |
 
 
 def rerank_cache(settings: RetrievalSettings) -> RerankCache:
-    """Where rerank orders are kept for an hour: in the cache table, else in this process."""
+    """Return where rerank orders are kept for an hour: in the cache table, else in this process."""
     if settings.cache_table is None:
         return MemoryRerankCache()
     from commonplace.kernel import aws

@@ -257,7 +257,7 @@ class RetrievalSettings(Organisation, Batch):
 
     @property
     def slow_to_embed(self) -> bool:
-        """Whether a model takes so long, or so much, that no text is to be sent to it twice."""
+        """Return whether a model takes so long, or so much, that no text is to be sent to it twice."""
         chosen = (self.embedding_provider, self.embedding_provider_next)
         return any(choice is not None and choice.kind not in ("none", "local") for choice in chosen)
 

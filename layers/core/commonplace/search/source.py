@@ -46,7 +46,7 @@ class Published:
         return FOR_EVER if self.generation is None else self.generation(record)
 
     def newest(self, record: RecordId) -> int:
-        """What is newer than this was written after the moment."""
+        """Return what is newer than this was written after the moment."""
         return self.versions.get(record, -1) if self.generation is None else self.generation(record)
 
 
@@ -106,7 +106,7 @@ class Change:
     version: int
     """Of the record that was written, or of its tombstone."""
     added: bool | None = None
-    """Whether the index had not held the record before; None where that does not apply."""
+    """Says whether the index had not held the record before; None where that does not apply."""
 
 
 class ChangeLog(Protocol):

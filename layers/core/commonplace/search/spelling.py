@@ -32,7 +32,7 @@ class Vocabulary(Protocol):
     """The words of the live records of an index. Words are folded as by `search.text.fold`, and not stemmed."""
 
     def known(self, word: str) -> bool:
-        """Whether a record has the word in any form."""
+        """Return whether a record has the word in any form."""
         ...
 
     def near(self, word: str, *, anywhere: bool = False) -> Iterable[tuple[str, int]]:
@@ -43,12 +43,12 @@ class Vocabulary(Protocol):
         ...
 
     def findable(self, word: str) -> bool:
-        """Whether a record that passes the request's filters has this very word."""
+        """Return whether a record that passes the request's filters has this very word."""
         ...
 
 
 def edits_allowed(word: str, *, in_sentence: bool = False) -> int:
-    """How many mistakes a word of this length is believed to have."""
+    """Return how many mistakes a word of this length is believed to have."""
     if in_sentence:
         return 1 if len(word) >= 7 else 0
     return 1 if len(word) <= 5 else 2
@@ -62,8 +62,8 @@ DROPPED_ENDING = 0.5
 
 
 def correctable(word: str) -> bool:
-    """Whether a word can be misspelt at all: numbers, versions and abbreviations of two letters cannot, and small words
-    of other languages are not.
+    """Return whether a word can be misspelt at all: numbers, versions and abbreviations of two letters cannot, and
+    small words of other languages are not.
     """
     return len(word) >= SHORTEST_WORD and word.isalpha() and word not in FUNCTION_WORDS
 

@@ -117,7 +117,7 @@ class DynamoVectorCaches:
         return self.of(organisation).clear()
 
     def size(self, organisation: str) -> int:
-        """How many vectors are kept for this organisation. Raises Unavailable."""
+        """Return how many vectors are kept for this organisation. Raises Unavailable."""
         return self.of(organisation).size()
 
 
@@ -167,7 +167,7 @@ class DynamoVectorMemory:
             logger.warning("the table left new vectors undone", extra={"vectors": left})
 
     def size(self) -> int:
-        """How many are kept, each until the end of the day on which it expires. Raises Unavailable."""
+        """Return how many are kept, each until the end of the day on which it expires. Raises Unavailable."""
         now = self._clock()
         try:
             counts = self._table.query(self._partition, "begins_with(sk, :counts)", {"counts": COUNTS})

@@ -107,7 +107,7 @@ def query_terms(text: str, limit: int = 32) -> list[str]:
 
 
 def name_key(name: str) -> str:
-    """What equal names share. Names without a word in them (`C++` has one, `???` has none) are kept as they are."""
+    """Return what equal names share. Names without a word in them (`C++` has one, `???` has none) are kept as they are."""
     return " ".join(words(name)) or plain_key(name)
 
 

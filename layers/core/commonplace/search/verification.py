@@ -84,7 +84,7 @@ class Inspected:
 
 
 def compare(source: Source, index: Inspected, *, vectors: bool) -> list[Difference]:
-    """Where ids and versions differ from the source and, with `vectors`, which records lack theirs."""
+    """Return where ids and versions differ from the source and, with `vectors`, which records lack theirs."""
     held = dict(index.engine.versions())
     published = source.published()
     if published is None:
@@ -268,7 +268,9 @@ def _has(record: RecordId, hits: Iterable[LegHit], leg: Sequence[LegHit]) -> boo
 
 
 def _alike(one: Engine, other: Engine) -> set[RecordId]:
-    """What both hold in the same version: the current index may take no writes any more, which changes its rankings."""
+    """Return what both hold in the same version: the current index may take no writes any more, which changes its
+    rankings.
+    """
     return {record for record, _ in set(one.versions()) & set(other.versions())}
 
 

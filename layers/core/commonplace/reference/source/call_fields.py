@@ -113,8 +113,8 @@ def _parameters(fields: Fields, type: EntryType) -> list[Parameter] | None:
 
 
 def _odd(call: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What contradicts itself, with hints. Variants of a body, and of an option (`-L <range>`, `-L :<name>`), may share
-    a name."""
+    """Return what contradicts itself, with hints. Variants of a body, and of an option (`-L <range>`, `-L :<name>`),
+    may share a name."""
     parameters: list[Parameter] = call["parameters"] or []
     seen: set[tuple[str, ...]] = set()
     for one in parameters:

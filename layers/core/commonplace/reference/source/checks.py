@@ -57,7 +57,9 @@ def check(entries: Sequence[Written], settings: CatalogueSettings, also: Collect
 
 
 def says_nothing(entry: Entry) -> bool:
-    """Whether a command or an endpoint repeats its name, and that is all: its source was not read as it is meant."""
+    """Return whether a command or an endpoint repeats its name, and that is all: its source was not read as it is
+    meant.
+    """
     if entry.type not in ("command", "api") or entry.parameters or entry.usages:
         return False
     known_to_take_nothing = entry.parameters is not None or entry.syntax not in (None, entry.name)
@@ -158,7 +160,7 @@ def _aliases(by_id: dict[str, Written], findings: Findings) -> None:
 
 
 def _titles(entries: Iterable[Written], settings: CatalogueSettings, findings: Findings) -> None:
-    """Where `catalogue.yaml` names its categories or modules, others are likely misspelt."""
+    """Return where `catalogue.yaml` names its categories or modules, others are likely misspelt."""
     for one in entries:
         for name, slug in (("category", one.entry.category), ("subcategory", one.entry.subcategory)):
             if slug and settings.categories and slug not in settings.categories:

@@ -48,14 +48,14 @@ _HINT = "Write a list of entries, or `entries:` with a list, or the fields of on
 
 
 def kind_of(path: str) -> Kind | None:
-    """What is to be read of a path inside the catalogue's folder; None for what is left out, or is not known."""
+    """Return what is to be read of a path inside the catalogue's folder; None for what is left out, or is not known."""
     if path == SETTINGS_FILE:
         return "settings"
     return None if left_out(path) else SUFFIXES.get(PurePosixPath(path).suffix.lower())
 
 
 def is_read(path: str) -> bool:
-    """Whether a sync has to fetch this file."""
+    """Return whether a sync has to fetch this file."""
     return kind_of(path) is not None
 
 
@@ -85,7 +85,7 @@ class Draft:
 
 
 def drafts(path: str, kind: Kind, raw: bytes, findings: Findings) -> Iterator[Draft]:
-    """What a file says. Never raises: what cannot be read is reported."""
+    """Return what a file says. Never raises: what cannot be read is reported."""
     at = At(path)
     if len(raw) > bounds.MAX_FILE_BYTES:
         size = f"{bounds.MAX_FILE_BYTES // 1_000_000} MB"

@@ -91,7 +91,7 @@ class Written:
     """At which its content begins, where the content is the text of a file."""
 
     def at(self, name: str | None = None) -> At:
-        """Where it stands, or a field of it."""
+        """Return where it stands, or a field of it."""
         return At(self.path, self.lines.get(name or "", self.line), self.entry.id)
 
 

@@ -191,7 +191,7 @@ def _generation(fields: Fields, given: Mapping[str, Any]) -> Generation | None:
 
 
 def writable(into: str) -> bool:
-    """Whether a catalogue reads what is written there, and it lies inside its folder."""
+    """Return whether a catalogue reads what is written there, and it lies inside its folder."""
     path = PurePosixPath(into)
     inside = not path.is_absolute() and ".." not in path.parts and "\\" not in into
     return inside and kind_of(path.as_posix()) == "json"

@@ -143,7 +143,7 @@ class CatalogueBefore:
 
     @property
     def fence(self) -> str:
-        """What a plan is made against; publishing over another would undo a newer run."""
+        """Return what a plan is made against; publishing over another would undo a newer run."""
         return f"{self.manifest_etag}/{self.known_etag}"
 
     def settled(self, pipeline: str, source: CatalogueSource) -> bool:
@@ -162,7 +162,7 @@ class CatalogueBefore:
         )
 
     def publishes(self, files: Mapping[str, BlobSha], pipeline: str, source: CatalogueSource) -> bool:
-        """Whether the manifest is that of these very files, read from there by today's rules."""
+        """Return whether the manifest is that of these very files, read from there by today's rules."""
         found = self.manifest
         return (
             found is not None
@@ -201,7 +201,7 @@ def readable(files: Iterable[TreeFile], source: CatalogueSource) -> list[TreeFil
 
 
 def beyond_bounds(files: list[TreeFile], source: CatalogueSource) -> list[Problem]:
-    """Why this is not even fetched: `files` are those to be read."""
+    """Return why this is not even fetched: `files` are those to be read."""
     found = [
         _error(
             "too-large",

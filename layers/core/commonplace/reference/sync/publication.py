@@ -66,7 +66,7 @@ class CatalogueLedger(RunLedger):
         self.objects.put(self._blob_key(blob_sha), raw, media_type="application/octet-stream")
 
     def bytes_of(self, blob_sha: BlobSha) -> bytes | None:
-        """What was kept, checked against its id."""
+        """Return what was kept, checked against its id."""
         found = self.objects.get(self._blob_key(blob_sha))
         return found.body if found and git_blob_sha(found.body) == blob_sha else None
 
@@ -204,7 +204,7 @@ def publish(
 
 
 def catalogue_report(source: CatalogueSource, status: Status, now: Standing | None, at: datetime) -> CatalogueReport:
-    """What is published when the run ends; what it has read is the run's to add."""
+    """Return what is published when the run ends; what it has read is the run's to add."""
     manifest, catalogue = (now.manifest, now.catalogue) if now else (None, None)
     types = Counter(placed.entry.type for placed in catalogue.entries) if catalogue else Counter()
     return CatalogueReport(

@@ -101,7 +101,7 @@ class CatalogueSteps(RunSteps):
         return self._planned(run, plan, by_archive=worth_an_archive(len(needed), tree))
 
     def _wanted(self, files: list[TreeFile], before: CatalogueBefore, full: bool) -> list[TreeFile]:
-        """What is to be read, without what is known not to be published."""
+        """Return what is to be read, without what is known not to be published."""
         left_out = frozenset[BlobSha]() if full else before.left_out(self.pipeline)
         return [file for file in readable(files, self.source) if file.blob_sha not in left_out]
 

@@ -131,7 +131,7 @@ def product_of(catalogue: Catalogue) -> str:
 
 
 def headlines(hit: Hit) -> list[str]:
-    """What has to be known before anything of an entry is used."""
+    """Return what has to be known before anything of an entry is used."""
     entry, called = hit.entry, code(hit.entry.called)
     told = []
     if hit.instead_of:
@@ -165,7 +165,7 @@ def kind_of(hit: Hit, several: bool) -> str:
 
 
 def named(catalogue: Catalogue, id: str) -> str:
-    """What an entry is called where there is one, so that it can be looked up by that."""
+    """Return what an entry is called where there is one, so that it can be looked up by that."""
     found = placed_of(catalogue, id)
     if found is None:
         return code(id)

@@ -124,7 +124,7 @@ def list_commands(using: ReferenceServices, call: Call, asked: ListArguments) ->
 
 
 def _guessed(rows: Sequence[Row]) -> int:
-    """How many rows fit, by what each of them costs: to weigh whole pages takes far longer."""
+    """Return how many rows fit, by what each of them costs: to weigh whole pages takes far longer."""
     left, group = ROOM - HEAD_TOKENS, ""
     for at, row in enumerate(rows[:MOST_NAMES]):
         if (own := f"{row.product} {row.label}") != group:

@@ -65,7 +65,7 @@ class Pages:
                 self._turn()
 
     def fits(self, item: Item) -> bool:
-        """Whether it has room on the page that is being filled."""
+        """Return whether it has room on the page that is being filled."""
         return self._left_by(item) >= 0
 
     def _left_by(self, item: Item) -> int:

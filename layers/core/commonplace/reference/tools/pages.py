@@ -101,7 +101,7 @@ def beginning_of(hit: Hit, room: int, several: bool = False, *, alone: bool = Fa
 
 
 def tool_of(hit: Hit) -> str:
-    """Which tool pages through an entry."""
+    """Return which tool pages through an entry."""
     return TOOL_OF.get(hit.entry.type, "get_guide")
 
 
@@ -156,7 +156,9 @@ _AGAIN = ("id", "type", "title", "name", "method", "path_template", "catalogue",
 
 
 def _head(hit: Hit, room: int, several: bool) -> tuple[dict[str, Any], list[str], Sequence[Item], bool]:
-    """What is never cut: data, text, required parameters that no answer has room for, and whether any are shortened."""
+    """Return what is never cut: data, text, required parameters that no answer has room for, and whether any are
+    shortened.
+    """
     entry = hit.entry
     examples = _examples(entry)[:1]
     data = brief(hit, several) | {
@@ -218,7 +220,7 @@ def _written(items: Iterable[Item]) -> tuple[dict[str, Any], list[str]]:
 
 
 def _summed(items: Iterable[Item]) -> str:
-    """What a page holds, in a few words."""
+    """Return what a page holds, in a few words."""
     told = []
     for (kind, place), group in groupby(items, lambda item: (item.kind, item.place)):
         count = sum(1 for _ in group)
@@ -278,7 +280,7 @@ def fit_many(hits: Sequence[Hit], room: int, several: bool = False, *, evenly: b
 
 
 def fit_names(hits: Sequence[Hit], room: int) -> list[str]:
-    """What the first of these are called, as many as there is room for."""
+    """Return what the first of these are called, as many as there is room for."""
     names = [line(hit.entry.called, NAME_CHARACTERS) for hit in hits]
     return [name for name, spent in zip(names, accumulate(map(name_cost, names)), strict=True) if spent <= room]
 

@@ -87,7 +87,7 @@ def _depth(parameter: Parameter) -> int:
 
 
 def _need(parameter: Parameter) -> str:
-    """When it is required, as the generator of endpoints says at the end of a description."""
+    """Return when it is required, as the generator of endpoints says at the end of a description."""
     found = _NEED.search(parameter.description)
     return found[1] if found else ""
 

@@ -59,7 +59,7 @@ def quoted(text: str) -> str:
 
 
 def product_of(titles: list[str]) -> str:
-    """What the product is called; several catalogues are several names."""
+    """Return what the product is called; several catalogues are several names."""
     names = [named for title in titles[:MAX_TITLES] if (named := line(title, MAX_TITLE_CHARACTERS))]
     if not names:
         return "this product"

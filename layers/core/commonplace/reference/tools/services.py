@@ -37,11 +37,11 @@ class ReferenceServices:
     organisation: str = "default"
     """The deployment's own: of gaps that are reported by accounts without one."""
     keeps_gaps: bool = True
-    """Whether there is a list of gaps."""
+    """True if there is a list of gaps."""
 
     @property
     def several(self) -> bool:
-        """Whether an answer has to say which product it is about."""
+        """Return whether an answer has to say which product it is about."""
         return len(self.reference.catalogues()) > 1
 
 
@@ -58,7 +58,7 @@ class Filtered(Arguments):
 
 
 def may_report(using: ReferenceServices, call: Call) -> bool:
-    """Whether this caller could report a gap now; otherwise the tool is not suggested."""
+    """Return whether this caller could report a gap now; otherwise the tool is not suggested."""
     need = Need(REPORTERS, scope(NAME, "write"), "commands")
     open_to_writing = using.keeps_gaps and not call.caller.read_only
     return open_to_writing and judge(call.caller.principal, need) is Verdict.ALLOWED
@@ -117,7 +117,7 @@ def modules(using: ReferenceServices) -> Sequence[str]:
 def unknown(
     using: ReferenceServices, category: str | None = None, module: str | None = None, within: Within = EVERYWHERE
 ) -> list[str]:
-    """What to say of conditions that nothing can fulfil."""
+    """Return what to say of conditions that nothing can fulfil."""
     asked = [("category", category, categories), ("module", module, modules)]
     found = [(kind, value, known(using)) for kind, value, known in asked if value]
     missed = [(kind, value, known) for kind, value, known in found if value not in known]

@@ -173,7 +173,7 @@ class EmbeddedEngine:
     def fetch(
         self, wanted: Sequence[tuple[RecordId, int | None]], query: Query, vector: QueryVector | None = None
     ) -> dict[RecordId, Found]:
-        """What is shown of the wanted records; those that are gone are left out. Raises Unavailable."""
+        """Return what is shown of the wanted records; those that are gone are left out. Raises Unavailable."""
         with self._reading("no") as database:
             if database is None:
                 return {}
@@ -200,7 +200,7 @@ class EmbeddedEngine:
             return {record: parts for record, parts in found.items() if parts is not None}
 
     def ranks(self, record: RecordId, query: Query, vector: QueryVector | None, filters: Filters) -> Standing:
-        """Where the record stands in each leg. Raises Unavailable."""
+        """Return where the record stands in each leg. Raises Unavailable."""
         with self._reading("no") as database:
             held = self._held(database, record) if database else None
             if database is None or held is None:

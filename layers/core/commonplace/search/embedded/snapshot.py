@@ -178,7 +178,7 @@ class Snapshot:
         return next((row for row in rows if row & (MOST_CHUNKS - 1) == ordinal), rows[0] if rows else None)
 
     def mask(self, filters: Filters, allowed: Callable[[], Iterable[int]]) -> "Array":
-        """Which records pass the filters; `allowed` gives their rows."""
+        """Return which records pass the filters; `allowed` gives their rows."""
         import numpy
 
         mask = self._masks.get(filters)
@@ -201,11 +201,11 @@ class Snapshot:
         return kept
 
     def fits(self, vector: Vector) -> bool:
-        """Whether a vector can be compared with those of the chunks."""
+        """Return whether a vector can be compared with those of the chunks."""
         return not self._chunks.embedded.any() or len(vector) == self._chunks.vectors.shape[1]
 
     def knows(self, database: sqlite3.Connection, term: str) -> bool:
-        """Whether a record has the term."""
+        """Return whether a record has the term."""
         return any(len(self._scores_of(database, table, term)[0]) for table in ("passages", "labels"))
 
     def words(self, database: sqlite3.Connection, letter: str) -> list[tuple[str, int]]:

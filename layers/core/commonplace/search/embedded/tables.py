@@ -122,7 +122,7 @@ def _count_write(database: sqlite3.Connection) -> None:
 
 
 def state(database: sqlite3.Connection) -> State:
-    """What changes with every write."""
+    """Return what changes with every write."""
     number, token = database.execute("SELECT number, token FROM writes ORDER BY number DESC LIMIT 1").fetchone()
     return int(number), str(token)
 
@@ -140,7 +140,7 @@ def drop(database: sqlite3.Connection) -> None:
 
 
 def facts(database: sqlite3.Connection) -> dict[str, str]:
-    """What the file says of itself; nothing when it is new."""
+    """Return what the file says of itself; nothing when it is new."""
     if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
         return {}
     return dict(database.execute("SELECT name, value FROM meta"))

@@ -126,7 +126,7 @@ class TitanEmbeddings:
 
 
 def geography(region: str) -> str | None:
-    """Where Cohere Embed v4 is called by the profile of a geography, which keeps requests in that geography."""
+    """Return where Cohere Embed v4 is called by the profile of a geography, which keeps requests in that geography."""
     prefix = region.partition("-")[0]
     return prefix if prefix in ("us", "eu") and "-gov-" not in region else None
 

@@ -39,7 +39,7 @@ class Guard:
         self._sleep = sleep
 
     def run(self, call: Callable[[], T]) -> T:
-        """What `call` answers. Raises Unavailable: at once while the breaker is open."""
+        """Return what `call` answers. Raises Unavailable: at once while the breaker is open."""
         trial = self._breaker.check()
         trips = self._breaker.trips
 

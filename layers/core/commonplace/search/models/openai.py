@@ -192,7 +192,7 @@ def _numbers(embedding: object) -> object:
 
 
 def _code(raw: bytes) -> str:
-    """What the service calls its refusal; its sentence may quote the key or a text, and is not read."""
+    """Return what the service calls its refusal; its sentence may quote the key or a text, and is not read."""
     try:
         error = json.loads(raw)["error"]
         code = error.get("code") or error.get("type")

@@ -57,7 +57,7 @@ class Likeness:
     coverage: float = 0.0
     """The share of the query's terms that one passage has, with the labels of its document."""
     titled: bool = False
-    """Whether the title has all terms of the query, or the query all of the title."""
+    """True if the title has all terms of the query, or the query all of the title."""
     labelled: bool = False
     """The names of one passage have all terms of the query."""
     best: int | None = None
@@ -65,7 +65,7 @@ class Likeness:
 
 
 def pack(passages: Sequence[PassageText]) -> list[bytes]:
-    """What is kept of each. Numbers are little-endian: four of 16 bits (how many tokens, terms of the title, and
+    """Return what is kept of each. Numbers are little-endian: four of 16 bits (how many tokens, terms of the title, and
     terms of names, and whether it is a listing), ids of tokens of 16 bits, hashes of terms of 32 bits, in that order.
 
     Raises Unavailable when the files of the model are missing.

@@ -57,7 +57,7 @@ class Refused(Unavailable):
 
     @property
     def is_gone(self) -> bool:
-        """Whether an index, or the alias used, is not there any more."""
+        """Return whether an index, or the alias used, is not there any more."""
         return self.status_code == 404
 
     def __str__(self) -> str:
@@ -260,7 +260,7 @@ def _whole(value: Any) -> Any:
 
 
 def failure(status: int, kind: str, reason: str) -> Unavailable:
-    """What an error of a request, or of one item in it, means for the caller."""
+    """Return what an error of a request, or of one item in it, means for the caller."""
     if status in OVERLOADED:
         return Unavailable("The search index is overloaded or starting.", retry_after_seconds=5)
     if status in (401, 403):

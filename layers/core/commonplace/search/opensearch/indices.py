@@ -128,7 +128,7 @@ def index_name(stem: str, facts: Facts, number: int = 1) -> str:
 
 
 def is_index_of(stem: str, name: str) -> bool:
-    """Whether this is the name of an index of the collection, and not of another one whose stem begins alike."""
+    """Return whether this is the name of an index of the collection, and not of another one whose stem begins alike."""
     return re.fullmatch(re.escape(stem) + r"-[0-9a-f]{12}(?:-[0-9]+)?", name) is not None
 
 
@@ -146,7 +146,7 @@ def open_index(client: OpenSearchClient, name: str) -> Opened:
 
 
 def mismatch(found: Sequence[Facts], wanted: Facts) -> IndexMismatch:
-    """Why nothing can be written to indexes of these facts."""
+    """Return why nothing can be written to indexes of these facts."""
     first = found[0]
     if first.model != wanted.model:
         said = f"The search index was built with the embedding model {first.model}, not with {wanted.model}."

@@ -118,7 +118,7 @@ SHOWN_CHUNK_FIELDS = [f"chunks.{name}" for name, rule in CHUNK_RULES.items() if 
 
 
 def facts(provider: EmbeddingProvider | None, parameters: IndexParameters, *, serverless: bool = False) -> Facts:
-    """What an index of this model under these parameters is known by."""
+    """Return what an index of this model under these parameters is known by."""
     model = model_fingerprint(provider) if provider else LEXICAL_ONLY
     dimension = provider.dimension if provider else None
     hashed = [_mappings(dimension, parameters, serverless), _analysis(parameters), parameters.shards]
@@ -129,7 +129,7 @@ def facts(provider: EmbeddingProvider | None, parameters: IndexParameters, *, se
 def index_body(
     provider: EmbeddingProvider | None, parameters: IndexParameters, *, serverless: bool = False, building: bool = False
 ) -> dict[str, Any]:
-    """What an index is created with. One that is being built makes nothing visible until it is settled."""
+    """Return what an index is created with. One that is being built makes nothing visible until it is settled."""
     known = facts(provider, parameters, serverless=serverless)
     dimension = provider.dimension if provider else None
     kept = {"schema": known.schema, "chunker": known.chunker, "model": known.model, "mapping": known.mapping}
@@ -269,7 +269,7 @@ def buried(gone: Tombstone, now_ms: int) -> tuple[int, dict[str, Any]]:
 
 
 def usable(vector: Vector) -> bool:
-    """Whether it has a direction: OpenSearch refuses zero vectors and those with a number that is none."""
+    """Return whether it has a direction: OpenSearch refuses zero vectors and those with a number that is none."""
     length = math.fsum(value * value for value in vector)
     return 0.0 < length < math.inf
 
@@ -289,7 +289,7 @@ def chunk_of(source: Mapping[str, Any]) -> Chunk:
 
 
 def unpacked(value: str) -> tuple[bytes, ...]:
-    """What is kept of the tokens of each chunk, out of a doc value: base64 of parts, each after its length."""
+    """Return what is kept of the tokens of each chunk, out of a doc value: base64 of parts, each after its length."""
     whole, at, parts = b64decode(value + "=="), 0, []  # it comes without padding
     while at < len(whole):
         (length,) = struct.unpack_from("<I", whole, at)

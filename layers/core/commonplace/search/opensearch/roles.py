@@ -105,7 +105,7 @@ class DomainRoles:
         raise RolesRefused(f"{method} {path}: {outcome}")
 
     def _attempt(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[str, bool]:
-        """What went wrong, in a word, and whether trying again is useless. No word means success."""
+        """Return what went wrong, in a word, and whether trying again is useless. No word means success."""
         url = f"{self._endpoint}/_plugins/_security/api/{path}"
         data = json.dumps(body).encode() if body is not None else None
         headers = {"Content-Type": "application/json"} if data else {}

@@ -96,7 +96,7 @@ def versions(answers: Sequence[Mapping[str, Any]]) -> list[tuple[RecordId, int]]
 
 
 def total(answer: Mapping[str, Any]) -> int:
-    """How many records match, exactly."""
+    """Return how many records match, exactly."""
     return int(answer["hits"]["total"]["value"])
 
 
@@ -175,7 +175,7 @@ def suggester(query: Query) -> Body:
 
 
 def proposals(answer: Mapping[str, Any]) -> Proposals:
-    """What the suggester said of each word."""
+    """Return what the suggester said of each word."""
     entries = answer.get("suggest", {}).get("near", ())
     return {
         item["text"]: {option["text"]: option["freq"] for option in item["options"]}
@@ -224,7 +224,7 @@ def _any(query: Body) -> Body:
 
 
 def admitted(client: OpenSearchClient, index: str, record: RecordId, where: Sequence[Body]) -> bool:
-    """Whether the filters let the record through."""
+    """Return whether the filters let the record through."""
     query = {"bool": {"filter": [queries.these([record]), queries.LIVE, *where]}}
     (answer,) = multi_search(client, index, [queries.counted(query)], record)
     return total(answer) > 0
