@@ -1,4 +1,4 @@
-"""What commands take, as their entries say it, and what of it a line has: words and options."""
+"""The words and options that commands take, as their entries say it, and those that a line has."""
 
 import re
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _NUMBERED = re.compile(r"-\d+\Z")
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What a command takes, as its entry says."""
+    """The words and options that a command takes, as its entry says."""
 
     patterns: tuple[Pattern, ...]
     options: Options
@@ -99,7 +99,7 @@ def read(rest: Sequence[str], taken: Taken, *, swallow: bool) -> tuple[list[str]
 
 
 def _is_value_of(option: str, token: str, taken: Taken, *, swallow: bool) -> bool:
-    """Return whether a word is the value of the option before it: of one that does not exist, as it is of the nearest."""
+    """Return whether a word is the value of the option before it; of one that does not exist, as of the nearest."""
     follows = taken.options.followed(option)
     if follows is None and not taken.options.has(option):
         near = nearest(option, taken.options.takes)

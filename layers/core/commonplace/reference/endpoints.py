@@ -64,7 +64,7 @@ def is_path(word: str) -> bool:
 
 
 def segments(path: str) -> list[str]:
-    """Of a path or URL, without host, query string, fragment and empty ones; at most one more than MAX_SEGMENTS."""
+    """Return those of a path or URL, without query, fragment and empty ones; at most one more than MAX_SEGMENTS."""
     bare = _ORIGIN.sub("", path, count=1).partition("?")[0].partition("#")[0]
     return [unquote(segment) for segment in bare.split("/", 2 * MAX_SEGMENTS) if segment][: MAX_SEGMENTS + 1]
 
@@ -145,13 +145,13 @@ class Api:
         return any(re.fullmatch(".+".join(map(re.escape, _PARAMETER.split(one))), asked) for one in self.hosts)
 
     def variants(self, asked: list[str]) -> Iterator[list[str]]:
-        """Without the base path of a server, and with it."""
+        """Yield the path without the base path of a server, and with it."""
         yield from (asked[len(base) :] for base in self.bases if tuple(asked[: len(base)]) == base)
         yield from ([*base, *asked] for base in self.bases if tuple(asked[: len(base)]) != base)
 
 
 class Endpoints:
-    """Of every catalogue."""
+    """The endpoints of every catalogue."""
 
     def __init__(self, shelved: Shelved) -> None:
         by_catalogue: dict[str, list[Kept]] = {one.name: [] for one in shelved.catalogues}
@@ -209,7 +209,7 @@ class Endpoints:
 
 
 def host(url: str) -> str:
-    """Of a URL, with the port if it names one; empty for a path."""
+    """Return the host of a URL, with the port if it names one; empty for a path."""
     origin = _ORIGIN.match(url)
     return origin[0].partition("://")[2].rpartition("@")[2].lower() if origin else ""
 
@@ -226,7 +226,7 @@ def _unknown(kept: Kept, asked: Iterable[str]) -> tuple[UnknownOption, ...]:
 
 
 def _of_query(path: str, found: Sequence[Kept]) -> tuple[Kept, ...]:
-    """Of each method those whose templates have most of the query, and nothing of one that is not asked for."""
+    """Return, for each method, those whose templates have most of the query, and nothing else than it has."""
     asked = fixed_query(path)
     queries = [fixed_query(kept.entry.path_template or "") for kept in found]
     ranks = [len(one) if one <= asked else -1 for one in queries]

@@ -35,7 +35,7 @@ def catalogues_prefix(name: str) -> str:
 
 
 def catalogue_key(name: str, digest: str) -> str:
-    """Of one publication; `digest` is of its bytes."""
+    """Return the key of one publication; `digest` is of its bytes."""
     return f"{catalogues_prefix(name)}{digest}.json"
 
 
@@ -96,7 +96,9 @@ class CatalogueLibrary:
         self._looking = Lock()
 
     def edition(self) -> Edition:
-        """As `ports.Shelf`. Raises Unavailable while a catalogue has never been read and the store does not answer."""
+        """Return the current edition. Raises Unavailable while a catalogue has never been read and the store does not
+        answer.
+        """
         held = self._edition
         if held is not None and self._clock() < self._fresh_until:
             return held

@@ -121,11 +121,11 @@ class Lookup:
 
     @cached_property
     def modules(self) -> tuple[str, ...]:
-        """In use, those with most entries first."""
+        """Return the modules in use, those with most entries first."""
         return modules_of(self._shelved)
 
     def entry(self, catalogue: str, id: str) -> Kept | None:
-        """By the catalogue's name and its own id; None when there is none."""
+        """Return the entry of this catalogue and id; None when there is none."""
         return self._shelved.by_id(catalogue, id)
 
     def matching(self, asked: Asked) -> Callable[[Kept], bool]:

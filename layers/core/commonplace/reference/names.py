@@ -33,7 +33,7 @@ def tokens(line: str) -> list[str]:
 
 
 def command_tokens(line: str) -> list[str]:
-    """Of one command: what a shell would run after it, and with which rights, is not of it."""
+    """Return those of one command: what a shell would run after it, and with which rights, is not of it."""
     found = list(takewhile(lambda token: token not in _OPERATORS, _TOKEN.findall(line)))
     while len(found) > 1 and (found[0] == "sudo" or _ASSIGNED.match(found[0])):
         del found[0]
@@ -64,7 +64,7 @@ def names_no_subcommand(token: str) -> bool:
 
 
 def bare_name(line: str) -> str:
-    """Without placeholders and options, for a name that was given with them: `users roles list`."""
+    """Return the name without placeholders and options, for one that was given with them: `users roles list`."""
     return " ".join(token for token in tokens(line) if not (is_option(token) or is_placeholder(token)))
 
 
@@ -99,7 +99,7 @@ class Spelt:
         return next((found for each in (self._spelt, self._humped) for key in keys if (found := each.get(key))), ())
 
     def spelt(self, key: str) -> Sequence[Kept]:
-        """By the spelling itself."""
+        """Return the entries of the spelling itself."""
         return self._spelt.get(key, ())
 
     def keys(self) -> Iterable[str]:
@@ -107,7 +107,7 @@ class Spelt:
 
 
 class Names:
-    """Of everything that is kept."""
+    """The names of every entry."""
 
     def __init__(self, shelved: Shelved) -> None:
         self.commands, self.aliases = Spelt(), Spelt()
@@ -170,7 +170,9 @@ class Names:
         return {name[after:].split(" ", 1)[0] for name in self._range(key + " ")}
 
     def subcommands(self, key: str, catalogue: Catalogue) -> set[str]:
-        """Of one catalogue, and without what only a hyphen joins: `install-test` is no subcommand of `install`."""
+        """Return those of one catalogue, without what only a hyphen joins: `install-test` is no subcommand of
+        `install`.
+        """
         found = (kept for name in self._range(key + " ") for kept in self.commands.spelt(name))
         names = (command_name(kept.entry).split(" ") for kept in found if kept.catalogue is catalogue)
         size = key.count(" ") + 1

@@ -21,7 +21,7 @@ _HELP = frozenset({"-h", "--help", "-help", "-?"})
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Of a command, with those of the groups that it belongs to."""
+    """The options of a command, with those of the groups that it belongs to."""
 
     takes: dict[str, bool | None]
     """Says whether a value follows; None where it may be joined by `=` alone, or where nobody says."""
@@ -74,7 +74,7 @@ class Options:
 
 
 def nearest(name: str, names: Iterable[str]) -> tuple[str, ...]:
-    """By edits, by what both begin with, by words that both have."""
+    """Return the nearest by edits, by what both begin with, by words that both have."""
     far = [(distance, other) for other in names if (distance := _distance(name, other)) is not None]
     return tuple(other for _, other in sorted(far)[:NEAREST])
 

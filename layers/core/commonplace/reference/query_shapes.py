@@ -71,7 +71,7 @@ def asks_for_kind(words: Sequence[str], known: Container[str]) -> bool:
 
 
 def without_kind(text: str) -> tuple[str, EntryType | None]:
-    """Return what it asks for, and of which type, if it ends in a kind: `helios gw users list command`. Else nothing."""
+    """Return what it names, and of which type, if it ends in a kind: `helios gw users list command`. Else nothing."""
     name, _, last = unwrapped(text).rpartition(" ")
     kind = _bare(last)
     return (name, KINDS[kind]) if kind in KINDS else ("", None)
@@ -112,7 +112,7 @@ class Shapes:
         return next(self._names.beginning_with(" ".join(key)), None) is not None
 
     def _is_misspelt(self, found: Sequence[str]) -> bool:
-        """Return whether every word is one of commands, or nearly: the `is` in `helios is users list` was to be `ms`."""
+        """Return whether every word is one of commands, or nearly: `is` in `helios is users list` was to be `ms`."""
         root, *rest = words(found) or [""]
         if root not in self._roots - ORDINARY_VERBS or len(rest) > LONGEST_NAME:
             return False

@@ -69,7 +69,7 @@ def terms(text: str, stem: Stemmer) -> list[str]:
 
 
 def characters_read(entries: int) -> int:
-    """Of the content of each of so many entries."""
+    """Return how many are read of the content of each of so many entries."""
     return min(READ_CHARACTERS, EDITION_CHARACTERS // max(1, entries))
 
 
@@ -104,7 +104,7 @@ def _leading(told: Sequence[str]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How words are weighed. Chosen on half of the judged queries of `bench/reference`, and on questions of products
+    """The weights of words. Chosen on half of the judged queries of `bench/reference`, and on questions of products
     that it does not have; checked on the other half.
     """
 

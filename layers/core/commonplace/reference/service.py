@@ -67,7 +67,7 @@ class Reference:
         self._prepared: Prepared | None = None
 
     def search(self, asked: Asked) -> SearchAnswer:
-        """By name what is shaped like a command or an endpoint, and nothing else; by words and meaning the rest."""
+        """Find by name what is shaped like a command or an endpoint; by words and meaning the rest."""
         asked = replace(asked, query=_clean(asked.query), category=_category(asked.category))
         prepared = self._prepare()
         if (named := prepared.lookup.shaped(asked)) is not None:

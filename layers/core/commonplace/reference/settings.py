@@ -29,7 +29,7 @@ class CatalogueSource:
     """`owner/name`."""
     branch: str
     folder: str
-    """Without a slash at either end; empty for the whole repository."""
+    """The folder without a slash at either end; empty for the whole repository."""
     url: str | None = None
     """Where people see the repository, where that is not GitHub: a laptop's folder, `file:///home/ada/product`."""
 
@@ -108,7 +108,7 @@ def catalogue_sources(environ: Mapping[str, str]) -> tuple[CatalogueSource, ...]
 
 
 def catalogue_context(name: str) -> str:
-    """Of the commit statuses of a catalogue."""
+    """Return the context of the commit statuses of a catalogue."""
     return f"commonplace/reference/{name}"
 
 

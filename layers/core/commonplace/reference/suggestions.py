@@ -119,7 +119,7 @@ class Suggesting:
         return spelling(command_name(kept.entry)).startswith(f"{head} ")
 
     def _meant(self, plain: Sequence[str], conditions: Conditions) -> Iterator[Kept]:
-        """By the words that follow what exists of a line, among what begins with that; by all, where nothing does."""
+        """Yield by the words after what exists of a line, among what begins with that; by all, where nothing does."""
         for end in range(len(plain), -1, -1):
             head, rest = " ".join(plain[:end]), plain[end:]
             if end and not (self._names.commands.spelt(head) or self._names.next_words(head)):
@@ -152,7 +152,7 @@ class Suggesting:
         return 2 * sum(not stems.isdisjoint(one) for one in meant) / (len(asked) + len(name) or 1)
 
     def _misspelt(self, letters: str, conditions: Conditions, most: int = MISSPELT) -> Iterator[tuple[int, Known]]:
-        """By letters alone, with the edits."""
+        """Yield names near by letters alone, with the edits."""
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 

@@ -77,12 +77,12 @@ class Synonyms:
         """Words of the longest phrase."""
 
     def of(self, phrase: Phrase) -> Sequence[Phrase]:
-        """In the order of the tables; none for what has no synonym."""
+        """Return the synonyms in the order of the tables; none for what has no synonym."""
         return tuple(self._others.get(phrase, ()))
 
 
 class Stemmer:
-    """From a folded word to what its forms have in common. Remembers, for names repeat their words."""
+    """Maps a folded word to what its forms have in common. Remembers, for names repeat their words."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}

@@ -31,7 +31,7 @@ class Part:
 
 @dataclass(slots=True)
 class Group:
-    """What stands in brackets: words and groups, and other ways to fill them."""
+    """The content of brackets: words and groups, and other ways to fill them."""
 
     optional: bool
     ways: list[list["str | Group"]] = field(default_factory=lambda: [[]])
@@ -99,7 +99,7 @@ class _Reader:
     literally: bool
 
     def ways(self, group: Group, *, outer: bool = False) -> list[Pattern]:
-        """Of a group. Outside of every group, alternatives are those of one word."""
+        """Return the ways of a group. Outside of every group, alternatives are those of one word."""
         found: list[list[Part]] = []
         for way in group.ways:
             after_option, joined = False, outer and bool(found)
@@ -120,7 +120,7 @@ class _Reader:
         return self._valued(found, outer=outer)
 
     def _valued(self, ways: list[list[Part]], *, outer: bool) -> list[Pattern]:
-        """With a small word as a value where it is not typed as it is: `[package]`, but not `[fix|audit]`."""
+        """Return them with a small word as a value unless it is typed as it is: `[package]`, but not `[fix|audit]`."""
         if self.literally or outer or len(ways) > 1 or len(ways[0]) != 1:
             return [tuple(way) for way in ways]
         return [(replace(ways[0][0], literal=False),)]
@@ -171,7 +171,7 @@ def _leads(text: str, start: int) -> bool:
 
 
 def _end(text: str, start: int, *, whole: bool, first: bool = False, bars: bool = False) -> int:
-    """Of the word that begins there, or of its `first` bracket."""
+    """Return the end of the word that begins there, or of its `first` bracket."""
     at, open_ = start, list[str]()
     while at < len(text):
         sign = text[at]

@@ -74,7 +74,7 @@ class Ranked:
 
     @property
     def total(self) -> int:
-        """By words alone every match, exactly; else the candidates."""
+        """The number of all matches, by words alone; else of the candidates."""
         kept = len(self.best.ranking)
         return max(self.candidates.total, kept) if self.by_words else kept
 

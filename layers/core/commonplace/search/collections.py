@@ -31,7 +31,7 @@ Models = Sequence[EmbeddingProvider | None]
 
 @dataclass(frozen=True, slots=True)
 class IndexContext:
-    """What the index function hands to each capability that has a collection."""
+    """The parts that the index function hands to each capability that has a collection."""
 
     environ: Mapping[str, str]
     settings: RetrievalSettings

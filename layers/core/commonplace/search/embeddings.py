@@ -105,7 +105,7 @@ def embed_each(
     memories: VectorMemories = no_memories,
     enough: Callable[[], bool] | None = None,
 ) -> list[IndexedRecord]:
-    """As `embed_records`, in order, with the memory of each record's own organisation.
+    """Return what `embed_records` does, in order, with the memory of each record's own organisation.
 
     The texts of two organisations are never sent in one call: whether one has a text already shows in no other's work.
     """
@@ -150,7 +150,7 @@ def _embed(
 
 
 def _by_halves(keys: Sequence[str], texts: Sequence[str], provider: EmbeddingProvider) -> dict[str, Vector]:
-    """Of texts that failed together, the vectors of those that the model takes; none when both halves fail.
+    """Return, of texts that failed together, the vectors of those that the model takes; none when both halves fail.
 
     So one text that a model refuses costs its neighbours nothing, and a model that is away is called only twice more.
     """

@@ -297,7 +297,7 @@ def _tombstone(record: RecordId, horizon: int, held: Mapping[RecordId, int]) -> 
 
 
 class Note(Protocol):
-    """Whether records of one collection may wait for vectors."""
+    """The note that records of one collection may wait for vectors."""
 
     def put(self) -> None:
         """Notes that some wait, as of now. Never fails its caller: `reconcile` looks without a note."""

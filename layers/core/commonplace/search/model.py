@@ -175,7 +175,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the engine keeps of a hit for showing it: the record without body, and its matched chunk."""
+    """The parts of a hit that are shown: the record without body, and its matched chunk."""
 
     record: Record
     chunk: Chunk | None
@@ -415,7 +415,7 @@ class SearchResults:
 
 @dataclass(frozen=True, slots=True)
 class LegShare:
-    """What one leg gave a hit: rank from 1, raw score, and the share of the fused score before weighing."""
+    """The share of one leg in a hit: rank from 1, raw score, and the share of the fused score before weighing."""
 
     rank: int
     score: float
@@ -470,10 +470,10 @@ class Explanation:
 
 
 class Publication(Protocol):
-    """What is published, for explaining why something is not found, and for telling one publication from another."""
+    """The publication, for explaining why something is not found, and for telling one publication from another."""
 
     def version(self) -> str | None:
-        """Of what is published now; None before anything was. Raises Unavailable."""
+        """The version of what is published now; None before anything was. Raises Unavailable."""
         ...
 
     def generation_of(self, record: RecordId) -> int | None:

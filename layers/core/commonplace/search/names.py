@@ -1,4 +1,4 @@
-"""Whether a query *is* a name: relevance is a matter of degree, a name is not.
+"""The names that a query may be: relevance is a matter of degree, a name is not.
 
 A name is meant by the whole query or, less surely, by its subject without the frame of a question.
 """

@@ -185,7 +185,9 @@ class SearchService:
         self._engine.held(())
 
     def _ranked(self, query: Query, request: SearchRequest, watch: Stopwatch) -> tuple[SearchResults, Stages]:
-        """By words and by meaning: a ranking that ends at its candidates, or after a few where none of them fits."""
+        """Search by words and by meaning: a ranking that ends at its candidates, or after a few where none of them
+        fits.
+        """
         ranked = self._retrieval.rank(query, request, max(TOKEN_DEPTH, request.limit), watch)
         candidates, ranking = ranked.candidates, ranked.best.ranking
         best = [record for record, _ in ranking[:TOKEN_DEPTH]]
@@ -234,7 +236,9 @@ class SearchService:
         return results, Stages(ranked, [record for record, _ in order], likeness)
 
     def _by_words(self, query: Query, request: SearchRequest, watch: Stopwatch) -> tuple[SearchResults, Stages]:
-        """By words alone: exact total, any page, in the engine's order. Nothing is collapsed and nothing reranked."""
+        """Search by words alone: exact total, any page, in the engine's order. Nothing is collapsed and nothing
+        reranked.
+        """
         with watch.stage("candidates"):
             page = self._engine.page(query, request.filters, request.limit, request.after)
         scores = [(hit.id, lexical_score(hit.score)) for hit in page.hits]

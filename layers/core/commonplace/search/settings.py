@@ -149,7 +149,7 @@ FUSION = Kind("min-max or rrf, with or without weights of words and meaning: min
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenAiSettings:
-    """How OpenAI's API is reached, or a service that speaks as it does."""
+    """The address and key of OpenAI's API, or of a service that speaks as it does."""
 
     base_url: str = OPENAI_API
     """Without a slash at its end."""
@@ -298,7 +298,7 @@ def _sibling(name: str, collection: Collection) -> str:
 
 
 class IndexSettings(RetrievalSettings, Deployment, ContentStore):
-    """Of the function that writes the index."""
+    """The settings of the function that writes the index."""
 
     stage: str = setting_of(Deployment, "stage")
     activity_table: str | None = setting(text("the name of a DynamoDB table"), "ACTIVITY_TABLE", default=None)
@@ -306,7 +306,7 @@ class IndexSettings(RetrievalSettings, Deployment, ContentStore):
 
 
 class RankingSettings(RetrievalSettings):
-    """Of functions that search."""
+    """The settings of functions that search."""
 
     rerank_provider: RerankChoice = setting(
         Kind(

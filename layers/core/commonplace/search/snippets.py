@@ -20,7 +20,7 @@ _WINDOW = 0.75
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """What is shown, and where the words that were found stand in it: start and end, in characters."""
+    """The text that is shown, and where the words that were found stand in it: start and end, in characters."""
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()

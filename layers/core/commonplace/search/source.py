@@ -68,7 +68,7 @@ class Source(Protocol):
         ...
 
     def horizon(self) -> Horizon:
-        """As `Published.horizon`, without the list."""
+        """Return what `Published.horizon` is, without the list."""
         ...
 
     def published(self) -> Published | None:

@@ -91,7 +91,7 @@ _LETTERS = _Letters()
 
 
 def fold_in_place(text: str) -> str:
-    """As `fold`, letter for letter, so that positions in the text stay what they are."""
+    """Fold the text letter for letter, so that positions in the text stay what they are."""
     return text.lower() if text.isascii() else text.translate(_LETTERS)
 
 
@@ -107,7 +107,7 @@ def query_terms(text: str, limit: int = 32) -> list[str]:
 
 
 def name_key(name: str) -> str:
-    """Return what equal names share. Names without a word in them (`C++` has one, `???` has none) are kept as they are."""
+    """Return what equal names share. Names without a word in them (`C++` has one, `???` has none) stay as they are."""
     return " ".join(words(name)) or plain_key(name)
 
 

@@ -1,4 +1,4 @@
-"""How a command or an endpoint is called, out of an entry's fields: its name, usages and parameters."""
+"""The call of a command or an endpoint, out of an entry's fields: its name, usages and parameters."""
 
 import re
 from collections.abc import Iterator, Sequence

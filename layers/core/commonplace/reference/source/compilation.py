@@ -28,7 +28,7 @@ class Origin(Protocol):
 
     @property
     def folder(self) -> str:
-        """Without a slash at either end; empty for the whole repository."""
+        """The folder without a slash at either end; empty for the whole repository."""
         ...
 
 

@@ -141,7 +141,7 @@ def _listed(path: str, parsed: Parsed, findings: Findings, at: At) -> Iterator[D
 
 
 def type_of(path: str) -> EntryType | None:
-    """From the file's name, else from the innermost folder that says one."""
+    """Return the type that the file's name says, else the innermost folder that says one."""
     parts = PurePosixPath(path)
     names = (parts.stem, *reversed(parts.parent.parts))
     return next((FOLDERS[name.lower()] for name in names if name.lower() in FOLDERS), None)

@@ -46,7 +46,7 @@ class Generation:
 
 @dataclass(frozen=True, slots=True)
 class CatalogueSettings:
-    """What the defaults are where there is no such file, except for the title."""
+    """The settings of a catalogue. Where there is no such file the defaults hold, except for the title."""
 
     title: str
     description: str = ""

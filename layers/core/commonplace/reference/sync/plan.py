@@ -106,7 +106,7 @@ def catalogue_status_line(report: CatalogueReport) -> str:
 
 
 class KnownCatalogue(Stored):
-    """What the last run learned, written as its last word. Only a cache: without it the next run judges anew."""
+    """The knowledge of the last run, written as its last word. Only a cache: without it the next run judges anew."""
 
     commit_sha: str = ""
     head_etag: str | None = None

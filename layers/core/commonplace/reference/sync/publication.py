@@ -110,7 +110,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """What is to be published: a reading without errors, of these files of a commit."""
+    """The edition to publish: a reading without errors, of these files of a commit."""
 
     reading: Reading
     files: Mapping[str, BlobSha]
@@ -126,7 +126,7 @@ class Edition:
 
 
 def standing(ledger: CatalogueLedger, before: CatalogueBefore) -> Standing:
-    """As the last publication left it."""
+    """Return what the last publication left."""
     manifest, known = before.manifest, before.known
     key = manifest.catalogue_key if manifest else ""
     replaced = known.previous_key if known.catalogue_key == key else known.catalogue_key

@@ -208,7 +208,7 @@ class CatalogueSteps(RunSteps):
 
 
 def steps(context: StepContext) -> CatalogueSteps:
-    """As a deployment syncs one of its catalogues."""
+    """Return the steps by which a deployment syncs one of its catalogues."""
     (source,) = (one for one in catalogue_sources(context.environ) if one.name == context.source.name)
     return CatalogueSteps(
         context.objects,

@@ -46,7 +46,9 @@ def _open(schema: dict[str, Any]) -> None:
 
 
 class OpenOutput(Output):
-    """Of which the list of tools says that it is an object, no more: all that it may hold would double the list."""
+    """An output of which the list of tools says that it is an object, no more: all that it may hold would double the
+    list.
+    """
 
     model_config = ConfigDict(json_schema_extra=_open)
 
@@ -175,7 +177,7 @@ def named(catalogue: Catalogue, id: str) -> str:
 
 
 def placed_of(catalogue: Catalogue, id: str) -> Placed | None:
-    """By halving: entries are in order of id."""
+    """Return the entry of this id, by halving: entries are in order of id."""
     at = bisect_left(catalogue.entries, id, key=lambda placed: placed.entry.id)
     found = catalogue.entries[at : at + 1]
     return found[0] if found and found[0].entry.id == id else None

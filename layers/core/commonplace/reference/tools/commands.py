@@ -40,7 +40,7 @@ class ListArguments(services.Filtered):
 
 
 class Row(NamedTuple):
-    """In the order of lists."""
+    """A row of the list, in the order of lists."""
 
     product: str
     """Empty where there is one alone."""

@@ -231,7 +231,7 @@ def _summed(items: Iterable[Item]) -> str:
 
 
 def _without_repeats(entry: Entry, content: str) -> str:
-    """Of the content, what does not stand above it already."""
+    """Return the content without what stands above it already."""
     again = re.escape(entry.syntax or entry.called)
     text = re.sub(rf"(?:\*\*Syntax:?\*\*:?\s*```\w*\n{again}\n```|`{again}`)(?:\n+|\Z)", "", content, count=1).strip()
     first, _, after = text.partition("\n\n")
@@ -259,7 +259,7 @@ def _example(example: ExampleData) -> str:
 
 
 def fit_many(hits: Sequence[Hit], room: int, several: bool = False, *, evenly: bool = False) -> list[Shown]:
-    """As many of the first as fit in a line each; what they leave is spent on more of them, the first one first.
+    """Return as many of the first as fit in a line each; what they leave is spent on more of them, in order.
 
     `evenly`: on the heads of all, before the rest of any.
     """
@@ -286,5 +286,5 @@ def fit_names(hits: Sequence[Hit], room: int) -> list[str]:
 
 
 def name_cost(name: str) -> int:
-    """With what stands around it."""
+    """Return the tokens of a name with what stands around it."""
     return estimate_tokens(compact(name)) + 2

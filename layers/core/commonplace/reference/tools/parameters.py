@@ -117,7 +117,9 @@ def spent(items: Iterable[Item]) -> int:
 
 
 def _item(kind: str, parameter: Parameter, most: int) -> Item:
-    """Of a command as a help page has it: in a code block names need no marks. When it is required is never cut."""
+    """Write that of a command as a help page has it: in a code block names need no marks. When it is required is never
+    cut.
+    """
     names = line(", ".join((parameter.name, *parameter.aliases)), 1_000)
     said = line(parameter.description, most) if most else ""
     if parameter.place in ("argument", "option"):

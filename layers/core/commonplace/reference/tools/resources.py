@@ -172,7 +172,7 @@ def entry_told(hit: Hit) -> str:
 
 
 def _commands(using: ReferenceServices, _: Call, given: Mapping[str, str]) -> tuple[Text, str]:
-    """As many as fit in the largest answer that a client takes."""
+    """Return as many commands as fit in the largest answer that a client takes."""
     category = services.filtered(given["category"])
     found = using.reference.commands(category)
     if not found:
@@ -189,7 +189,7 @@ def _commands(using: ReferenceServices, _: Call, given: Mapping[str, str]) -> tu
 
 
 def _ids(using: ReferenceServices, given: Mapping[str, str]) -> Iterable[str]:
-    """Of the catalogue that is given; of all while none is."""
+    """Return the ids of the catalogue that is given; of all while none is."""
     wanted = given.get("catalogue", "").strip()
     catalogues = (one for one in using.reference.catalogues() if not wanted or one.name == wanted)
     return (placed.entry.id for one in catalogues for placed in one.entries)

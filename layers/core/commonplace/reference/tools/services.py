@@ -1,4 +1,4 @@
-"""What the tools of the reference share: services, filters with their values in use, and who may report gaps."""
+"""The services that the tools of the reference share: filters with their values in use, and who may report gaps."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ReferenceServices:
 
 
 class Filtered(Arguments):
-    """What a look-up can be limited to."""
+    """The filters of a look-up."""
 
     catalogue: str | None = None
     """Of one product alone; its name or title."""
@@ -78,13 +78,13 @@ def filtered(value: str | None) -> str | None:
 
 
 def in_use(using: ReferenceServices, *names: str) -> dict[str, Callable[[], Sequence[str]]]:
-    """By argument, the values that the list of tools names: as many of the first as there is room for."""
+    """Return, by argument, the values that the list of tools names: as many of the first as there is room for."""
     known = {"catalogue": catalogues, "version": versions, "category": categories, "module": modules}
     return {name: lambda values=known[name]: listable(values(using)) for name in names}  # type: ignore[misc]
 
 
 def listable(values: Sequence[str]) -> Sequence[str]:
-    """As many of the first as there is room for."""
+    """Return as many of the first as there is room for."""
     return fitting(values, lambda value: estimate_tokens(f"{value}, "), LISTED_TOKENS)
 
 
@@ -93,7 +93,7 @@ def catalogues(using: ReferenceServices) -> Sequence[str]:
 
 
 def versions(using: ReferenceServices, catalogue: str | None = None) -> Sequence[str]:
-    """Of this catalogue, or of all."""
+    """Return the versions of this catalogue, or of all."""
     found = (one for one in using.reference.catalogues() if Within(catalogue).admits(one))
     return list(dict.fromkeys(one.version for one in found if one.version))
 

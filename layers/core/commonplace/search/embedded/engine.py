@@ -92,7 +92,7 @@ class EmbeddedEngine:
         self.apply(upserts, tombstones)
 
     def apply(self, upserts: Sequence[IndexedRecord], tombstones: Sequence[Tombstone]) -> bool:
-        """As `write`, and says whether anything changed."""
+        """Write as `write` does, and return whether anything changed."""
         with self._writing() as database:
             found = tables.facts(database)
             if found:

@@ -1,4 +1,4 @@
-"""What is kept of a passage for ranking it: ids of its distinct tokens, and hashes of its distinct terms.
+"""The data of a passage that rank it: ids of its distinct tokens, and hashes of its distinct terms.
 
 By the tokens it is compared in late interaction over the token vectors of the local model: for each token of a query
 the nearest of the passage. By the terms it is known how much of the query it has. Neither needs a model call, or the
@@ -50,7 +50,7 @@ class PassageText:
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """How near a document is to a query."""
+    """The likeness of a document to a query."""
 
     tokens: float = 0.0
     """By the best of its passages, from 0 to 1."""

@@ -32,7 +32,7 @@ def fitting(text: str, characters: int) -> str:
 
 
 def fitting_bytes(text: str, size: int) -> str:
-    """As `fitting`, by the length in UTF-8."""
+    """Return what `fitting` does, by the length in UTF-8."""
     raw = text.encode("utf-8", "replace")
     if len(raw) <= size:
         return fitting(text, len(text))

@@ -277,7 +277,7 @@ def failure(status: int, kind: str, reason: str) -> Unavailable:
 
 
 def item_failure(error: Any, status: int) -> Unavailable:
-    """As `failure`, for the `error` of an item of `_msearch` or `_bulk`; its root cause says more than itself."""
+    """Return `failure` for the `error` of an item of `_msearch` or `_bulk`; its root cause says more than itself."""
     if not isinstance(error, dict):
         return failure(status, "", str(error))
     causes = error.get("root_cause") or [error]

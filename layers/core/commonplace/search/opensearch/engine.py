@@ -163,7 +163,7 @@ class OpenSearchEngine:
     def fetch(
         self, wanted: Sequence[tuple[RecordId, int | None]], query: Query, vector: QueryVector | None = None
     ) -> dict[RecordId, Found]:
-        """From the index that was searched last, so that what is shown goes with what was ranked.
+        """Read from the index that was searched last, so that what is shown goes with what was ranked.
 
         Where every chunk is named, one request at most, and none for what was shown before.
         """

@@ -87,7 +87,7 @@ def named(answer: Mapping[str, Any], query: Query) -> list[LegHit]:
 
 
 def versions(answers: Sequence[Mapping[str, Any]]) -> list[tuple[RecordId, int]]:
-    """Of all hits of `queries.ranked` and `queries.names_of`."""
+    """Return the versions of all hits of `queries.ranked` and `queries.names_of`."""
     hits = [hit for answer in answers for hit in answer.get("hits", {}).get("hits", ())]
     return [
         (hit["sort"][1], hit["sort"][3]) if "sort" in hit else (hit["fields"]["id"][0], hit["fields"]["version"][0])
@@ -101,7 +101,7 @@ def total(answer: Mapping[str, Any]) -> int:
 
 
 def cosine_of(score: float) -> float:
-    """From OpenSearch's score of `cosinesimil`, which is (1 + cosine) / 2."""
+    """Return the cosine of OpenSearch's score of `cosinesimil`, which is (1 + cosine) / 2."""
     return 2.0 * score - 1.0
 
 

@@ -34,7 +34,7 @@ class IndexParameters:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """From a JSON object with any of the names of `VALID`. Raises ValueError that names the valid values."""
+        """Read a JSON object with any of the names of `VALID`. Raises ValueError that names the valid values."""
         try:
             values = json.loads(text or "{}")
         except ValueError:
