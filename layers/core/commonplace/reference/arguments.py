@@ -90,18 +90,16 @@ def read(rest: Sequence[str], taken: Taken, *, swallow: bool) -> tuple[list[str]
             given.append(option)
             option = "" if joined else option
             continue
-        if not (option and _is_value_of(option, token, taken, swallow=swallow)) and not _NUMBERED.match(token):
+        valued: bool | None = False
+        if option:
+            # The value of the option before it: of one that does not exist, as of the nearest.
+            follows = taken.options.followed(option)
+            if follows is None and not taken.options.has(option) and (near := nearest(option, taken.options.takes)):
+                follows = taken.options.followed(near[0])
+            valued = follows or (follows is None and swallow and (taken.told or is_value(token)))
+        if not valued and not _NUMBERED.match(token):
             found.append(token)
             if taken.wrapped is not None and len(found) > taken.wrapped:
                 break
         option = ""
     return found, given
-
-
-def _is_value_of(option: str, token: str, taken: Taken, *, swallow: bool) -> bool:
-    """Return whether a word is the value of the option before it; of one that does not exist, as of the nearest."""
-    follows = taken.options.followed(option)
-    if follows is None and not taken.options.has(option):
-        near = nearest(option, taken.options.takes)
-        follows = taken.options.followed(near[0]) if near else None
-    return follows or (follows is None and swallow and (taken.told or is_value(token)))

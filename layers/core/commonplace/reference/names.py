@@ -63,11 +63,6 @@ def names_no_subcommand(token: str) -> bool:
     return not _NO_SUBCOMMAND.isdisjoint(token) or token.isdecimal()
 
 
-def bare_name(line: str) -> str:
-    """Return the name without placeholders and options, for one that was given with them: `users roles list`."""
-    return " ".join(token for token in tokens(line) if not (is_option(token) or is_placeholder(token)))
-
-
 def words(names: Iterable[str]) -> tuple[str, ...]:
     """Each folded, those joined by `-` or `_` taken apart: what a name is compared by."""
     return tuple(spelling(" ".join(names)).split())
@@ -184,6 +179,5 @@ class Names:
 
 def command_name(entry: Entry) -> str:
     """Return what is typed for a command, without values; empty for other entries."""
-    if entry.type != "command":
-        return ""
-    return bare_name(typed(entry.name or entry.syntax or ""))
+    name = typed(entry.name or entry.syntax or "") if entry.type == "command" else ""
+    return " ".join(token for token in tokens(name) if not (is_option(token) or is_placeholder(token)))

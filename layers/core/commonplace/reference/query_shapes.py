@@ -64,12 +64,6 @@ def reads_as_sentence(words: Sequence[str], known: Container[str]) -> bool:
     return not commanding and not JOINING.isdisjoint(telling)
 
 
-def asks_for_kind(words: Sequence[str], known: Container[str]) -> bool:
-    """Return whether it ends in the kind of thing that is looked for, after at least two words."""
-    kind = _bare(words[-1])
-    return len(words) > 2 and kind in KINDS and kind not in known
-
-
 def without_kind(text: str) -> tuple[str, EntryType | None]:
     """Return what it names, and of which type, if it ends in a kind: `helios gw users list command`. Else nothing."""
     name, _, last = unwrapped(text).rpartition(" ")
@@ -95,21 +89,15 @@ class Shapes:
         found = tokens(line)
         if not found:
             return None
-        if typed(query).lstrip("`").startswith(PROMPT) or self._begins_name(found):
+        # Names may go on from here, though the word that is only begun may be one of sentences: `helios gw us`.
+        key = words(found)
+        begins = len(key) > 1 and key[0] not in ORDINARY_VERBS and any(self._names.beginning_with(" ".join(key)))
+        if typed(query).lstrip("`").startswith(PROMPT) or begins:
             return self.request(line) or "command"
         if reads_as_sentence(found, self._known) and not self._is_misspelt(found):
             return None
         coded = typed(query).startswith("`")
         return self.request(line) or ("command" if self._is_command(found, coded=coded) else None)
-
-    def _begins_name(self, found: Sequence[str]) -> bool:
-        """Return whether names go on from here, though the word that is only begun may be one of sentences: `helios gw
-        us`.
-        """
-        key = words(found)
-        if len(key) < 2 or key[0] in ORDINARY_VERBS:
-            return False
-        return next(self._names.beginning_with(" ".join(key)), None) is not None
 
     def _is_misspelt(self, found: Sequence[str]) -> bool:
         """Return whether every word is one of commands, or nearly: `is` in `helios is users list` was to be `ms`."""
@@ -128,7 +116,10 @@ class Shapes:
         root = first if not first or first in self._roots else self._misspelt_root(first, words(found)[1:])
         if root in ORDINARY_VERBS:
             return coded
-        return bool(root) and not (asks_for_kind(found, self._known) and not any(map(_joins_verb, found)))
+        # What ends in the kind of thing that is looked for, after at least two words, is no command.
+        kind = _bare(found[-1])
+        of_kind = len(found) > 2 and kind in KINDS and kind not in self._known
+        return bool(root) and (not of_kind or any(map(_joins_verb, found)))
 
     def _misspelt_root(self, first: str, rest: Sequence[str]) -> str:
         """A root with a mistake before nothing but words of commands, or in what is all but a name.

@@ -164,10 +164,10 @@ class Words:
 
     def _preferred(self, asked: Asked, found: Sequence[tuple[Kept, float]]) -> list[tuple[Kept, float]]:
         """Return what most people mean first, where little else distinguishes two entries."""
-        endpoint = 1.0 if speaks_of_api(asked) else self._tuning.endpoint
-        optional = 1.0 if asked.module else self._tuning.optional
-
         told = set(words(asked.query))
+        speaks_of_api = asked.type is not None or not SPEAKS_OF_API.isdisjoint(told)
+        endpoint = 1.0 if speaks_of_api else self._tuning.endpoint
+        optional = 1.0 if asked.module else self._tuning.optional
         products = {name for name, title in self._products.items() if name in told or title <= told}
 
         def share(kept: Kept) -> float:
@@ -175,8 +175,3 @@ class Words:
             return other * (endpoint if kept.entry.type == "api" else 1.0) * (optional if kept.entry.module else 1.0)
 
         return sorted(((kept, score * share(kept)) for kept, score in found), key=lambda one: -one[1])
-
-
-def speaks_of_api(asked: Asked) -> bool:
-    """Return whether somebody wants endpoints as much as anything else."""
-    return asked.type is not None or not SPEAKS_OF_API.isdisjoint(words(asked.query))

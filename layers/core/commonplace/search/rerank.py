@@ -45,19 +45,15 @@ class MemoryRerankCache:
                 self._kept.popitem(last=False)
 
 
-def rerank_key(reranker: str, query: str, found: Sequence[Found]) -> str:
-    """sha256 over model, query, ids and versions: an edited document is judged anew (note on stale caches)."""
-    versions = sorted((found.record.id, found.record.version) for found in found)
-    return hashlib.sha256(json.dumps([reranker, query, versions]).encode()).hexdigest()
-
-
 def rerank(
     query: str, found: Sequence[Found], reranker: Reranker, cache: RerankCache | None
 ) -> dict[RecordId, float] | None:
     """A score for each candidate, or None when the reranker does not answer."""
     if not found:
         return {}
-    key = rerank_key(reranker.name, query, found)
+    # A key of model, query, ids and versions: an edited document is judged anew.
+    versions = sorted((item.record.id, item.record.version) for item in found)
+    key = hashlib.sha256(json.dumps([reranker.name, query, versions]).encode()).hexdigest()
     ranked = cache.get(key) if cache else None
     if ranked is None:
         try:

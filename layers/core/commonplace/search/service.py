@@ -91,11 +91,6 @@ def to_hit(
     )
 
 
-def lexical_score(raw: float) -> float:
-    """An engine's score of words, between 0 and the share of relevance: the same on every page, and in its order."""
-    return RELEVANCE_SHARE * raw / (raw + HALF_SCORE) if raw > 0 else 0.0
-
-
 class SearchService:
     """Searches one index. Without `embeddings` it is lexical only, without `reranker` the fused order stands.
 
@@ -241,7 +236,8 @@ class SearchService:
         """
         with watch.stage("candidates"):
             page = self._engine.page(query, request.filters, request.limit, request.after)
-        scores = [(hit.id, lexical_score(hit.score)) for hit in page.hits]
+        # Between 0 and the share of relevance: the same on every page, and in the order of the engine.
+        scores = [(hit.id, RELEVANCE_SHARE * max(hit.score, 0) / (max(hit.score, 0) + HALF_SCORE)) for hit in page.hits]
         candidates = Candidates(lexical=page.hits, vector=(), total=page.total, suggestions=page.suggestions)
         with watch.stage("fetch"):
             ranked = Ranked(query, None, candidates, scores, Collapsed(scores, {}))

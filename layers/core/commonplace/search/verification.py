@@ -230,7 +230,11 @@ class Searches:
                 yield Difference("not-found-by-title", record.id, f"Its title does not find it: {record.title!r}.")
         chunk = record.chunks[len(record.chunks) // 2]
         words = " ".join(plain(chunk.text).split()[:WORDS])
-        vector = self._vector(record)
+        vector: QueryVector | None = None
+        if self._index.embeddings and self._model:
+            (embedded,) = embed_each([record], self._index.embeddings, self._index.memories)
+            middle = embedded.vectors[len(record.chunks) // 2] if embedded.vectors else None
+            vector = QueryVector(self._model, middle) if middle is not None else None
         if not Query.of(words).terms and vector is None:
             return
         answer = self._ask(words, vector)
@@ -240,14 +244,6 @@ class Searches:
             yield Difference(
                 "not-found-by-meaning", record.id, f"Its own vector does not find it (chunk {chunk.ordinal})."
             )
-
-    def _vector(self, record: Record) -> QueryVector | None:
-        if self._index.embeddings is None or self._model is None:
-            return None
-        (embedded,) = embed_each([record], self._index.embeddings, self._index.memories)
-        if not embedded.vectors:
-            return None
-        return QueryVector(self._model, embedded.vectors[len(record.chunks) // 2])
 
     def _ask(self, text: str, vector: QueryVector | None) -> Candidates:
         query = Query.of(text)

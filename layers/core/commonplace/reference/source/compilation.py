@@ -125,12 +125,12 @@ class Difference:
 def diff(old: Iterable[Entry], new: Iterable[Entry]) -> Difference:
     before, after = _by_id(old), _by_id(new)
     # Old id -> new id, of what is called the same in both, and has an id that only one of them knows.
-    new: dict[str, str] = {}
+    ids: dict[str, str] = {}
     for one in after.values():
         if one.id not in before and (form := form_of(one)):
-            new.setdefault(form, one.id)
+            ids.setdefault(form, one.id)
     gone = ((one.id, form_of(one)) for one in before.values() if one.id not in after)
-    moved = {old: id for old, form in gone if form and (id := new.pop(form, None))}
+    moved = {old: id for old, form in gone if form and (id := ids.pop(form, None))}
     both = [(before[id], after[id]) for id in sorted(before.keys() & after.keys())]
     renamed = [Renamed(was, now) for was, now in both if form_of(was) and was.called != now.called]
     renamed += [Renamed(before[id], after[other]) for id, other in moved.items()]

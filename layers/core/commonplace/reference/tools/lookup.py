@@ -17,7 +17,6 @@ from commonplace.reference.model import (
     Asked,
     Catalogue,
     CommandAnswer,
-    EndpointAnswer,
     Hit,
     Method,
 )
@@ -128,7 +127,11 @@ def get_api_endpoint(using: ReferenceServices, call: Call, asked: EndpointArgume
     path, method = _split(asked)
     answer = using.reference.endpoint(stated("path", path), method, checked(using, asked.within))
     if not answer.hits:
-        raise _no_endpoint(path, method, answer, may_report(using, call))
+        if answer.methods:
+            raise NotFound(f"This path has no method {method}.", hint=f"It has {', '.join(answer.methods)}. {NEVER}")
+        servers = f"Servers are {', '.join(answer.hosts[:MAX_HOSTS])}. " if answer.hosts else ""
+        hint = _hint(answer.suggestions, servers + SEARCH_THEM, may_report(using, call))
+        raise NotFound(f"There is no endpoint “{repeated(path)}”.", hint=hint)
     if len(answer.hits) == 1:
         entry, text = page_of(answer.hits[0], asked.page, asked.room - HEAD_TOKENS // 2, using.several)
         return Answer(text, Endpoints(endpoints=[entry]))
@@ -212,13 +215,6 @@ def _no_command(name: str, answer: CommandAnswer, reports: bool) -> NotFound:
         )
     onward = f"{AS_ENDPOINT} {LIST_THEM}" if _ENDPOINT.match(name) else LIST_THEM
     return NotFound(f"There is no command “{repeated(name)}”.", hint=_hint(answer.suggestions, onward, reports))
-
-
-def _no_endpoint(path: str, method: Method | None, answer: EndpointAnswer, reports: bool) -> NotFound:
-    if answer.methods:
-        return NotFound(f"This path has no method {method}.", hint=f"It has {', '.join(answer.methods)}. {NEVER}")
-    onward = f"Servers are {', '.join(answer.hosts[:MAX_HOSTS])}. {SEARCH_THEM}" if answer.hosts else SEARCH_THEM
-    return NotFound(f"There is no endpoint “{repeated(path)}”.", hint=_hint(answer.suggestions, onward, reports))
 
 
 def _hint(suggestions: Sequence[str], onward: str, reports: bool) -> str:

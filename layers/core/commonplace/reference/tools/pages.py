@@ -125,10 +125,10 @@ def _laid(hit: Hit, room: int, several: bool) -> Laid:
     written = f" ({line(entry.source, 200)})" if entry.source else ""
     source = f"Source: {place}{written}, updated {entry.last_updated[:10]}"
     head, parts, more, shortened = _head(hit, room, several)
-    again = {key: value for key, value in head.items() if key in _AGAIN}
+    every = {key: value for key, value in head.items() if key in _AGAIN}
     laid = Pages(
         room - tokens("\n\n".join([*parts, source]), dumped(EntryData(**head))),
-        room - tokens(code(entry.called), dumped(EntryData(**again))),
+        room - tokens(code(entry.called), dumped(EntryData(**every))),
     )
     content, exact = entry.content.strip(), line(entry.syntax or entry.called)
     # The content of a command has its syntax (seed 003, "Testing"), unless that is long.
@@ -140,7 +140,12 @@ def _laid(hit: Hit, room: int, several: bool) -> Laid:
     lines, short = optional(hit, left - (after if after <= left * SHARE_OF_TEXT else 0))
     for item in (*more, *lines):
         laid.add(item)
-    laid.add_content(content, _without_repeats(entry, content))
+    # The content without what stands above it already.
+    again = re.escape(entry.syntax or entry.called)
+    text = re.sub(rf"(?:\*\*Syntax:?\*\*:?\s*```\w*\n{again}\n```|`{again}`)(?:\n+|\Z)", "", content, count=1).strip()
+    opening, _, rest = text.partition("\n\n")
+    repeats = opening.strip().rstrip(".") == entry.summary.strip().rstrip(".")
+    laid.add_content(content, rest.strip() if repeats else text)
     for item in examples:
         laid.add(item)
     related = entry.related_ids[:MAX_RELATED]
@@ -228,14 +233,6 @@ def _summed(items: Iterable[Item]) -> str:
         if kind != "related_ids":
             told.append("the text" if kind == "content" else f"{count} {noun[: -(count == 1) or None]}")
     return ", ".join(told)
-
-
-def _without_repeats(entry: Entry, content: str) -> str:
-    """Return the content without what stands above it already."""
-    again = re.escape(entry.syntax or entry.called)
-    text = re.sub(rf"(?:\*\*Syntax:?\*\*:?\s*```\w*\n{again}\n```|`{again}`)(?:\n+|\Z)", "", content, count=1).strip()
-    first, _, after = text.partition("\n\n")
-    return after.strip() if first.strip().rstrip(".") == entry.summary.strip().rstrip(".") else text
 
 
 def _examples(entry: Entry) -> list[ExampleData]:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from commonplace.kernel.errors import CommonplaceError, InvalidInput, NotFound
-from commonplace.reference.model import Hit
 from commonplace.reference.tools import services
 from commonplace.reference.tools.markdown import code, line
 from commonplace.reference.tools.pages import page_of
@@ -121,11 +120,6 @@ def completer(using: ReferenceServices, values: Values) -> Complete:
     return lambda typed, given: fitting(values(using, given), typed)
 
 
-def command_names(using: ReferenceServices, _: Mapping[str, str]) -> Iterable[str]:
-    """Those that are not deprecated."""
-    return (one.entry.called for one in using.reference.commands() if not one.entry.deprecated)
-
-
 def product(using: ReferenceServices) -> str:
     """Whatever is away, a prompt is not."""
     try:
@@ -160,15 +154,11 @@ def _entry(using: ReferenceServices, _: Call, given: Mapping[str, str]) -> tuple
     if hit is None:
         near = list(fitting(_ids(using, given), given["id"][:40]))[:3]
         raise NotFound("There is no such entry.", hint=f"Nearest: {', '.join(near)}." if near else None)
-    return entry_told(hit), MARKDOWN
-
-
-def entry_told(hit: Hit) -> str:
-    """All of it, with every example."""
+    # All of it, with every example.
     _, text = page_of(hit, room=WHOLE_TOKENS)
     words = (("Also called", hit.entry.aliases), ("Keywords", hit.entry.keywords))
     more = [f"{name}: {', '.join(line(one, 200) for one in values)}" for name, values in words if values]
-    return "\n\n".join([f"# {line(hit.entry.title)}", text, *more]) + "\n"
+    return "\n\n".join([f"# {line(hit.entry.title)}", text, *more]) + "\n", MARKDOWN
 
 
 def _commands(using: ReferenceServices, _: Call, given: Mapping[str, str]) -> tuple[Text, str]:
@@ -196,6 +186,9 @@ def _ids(using: ReferenceServices, given: Mapping[str, str]) -> Iterable[str]:
 
 
 def prompts(using: ReferenceServices) -> tuple[Prompt, ...]:
+    def names(using: ReferenceServices, _: Mapping[str, str]) -> Iterable[str]:
+        return (one.entry.called for one in using.reference.commands() if not one.entry.deprecated)
+
     return (
         Prompt(
             name="reference-assistant",
@@ -208,7 +201,7 @@ def prompts(using: ReferenceServices) -> tuple[Prompt, ...]:
             name="explain-command",
             title="Explain a command",
             description="What a command does, its exact syntax, its options, and what to be careful with.",
-            arguments=(Argument(name="command", description="Its name", complete=completer(using, command_names)),),
+            arguments=(Argument(name="command", description="Its name", complete=completer(using, names)),),
             render=partial(_explain, using),
         ),
     )

@@ -127,12 +127,6 @@ def state(database: sqlite3.Connection) -> State:
     return int(number), str(token)
 
 
-def forget_removed_words(database: sqlite3.Connection) -> None:
-    """Merges the word lists: until then they still hold the words of what was taken out."""
-    for table in ("labels", "passages", "spellings"):
-        database.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")  # noqa: S608
-
-
 def drop(database: sqlite3.Connection) -> None:
     """Removes every table of any version of this schema."""
     for name in _OWN:
@@ -193,7 +187,9 @@ def apply(
                 "DELETE FROM vectors WHERE rowid NOT IN (SELECT vector FROM chunks WHERE vector IS NOT NULL)"
             )
         if taken_out:
-            forget_removed_words(database)
+            # Until the word lists are merged they still hold the words of what was taken out.
+            for table in ("labels", "passages", "spellings"):
+                database.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")  # noqa: S608
         _count_write(database)
     return any(changed)
 

@@ -70,7 +70,15 @@ def pack(passages: Sequence[PassageText]) -> list[bytes]:
 
     Raises Unavailable when the files of the model are missing.
     """
-    return [_packed(passage, token_ids(passage.text, None)) for passage in passages]
+    packed: list[bytes] = []
+    for passage in passages:
+        tokens = array("H", sorted(set(token_ids(passage.text, None))))
+        title = sorted(map(_hash, passage.title))[:_MOST]
+        names = [*title, *sorted({*map(_hash, passage.names)} - {*title})][:_MOST]
+        others = sorted({*map(_hash, passage.terms)} - {*names})
+        head = _HEAD.pack(len(tokens), len(title), len(names), passage.is_listing)
+        packed.append(head + tokens.tobytes() + struct.pack(f"<{len(names) + len(others)}I", *names, *others))
+    return packed
 
 
 class _Document(NamedTuple):
@@ -173,15 +181,6 @@ def _starts(lengths: Iterable[Sequence[int]]) -> "numpy.ndarray[Any, Any]":
     every = numpy.fromiter(chain.from_iterable(lengths), numpy.int64)
     starts: numpy.ndarray[Any, Any] = numpy.cumsum(every) - every
     return starts
-
-
-def _packed(passage: PassageText, ids: Iterable[int]) -> bytes:
-    tokens = array("H", sorted(set(ids)))
-    title = sorted(map(_hash, passage.title))[:_MOST]
-    names = [*title, *sorted({*map(_hash, passage.names)} - {*title})][:_MOST]
-    others = sorted({*map(_hash, passage.terms)} - {*names})
-    head = _HEAD.pack(len(tokens), len(title), len(names), passage.is_listing)
-    return head + tokens.tobytes() + struct.pack(f"<{len(names) + len(others)}I", *names, *others)
 
 
 def _hash(term: str) -> int:

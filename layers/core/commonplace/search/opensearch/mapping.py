@@ -236,6 +236,11 @@ def written(indexed: IndexedRecord, *, with_vectors: bool) -> tuple[int, dict[st
     source = {name: getattr(record, name) for name in SHOWN_FIELDS}
     if len(record.chunks) > MOST_CHUNKS:
         logger.warning("a record is indexed without its last chunks", extra={"record": record.id})
+    chunks: list[dict[str, Any]] = []
+    for chunk, vector in zip(record.chunks[:MOST_CHUNKS], vectors[:MOST_CHUNKS], strict=True):
+        chunks.append({name: getattr(chunk, name) for name, rule in CHUNK_RULES.items() if rule.kept is not None})
+        chunks[-1] |= {"headings": _words_of(chunk.heading_path), "words": " ".join(terms(plain(chunk.text)))}
+        chunks[-1] |= {"vector": Numbers(vector)} if vector is not None and usable(vector) else {}
     found: dict[str, None] = {}
     for text in _texts(record):
         found |= dict.fromkeys(words(text))
@@ -249,10 +254,7 @@ def written(indexed: IndexedRecord, *, with_vectors: bool) -> tuple[int, dict[st
         "labels": {
             rule.words[0]: _words_of(getattr(record, name)) for name, rule in RECORD_RULES.items() if rule.words
         },
-        "chunks": [
-            _chunk(chunk, vector)
-            for chunk, vector in zip(record.chunks[:MOST_CHUNKS], vectors[:MOST_CHUNKS], strict=True)
-        ],
+        "chunks": chunks,
         "alias": record.aliases,
         "within": [*record.tags, *record.tag_parents],
         "tokens": b64encode(packed).decode("ascii") if packed else None,
@@ -296,14 +298,6 @@ def unpacked(value: str) -> tuple[bytes, ...]:
         parts.append(whole[at + 4 : at + 4 + length])
         at += 4 + length
     return tuple(parts)
-
-
-def _chunk(chunk: Chunk, vector: Vector | None) -> dict[str, Any]:
-    source: dict[str, Any] = {name: getattr(chunk, name) for name, rule in CHUNK_RULES.items() if rule.kept is not None}
-    source |= {"headings": _words_of(chunk.heading_path), "words": " ".join(terms(plain(chunk.text)))}
-    if vector is not None and usable(vector):
-        source["vector"] = Numbers(vector)
-    return source
 
 
 def _words_of(value: str | Sequence[str] | None) -> str:

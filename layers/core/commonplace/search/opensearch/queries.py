@@ -134,12 +134,6 @@ def these(ids: Sequence[RecordId]) -> Query:
     return {"ids": {"values": [document_key(record) for record in ids]}}
 
 
-def sources_of(ids: Sequence[RecordId]) -> Query:
-    """The body that reads what is shown of these records, with all their chunks."""
-    mine = {"bool": {"filter": [these(ids), LIVE]}}
-    return {"size": len(ids), "_source": [*SHOWN_FIELDS, *SHOWN_CHUNK_FIELDS], "query": mine}
-
-
 def details(ids: Sequence[RecordId], query: QueryTerms, vector: Numbers | None, ef_search: int) -> Query:
     """The body that reads what is shown of these records: each with its best chunk for the words, and its nearest to
     the vector. Without a vector a record without the words comes with its first chunk.

@@ -15,7 +15,15 @@ from commonplace.search.names import grade
 from commonplace.search.opensearch import queries
 from commonplace.search.opensearch.bulk import refresh_index
 from commonplace.search.opensearch.client import WRITE_SECONDS, Numbers, OpenSearchClient, Refused, item_failure
-from commonplace.search.opensearch.mapping import chunk_of, document_key, live_version, record_of, unpacked
+from commonplace.search.opensearch.mapping import (
+    SHOWN_CHUNK_FIELDS,
+    SHOWN_FIELDS,
+    chunk_of,
+    document_key,
+    live_version,
+    record_of,
+    unpacked,
+)
 from commonplace.search.opensearch.queries import IDS_ONLY, LIVE
 from commonplace.search.opensearch.queries import Query as Body
 from commonplace.search.query import Query
@@ -131,11 +139,13 @@ def sources(client: OpenSearchClient, index: str, ids: Sequence[RecordId]) -> di
     """Those of the records that are there, with their chunks. Raises Refused when the index is gone."""
     found: dict[RecordId, Record] = {}
     for start in range(0, len(ids), MOST_SHOWN):
-        body = queries.sources_of(ids[start : start + MOST_SHOWN])
+        part = ids[start : start + MOST_SHOWN]
+        query = {"bool": {"filter": [queries.these(part), LIVE]}}
+        body = {"size": len(part), "_source": [*SHOWN_FIELDS, *SHOWN_CHUNK_FIELDS], "query": query}
         answer = client.search(index=index, body=body, filter_path="hits.hits._source")
         for hit in answer.get("hits", {}).get("hits", ()):
             source = hit["_source"]
-            chunks = tuple(chunk_of(part) for part in source.get("chunks", ()))
+            chunks = tuple(map(chunk_of, source.get("chunks", ())))
             found[RecordId(source["id"])] = replace(record_of(source), chunks=chunks)
     return found
 
