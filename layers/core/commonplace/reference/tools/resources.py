@@ -155,7 +155,7 @@ def _entry(using: ReferenceServices, _: Call, given: Mapping[str, str]) -> tuple
         near = list(fitting(_ids(using, given), given["id"][:40]))[:3]
         raise NotFound("There is no such entry.", hint=f"Nearest: {', '.join(near)}." if near else None)
     # All of it, with every example.
-    _, text = page_of(hit, room=WHOLE_TOKENS)
+    text = page_of(hit, room=WHOLE_TOKENS)[1]
     words = (("Also called", hit.entry.aliases), ("Keywords", hit.entry.keywords))
     more = [f"{name}: {', '.join(line(one, 200) for one in values)}" for name, values in words if values]
     return "\n\n".join([f"# {line(hit.entry.title)}", text, *more]) + "\n", MARKDOWN
