@@ -4,12 +4,13 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import repeat
 
 from commonplace.kernel.errors import Unavailable
-from commonplace.search.embeddings import QueryEmbeddings
+from commonplace.search.embeddings import QueryEmbeddings, model_fingerprint
 from commonplace.search.fusion import RELEVANCE_SHARE, Fusion, fuse
-from commonplace.search.model import Candidates, Engine, Found, QueryVector, RecordId, SearchRequest
+from commonplace.search.model import Candidates, EmbeddingProvider, Engine, Found, QueryVector, RecordId, SearchRequest
 from commonplace.search.models.tokens import Likeness, compare
 from commonplace.search.names import CORRECTED_SHARE
 from commonplace.search.near_duplicates import Collapsed, collapse, fingerprints
@@ -168,3 +169,38 @@ def _is_meant(query: Query, corrected: Query, *, found: bool) -> bool:
     if len(query.words) > MOST_CORRECTED or query.subject != query.text:
         return False
     return sum(map(distance, query.words, corrected.words, repeat(MOST_MISTAKES))) <= MOST_MISTAKES
+
+
+ORGANISATIONS_REMEMBERED, QUERIES_REMEMBERED = 16, 128
+"""Organisations whose last queries' vectors are at hand, and how many of each."""
+
+
+class Retrievals:
+    """The retrieval of each organisation, over the same index.
+
+    Nobody's answer, nor the time it takes, depends on queries of another organisation.
+
+    Several `embeddings` are those of the index that answers and of the one that is to take its place.
+    """
+
+    def __init__(self, engine: Engine, embeddings: Sequence[EmbeddingProvider], fusion: Fusion) -> None:
+        self._embeddings = embeddings
+
+        def made(_organisation: str) -> tuple[Retrieval, QueryEmbeddings]:  # each has its own
+            queries = QueryEmbeddings(embeddings, QUERIES_REMEMBERED)
+            return Retrieval(engine, queries, fusion), queries
+
+        self._for = lru_cache(maxsize=ORGANISATIONS_REMEMBERED)(made)
+
+    def of(self, organisation: str) -> Retrieval:
+        return self._for(organisation)[0]
+
+    def fell_back(self, organisation: str, query: Query, ranked: Ranked) -> bool:
+        """Return whether only words were compared for want of a vector of the query.
+
+        An index that has no vectors yet is asked without one. Then a vector is asked for all the same: whether others
+        have anything in the index makes no difference.
+        """
+        if not ranked.by_words or ranked.fused or not self._embeddings:
+            return ranked.by_words
+        return self._for(organisation)[1].vector(query.text, model_fingerprint(self._embeddings[0])) is None

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from commonplace.kernel.deferred import Deferred
 from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.kernel.terms import compatible_length
 from commonplace.search.answers import Answers, State
@@ -276,3 +277,17 @@ def _as_list(embeddings: EmbeddingProvider | Sequence[EmbeddingProvider] | None)
     if embeddings is None:
         return ()
     return embeddings if isinstance(embeddings, Sequence) else (embeddings,)
+
+
+class DeferredSearch:
+    """Builds the search at the first question: most processes only ever answer documents."""
+
+    def __init__(self, build: Callable[[], SearchService]) -> None:
+        self._service = Deferred(build)
+
+    def search(self, request: SearchRequest) -> SearchResults:
+        return self._service().search(request)
+
+    def check(self) -> None:
+        """One small request to the index. Raises Unavailable."""
+        self._service().check()
