@@ -66,6 +66,13 @@ class Explainer:
     ) -> Explanation:
         """The trace of a search. Asks the engine again only for a record that was expected. Raises Unavailable."""
         candidates = stages.ranked.candidates
+        lexical = _shares(candidates.lexical, self._fusion.lexical_shares(candidates.lexical))
+        vector = _shares(candidates.vector, self._fusion.vector_shares(candidates.vector))
+        named = {hit.id: hit.score for hit in candidates.named}
+        traces: list[HitTrace] = []
+        for rank, (record, hit) in enumerate(zip(stages.order, found.results, strict=False), 1):
+            shares = (lexical.get(record), vector.get(record), named.get(record))
+            traces.append(HitTrace(record, rank, hit.score, *shares, rerank_score=hit.rerank_score))
         expected = self._expected(request.expect, query, request, found, stages) if request.expect else None
         return Explanation(
             engine=type(self._engine).__name__.removesuffix("Engine").lower(),
@@ -78,26 +85,10 @@ class Explainer:
             vector_hits=len(candidates.vector),
             named_hits=len(candidates.named),
             candidates=len(stages.ranked.best.ranking),
-            hits=tuple(self._traces(found, stages)),
+            hits=tuple(traces),
             timings_ms={name: round(took, 3) for name, took in timings.items()},
             expectation=expected,
         )
-
-    def _traces(self, found: SearchResults, stages: Stages) -> Iterator[HitTrace]:
-        candidates = stages.ranked.candidates
-        lexical = _shares(candidates.lexical, self._fusion.lexical_shares(candidates.lexical))
-        vector = _shares(candidates.vector, self._fusion.vector_shares(candidates.vector))
-        named = {hit.id: hit.score for hit in candidates.named}
-        for rank, (record, hit) in enumerate(zip(stages.order, found.results, strict=False), 1):
-            yield HitTrace(
-                id=record,
-                rank=rank,
-                score=hit.score,
-                lexical=lexical.get(record),
-                vector=vector.get(record),
-                named=named.get(record),
-                rerank_score=hit.rerank_score,
-            )
 
     def _expected(
         self, record: RecordId, query: Query, request: SearchRequest, found: SearchResults, stages: Stages

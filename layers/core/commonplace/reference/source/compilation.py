@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from dataclasses import fields as dataclass_fields
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -49,17 +50,11 @@ def compile(
     """
     known = {placed.entry.id: placed for placed in before.entries} if before else {}
     entries = [_placed(one, known.get(one.entry.id), source.folder, generation, synced_at) for one in reading.entries]
-    settings = reading.settings
+    facts = {field.name: getattr(reading.settings, field.name) for field in dataclass_fields(reading.settings)}
+    del facts["generate"]
     return Catalogue(
         name=reading.name,
-        title=settings.title,
-        description=settings.description,
-        version=settings.version,
-        roots=list(settings.roots),
-        synonyms={word: list(others) for word, others in settings.synonyms.items()},
-        categories=dict(settings.categories),
-        modules=dict(settings.modules),
-        servers=list(settings.servers),
+        **facts,
         repository=source.repository,
         web_url=web_url,
         branch=source.branch,

@@ -63,15 +63,6 @@ def read_catalogue(files: Mapping[str, bytes], name: str) -> Reading:
         findings.error("too-large", message, "Divide it into several catalogues.", At())
     if not (len(read) <= bounds.MAX_FILES and size <= bounds.MAX_CATALOGUE_BYTES):
         return Reading(name, settings, (), findings.told())
-    entries, broken = _entries(files, findings)
-    check(entries, settings, broken, findings)
-    check_examples(entries, settings, findings)
-    check_links(entries, files.keys(), findings)
-    return Reading(name, settings, entries, findings.told())
-
-
-def _entries(files: Mapping[str, bytes], findings: Findings) -> tuple[tuple[Written, ...], set[str]]:
-    """The entries by id, and the ids of those that are invalid."""
     found: list[Written] = []
     broken: set[str] = set()
     for count, draft in enumerate(_drafts(files, findings), start=1):
@@ -81,12 +72,15 @@ def _entries(files: Mapping[str, bytes], findings: Findings) -> tuple[tuple[Writ
             break
         entry = entry_of(draft)
         if entry is not None:
-            at = draft.fields.at
-            line = draft.body_line if draft.body is not None else None
+            at, line = draft.fields.at, draft.body_line if draft.body is not None else None
             found.append(Written(entry, at.path or "", at.line, draft.fields.lines, line))
         elif isinstance(id := draft.fields.values.get("id", draft.id), str):
             broken.add(id)
-    return tuple(sorted(found, key=lambda one: (one.entry.id, one.path, one.line or 0))), broken
+    entries = tuple(sorted(found, key=lambda one: (one.entry.id, one.path, one.line or 0)))
+    check(entries, settings, broken, findings)
+    check_examples(entries, settings, findings)
+    check_links(entries, files.keys(), findings)
+    return Reading(name, settings, entries, findings.told())
 
 
 def _drafts(files: Mapping[str, bytes], findings: Findings) -> Iterator[Draft]:
