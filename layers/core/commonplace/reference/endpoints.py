@@ -167,12 +167,13 @@ class Endpoints:
         asked = [name for name, _ in parse_qsl(urlsplit(path).query, keep_blank_values=True)] if "?" in path else []
         # By what both have: a base that one lacks does not count.
         own = segments(path)
-        by: MatchedBy = "arguments"
+        by: MatchedBy
         templates = [segments(kept.entry.path_template or "") for kept in found]
         if not own or any(_same_end(own, template) for template in templates):
             by = "name"
-        elif any(_same_end(_shapes(own), _shapes(template)) for template in templates):
-            by = "spelling"
+        else:
+            shapes = _shapes(own)
+            by = "spelling" if any(_same_end(shapes, _shapes(template)) for template in templates) else "arguments"
         return Match(found, by, {kept: _unknown(kept, asked) for kept in found})
 
     def below(self, path: str, within: Within = EVERYWHERE) -> Match:
