@@ -26,10 +26,9 @@ from commonplace.identity.principals import TOOLSETS
 from commonplace.identity.resources import Resources
 from commonplace.kernel.limits import Limiter
 from commonplace.repository.problems import Problem
-from commonplace.search.deferred import DeferredSearch
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.model import IndexedRecord
-from commonplace.search.service import SearchService
+from commonplace.search.service import DeferredSearch, SearchService
 from commonplace.web.challenges import Accounts, Challenges
 from commonplace.web.compression import MINIMUM_BYTES
 from commonplace.web.rest.declaration import Site

@@ -21,7 +21,7 @@ from commonplace.redaction.settings import RedactionSettings, RedactSettings
 from commonplace.reference import settings as reference
 from commonplace.repository.run_state import DynamoSyncState
 from commonplace.repository.settings import SyncSettings, WebhookSettings
-from commonplace.search.records import RecordId
+from commonplace.search.model import RecordId
 from commonplace.search.settings import IndexSettings
 from commonplace.search.source import Change
 from commonplace.search.store import DynamoChanges

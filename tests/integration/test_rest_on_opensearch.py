@@ -14,13 +14,12 @@ from commonplace.documents.index_source import record_from_document
 from commonplace.documents.rest.services import Explanations
 from commonplace.kernel.limits import Limiter
 from commonplace.kernel.retry import CircuitBreaker
-from commonplace.search.deferred import DeferredSearch
 from commonplace.search.embeddings import embed_records
 from commonplace.search.models.local import LocalEmbeddings
 from commonplace.search.opensearch.client import connect
 from commonplace.search.opensearch.engine import OpenSearchEngine
 from commonplace.search.opensearch.indices import Aliases
-from commonplace.search.service import SearchService
+from commonplace.search.service import DeferredSearch, SearchService
 from commonplace.web.rest.declaration import Site
 from tests.fakes.library import FakeLibrary, garden, make
 from tests.rest_app import rest_app

@@ -9,8 +9,8 @@ import pytest
 from commonplace.hive.capability import HIVE
 from commonplace.hive.index_source import ITEMS, StoredItems, of_item, record_id, record_of
 from commonplace.hive.model import ItemId
+from commonplace.search.model import RecordId
 from commonplace.search.near_duplicates import FEWEST_WORDS
-from commonplace.search.records import RecordId
 from commonplace.search.source import FOR_EVER
 from tests.fakes.hive_items import CONTRIBUTED, FakeItems, item
 from tests.unit.search.records import TEST_EVENT

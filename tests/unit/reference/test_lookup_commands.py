@@ -275,7 +275,7 @@ def test_categories_are_counted_by_entry() -> None:
         categories={"users": "Users and people"},
     )
 
-    told = [(one.slug, one.title, one.entries, one.commands) for one in found.categories()]
+    told = [(one.slug, one.title, one.entries, one.commands) for one in found.categories]
     assert told == [("core", None, 2, 2), ("users", "Users and people", 2, 1)]
 
 
@@ -304,4 +304,4 @@ def test_an_empty_catalogue_answers_nothing() -> None:
     assert found.endpoint("/anything").hits == ()
     assert found.suggest("anything", Asked("")) == ()
     assert found.shaped(Asked("/x")) == ()
-    assert (found.categories(), found.commands(), found.entries) == ((), (), ())
+    assert (found.categories, found.commands(), found.entries) == ((), (), ())

@@ -7,7 +7,7 @@ from functools import cache
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.reference.arguments import taken_by
+from commonplace.reference.commands import taken_by
 from commonplace.reference.endpoints import shape
 from commonplace.reference.lookup import Lookup
 from commonplace.reference.model import ENTRY_TYPES, METHODS, SUGGESTIONS, Asked, Method

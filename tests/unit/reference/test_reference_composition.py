@@ -104,7 +104,8 @@ def test_gaps_are_kept_where_there_is_a_table(
     store: FakeObjectStore, settings: RetrievalSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gaps = MemoryGaps(lambda: 0.0)
-    monkeypatch.setattr(composition, "_gaps", lambda table: gaps if table == "records" else None)
+    monkeypatch.setattr("commonplace.kernel.aws.dynamodb", lambda **_: None)
+    monkeypatch.setattr("commonplace.reference.store.DynamoGaps", lambda _, table: gaps if table == "records" else None)
 
     reported = [
         composition.reference(settings, [HELIOS], store, table).report_gap("acme", "helios fly").count

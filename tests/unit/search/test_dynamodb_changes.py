@@ -10,7 +10,7 @@ from mypy_boto3_dynamodb import DynamoDBClient
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.search import store
-from commonplace.search.records import RecordId
+from commonplace.search.model import RecordId
 from commonplace.search.source import CHANGES_PER_NOTE, Change, ChangeFeed, ChangeLog, notes
 from commonplace.search.store import DynamoChanges
 from tests.aws_fixture import TABLE

@@ -19,8 +19,8 @@ from commonplace.kernel.s3 import S3ObjectStore
 from commonplace.memory.model import Entry, EntryId, content_hash
 from commonplace.memory.store import DynamoEntries
 from commonplace.search.filters import Filters
+from commonplace.search.model import RecordId
 from commonplace.search.query import Query
-from commonplace.search.records import RecordId
 from commonplace.search.source import Change
 from commonplace.search.store import DynamoChanges
 from tests.aws_fixture import BUCKET

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.search.deferred import DeferredSearch
 from commonplace.search.fusion import Fusion
+from commonplace.search.service import DeferredSearch
 
 if TYPE_CHECKING:
     from commonplace.documents.content.library import Library

@@ -12,8 +12,8 @@ from commonplace.hive.model import Contribution, ItemId
 from commonplace.hive.store import DynamoContributions
 from commonplace.kernel.events import ChangedRecord
 from commonplace.search.chunks import chunk_body
+from commonplace.search.model import Chunk, Record, RecordId
 from commonplace.search.near_duplicates import fingerprint
-from commonplace.search.records import Chunk, Record, RecordId
 from commonplace.search.source import FOR_EVER, Horizon, Published, Reading
 from commonplace.search.text import plain
 

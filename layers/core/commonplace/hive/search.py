@@ -14,12 +14,11 @@ from commonplace.hive.index_source import address
 from commonplace.hive.model import Contribution, Counts, Found, HiveQuery, ItemId, SearchAnswer
 from commonplace.hive.quality import item_of, quality
 from commonplace.hive.store import DynamoContributions
-from commonplace.search.candidates import CANDIDATES_PER_LEG, TOKEN_DEPTH, Ranked, Retrieval, Stopwatch
+from commonplace.search.candidates import CANDIDATES_PER_LEG, TOKEN_DEPTH, Ranked, Retrieval, Retrievals, Stopwatch
 from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.filters import Filters
 from commonplace.search.fusion import RELEVANCE_SHARE, Fusion
 from commonplace.search.model import EmbeddingProvider, Engine, QueryVector, RecordId, SearchRequest
-from commonplace.search.organisations import Retrievals
 from commonplace.search.query import NOTHING, Query
 from commonplace.search.rerank import blend
 

@@ -13,13 +13,12 @@ from commonplace.kernel.errors import Unavailable
 from commonplace.memory.index_source import CURRENT, record_id
 from commonplace.memory.model import Asked, Entry, EntryId, Found, Role, SearchAnswer
 from commonplace.memory.ports import EntryStore
-from commonplace.search.candidates import Ranked, Stopwatch
+from commonplace.search.candidates import Ranked, Retrievals, Stopwatch
 from commonplace.search.filters import Filters
 from commonplace.search.fitness import DEPTH, NOTHING_FITS, NOTHING_WITHIN, fits
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import EmbeddingProvider, Engine, QueryVector, RecordId, SearchRequest
 from commonplace.search.near_duplicates import folded, nearly_equal
-from commonplace.search.organisations import Retrievals
 from commonplace.search.query import NOTHING, Query
 from commonplace.search.snippets import snippet
 

@@ -30,12 +30,24 @@ def reference(
     *,
     max_age_seconds: float = MAX_AGE_SECONDS,
 ) -> Reference:
-    """For the function that answers agents. Without a table of records no gaps are kept."""
-    names = [catalogue.name for catalogue in catalogues]
-    shelf = CatalogueLibrary(objects, names, max_age_seconds=max_age_seconds)
+    """Return the reference of the function that answers agents. Without a table of records no gaps are stored."""
+
+    def meaning() -> Meaning:
+        from commonplace.reference.search import VectorMeaning
+        from commonplace.search import providers
+
+        own = settings.collection("reference")
+        models = providers.embedding_providers(own)
+        return VectorMeaning(providers.search_engine(own, objects, next(iter(models), None), read_only=True), models)
+
+    gaps: GapStore | None = None
+    if records_table is not None:
+        from commonplace.reference.store import DynamoGaps
+
+        gaps = DynamoGaps(aws.dynamodb(read_timeout_seconds=5), records_table)
+    shelf = CatalogueLibrary(objects, [one.name for one in catalogues], max_age_seconds=max_age_seconds)
     words_only = settings.embedding_provider.kind == "none" and settings.embedding_provider_next is None
-    meaning = None if words_only else DeferredMeaning(lambda: _meaning(settings.collection("reference"), objects))
-    return Reference(shelf, meaning, _gaps(records_table))
+    return Reference(shelf, None if words_only else DeferredMeaning(meaning), gaps)
 
 
 class DeferredMeaning:
@@ -51,19 +63,3 @@ class DeferredMeaning:
         with self._making:
             meaning = self._made = self._made or self._make()
         return meaning.near(asked, size)
-
-
-def _meaning(settings: RetrievalSettings, objects: ObjectStore) -> Meaning:
-    from commonplace.reference.search import VectorMeaning
-    from commonplace.search import providers
-
-    models = providers.embedding_providers(settings)
-    return VectorMeaning(providers.search_engine(settings, objects, next(iter(models), None), read_only=True), models)
-
-
-def _gaps(table: str | None) -> GapStore | None:
-    if table is None:
-        return None
-    from commonplace.reference.store import DynamoGaps
-
-    return DynamoGaps(aws.dynamodb(read_timeout_seconds=5), table)

@@ -12,6 +12,7 @@ from commonplace.reference.model import EVERYWHERE, METHODS, Catalogue, MatchedB
 from commonplace.reference.options import nearest
 from commonplace.reference.shelf import Kept, Match, Shelved
 from commonplace.reference.spelling import one_edit, parts
+from commonplace.reference.synonyms import WORDS
 
 MAX_SEGMENTS = 40
 """Of a path that is looked up; no endpoint has more."""
@@ -29,12 +30,7 @@ _PARAMETER = re.compile(r"\{[^{}]*\}|<[^<>]*>")
 _WHOLE = re.compile(r"\{([^{}]*)\}|<([^<>]*)>|:([A-Za-z_]\w*)|\[([^\[\]]*)\]")
 _REST = re.compile(r"\{[^{}]*(?:\+|\*|:path)\}|<path:[^<>]*>|\*{1,2}")
 
-_WORDED = """
-alias branch bucket category code country currency domain environment file folder format handle host key kind label lang
-language locale login name namespace org organisation organization owner package path provider ref region repo
-repository role scope section site slug state status symbol table tag topic type version zone
-"""
-_WORDED_PARAMETERS = tuple(_WORDED.split())
+_WORDED_PARAMETERS = tuple(WORDS["worded"])
 """Ends of the words of parameters whose values may be plain words: `{owner}`, `{username}`, `{team_slug}`."""
 
 _PLAIN = re.compile(r"[a-z_-]+")
@@ -51,7 +47,7 @@ class Request:
     """As it is written: it may be none that exists."""
 
     def lets(self, method: Method | None) -> bool:
-        """Whether it asks for an endpoint of this method; None is one of every method."""
+        """Return whether it asks for an endpoint of this method; None is one of every method."""
         return self.method is None or method is None or known_method(self.method) == method
 
 
@@ -68,7 +64,7 @@ def is_path(word: str) -> bool:
 
 
 def segments(path: str) -> list[str]:
-    """Of a path or URL, without host, query string, fragment and empty ones; at most one more than MAX_SEGMENTS."""
+    """Return those of a path or URL, without query, fragment and empty ones; at most one more than MAX_SEGMENTS."""
     bare = _ORIGIN.sub("", path, count=1).partition("?")[0].partition("#")[0]
     return [unquote(segment) for segment in bare.split("/", 2 * MAX_SEGMENTS) if segment][: MAX_SEGMENTS + 1]
 
@@ -131,8 +127,14 @@ class Api:
     def __init__(self, catalogue: Catalogue, found: Sequence[Kept]) -> None:
         self.catalogue, self.top = catalogue, Node()
         for kept in found:
-            for template in _templates(kept):
-                _leaf(self.top, segments(template)).here.append(kept)
+            # Its path, and what else it is called that is one: as the document writes it, without the server's base.
+            others = (alias.rpartition(" ") for alias in kept.entry.aliases)
+            paths = (path for method, _, path in others if path.startswith("/") and method in ("", kept.entry.method))
+            for template in (kept.entry.path_template or "", *paths):
+                node = self.top
+                for segment in segments(template):
+                    node = _child(node, segment)
+                node.here.append(kept)
         examples = (_URL.search(example.code) for kept in found for example in kept.entry.examples)
         self.hosts = frozenset(filter(None, map(host, catalogue.servers or [url[0] for url in examples if url])))
         bases = {tuple(segments(url)) for url in catalogue.servers}
@@ -143,13 +145,13 @@ class Api:
         return any(re.fullmatch(".+".join(map(re.escape, _PARAMETER.split(one))), asked) for one in self.hosts)
 
     def variants(self, asked: list[str]) -> Iterator[list[str]]:
-        """Without the base path of a server, and with it."""
+        """Yield the path without the base path of a server, and with it."""
         yield from (asked[len(base) :] for base in self.bases if tuple(asked[: len(base)]) == base)
         yield from ([*base, *asked] for base in self.bases if tuple(asked[: len(base)]) != base)
 
 
 class Endpoints:
-    """Of every catalogue."""
+    """The endpoints of every catalogue."""
 
     def __init__(self, shelved: Shelved) -> None:
         by_catalogue: dict[str, list[Kept]] = {one.name: [] for one in shelved.catalogues}
@@ -163,7 +165,16 @@ class Endpoints:
         nodes = self._reached(path, within, lambda node: bool(node.here))
         found = _of_query(path, tuple(dict.fromkeys(kept for node in nodes for kept in node.here)))
         asked = [name for name, _ in parse_qsl(urlsplit(path).query, keep_blank_values=True)] if "?" in path else []
-        return Match(found, _matched_by(path, found), {kept: _unknown(kept, asked) for kept in found})
+        # By what both have: a base that one lacks does not count.
+        own = segments(path)
+        by: MatchedBy
+        templates = [segments(kept.entry.path_template or "") for kept in found]
+        if not own or any(_same_end(own, template) for template in templates):
+            by = "name"
+        else:
+            shapes = _shapes(own)
+            by = "spelling" if any(_same_end(shapes, _shapes(template)) for template in templates) else "arguments"
+        return Match(found, by, {kept: _unknown(kept, asked) for kept in found})
 
     def below(self, path: str, within: Within = EVERYWHERE) -> Match:
         """Endpoints whose paths go on after this one, the shorter first."""
@@ -171,7 +182,7 @@ class Endpoints:
         return Match(tuple(dict.fromkeys(kept for node in nodes for kept in node.below())), "prefix")
 
     def is_first(self, segment: str) -> bool:
-        """Whether a path or the base of a server begins with it."""
+        """Return whether a path or the base of a server begins with it."""
         return any(
             segment.lower() in api.top.literals or any(segment == base[0] for base in api.bases) for api in self._apis
         )
@@ -199,18 +210,9 @@ class Endpoints:
 
 
 def host(url: str) -> str:
-    """Of a URL, with the port if it names one; empty for a path."""
+    """Return the host of a URL, with the port if it names one; empty for a path."""
     origin = _ORIGIN.match(url)
     return origin[0].partition("://")[2].rpartition("@")[2].lower() if origin else ""
-
-
-def _templates(kept: Kept) -> Iterator[str]:
-    """Its path, and what else it is called that is one: as the document writes it, without the base of the server."""
-    yield kept.entry.path_template or ""
-    for alias in kept.entry.aliases:
-        method, _, path = alias.rpartition(" ")
-        if path.startswith("/") and method in ("", kept.entry.method):
-            yield path
 
 
 def _unknown(kept: Kept, asked: Iterable[str]) -> tuple[UnknownOption, ...]:
@@ -225,7 +227,7 @@ def _unknown(kept: Kept, asked: Iterable[str]) -> tuple[UnknownOption, ...]:
 
 
 def _of_query(path: str, found: Sequence[Kept]) -> tuple[Kept, ...]:
-    """Of each method those whose templates have most of the query, and nothing of one that is not asked for."""
+    """Return, for each method, those whose templates have most of the query, and nothing else than it has."""
     asked = fixed_query(path)
     queries = [fixed_query(kept.entry.path_template or "") for kept in found]
     ranks = [len(one) if one <= asked else -1 for one in queries]
@@ -238,12 +240,6 @@ def _of_query(path: str, found: Sequence[Kept]) -> tuple[Kept, ...]:
     )
 
 
-def _leaf(node: Node, template: Sequence[str]) -> Node:
-    for segment in template:
-        node = _child(node, segment)
-    return node
-
-
 def _child(node: Node, segment: str) -> Node:
     shape = segment_shape(segment)
     if shape == REST:
@@ -251,7 +247,9 @@ def _child(node: Node, segment: str) -> Node:
         return node.rest
     if shape == SLOT:
         node.slot = node.slot or Node()
-        node.slot.words = node.slot.words or _may_be_word(parameter(segment))
+        node.slot.words = node.slot.words or any(
+            part.endswith(_WORDED_PARAMETERS) for part in parts(parameter(segment))
+        )
         return node.slot
     if SLOT not in shape:
         return node.literals.setdefault(segment.lower(), Node())
@@ -263,12 +261,8 @@ def _child(node: Node, segment: str) -> Node:
     return node.partly[-1][1]
 
 
-def _may_be_word(name: str) -> bool:
-    return any(part.endswith(_WORDED_PARAMETERS) for part in parts(name))
-
-
 def _walk(node: Node, asked: Sequence[str], reached: Callable[[Node], bool]) -> Node | None:
-    """Where the segments lead; what is literal wins over what stands for anything."""
+    """Return where the segments lead; what is literal wins over what stands for anything."""
     if not asked:
         return node if reached(node) else None
     segment, left = asked[0], asked[1:]
@@ -289,7 +283,7 @@ def _ways(node: Node, segment: str, left: Sequence[str]) -> Iterator[Node]:
 
 
 def _stands(node: Node, slot: Node, value: str, left: Sequence[str]) -> bool:
-    """Whether a value may stand for the parameter, rather than for a segment that does not exist.
+    """Return whether a value may stand for the parameter, rather than for a segment that does not exist.
 
     A plain word does not where an id is meant, unless what follows it is really there. Nor does what is one mistake
     away from a literal segment, or from a parameter.
@@ -300,16 +294,6 @@ def _stands(node: Node, slot: Node, value: str, left: Sequence[str]) -> bool:
         return False
     follows = bool(left) and left[0].lower() in slot.literals
     return slot.words or follows or not _PLAIN.fullmatch(value)
-
-
-def _matched_by(path: str, found: Sequence[Kept]) -> MatchedBy:
-    """By what both have: a base that one lacks does not count."""
-    asked = segments(path)
-    templates = [segments(kept.entry.path_template or "") for kept in found]
-    if any(_same_end(asked, template) for template in templates) or not asked:
-        return "name"
-    shapes = _shapes(asked)
-    return "spelling" if any(_same_end(shapes, _shapes(template)) for template in templates) else "arguments"
 
 
 def _same_end(one: Sequence[str], other: Sequence[str]) -> bool:

@@ -6,13 +6,13 @@ Readers find entries by the index, and show what the catalogue says.
 import logging
 import re
 import time
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from commonplace.kernel.events import keys_of
 from commonplace.kernel.objects import ObjectReader
 from commonplace.reference.library import REFERENCE_PREFIX, manifest_key
-from commonplace.reference.model import Catalogue, Entry, EntryType, Example, Manifest, Placed
+from commonplace.reference.model import Catalogue, Entry, EntryType, Manifest, Placed
 from commonplace.search.chunks import chunk_body
 from commonplace.search.indexer import Enough, Message, Note, Report, complete, never
 from commonplace.search.model import Chunk, Record, RecordId
@@ -78,23 +78,19 @@ def title_of(entry: Entry) -> str:
 
 
 def body_of(entry: Entry) -> str:
-    """Content and examples."""
-    parts = [entry.text, *_examples(entry.examples)]
+    """Return content and examples. What examples print is left out: it is like many other things."""
+    parts = [entry.text]
+    for example in entry.examples:
+        # Indented, for code may hold fences of its own.
+        parts += [example.description, "\n".join(f"    {line}" for line in example.code.splitlines())]
     return "\n\n".join(part for part in parts if part.strip())
 
 
 def named(entry: Entry) -> str:
-    """What it is called where it is used; parameters of a path are no words of its name."""
+    """Return what it is called where it is used; parameters of a path are no words of its name."""
     if entry.type == "api":
         return _PARAMETER.sub(" ", entry.path_template or "")
     return entry.name or "" if entry.type == "command" else ""
-
-
-def _examples(examples: list[Example]) -> Iterator[str]:
-    """What they print is left out: it is like many other things. Indented, for code may hold fences of its own."""
-    for example in examples:
-        yield example.description
-        yield "\n".join(f"    {line}" for line in example.code.splitlines())
 
 
 class StoredCatalogues:
@@ -133,31 +129,26 @@ class StoredCatalogues:
 
     def read(self, ids: Iterable[RecordId]) -> Reading:
         reading = Reading()
-        wanted: dict[str, list[str]] = {}
+        wanted: dict[str, list[RecordId]] = {}
         for record in ids:
-            name, entry = address(record)
-            wanted.setdefault(name, []).append(entry)
-        for name, entries in wanted.items():
-            self._read(name, entries, reading)
+            wanted.setdefault(address(record)[0], []).append(record)
+        for name, records in wanted.items():
+            manifest = self._manifest(name) if name in self._names else None
+            if manifest is None:
+                reading.missing += records
+                continue
+            try:
+                catalogue, placed = self._catalogue(manifest)
+            except (KeyError, ValueError) as error:
+                logger.error("a catalogue cannot be read", extra={"catalogue": name, "error": type(error).__name__})
+                reading.unreadable += records
+                continue
+            for record in records:
+                if found := placed.get(address(record)[1]):
+                    reading.records[record] = record_of(catalogue, found)
+                else:
+                    reading.missing.append(record)
         return reading
-
-    def _read(self, name: str, entries: Sequence[str], reading: Reading) -> None:
-        manifest = self._manifest(name) if name in self._names else None
-        if manifest is None:
-            reading.missing += [record_id(name, entry) for entry in entries]
-            return
-        try:
-            catalogue, placed = self._catalogue(manifest)
-        except (KeyError, ValueError) as error:
-            logger.error("a catalogue cannot be read", extra={"catalogue": name, "error": type(error).__name__})
-            reading.unreadable += [record_id(name, entry) for entry in entries]
-            return
-        for entry in entries:
-            record = record_id(name, entry)
-            if entry in placed:
-                reading.records[record] = record_of(catalogue, placed[entry])
-            else:
-                reading.missing.append(record)
 
     def _catalogue(self, manifest: Manifest) -> tuple[Catalogue, Mapping[str, Placed]]:
         """Raises KeyError when its object is not there, ValueError when that is none."""
@@ -185,7 +176,7 @@ def _horizon(manifests: Mapping[str, Manifest]) -> Horizon:
 
 
 def is_of_catalogues(body: str) -> bool:
-    """Whether a message concerns the part of the store that catalogues are in.
+    """Return whether a message concerns the part of the store that catalogues are in.
 
     Such a message names no records: it asks to compare with all that is published. False for what cannot be read.
     """

@@ -4,7 +4,7 @@ Everything goes by a catalogue's manifest: an object that it does not name does 
 """
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
@@ -35,12 +35,14 @@ def catalogues_prefix(name: str) -> str:
 
 
 def catalogue_key(name: str, digest: str) -> str:
-    """Of one publication; `digest` is of its bytes."""
+    """Return the key of one publication; `digest` is of its bytes."""
     return f"{catalogues_prefix(name)}{digest}.json"
 
 
 def report_key(name: str) -> str:
-    """What the last run found, for operators: problems with their files, also those of a catalogue that was refused."""
+    """Return what the last run found, for operators: problems with their files, also those of a catalogue that was
+    refused.
+    """
     return f"{OPERATIONS_PREFIX}reference/{name}/report.json"
 
 
@@ -50,7 +52,7 @@ def catalogue_blobs_prefix(name: str) -> str:
 
 
 def catalogue_known_key(name: str) -> str:
-    """What the last run of a catalogue learned: head, files, what came of them."""
+    """Return what the last run of a catalogue learned: head, files, what came of them."""
     return f"{OPERATIONS_PREFIX}reference/{name}/known.json"
 
 
@@ -94,7 +96,9 @@ class CatalogueLibrary:
         self._looking = Lock()
 
     def edition(self) -> Edition:
-        """As `ports.Shelf`. Raises Unavailable while a catalogue has never been read and the store does not answer."""
+        """Return the current edition. Raises Unavailable while a catalogue has never been read and the store does not
+        answer.
+        """
         held = self._edition
         if held is not None and self._clock() < self._fresh_until:
             return held
@@ -102,53 +106,44 @@ class CatalogueLibrary:
             return held
         try:
             if self._edition is None or self._clock() >= self._fresh_until:
-                self._look()
+                read = {name: self._read(name) for name in self._names}
+                failed = [name for name, found in read.items() if found is None]
+                self._held |= {name: found for name, found in read.items() if found is not None}
+                if never := [name for name in failed if name not in self._held]:
+                    raise Unavailable(
+                        f"The product reference ({', '.join(never)}) cannot be read now. Try again shortly."
+                    )
+                missing = tuple(name for name in self._names if self._held[name].catalogue is None)
+                found = tuple(one for name in self._names if (one := self._held[name].catalogue) is not None)
+                # An object's key is a hash of its bytes, so equal keys are equal catalogues.
+                version = " ".join(f"{name}:{self._held[name].key.rpartition('/')[2]}" for name in self._names)
+                edition = Edition(found, version, missing)
+                if self._edition is None or self._edition.version != edition.version:
+                    self._edition = edition
+                self._fresh_until = self._clock() + (RETRY_SECONDS if failed else self._max_age_seconds)
             return self._edition or Edition((), "")
         finally:
             self._looking.release()
 
-    def _look(self) -> None:
-        read = {name: self._read(name) for name in self._names}
-        failed = [name for name, found in read.items() if found is None]
-        self._held |= {name: found for name, found in read.items() if found is not None}
-        if never := [name for name in failed if name not in self._held]:
-            raise Unavailable(f"The product reference ({', '.join(never)}) cannot be read now. Try again shortly.")
-        missing = tuple(name for name in self._names if self._held[name].catalogue is None)
-        edition = Edition(tuple(self._catalogues()), self._version(), missing)
-        if self._edition is None or self._edition.version != edition.version:
-            self._edition = edition
-        self._fresh_until = self._clock() + (RETRY_SECONDS if failed else self._max_age_seconds)
-
-    def _catalogues(self) -> Iterator[Catalogue]:
-        return (found for name in self._names if (found := self._held[name].catalogue) is not None)
-
-    def _version(self) -> str:
-        """An object's key is a hash of its bytes, so equal keys are equal catalogues."""
-        return " ".join(f"{name}:{self._held[name].key.rpartition('/')[2]}" for name in self._names)
-
     def _read(self, name: str) -> Held | None:
-        """None when it is unknown what is published: that of one catalogue is no other's matter."""
+        """Return what is published under the name; None when that is unknown, which is no other catalogue's matter."""
+        held = self._held.get(name, NOTHING)
         try:
             for _ in range(LOOKS):
-                if (found := self._current(name, self._held.get(name, NOTHING))) is not None:
-                    return found
+                try:
+                    changed = self._objects.get_if_changed(manifest_key(name), held.etag)
+                except KeyError:
+                    return NOTHING
+                if changed is None:
+                    return held
+                key = Manifest.model_validate_json(changed.body).catalogue_key
+                if held.catalogue is not None and key == held.key:
+                    return Held(changed.etag, key, held.catalogue)
+                if stored := self._objects.get(key):
+                    return Held(changed.etag, key, Catalogue.model_validate_json(stored.body))
             logger.error("a catalogue's object is missing", extra={"catalogue": name})
         except ValueError as error:
             logger.error("a catalogue cannot be read", extra={"catalogue": name, "error": type(error).__name__})
         except Exception as error:
             logger.exception("the store does not answer", extra={"catalogue": name, "error": type(error).__name__})
         return None
-
-    def _current(self, name: str, held: Held) -> Held | None:
-        """None when the object that the manifest names is not there. Raises ValueError for what is no catalogue."""
-        try:
-            changed = self._objects.get_if_changed(manifest_key(name), held.etag)
-        except KeyError:
-            return NOTHING
-        if changed is None:
-            return held
-        key = Manifest.model_validate_json(changed.body).catalogue_key
-        if held.catalogue is not None and key == held.key:
-            return Held(changed.etag, key, held.catalogue)
-        stored = self._objects.get(key)
-        return Held(changed.etag, key, Catalogue.model_validate_json(stored.body)) if stored else None

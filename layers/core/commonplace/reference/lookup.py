@@ -80,7 +80,7 @@ class Lookup:
         return EndpointAnswer((), tuple(methods), suggestions, self._endpoints.hosts(request.path))
 
     def shaped(self, asked: Asked) -> Sequence[Hit] | None:
-        """What a query answers that is shaped like a command or an endpoint; None for any other query."""
+        """Return what a query answers that is shaped like a command or an endpoint; None for any other query."""
         if asked.type not in (None, "command", "api"):
             return None
         shape = self._shapes.of(asked.query)
@@ -104,11 +104,11 @@ class Lookup:
         return self._only(replace(asked, query=name, type=kind or asked.type)) if name and not other else None
 
     def suggest(self, text: str, asked: Asked) -> tuple[str, ...]:
-        """What may have been meant: at most three names that exist, under the same conditions."""
+        """Return what may have been meant: at most three names that exist, under the same conditions."""
         return self._suggesting.suggest(text, Conditions.of(asked))
 
     def names_command(self, line: str) -> bool:
-        """Whether a line begins with the name of a command, or is the beginning of one."""
+        """Return whether a line begins with the name of a command, or is the beginning of one."""
         return self._commands.named(line)
 
     def commands(
@@ -119,25 +119,21 @@ class Lookup:
         found = [kept for kept in self._live if conditions.let(kept)]
         return tuple(kept.placed for kept in sorted(found, key=lambda kept: spelling(kept.entry.called)))
 
-    def categories(self) -> tuple[Category, ...]:
-        """Categories and subcategories in use, in order of their slugs."""
-        return self._categories
-
     @cached_property
     def modules(self) -> tuple[str, ...]:
-        """In use, those with most entries first."""
+        """Return the modules in use, those with most entries first."""
         return modules_of(self._shelved)
 
     def entry(self, catalogue: str, id: str) -> Kept | None:
-        """By the catalogue's name and its own id; None when there is none."""
+        """Return the entry of this catalogue and id; None when there is none."""
         return self._shelved.by_id(catalogue, id)
 
     def matching(self, asked: Asked) -> Callable[[Kept], bool]:
-        """Whether an entry passes the conditions of a search."""
+        """Return whether an entry passes the conditions of a search."""
         return Conditions.of(asked).let
 
     def current(self, kept: Kept) -> Kept:
-        """What is to be used today in place of a deprecated entry; the entry itself if nothing replaces it."""
+        """Return what is to be used today in place of a deprecated entry; the entry itself if nothing replaces it."""
         return self._shelved.current(kept)
 
     def _ways_of_path(self, request: Request, asked: Asked) -> Iterator[Match]:
@@ -161,21 +157,22 @@ class Lookup:
             found: dict[int, Kept] = {}
             for kept in sorted(filter(passes, way.found), key=lambda kept: self.current(kept) is not kept):
                 found.setdefault(id(self.current(kept)), kept)
-            if found:
-                return tuple(self._hit(kept, way) for kept in found.values())
+            by, hits = way.matched_by, list[Hit]()
+            for kept in found.values():
+                current, unknown = self.current(kept), tuple(way.unknown.get(kept, ()))
+                instead_of = None if current is kept else kept.entry
+                hits.append(Hit(current.catalogue, current.placed, by, SCORES[by], instead_of, unknown))
+            if hits:
+                return tuple(hits)
         return ()
-
-    def _hit(self, kept: Kept, way: Match) -> Hit:
-        current, by = self.current(kept), way.matched_by
-        instead_of = None if current is kept else kept.entry
-        return Hit(current.catalogue, current.placed, by, SCORES[by], instead_of, tuple(way.unknown.get(kept, ())))
 
     @property
     def _live(self) -> Iterator[Kept]:
         return (kept for kept in self._shelved if self.current(kept) is kept)
 
     @cached_property
-    def _categories(self) -> tuple[Category, ...]:
+    def categories(self) -> tuple[Category, ...]:
+        """Categories and subcategories in use, in order of their slugs."""
         return categories_of(self._live)
 
     @cached_property

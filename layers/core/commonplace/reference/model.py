@@ -54,7 +54,7 @@ PLACES: tuple[Place, ...] = get_args(Place)
 """Where a parameter stands: the first two of a command, the others of an endpoint."""
 
 Confidence = Literal["exact", "inferred"]
-"""Whether the product itself says how it is used, or its source was read for it."""
+"""Says whether the product itself says how it is used, or its source was read for it."""
 
 
 class Example(Stored):
@@ -82,12 +82,12 @@ class Parameter(Stored):
 
     @property
     def takes_next(self) -> bool:
-        """Whether the word behind an option is its value."""
+        """Return whether the word behind an option is its value."""
         return self.type is not None and not self.type.startswith("[=")
 
     @property
     def line(self) -> str:
-        """As Markdown: `- `--message`, `-m` `<msg>`: The message.`"""
+        """Return it as Markdown: `- `--message`, `-m` `<msg>`: The message.`"""
         names = ", ".join(f"`{name}`" for name in (self.name, *self.aliases))
         kind = f" {self.type}" if self.type and self.place not in ("argument", "option") else ""
         value = f" `{self.type}`" if self.type and self.place == "option" else ""
@@ -144,7 +144,7 @@ class Entry(Stored):
 
     @property
     def called(self) -> str:
-        """What it is called where it is used: a command's name, `METHOD /path` of an endpoint, else the title."""
+        """Return what it is called in use: a command's name, `METHOD /path` of an endpoint, else the title."""
         if self.type == "command" and self.name:
             return self.name
         if self.type == "api" and self.path_template:
@@ -170,7 +170,7 @@ class Placed(Stored):
 
 
 class Catalogue(Stored):
-    """What readers load: one immutable object for each publication."""
+    """The catalogue that readers load: one immutable object for each publication."""
 
     name: str
     """Of the deployment's configuration: `[a-z][a-z0-9-]*`."""
@@ -216,7 +216,7 @@ class Catalogue(Stored):
 
 
 class Manifest(Stored):
-    """What is published of a catalogue, at `reference/{name}/manifest.json`: the one object that is ever replaced."""
+    """The publication of a catalogue, at `reference/{name}/manifest.json`: the one object that is ever replaced."""
 
     name: str
     pipeline: str
@@ -300,9 +300,9 @@ class SearchAnswer:
     hits: tuple[Hit, ...]
     suggestions: tuple[str, ...] = ()
     shaped: bool = False
-    """Whether the query is shaped like a command or an endpoint: it is answered by its name or not at all."""
+    """True if the query is shaped like a command or an endpoint: it is answered by its name or not at all."""
     fallback: bool = False
-    """Whether only words were compared, because no vector could be had."""
+    """True if only words were compared, because no vector could be had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,7 +355,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """What was kept of a query that found nothing."""
+    """The query that found nothing, as it was stored."""
 
     query: str
     """Masked and cut."""
@@ -386,7 +386,9 @@ def kept(text: str) -> str:
 
 
 def masked(text: str) -> str:
-    """With a name of its kind in place of each e-mail address, key, id, network address and long number."""
+    """Return the text with a name of its kind in place of each e-mail address, key, id, network address and long
+    number.
+    """
     for pattern, put in _MASKS:
         text = pattern.sub(put, text)
     return text
@@ -399,7 +401,7 @@ def digest(query: str, type: EntryType | None) -> str:
 
 
 def _secret(found: re.Match[str]) -> str:
-    """What follows `token=` and its like, unless it is an ordinary word: people look for `password reset` too."""
+    """Return what follows `token=` and the like, unless it is an ordinary word: users look for `password reset` too."""
     named, value = found[1], found[2]
     ordinary = value.isalpha() and not re.search(r"[=:]", named)
     return found[0] if ordinary or value.startswith(("<", "--")) else f"{named}<token>"

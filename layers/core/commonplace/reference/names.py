@@ -33,7 +33,7 @@ def tokens(line: str) -> list[str]:
 
 
 def command_tokens(line: str) -> list[str]:
-    """Of one command: what a shell would run after it, and with which rights, is not of it."""
+    """Return those of one command: what a shell would run after it, and with which rights, is not of it."""
     found = list(takewhile(lambda token: token not in _OPERATORS, _TOKEN.findall(line)))
     while len(found) > 1 and (found[0] == "sudo" or _ASSIGNED.match(found[0])):
         del found[0]
@@ -51,7 +51,7 @@ def is_placeholder(token: str) -> bool:
 
 
 def is_value(token: str) -> bool:
-    """Whether no subcommand is written so: it is quoted, or has a digit, `@`, `.`, `/`, `=`, or a bracket.
+    """Return whether no subcommand is written so: it is quoted, or has a digit, `@`, `.`, `/`, `=`, or a bracket.
 
     A capital is such a mark as well where the rest of the line has none, which only the line shows.
     """
@@ -59,13 +59,8 @@ def is_value(token: str) -> bool:
 
 
 def names_no_subcommand(token: str) -> bool:
-    """Whether it is a value beyond doubt: nobody who mistypes a subcommand gets an `@`, a slash or quotes."""
+    """Return whether it is a value beyond doubt: nobody who mistypes a subcommand gets an `@`, a slash or quotes."""
     return not _NO_SUBCOMMAND.isdisjoint(token) or token.isdecimal()
-
-
-def bare_name(line: str) -> str:
-    """Without placeholders and options, for a name that was given with them: `users roles list`."""
-    return " ".join(token for token in tokens(line) if not (is_option(token) or is_placeholder(token)))
 
 
 def words(names: Iterable[str]) -> tuple[str, ...]:
@@ -99,7 +94,7 @@ class Spelt:
         return next((found for each in (self._spelt, self._humped) for key in keys if (found := each.get(key))), ())
 
     def spelt(self, key: str) -> Sequence[Kept]:
-        """By the spelling itself."""
+        """Return the entries of the spelling itself."""
         return self._spelt.get(key, ())
 
     def keys(self) -> Iterable[str]:
@@ -107,7 +102,7 @@ class Spelt:
 
 
 class Names:
-    """Of everything that is kept."""
+    """The names of every entry."""
 
     def __init__(self, shelved: Shelved) -> None:
         self.commands, self.aliases = Spelt(), Spelt()
@@ -138,7 +133,7 @@ class Names:
                     self.lines.add(alias, kept)
 
     def called(self, text: str) -> Iterator[Match]:
-        """What is called exactly so."""
+        """Return what is called exactly so."""
         line = unwrapped(text)
         yield Match(self.commands.however_spelt(line), "name")
         yield Match(self.aliases.however_spelt(line), "alias")
@@ -161,7 +156,7 @@ class Names:
             yield from self.commands.spelt(name)
 
     def has_nearly(self, key: str, root: str) -> bool:
-        """Whether one mistake makes this of a command's name that begins with the root."""
+        """Return whether one mistake makes this of a command's name that begins with the root."""
         return any(one_edit(key, name) for name in self._range(root + " ") if abs(len(name) - len(key)) <= 1)
 
     def next_words(self, key: str) -> set[str]:
@@ -170,7 +165,9 @@ class Names:
         return {name[after:].split(" ", 1)[0] for name in self._range(key + " ")}
 
     def subcommands(self, key: str, catalogue: Catalogue) -> set[str]:
-        """Of one catalogue, and without what only a hyphen joins: `install-test` is no subcommand of `install`."""
+        """Return those of one catalogue, without what only a hyphen joins: `install-test` is no subcommand of
+        `install`.
+        """
         found = (kept for name in self._range(key + " ") for kept in self.commands.spelt(name))
         names = (command_name(kept.entry).split(" ") for kept in found if kept.catalogue is catalogue)
         size = key.count(" ") + 1
@@ -181,7 +178,6 @@ class Names:
 
 
 def command_name(entry: Entry) -> str:
-    """What is typed for a command, without values; empty for other entries."""
-    if entry.type != "command":
-        return ""
-    return bare_name(typed(entry.name or entry.syntax or ""))
+    """Return what is typed for a command, without values; empty for other entries."""
+    name = typed(entry.name or entry.syntax or "") if entry.type == "command" else ""
+    return " ".join(token for token in tokens(name) if not (is_option(token) or is_placeholder(token)))

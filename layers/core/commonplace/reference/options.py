@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from commonplace.reference.model import Entry, UnknownOption
 from commonplace.reference.synonyms import stem
@@ -21,28 +21,26 @@ _HELP = frozenset({"-h", "--help", "-help", "-?"})
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Of a command, with those of the groups that it belongs to."""
+    """The options of a command, with those of the groups that it belongs to."""
 
     takes: dict[str, bool | None]
-    """Whether a value follows; None where it may be joined by `=` alone, or where nobody says."""
+    """Says whether a value follows; None where it may be joined by `=` alone, or where nobody says."""
     described: dict[str, str]
     """What is said of each, by its first name."""
     known: bool
-    """Whether they were read: else nothing can be said of an option that is not among them."""
+    """True if they were read: else nothing can be said of an option that is not among them."""
     complete: bool
-    """Whether these are all: help that a library makes lists itself, or says [OPTIONS]; a usage may list all."""
+    """True if these are all: help that a library makes lists itself, or says [OPTIONS]; a usage may list all."""
 
     def has(self, name: str) -> bool:
-        """Whether there is this one, or a cluster of short ones; or what nobody lists."""
+        """Return whether there is this one, or a cluster of short ones; or what nobody lists."""
         if name in self.takes or name in _HELP:
             return True
         if name.startswith("--no-") and not _HELP & self.takes.keys():
             return self.takes.get(f"--{name[5:]}", True) is not True
-        return not name.startswith("--") and self._is_cluster(name[1:])
-
-    def _is_cluster(self, letters: str) -> bool:
-        """`-xzf`: the first that has a value has all that follows, `-n5`."""
-        for letter in letters:
+        if name.startswith("--"):
+            return False
+        for letter in name[1:]:  # of `-xzf` the first that has a value has all that follows: `-n5`
             if f"-{letter}" not in self.takes:
                 return False
             if self.takes[f"-{letter}"] is not False:
@@ -50,7 +48,7 @@ class Options:
         return True
 
     def followed(self, name: str) -> bool | None:
-        """Whether the next word is the value of an option: of the last one of a cluster."""
+        """Return whether the next word is the value of an option: of the last one of a cluster."""
         if name in self.takes or name.startswith("--"):
             return self.takes.get(name, False if name in _HELP else None)
         valued = next((at for at, letter in enumerate(name[1:], 1) if self.takes.get(f"-{letter}") is not False), None)
@@ -59,25 +57,24 @@ class Options:
         return self.takes.get(f"-{name[valued]}") if valued == len(name) - 1 else False
 
     def unknown(self, names: Iterable[str]) -> tuple[UnknownOption, ...]:
-        """Those that do not exist, as far as that can be said."""
-        missing = [name for name in dict.fromkeys(names) if self.known and not self.has(name)]
-        found = [UnknownOption(name, nearest(name, self.takes)) for name in missing]
-        told = (
-            one if one.nearest else replace(one, nearest=self._meant(one.name))
-            for one in found
-            if one.nearest or self.complete
-        )
-        return tuple(told)
-
-    def _meant(self, name: str) -> tuple[str, ...]:
-        """Those that are said to do what it is called: `--detach` runs in the background."""
-        asked = set(map(stem, words(name)))
-        found = (other for other, said in self.described.items() if not asked.isdisjoint(map(stem, words(said))))
-        return tuple(found)[:NEAREST]
+        """Return those that do not exist, as far as that can be said."""
+        found: list[UnknownOption] = []
+        for name in dict.fromkeys(names) if self.known else ():
+            if self.has(name):
+                continue
+            near = nearest(name, self.takes)
+            if not near and self.complete:
+                # Those that are said to do what it is called: `--detach` runs in the background.
+                stems = set(map(stem, words(name)))
+                alike = (other for other, said in self.described.items() if stems & set(map(stem, words(said))))
+                near = tuple(alike)[:NEAREST]
+            if near or self.complete:
+                found.append(UnknownOption(name, near))
+        return tuple(found)
 
 
 def nearest(name: str, names: Iterable[str]) -> tuple[str, ...]:
-    """By edits, by what both begin with, by words that both have."""
+    """Return the nearest by edits, by what both begin with, by words that both have."""
     far = [(distance, other) for other in names if (distance := _distance(name, other)) is not None]
     return tuple(other for _, other in sorted(far)[:NEAREST])
 
@@ -87,11 +84,13 @@ def options_of(entry: Entry, groups: Sequence[Entry]) -> Options:
     takes: dict[str, bool | None] = {}
     described: dict[str, str] = {}
     for one in (entry, *groups):
-        for parameter in one.parameters or ():
-            if parameter.place == "option":
-                described.setdefault(parameter.name, parameter.description.partition(". ")[0])
-            for name in _names([parameter.name, *parameter.aliases] if parameter.place == "option" else []):
-                takes.setdefault(name, _takes(parameter.type))
+        for parameter in (each for each in one.parameters or () if each.place == "option"):
+            described.setdefault(parameter.name, parameter.description.partition(". ")[0])
+            valued = None if parameter.type and parameter.type.startswith(("[", "=")) else True
+            if parameter.type is None or _BOOLEAN.match(parameter.type):
+                valued = False
+            for name in _names([parameter.name, *parameter.aliases]):
+                takes.setdefault(name, valued)
     usages = "\n".join((entry.syntax or "", *entry.usages))
     hidden = _PLACEHOLDER.search(usages) is not None
     own = any(parameter.place == "option" for parameter in entry.parameters or ())
@@ -113,18 +112,6 @@ def _names(spellings: Iterable[str]) -> Iterator[str]:
                 yield f"{dashes}no-{name.rstrip('.')}"
 
 
-def _takes(type: str | None) -> bool | None:
-    if type is None or _BOOLEAN.match(type):
-        return False
-    return None if type.startswith(("[", "=")) else True
-
-
-def _contracts(one: str, other: str) -> bool:
-    """`msg` is `message`: its letters in their order."""
-    letters = iter(other)
-    return all(letter in letters for letter in one)
-
-
 def _distance(name: str, other: str) -> tuple[int, float] | None:
     """The nearer, the less; None for what is not near."""
     from rapidfuzz.distance import OSA
@@ -137,7 +124,9 @@ def _distance(name: str, other: str) -> tuple[int, float] | None:
         return 0, edits
     if shorter >= SHORTEST_ALIKE and (one.startswith(two) or two.startswith(one)):
         return 1, abs(len(one) - len(two))
-    if shorter >= SHORTEST_ALIKE and one[0] == two[0] and _contracts(one, two):
+    letters = iter(two)
+    if shorter >= SHORTEST_ALIKE and one[0] == two[0] and all(letter in letters for letter in one):
+        # `msg` is `message`: its letters in their order.
         return 3, len(two) - len(one)
     ours, theirs = (frozenset(word for word in text.split("-") if len(word) >= SHORTEST_ALIKE) for text in (one, two))
     alike = len(ours & theirs) / (len(ours | theirs) or 1)

@@ -53,7 +53,8 @@ class GapStore(Protocol):
     """Queries that found nothing, counted for each organisation. All methods raise Unavailable."""
 
     def count(self, organisation: str, query: str, type: EntryType | None, note: str | None) -> int | None:
-        """How often it has been reported by now, this time included; None when the list is full and it was not kept.
+        """Return how often it has been reported by now, this time included; None when the list is full and it was not
+        kept.
 
         `query` and `note` come cleaned, masked and cut. Queries that differ in case or spaces only are one.
         """

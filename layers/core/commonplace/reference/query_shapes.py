@@ -9,58 +9,32 @@ from itertools import pairwise
 from typing import Literal
 
 from commonplace.reference.endpoints import Endpoints, Request, is_path, known_method
-from commonplace.reference.model import METHODS, EntryType
+from commonplace.reference.model import ENTRY_TYPES, METHODS, EntryType
 from commonplace.reference.names import Names, is_option, is_value, tokens, words
 from commonplace.reference.spelling import PROMPT, one_edit, parts, spelling, typed, unwrapped
-from commonplace.reference.synonyms import VERBS, stem
+from commonplace.reference.synonyms import VERBS, WORDS, stem, word_group
 from commonplace.search.text import fold
-
-_PARTICLES = "away back down in off on out over up"
-
-_ORDINARY_VERBS = """
-apply approve archive ask assign backup book browse build call cancel check clean clear close compare compile configure
-connect copy count deploy describe diff disable download enable end exit explain export find finish fix format generate
-give go grant help import init inspect install invite join keep kill leave link load lock log login look manage mark
-merge migrate monitor mount move name open order pause pick ping plan post print publish pull push put query quit read
-rebuild reload rename repair replace report request reset resize resolve restart restore resume revoke rotate run save
-scale schedule search select send set setup share sort start stop submit suspend switch sync tag take tell test track
-transfer try turn undo uninstall unlock upgrade upload use validate verify wait watch write
-"""
-
-_OF_SENTENCES = """
-a am an and are arent be because been but can cannot cant could did didnt do does doesnt dont had has hasnt have havent
-he how i if im is isnt it its may me might must my not our please shall she should shouldnt that the their them
-there these they this those us was wasnt we were what whats when where which while who whose why will wont would
-wouldnt you your
-"""
-
-_JOINING = "about as at between by for from in into of on onto per to using via with without"
-
-_KINDS: Mapping[EntryType | None, str] = {
-    "command": "command commands syntax usage",
-    "api": "endpoint endpoints request",
-    "guide": "guide guides handbook howto tutorial tutorials walkthrough",
-    "feature": "feature features",
-    "troubleshooting": "troubleshooting",
-    None: "article articles doc docs documentation example examples faq instructions manual overview reference",
-}
 
 JOINED_VERBS = frozenset(verb for key, others in VERBS.items() for verb in (key, *others))
 """Verbs that make a command of a word when they are joined to another: `get-users`, `listUsers`."""
 
-PARTICLES = frozenset(_PARTICLES.split())
+PARTICLES = frozenset(WORDS["particles"])
 """What makes an ordinary word of a joined verb: `add-on`, `make-up`."""
 
-ORDINARY_VERBS = JOINED_VERBS | frozenset(_ORDINARY_VERBS.split())
+ORDINARY_VERBS = JOINED_VERBS | frozenset(WORDS["ordinary"])
 """Words that may begin a sentence as well as a command."""
 
-OF_SENTENCES = frozenset(_OF_SENTENCES.split())
+OF_SENTENCES = frozenset(WORDS["sentence"])
 """Words that nobody makes a subcommand of."""
 
-JOINING = frozenset(_JOINING.split())
+JOINING = frozenset(WORDS["joining"])
 """Words of sentences which made-up commands have as well: `helios export users to csv`."""
 
-KINDS = {word: type for type, words in _KINDS.items() for word in words.split()}
+KINDS: Mapping[str, EntryType | None] = {
+    word: next((type for type in ENTRY_TYPES if type == name), None)
+    for name, words in word_group("sought").items()
+    for word in words
+}
 """What people look for, where it ends what they ask: `helios user management guide`."""
 
 LONGEST_NAME = 12
@@ -74,7 +48,7 @@ Shape = Literal["command"] | Request | None
 
 
 def reads_as_sentence(words: Sequence[str], known: Container[str]) -> bool:
-    """Whether these tokens are a question or a sentence; `known` are the words of commands, which prove nothing.
+    """Return whether these tokens are a question or a sentence; `known` are the words of commands, which prove nothing.
 
     The last word proves nothing: no sentence ends in `how` or `it`, but what was to be `show` or `list` may.
     A preposition proves something only where what follows the first word begins no command: `helios basics for schools`
@@ -90,14 +64,8 @@ def reads_as_sentence(words: Sequence[str], known: Container[str]) -> bool:
     return not commanding and not JOINING.isdisjoint(telling)
 
 
-def asks_for_kind(words: Sequence[str], known: Container[str]) -> bool:
-    """Whether it ends in the kind of thing that is looked for, after at least two words."""
-    kind = _bare(words[-1])
-    return len(words) > 2 and kind in KINDS and kind not in known
-
-
 def without_kind(text: str) -> tuple[str, EntryType | None]:
-    """What it asks for, and of which type, if it ends in a kind: `helios gw users list command`. Else nothing."""
+    """Return what it names, and of which type, if it ends in a kind: `helios gw users list command`. Else nothing."""
     name, _, last = unwrapped(text).rpartition(" ")
     kind = _bare(last)
     return (name, KINDS[kind]) if kind in KINDS else ("", None)
@@ -121,22 +89,18 @@ class Shapes:
         found = tokens(line)
         if not found:
             return None
-        if typed(query).lstrip("`").startswith(PROMPT) or self._begins_name(found):
+        # Names may go on from here, though the word that is only begun may be one of sentences: `helios gw us`.
+        key = words(found)
+        begins = len(key) > 1 and key[0] not in ORDINARY_VERBS and any(self._names.beginning_with(" ".join(key)))
+        if typed(query).lstrip("`").startswith(PROMPT) or begins:
             return self.request(line) or "command"
         if reads_as_sentence(found, self._known) and not self._is_misspelt(found):
             return None
         coded = typed(query).startswith("`")
         return self.request(line) or ("command" if self._is_command(found, coded=coded) else None)
 
-    def _begins_name(self, found: Sequence[str]) -> bool:
-        """Whether names go on from here, though the word that is only begun may be one of sentences: `helios gw us`."""
-        key = words(found)
-        if len(key) < 2 or key[0] in ORDINARY_VERBS:
-            return False
-        return next(self._names.beginning_with(" ".join(key)), None) is not None
-
     def _is_misspelt(self, found: Sequence[str]) -> bool:
-        """Whether every word is one of commands, or nearly: the `is` in `helios is users list` was to be `ms`."""
+        """Return whether every word is one of commands, or nearly: `is` in `helios is users list` was to be `ms`."""
         root, *rest = words(found) or [""]
         if root not in self._roots - ORDINARY_VERBS or len(rest) > LONGEST_NAME:
             return False
@@ -147,19 +111,15 @@ class Shapes:
             return True
         if len(found) == 1 and _joins_verb(found[0]):
             return True
-        root = self._root(found)
+        # The root that the line begins with, also if it is misspelt, or joined to what follows; empty for none.
+        first = next(iter(words(found[:1])), "")
+        root = first if not first or first in self._roots else self._misspelt_root(first, words(found)[1:])
         if root in ORDINARY_VERBS:
             return coded
-        return bool(root) and not (asks_for_kind(found, self._known) and not any(map(_joins_verb, found)))
-
-    def _root(self, found: Sequence[str]) -> str:
-        """The root that the line begins with, also if it is misspelt, or joined to what follows; empty for none."""
-        first = words(found[:1])
-        if not first:
-            return ""
-        if first[0] in self._roots:
-            return first[0]
-        return self._misspelt_root(first[0], words(found)[1:])
+        # What ends in the kind of thing that is looked for, after at least two words, is no command.
+        kind = _bare(found[-1])
+        of_kind = len(found) > 2 and kind in KINDS and kind not in self._known
+        return bool(root) and (not of_kind or any(map(_joins_verb, found)))
 
     def _misspelt_root(self, first: str, rest: Sequence[str]) -> str:
         """A root with a mistake before nothing but words of commands, or in what is all but a name.
@@ -170,22 +130,18 @@ class Shapes:
         if not plain or first in self._known or first in ORDINARY_VERBS:
             return ""
         for root in self._roots - ORDINARY_VERBS:
-            if self._is_meant(first, root, plain):
+            exists = bool(self._names.commands.spelt(" ".join((root, *plain))))
+            if exists and len(plain) > 1:
+                return root
+            if len(root) < SHORTEST_MISSPELT_ROOT:
+                continue
+            singular = stem(first) == stem(root)
+            if one_edit(first, root) and not singular and self._known.issuperset(plain):
+                return root
+            nearly = (first + plain[0]).startswith(root[:-1]) and not (exists and singular)
+            if nearly and self._names.has_nearly(" ".join((first, *plain)), root):
                 return root
         return ""
-
-    def _is_meant(self, first: str, root: str, rest: Sequence[str]) -> bool:
-        exists = bool(self._names.commands.spelt(" ".join((root, *rest))))
-        if exists and len(rest) > 1:
-            return True
-        if len(root) < SHORTEST_MISSPELT_ROOT:
-            return False
-        singular = stem(first) == stem(root)
-        if one_edit(first, root) and not singular and self._known.issuperset(rest):
-            return True
-        if (exists and singular) or not (first + rest[0]).startswith(root[:-1]):
-            return False
-        return self._names.has_nearly(" ".join((first, *rest)), root)
 
     def request(self, line: str) -> Request | None:
         """The requested path, if a line is one: with a method, as a URL, or as a `curl` command."""
@@ -193,19 +149,21 @@ class Shapes:
         if is_path(first):
             return Request(first)
         if not rest:
-            return self._joined_request(first)
+            # `GET/users`, or a path without its first slash, if there are paths that begin so.
+            begin, slash, path = first.partition("/")
+            if slash and _like_method(begin) and (_shouted(begin) or self._endpoints.is_first(path.split("/", 1)[0])):
+                return Request("/" + path, begin)
+            return Request(first) if slash and self._endpoints.is_first(begin) else None
         if spelling(first) in self._roots:
             return None
         if _like_method(first) and (is_path(rest[0]) or (_shouted(first) and "/" in rest[0])):
             return Request(rest[0], first)
-        return _curled(rest) if first == "curl" else None
-
-    def _joined_request(self, word: str) -> Request | None:
-        """`GET/users`, or a path without its first slash, if there are paths that begin so."""
-        begin, slash, rest = word.partition("/")
-        if slash and _like_method(begin) and (_shouted(begin) or self._endpoints.is_first(rest.split("/", 1)[0])):
-            return Request("/" + rest, begin)
-        return Request(word) if slash and self._endpoints.is_first(begin) else None
+        if first != "curl":
+            return None
+        url = next((word for one in rest if is_path(word := unwrapped(one))), None)
+        method = next((value for option, value in pairwise(rest) if option in ("-X", "--request")), None)
+        sends = any(one.startswith(("-d", "--data", "-F", "--form")) for one in rest)
+        return Request(url, method or ("POST" if sends else None)) if url else None
 
 
 def _joins_verb(word: str) -> bool:
@@ -221,11 +179,3 @@ def _like_method(word: str) -> bool:
 
 def _shouted(word: str) -> bool:
     return sum(letter.isupper() for letter in word) > 1
-
-
-def _curled(arguments: Sequence[str]) -> Request | None:
-    """The request of a `curl` command."""
-    path = next((word for one in arguments if is_path(word := unwrapped(one))), None)
-    method = next((value for option, value in pairwise(arguments) if option in ("-X", "--request")), None)
-    sends = any(one.startswith(("-d", "--data", "-F", "--form")) for one in arguments)
-    return Request(path, method or ("POST" if sends else None)) if path else None

@@ -11,13 +11,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
+from itertools import chain
 from math import log, sqrt
 from typing import NamedTuple
 
 from commonplace.reference.index_source import named
-from commonplace.reference.model import Entry, EntryType
+from commonplace.reference.model import Entry
 from commonplace.reference.spelling import one_edit
-from commonplace.reference.synonyms import ASKED, NOUNS, Actions, Phrase, Stemmer, Synonyms
+from commonplace.reference.synonyms import ASKED, NOUNS, WORDS, Actions, Phrase, Stemmer, Synonyms, word_group
 from commonplace.search.text import STOP_WORDS, words
 
 NAME, TITLE, KEYWORDS, PLACE, SUMMARY, CONTENT, PARAMETERS, ACTION = FIELDS = range(8)
@@ -27,14 +28,7 @@ READ_CHARACTERS = 6_000
 EDITION_CHARACTERS = 8_000_000
 """Of the content of all entries together: of many, less of each is read. It bounds the time and memory of an index."""
 
-KINDS: Mapping[EntryType, str] = {
-    "command": "command cli console",
-    "api": "api endpoint rest http request",
-    "guide": "guide how tutorial steps",
-    "feature": "feature",
-    "troubleshooting": "troubleshooting problem error issue fix",
-    "setting": "setting option configuration parameter",
-}
+KINDS = {name: " ".join(words) for name, words in word_group("kind").items()}
 """What people call an entry of a type when they ask for one."""
 
 ACTIONS = Actions()
@@ -56,16 +50,10 @@ SHORTEST_MISSPELT = 5
 MOST_UNKNOWN = 2
 """So many words that no entry has are counted for each one that some have: people tell stories."""
 
-_FILLERS = """
-about after again all already also another any anybody anymore anyone back before during each ever every everybody
-everyone everything he help her here him his just later let like many me mine more most much need never no nobody not
-now often once one only onto other out own please right same she since some somebody someone something soon still tell
-thing things told too under until up very via want while within without yet
-"""
-FILLERS = STOP_WORDS | frozenset(_FILLERS.split())
+FILLERS = STOP_WORDS | frozenset(WORDS["fillers"])
 """Words of questions that say nothing of their subject."""
 
-BETWEEN = frozenset({"a", "an", "it", "me", "my", "our", "that", "the", "them", "this", "us", "your"})
+BETWEEN = frozenset(WORDS["between"])
 """Words that stand within a phrase: `get it back`."""
 
 MOST = 200
@@ -81,14 +69,20 @@ def terms(text: str, stem: Stemmer) -> list[str]:
 
 
 def characters_read(entries: int) -> int:
-    """Of the content of each of so many entries."""
+    """Return how many are read of the content of each of so many entries."""
     return min(READ_CHARACTERS, EDITION_CHARACTERS // max(1, entries))
 
 
 def fields(entry: Entry, stem: Stemmer, characters: int = READ_CHARACTERS, product: str = "") -> list[list[str]]:
     """The words of each field, in the order of `FIELDS`; `characters` are read of the content."""
     told = [[term for text in texts for term in terms(text, stem)] for texts in _texts(entry, characters, product)]
-    return [*told, _actions(entry, told)]
+    name = told[NAME][1:] if entry.type == "command" else told[NAME][-1:] if entry.method == "POST" else ()
+    found = dict.fromkeys(ACTIONS.of([*_leading(told[TITLE]), *_leading(told[SUMMARY]), *name]))
+    if entry.method == "GET":
+        found[ACTIONS.token("get" if (entry.path_template or "").endswith("}") else "list")] = None
+    elif not found and entry.method in METHODS:
+        found[ACTIONS.token(METHODS[entry.method])] = None
+    return [*told, list(found)]
 
 
 def _texts(entry: Entry, characters: int, product: str) -> Iterator[Sequence[str]]:
@@ -101,17 +95,6 @@ def _texts(entry: Entry, characters: int, product: str) -> Iterator[Sequence[str
     yield tuple(f"{one.name} {one.description}" for one in entry.parameters or ())
 
 
-def _actions(entry: Entry, told: Sequence[Sequence[str]]) -> list[str]:
-    """What it does: by the verbs that title and summary begin with and that the name has, else by its method."""
-    name = told[NAME][1:] if entry.type == "command" else told[NAME][-1:] if entry.method == "POST" else ()
-    found = dict.fromkeys(ACTIONS.of([*_leading(told[TITLE]), *_leading(told[SUMMARY]), *name]))
-    if entry.method == "GET":
-        found[ACTIONS.token("get" if (entry.path_template or "").endswith("}") else "list")] = None
-    elif not found and entry.method in METHODS:
-        found[ACTIONS.token(METHODS[entry.method])] = None
-    return list(found)
-
-
 def _leading(told: Sequence[str]) -> Iterator[str]:
     for word in told:
         if not ACTIONS.of([word]):
@@ -121,7 +104,7 @@ def _leading(told: Sequence[str]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How words are weighed. Chosen on half of the judged queries of `bench/reference`, and on questions of products
+    """The weights of words. Chosen on half of the judged queries of `bench/reference`, and on questions of products
     that it does not have; checked on the other half.
     """
 
@@ -229,7 +212,7 @@ class Scorer:
         return best.items()
 
     def _weighed_query(self, query: str) -> tuple[Sequence[Concept], float]:
-        """What of the query some entry has, the most significant first, and what the whole of the query weighs.
+        """Return what of the query some entry has, the most significant first, and what the whole of the query weighs.
 
         A word that no entry has weighs as much as the most significant one that some have: it may be a pleasantry as
         well as the very subject. So a small catalogue, in which nothing is rare, still answers.
@@ -237,9 +220,12 @@ class Scorer:
         asked = self._asked(query)
         joined = self._joined(query)
         single = [unit[0] if len(unit) == 1 else "" for unit in asked]
-        found = [
-            self._concept(unit, joined.get(unit[0], ()), self._others(single, at)) for at, unit in enumerate(asked)
-        ]
+        found: list[Concept] = []
+        for at, unit in enumerate(asked):
+            # Synonyms of a word, and of the phrases that it begins.
+            ends = range(at + 1, min(at + self._synonyms.longest, len(single)) + 1)
+            others = chain.from_iterable(self._synonyms.of(tuple(single[at:end])) for end in ends)
+            found.append(self._concept(unit, joined.get(unit[0], ()), others))
         known = sorted((concept for concept in found if concept.variants), key=lambda concept: -concept.weight)
         unknown = min(len(found) - len(known), MOST_UNKNOWN * len(known))
         known = known[:MAX_TERMS]
@@ -257,11 +243,6 @@ class Scorer:
                 found[tuple(stems[at : at + size])] = None
             at += size
         return list(found or {(self._stem(word),): None for word in words(query)[:MOST_WORDS]})
-
-    def _others(self, asked: Sequence[str], at: int) -> Iterator[Phrase]:
-        """Synonyms of a word, and of the phrases that it begins."""
-        for end in range(at + 1, min(at + self._synonyms.longest, len(asked)) + 1):
-            yield from self._synonyms.of(tuple(asked[at:end]))
 
     def _joined(self, query: str) -> Mapping[str, Sequence[str]]:
         """Words that entries write as one: `log out` is `logout`, `who am I` is `whoami`."""
@@ -297,7 +278,7 @@ class Scorer:
         return log(1 + max(0.0, self._size - frequency + 0.5) / (frequency + 0.5))
 
     def _headline(self, entry: Entry, told: Sequence[Sequence[str]]) -> float:
-        """What all words of the name, or of the title if they say less, weigh together; without what is done."""
+        """Return what all words of the name, or of the title if they say less, weigh together; without what is done."""
         name = [word for word in told[NAME][1:] if not ACTIONS.of([word])] if entry.type == "command" else told[NAME]
         title = told[TITLE][len(list(_leading(told[TITLE]))) :]
         weights = (sum(self._rarity(self._frequencies[word]) for word in dict.fromkeys(text)) for text in (name, title))
@@ -317,17 +298,14 @@ class Scorer:
         usual = [max(1.0, sum(len(text[field]) for text in texts) / max(1, len(texts))) for field in FIELDS]
         postings: dict[str, Postings] = {}
         for place, text in enumerate(texts):
-            for term, weight in self._weighed(text, usual).items():
+            weighed: dict[str, float] = defaultdict(float)
+            for field in FIELDS:
+                long = self._weights.length[field]
+                each = self._weights.fields[field] / (1 - long + long * max(1, len(text[field])) / usual[field])
+                for term in text[field]:
+                    weighed[term] += each
+            for term, weight in weighed.items():
                 places, shares = postings.setdefault(term, (array("I"), array("f")))
                 places.append(place)
                 shares.append(weight / (self._weights.saturation + weight))
         return postings
-
-    def _weighed(self, text: Sequence[Sequence[str]], usual: Sequence[float]) -> dict[str, float]:
-        weighed: dict[str, float] = defaultdict(float)
-        for field in FIELDS:
-            long = self._weights.length[field]
-            each = self._weights.fields[field] / (1 - long + long * max(1, len(text[field])) / usual[field])
-            for term in text[field]:
-                weighed[term] += each
-        return weighed

@@ -5,7 +5,7 @@ be away: its hits are looked up in the edition, every condition is checked again
 """
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from commonplace.kernel.errors import Unavailable
@@ -15,10 +15,11 @@ from commonplace.reference.ports import Meaning, Near
 from commonplace.reference.query_shapes import without_kind
 from commonplace.reference.scorer import DEFAULT_WEIGHTS, Scorer, Weights
 from commonplace.reference.shelf import Kept
+from commonplace.reference.synonyms import WORDS
 from commonplace.search.embeddings import QueryEmbeddings
 from commonplace.search.filters import Filters
 from commonplace.search.fusion import Fusion, fuse
-from commonplace.search.model import Candidates, EmbeddingProvider, Engine, LegHit, QueryVector
+from commonplace.search.model import Candidates, EmbeddingProvider, Engine, LegHit
 from commonplace.search.query import NOTHING
 from commonplace.search.text import words
 
@@ -27,7 +28,7 @@ logger = logging.getLogger(__name__)
 CANDIDATES = 100
 """Of each ranking: enough for what is filtered out, replaced or deprecated to take nobody's place."""
 
-SPEAKS_OF_API = frozenset({"api", "apis", "endpoint", "endpoints", "rest", "http", "curl", "request", "requests"})
+SPEAKS_OF_API = frozenset(WORDS["api"])
 """Words of somebody who asks for an endpoint."""
 
 
@@ -41,21 +42,15 @@ class VectorMeaning:
     def near(self, asked: Asked, size: int) -> Sequence[Near] | None:
         """None also when the model fails. Raises Unavailable when the index does not answer."""
         vector = self._queries.vector(asked.query, self._engine.model())
-        found = self._candidates(vector, asked, size) if vector else None
-        if found is None or found.degraded:
+        if vector is None:
             return None
-        return [Near(*address(hit.id), score=hit.score) for hit in found.vector]
-
-    def _candidates(self, vector: QueryVector, asked: Asked, size: int) -> Candidates:
         found = self._engine.candidates(NOTHING, vector, filters(asked), size)
-        if not found.degraded:
-            return found
-        model = self._engine.model()
-        if model == vector.model or not self._queries.knows(model):
-            return found
-        # Another index has replaced the one whose model was read.
-        again = self._queries.vector(asked.query, model)
-        return self._engine.candidates(NOTHING, again, filters(asked), size) if again else found
+        model = self._engine.model() if found.degraded else vector.model
+        if model != vector.model and self._queries.knows(model):
+            # Another index has replaced the one whose model was read.
+            again = self._queries.vector(asked.query, model)
+            found = self._engine.candidates(NOTHING, again, filters(asked), size) if again else found
+        return None if found.degraded else [Near(*address(hit.id), score=hit.score) for hit in found.vector]
 
 
 def filters(asked: Asked) -> Filters:
@@ -99,7 +94,7 @@ class Ranking:
 
     hits: tuple[Hit, ...]
     fallback: bool
-    """Whether meaning was not compared."""
+    """True if meaning was not compared."""
 
 
 class Words:
@@ -127,24 +122,36 @@ class Words:
         current: Callable[[Kept], Kept],
         meaning: Meaning | None = None,
     ) -> Ranking:
-        """What has the query's words, or is near to it; nothing where all of it is about something else.
+        """Return what has the query's words, or is near to it; nothing where all of it is about something else.
 
         `current` says what is to be used in place of a deprecated entry. Those that nothing replaces come last.
         """
-        near = _near(asked, meaning)
-        ranked = self._fused(asked, admits, near)
-        hits = list(_without_repeats(ranked, admits, current))
-        hits.sort(key=lambda hit: hit.entry.deprecated)
-        return Ranking(tuple(hits[: asked.limit]), fallback=near is None)
+        near = None
+        try:
+            subject, _ = without_kind(asked.query)  # `list users command`: no vector says what kind of entry it is of
+            near = meaning.near(replace(asked, query=subject or asked.query), CANDIDATES) if meaning else None
+        except Unavailable as error:
+            logger.warning("meaning cannot be compared, searching words only", extra={"reason": error.message})
+        hits: dict[tuple[str, str], Hit] = {}
+        for kept, score in self._fused(asked, admits, near):
+            # Each entry stands once, where the best of what it replaces stood.
+            now = current(kept)
+            key = (now.catalogue.name, now.entry.id)
+            if key not in hits and admits(now):
+                replaced = None if now is kept else kept.entry
+                hits[key] = Hit(now.catalogue, now.placed, "words", round(score, 4), instead_of=replaced)
+        ranked = sorted(hits.values(), key=lambda hit: hit.entry.deprecated)
+        return Ranking(tuple(ranked[: asked.limit]), fallback=near is None)
 
     def _fused(
         self, asked: Asked, admits: Callable[[Kept], bool], near: Sequence[Near] | None
     ) -> Sequence[tuple[Kept, float]]:
-        lexical = [
-            LegHit(self._ids[place], score)
-            for place, score in self.scorer.rank(asked.query, self._admitted(asked, admits))
-        ]
-        vector = [hit for hit in self._known(near or ()) if admits(self._entries[self._places[hit.id]])]
+        every = (asked.type, asked.category, asked.module) == (None, None, None) and asked.within == EVERYWHERE
+        admitted = None if every else lambda place: admits(self._entries[place])
+        lexical = [LegHit(self._ids[place], score) for place, score in self.scorer.rank(asked.query, admitted)]
+        named = ((record_id(one.catalogue, one.id), one.score) for one in near or ())
+        known = [LegHit(id, score) for id, score in named if id in self._places]
+        vector = [hit for hit in known if admits(self._entries[self._places[hit.id]])]
         share, cosine = (leg[0].score if leg else 0.0 for leg in (lexical, vector))
         least = self._tuning.least_words if near is None else self._tuning.least - self._tuning.nearness * cosine
         if share < least:
@@ -155,24 +162,12 @@ class Words:
         ranked = self._preferred(asked, found)
         return [one for one in ranked if one[1] >= self._tuning.tail * ranked[0][1]]
 
-    def _admitted(self, asked: Asked, admits: Callable[[Kept], bool]) -> Callable[[int], bool] | None:
-        if (asked.type, asked.category, asked.module) == (None, None, None) and asked.within == EVERYWHERE:
-            return None
-        return lambda place: admits(self._entries[place])
-
-    def _known(self, near: Sequence[Near]) -> Iterator[LegHit]:
-        """Of what the index names, what the edition has."""
-        for one in near:
-            id = record_id(one.catalogue, one.id)
-            if id in self._places:
-                yield LegHit(id, one.score)
-
     def _preferred(self, asked: Asked, found: Sequence[tuple[Kept, float]]) -> list[tuple[Kept, float]]:
-        """What most people mean first, where little else distinguishes two entries."""
-        endpoint = 1.0 if speaks_of_api(asked) else self._tuning.endpoint
-        optional = 1.0 if asked.module else self._tuning.optional
-
+        """Return what most people mean first, where little else distinguishes two entries."""
         told = set(words(asked.query))
+        speaks_of_api = asked.type is not None or not SPEAKS_OF_API.isdisjoint(told)
+        endpoint = 1.0 if speaks_of_api else self._tuning.endpoint
+        optional = 1.0 if asked.module else self._tuning.optional
         products = {name for name, title in self._products.items() if name in told or title <= told}
 
         def share(kept: Kept) -> float:
@@ -180,33 +175,3 @@ class Words:
             return other * (endpoint if kept.entry.type == "api" else 1.0) * (optional if kept.entry.module else 1.0)
 
         return sorted(((kept, score * share(kept)) for kept, score in found), key=lambda one: -one[1])
-
-
-def speaks_of_api(asked: Asked) -> bool:
-    """Whether somebody wants endpoints as much as anything else."""
-    return asked.type is not None or not SPEAKS_OF_API.isdisjoint(words(asked.query))
-
-
-def _near(asked: Asked, meaning: Meaning | None) -> Sequence[Near] | None:
-    """None where meaning cannot be compared: that is no reason to answer nothing."""
-    try:
-        subject, _ = without_kind(asked.query)  # `list users command`: no vector says what kind of entry it is of
-        return meaning.near(replace(asked, query=subject or asked.query), CANDIDATES) if meaning else None
-    except Unavailable as error:
-        logger.warning("meaning cannot be compared, searching words only", extra={"reason": error.message})
-        return None
-
-
-def _without_repeats(
-    ranked: Sequence[tuple[Kept, float]], admits: Callable[[Kept], bool], current: Callable[[Kept], Kept]
-) -> Iterator[Hit]:
-    """Each entry once, where the best of what it stands for stood."""
-    seen: set[tuple[str, str]] = set()
-    for kept, score in ranked:
-        now = current(kept)
-        key = (now.catalogue.name, now.entry.id)
-        if key in seen or not admits(now):
-            continue
-        seen.add(key)
-        replaced = None if now is kept else kept.entry
-        yield Hit(now.catalogue, now.placed, "words", round(score, 4), instead_of=replaced)

@@ -67,8 +67,8 @@ class Reference:
         self._prepared: Prepared | None = None
 
     def search(self, asked: Asked) -> SearchAnswer:
-        """By name what is shaped like a command or an endpoint, and nothing else; by words and meaning the rest."""
-        asked = _cleaned(asked)
+        """Find by name what is shaped like a command or an endpoint; by words and meaning the rest."""
+        asked = replace(asked, query=_clean(asked.query), category=_category(asked.category))
         prepared = self._prepare()
         if (named := prepared.lookup.shaped(asked)) is not None:
             return self._answer(prepared, asked, tuple(named[: asked.limit]), shaped=True)
@@ -76,7 +76,9 @@ class Reference:
             return SearchAnswer(())
         ranking = prepared.words.rank(asked, prepared.lookup.matching(asked), prepared.lookup.current, self._meaning)
         first = prepared.lookup.exact(asked)
-        hits = _first(first, ranking.hits)[: asked.limit] if first else ranking.hits
+        hits = ranking.hits
+        if first:
+            hits = (first, *(hit for hit in hits if hit.placed is not first.placed))[: asked.limit]
         return self._answer(prepared, asked, hits, fallback=ranking.fallback)
 
     def _answer(
@@ -103,7 +105,7 @@ class Reference:
 
     def categories(self) -> tuple[Category, ...]:
         """Categories and subcategories in use, with how many entries and commands each has."""
-        return self._prepare().lookup.categories()
+        return self._prepare().lookup.categories
 
     def modules(self) -> tuple[str, ...]:
         """Optional modules in use, those with most entries first."""
@@ -133,7 +135,7 @@ class Reference:
         return Reported(query, self._gaps.count(organisation, query, type, (kept(note) if note else None) or None))
 
     def gaps(self, organisation: str, limit: int = 100) -> Sequence[Gap]:
-        """What was missed, the most reported first."""
+        """Return what was missed, the most reported first."""
         return self._gaps.gaps(organisation, limit) if self._gaps else ()
 
     def require_all(self) -> None:
@@ -159,15 +161,6 @@ class Reference:
 def _not_loaded() -> Unavailable:
     hint = "Whether something exists cannot be said before the first sync has ended."
     return Unavailable("The product reference is not loaded yet.", hint=hint)
-
-
-def _first(named: Hit, others: Sequence[Hit]) -> tuple[Hit, ...]:
-    """What is named exactly, and then the rest."""
-    return (named, *(hit for hit in others if hit.placed is not named.placed))
-
-
-def _cleaned(asked: Asked) -> Asked:
-    return replace(asked, query=_clean(asked.query), category=_category(asked.category))
 
 
 def _clean(text: str) -> str:

@@ -29,7 +29,7 @@ class CatalogueSource:
     """`owner/name`."""
     branch: str
     folder: str
-    """Without a slash at either end; empty for the whole repository."""
+    """The folder without a slash at either end; empty for the whole repository."""
     url: str | None = None
     """Where people see the repository, where that is not GitHub: a laptop's folder, `file:///home/ada/product`."""
 
@@ -107,14 +107,9 @@ def catalogue_sources(environ: Mapping[str, str]) -> tuple[CatalogueSource, ...]
     return found
 
 
-def catalogue_context(name: str) -> str:
-    """Of the commit statuses of a catalogue."""
-    return f"commonplace/reference/{name}"
-
-
 def sources(environ: Mapping[str, str]) -> tuple[BranchSource, ...]:
     """The branches of the catalogues. Raises SettingsError."""
     return tuple(
-        BranchSource(one.name, one.repository, one.branch, one.folder, catalogue_context(one.name))
+        BranchSource(one.name, one.repository, one.branch, one.folder, f"commonplace/reference/{one.name}")
         for one in catalogue_sources(environ)
     )

@@ -61,7 +61,7 @@ class Shelved:
         return self._by_id.get((catalogue, id))
 
     def current(self, kept: Kept) -> Kept:
-        """What is to be used today: the end of the chain of replacements, the entry itself if it has none.
+        """Return what is to be used today: the end of the chain of replacements, the entry itself if it has none.
 
         A chain that leads nowhere or round in a circle ends at its last entry that exists.
         """

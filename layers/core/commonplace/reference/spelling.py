@@ -17,17 +17,24 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def typed(text: str) -> str:
-    """What was meant to be typed: one line, straight quotes, `--` where a word processor made a dash of it."""
+    """Return what was meant to be typed: one line, straight quotes, `--` where a word processor made a dash of it."""
     if text.isascii():
         return " ".join(text.split())
     return clean_query(text).replace("—", "--").translate(_DASHES).translate(_CURLED)
 
 
 def unwrapped(text: str) -> str:
-    """Without the quotes, backticks and prompts around the whole of it."""
-    text = typed(text)
-    while (bare := _once_unwrapped(text)) != text:
-        text = bare
+    """Return the text without the quotes, backticks and prompts around the whole of it."""
+    text, before = typed(text), None
+    while text != before:
+        before = text
+        for prompt in _PROMPTS:
+            text = text.removeprefix(prompt).lstrip()
+        for quote in _QUOTES:
+            inner = text[len(quote) : -len(quote)]
+            if text.startswith(quote) and text.endswith(quote) and inner and quote not in inner:
+                text = inner.strip()
+                break
     return text
 
 
@@ -49,16 +56,6 @@ def parts(word: str) -> tuple[str, ...]:
     """The words that one word joins by `-`, `_`, `.`, `:` or camelCase, folded."""
     separated = _HUMP.sub(" ", word).replace(".", " ").replace(":", " ")
     return tuple(spelling(separated).split())
-
-
-def _once_unwrapped(text: str) -> str:
-    for prompt in _PROMPTS:
-        text = text.removeprefix(prompt).lstrip()
-    for quote in _QUOTES:
-        inner = text[len(quote) : -len(quote)]
-        if text.startswith(quote) and text.endswith(quote) and inner and quote not in inner:
-            return inner.strip()
-    return text
 
 
 def one_edit(one: str, other: str) -> bool:

@@ -41,13 +41,15 @@ class DynamoGaps:
         self._clock = clock
 
     def count(self, organisation: str, query: str, type: EntryType | None, note: str | None) -> int | None:
-        """How often it has been reported, this time included; None if the list is full. Raises Unavailable."""
+        """Return how often it has been reported, this time included; None if the list is full. Raises Unavailable."""
         where = key(_room(organisation), digest(query, type))
         for _ in range(ATTEMPTS):
             count = self._write(where, "attribute_exists(pk) AND #expiresAt > :now", {"note": note} if note else {})
             if count is not None:
                 return count
-            if self._full(organisation):
+            pages = self._table.pages(_room(organisation), Select="COUNT", **self._live())
+            counts: Iterator[int] = (page["Count"] for page in pages)
+            if sum(counts) >= self._most:
                 return None
             first = {"query": query, "firstAt": self._now(), "count": 1, "type": type, "note": note}
             if self._write(where, "attribute_not_exists(pk) OR #expiresAt <= :now", first):
@@ -70,11 +72,6 @@ class DynamoGaps:
             change, given = f"{change} ADD #count :one", given | {"one": 1}
         written = self._table.write(self._table.update(where, change, condition, now=now, **given))
         return written["count"] if written else None
-
-    def _full(self, organisation: str) -> bool:
-        pages = self._table.pages(_room(organisation), Select="COUNT", **self._live())
-        counts: Iterator[int] = (page["Count"] for page in pages)
-        return sum(counts) >= self._most
 
     def _live(self) -> dict[str, Any]:
         return {"values": {"now": int(self._clock())}, "filter": "#expiresAt > :now"}

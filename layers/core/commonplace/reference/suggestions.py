@@ -66,7 +66,7 @@ class Known:
     letters: str
     """As spelling mistakes are counted in."""
     proper: bool
-    """Whether it is what the entry is called, and no alias or title beside that."""
+    """True if it is what the entry is called, and no alias or title beside that."""
 
 
 class Suggesting:
@@ -119,7 +119,7 @@ class Suggesting:
         return spelling(command_name(kept.entry)).startswith(f"{head} ")
 
     def _meant(self, plain: Sequence[str], conditions: Conditions) -> Iterator[Kept]:
-        """By the words that follow what exists of a line, among what begins with that; by all, where nothing does."""
+        """Yield by the words after what exists of a line, among what begins with that; by all, where nothing does."""
         for end in range(len(plain), -1, -1):
             head, rest = " ".join(plain[:end]), plain[end:]
             if end and not (self._names.commands.spelt(head) or self._names.next_words(head)):
@@ -130,7 +130,7 @@ class Suggesting:
             if end == 1:
                 return
 
-    def _ranked(self, head: str, rest: Sequence[str], conditions: Conditions) -> Iterator[Kept]:
+    def _ranked(self, head: str, rest: Sequence[str], conditions: Conditions) -> list[Kept]:
         def admits(place: int) -> bool:
             kept = self._shelved.all[place]
             fits = not head or self._is_of(kept, head)
@@ -139,9 +139,8 @@ class Suggesting:
         least = _ENOUGH if head else _NO_GROUP
         ranked = self._scorer().rank(" ".join(rest), admits)[:COMPARED] if rest and self._scorer else ()
         found = [self._shelved.all[place] for place, score in ranked if score >= least]
-        return iter(
-            sorted(found, key=lambda kept: -self._likeness(rest, words_of([kept.entry.called])[len(head.split()) :]))
-        )
+        found.sort(key=lambda kept: -self._likeness(rest, words_of([kept.entry.called])[len(head.split()) :]))
+        return found
 
     def _likeness(self, asked: Sequence[str], name: Sequence[str]) -> float:
         """The share of the words of both that one has of the other, or a synonym. The first word asked counts twice."""
@@ -153,7 +152,7 @@ class Suggesting:
         return 2 * sum(not stems.isdisjoint(one) for one in meant) / (len(asked) + len(name) or 1)
 
     def _misspelt(self, letters: str, conditions: Conditions, most: int = MISSPELT) -> Iterator[tuple[int, Known]]:
-        """By letters alone, with the edits."""
+        """Yield names near by letters alone, with the edits."""
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 
@@ -181,7 +180,10 @@ class Suggesting:
             if len(places) < LOOKED_UP:
                 places.update(dict.fromkeys(having))
         for kept, template in (self._paths[place] for place in places):
-            cost = _cost(asked, template) + _METHOD * (known not in (None, kept.entry.method))
+            more = len(asked) - len(template)
+            cost = sum(_apart(one, other) for one, other in zip(asked, template, strict=False))
+            cost += _TAIL * more if more > 0 else -_MORE * more
+            cost += _METHOD * (known not in (None, kept.entry.method))
             if cost <= _FAR and conditions.let(kept):
                 near.append((cost, kept))
         return [kept for _, kept in sorted(near, key=lambda one: one[0])]
@@ -205,13 +207,6 @@ def _paths(entry: Entry) -> Iterator[str]:
 
 def _template(path: str) -> list[str]:
     return [SLOT if SLOT in (one := segment_shape(segment)) else one.lower() for segment in segments(path)]
-
-
-def _cost(asked: Sequence[str], template: Sequence[str]) -> float:
-    """Of taking one path for the other: 0 for the same."""
-    common = sum(_apart(one, other) for one, other in zip(asked, template, strict=False))
-    more = len(asked) - len(template)
-    return common + (_TAIL * more if more > 0 else -_MORE * more)
 
 
 def _apart(segment: str, known: str) -> float:

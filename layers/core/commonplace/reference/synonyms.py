@@ -1,104 +1,29 @@
 """Synonyms and stems: the table of seed 003 ("Forgiving Search with Synonyms"), and a catalogue's own."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
-from commonplace.search.text import words
+from commonplace.search.text import word_lists, words
 
-VERBS: Mapping[str, Sequence[str]] = {
-    "get": ("list", "show", "view", "display", "retrieve", "fetch"),
-    "create": ("add", "new", "make"),
-    "delete": ("remove", "destroy", "drop"),
-    "update": ("edit", "modify", "change"),
-}
+WORDS = word_lists(Path(__file__).with_name("words.txt"))
 
-NOUNS: Mapping[str, Sequence[str]] = {
-    "users": ("user", "people", "members", "employees"),
-    "groups": ("group", "teams", "team"),
-}
+
+def word_group(name: str) -> dict[str, list[str]]:
+    """Return the lists whose names begin with the group's: `verbs.get` is `get` of the group `verbs`."""
+    return {key.partition(".")[2]: words for key, words in WORDS.items() if key.partition(".")[0] == name}
+
+
+VERBS: Mapping[str, Sequence[str]] = word_group("verbs")
+
+NOUNS: Mapping[str, Sequence[str]] = word_group("nouns")
 
 DEFAULT: Mapping[str, Sequence[str]] = {**VERBS, **NOUNS}
 """The seed's own. They hold in every direction: who asks for `people` may mean `users`, and the other way round."""
 
-ASKED: Mapping[str, Sequence[str]] = {
-    "folder": ("directory", "dir"),
-    "document": ("file",),
-    "machine": ("server", "instance", "vm", "host", "computer"),
-    "picture": ("image", "photo", "icon", "avatar"),
-    "trash": ("bin", "trashed", "deleted"),
-    "comment": ("note", "remark"),
-    "environment": ("env", "venv"),
-    "dependency": ("package", "library", "module"),
-    "release": ("version", "revision"),
-    "error": ("mistake", "problem", "bug"),
-    "configuration": ("config", "setting", "preference"),
-    "disk": ("volume", "storage"),
-    "label": ("tag",),
-    "latest": ("newest", "recent"),
-    "role": ("permission", "access"),
-    "history": ("log", "record", "audit"),
-    "mail": ("email", "message"),
-    "person": ("user", "people", "member", "colleague"),
-    "repository": ("repo", "project"),
-    "company": ("organization", "organisation", "enterprise", "workspace"),
-    "self": ("me", "myself", "current"),
-}
+ASKED: Mapping[str, Sequence[str]] = word_group("asked")
 """How people call things in questions: beside the seed's table, for ranking alone."""
 
-
-class Verbs(NamedTuple):
-    """Verbs for one action; `-` joins a phrase."""
-
-    told: str
-    """Of entries and questions."""
-    asked: str = ""
-    """Of questions alone: in an entry they mean something else as well."""
-
-
-_ACTIONS: Mapping[str, Verbs] = {
-    "list": Verbs("browse enumerate list ls", "all display get see show view which"),
-    "get": Verbs(
-        "describe details display fetch get info inspect look print read retrieve return see show view", "what-is"
-    ),
-    "create": Verbs(
-        "add build create generate init insert make new post provision register",
-        "begin launch open publish put send set-up start submit write",
-    ),
-    "delete": Verbs(
-        "clean clear delete destroy discard drop erase prune purge remove rm trash uninstall wipe",
-        "get-rid-of take-away tear-down throw throw-away",
-    ),
-    "update": Verbs("adjust alter change configure edit modify patch rename replace save set switch update upgrade"),
-    "undo": Verbs(
-        "recover restore reset revert rollback undelete undo", "bring-back get-back put-back roll-back take-back"
-    ),
-    "find": Verbs("filter find grep locate query search", "look-for look-up"),
-    "start": Verbs(
-        "activate boot enable execute launch resume run start", "begin bring-up power-on start-up switch-on turn-on"
-    ),
-    "stop": Verbs(
-        "abort cancel deactivate disable end halt kill pause stop suspend terminate",
-        "close power-off quit shut-down switch-off turn-off",
-    ),
-    "check": Verbs("audit check diagnose lint ping test validate verify", "ensure inspect try try-out"),
-    "send": Verbs("deliver post publish push send share submit transmit upload"),
-    "fetch": Verbs("clone download fetch import install pull receive", "get"),
-    "give": Verbs(
-        "add allow assign associate attach connect enable give grant include invite join link", "hand-out let share"
-    ),
-    "take": Verbs(
-        "ban block detach disassociate disconnect expel forbid leave remove revoke unassign unlink", "eject kick"
-    ),
-    "copy": Verbs("clone copy cp duplicate fork mirror"),
-    "move": Verbs("migrate move mv rename transfer"),
-    "compare": Verbs("compare diff"),
-    "watch": Verbs("follow monitor stream tail watch", "observe track"),
-    "combine": Verbs("combine join merge", "unite"),
-    "explain": Verbs("describe explain", "why"),
-    "enter": Verbs("authenticate login", "log-in logged-in sign-in"),
-}
-"""What people do, as its verbs."""
 
 LONGEST = 4
 """Words of a phrase that has synonyms, such as `google workspace` for `gw`; longer ones have none."""
@@ -117,11 +42,12 @@ class Actions:
     def __init__(self) -> None:
         self._told: dict[str, tuple[str, ...]] = {}
         self._asked: dict[Phrase, tuple[str, ...]] = {}
-        for action, verbs in _ACTIONS.items():
-            for verb in f"{verbs.told} {verbs.asked}".split():
+        in_questions = word_group("question")
+        for action, verbs in word_group("action").items():
+            for verb in (*verbs, *in_questions.get(action, ())):
                 phrase = tuple(map(stem, verb.split("-")))
                 self._asked[phrase] = (*self._asked.get(phrase, ()), self.token(action))
-            for verb in map(stem, verbs.told.split()):
+            for verb in map(stem, verbs):
                 self._told[verb] = (*self._told.get(verb, ()), self.token(action))
 
     @staticmethod
@@ -129,11 +55,11 @@ class Actions:
         return f"+{action}"
 
     def of(self, verbs: Iterable[str]) -> list[str]:
-        """What is done where an entry has these words, stemmed."""
+        """Return what is done where an entry has these words, stemmed."""
         return [token for verb in verbs for token in self._told.get(verb, ())]
 
     def asked(self, phrase: Phrase) -> Sequence[str]:
-        """What is to be done where a question has this verb or phrase, stemmed; nothing for others."""
+        """Return what is to be done where a question has this verb or phrase, stemmed; nothing for others."""
         return self._asked.get(phrase, ())
 
 
@@ -142,19 +68,21 @@ class Synonyms:
 
     def __init__(self, tables: Iterable[Mapping[str, Sequence[str]]], stem: "Stemmer") -> None:
         self._others: dict[Phrase, dict[Phrase, None]] = defaultdict(dict)
-        for group in (group for table in tables for group in _groups(table, stem)):
+        for key, others in (item for table in tables for item in table.items()):
+            phrases = (tuple(map(stem, words(text))) for text in (key, *others))
+            group = dict.fromkeys(phrase for phrase in phrases if 0 < len(phrase) <= LONGEST)
             for one in group:
                 self._others[one].update(dict.fromkeys(other for other in group if other != one))
         self.longest = max((len(phrase) for phrase in self._others), default=1)
         """Words of the longest phrase."""
 
     def of(self, phrase: Phrase) -> Sequence[Phrase]:
-        """In the order of the tables; none for what has no synonym."""
+        """Return the synonyms in the order of the tables; none for what has no synonym."""
         return tuple(self._others.get(phrase, ()))
 
 
 class Stemmer:
-    """From a folded word to what its forms have in common. Remembers, for names repeat their words."""
+    """Maps a folded word to what its forms have in common. Remembers, for names repeat their words."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
@@ -198,9 +126,3 @@ def _without_verbal_ending(word: str) -> str:
         if rest != word and len(rest) >= 3 and not _VOWELS.isdisjoint(rest):
             return rest[:-1] if rest[-1] == rest[-2] and rest[-1] in _DOUBLED and len(rest) > 3 else rest
     return word
-
-
-def _groups(table: Mapping[str, Sequence[str]], stem: Stemmer) -> Iterator[list[Phrase]]:
-    for key, others in table.items():
-        phrases = (tuple(map(stem, words(text))) for text in (key, *others))
-        yield list(dict.fromkeys(phrase for phrase in phrases if 0 < len(phrase) <= LONGEST))

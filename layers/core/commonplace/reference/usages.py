@@ -31,7 +31,7 @@ class Part:
 
 @dataclass(slots=True)
 class Group:
-    """What stands in brackets: words and groups, and other ways to fill them."""
+    """The content of brackets: words and groups, and other ways to fill them."""
 
     optional: bool
     ways: list[list["str | Group"]] = field(default_factory=lambda: [[]])
@@ -39,7 +39,7 @@ class Group:
 
 Pattern = tuple[Part, ...]
 Fits = Callable[[Part, int], bool]
-"""Whether the word at this place of a line may stand for this part."""
+"""Says whether the word at this place of a line may stand for this part."""
 
 
 def ends(pattern: Pattern, size: int, fits: Fits, starts: frozenset[int] = frozenset({0})) -> frozenset[int]:
@@ -59,7 +59,7 @@ def _once(part: Part, size: int, fits: Fits, starts: frozenset[int]) -> frozense
 
 
 def values(pattern: Pattern) -> Iterator[Part]:
-    """What stands for values in it."""
+    """Return what stands for values in it."""
     for part in pattern:
         yield from (inner for way in part.ways for inner in values(way))
         if not (part.ways or part.literal):
@@ -67,7 +67,7 @@ def values(pattern: Pattern) -> Iterator[Part]:
 
 
 def names_subcommand(part: Part, *, group: bool) -> bool:
-    """Whether what stands here is no value: `SUBCOMMAND`, and of a group also `COMMAND` and `<action>`."""
+    """Return whether what stands here is no value: `SUBCOMMAND`, and of a group also `COMMAND` and `<action>`."""
     kinds = (_SUBCOMMAND, _ACTION, _WRAPPED) if group else (_SUBCOMMAND,)
     return any(kind.match(part.text) for kind in kinds)
 
@@ -85,7 +85,7 @@ def wrapped_at(pattern: Pattern, at: int = 0) -> int | None:
 
 
 def pattern_of(usage: str, is_flag: Callable[[str], bool], *, literally: bool) -> Pattern:
-    """What stands in a usage beside options and their values; of what follows `--`, nothing.
+    """Return what stands in a usage beside options and their values; of what follows `--`, nothing.
 
     `is_flag` says whether an option is known to have no value. `literally`: whether a word in small letters is typed as
     it is; else it stands for a value, unless it is one of several.
@@ -99,7 +99,7 @@ class _Reader:
     literally: bool
 
     def ways(self, group: Group, *, outer: bool = False) -> list[Pattern]:
-        """Of a group. Outside of every group, alternatives are those of one word."""
+        """Return the ways of a group. Outside of every group, alternatives are those of one word."""
         found: list[list[Part]] = []
         for way in group.ways:
             after_option, joined = False, outer and bool(found)
@@ -120,7 +120,7 @@ class _Reader:
         return self._valued(found, outer=outer)
 
     def _valued(self, ways: list[list[Part]], *, outer: bool) -> list[Pattern]:
-        """With a small word as a value where it is not typed as it is: `[package]`, but not `[fix|audit]`."""
+        """Return them with a small word as a value unless it is typed as it is: `[package]`, but not `[fix|audit]`."""
         if self.literally or outer or len(ways) > 1 or len(ways[0]) != 1:
             return [tuple(way) for way in ways]
         return [(replace(ways[0][0], literal=False),)]
@@ -163,7 +163,7 @@ def tokens(text: str, *, whole: bool = False, bars: bool = False) -> Iterator[st
 
 
 def _leads(text: str, start: int) -> bool:
-    """Whether a bracket begins a word: `[user@]host`."""
+    """Return whether a bracket begins a word: `[user@]host`."""
     if text[start] not in "[(":
         return False
     end = _end(text, start, whole=True, first=True)
@@ -171,7 +171,7 @@ def _leads(text: str, start: int) -> bool:
 
 
 def _end(text: str, start: int, *, whole: bool, first: bool = False, bars: bool = False) -> int:
-    """Of the word that begins there, or of its `first` bracket."""
+    """Return the end of the word that begins there, or of its `first` bracket."""
     at, open_ = start, list[str]()
     while at < len(text):
         sign = text[at]
@@ -182,17 +182,16 @@ def _end(text: str, start: int, *, whole: bool, first: bool = False, bars: bool 
                     return at + 1
             elif sign in _CLOSED_BY and sign in "[(<{" and (sign != "<" or text[at + 1 : at + 2].isalpha()):
                 open_.append(_CLOSED_BY[sign])
-        elif sign.isspace() or (sign in "])" and not whole) or (sign == "|" and (bars or _parts(text, start, at))):
+        elif (
+            sign.isspace()
+            or (sign in "])" and not whole)
+            or (sign == "|" and (bars or text[start] == "-" or text[at + 1 : at + 2] in ("", " ", "-")))
+        ):
             break
         elif sign in _CLOSED_BY or (bars and sign in "'\"" and sign in text[at + 1 :]):
             open_.append(_CLOSED_BY.get(sign, sign))
         at += 1
     return max(at, start + 1)
-
-
-def _parts(text: str, start: int, at: int) -> bool:
-    """Whether `|` stands between two things to type; in `<scope>|<scope:team>` it is part of one."""
-    return text[start] == "-" or text[at + 1 : at + 2] in ("", " ", "-")
 
 
 def _group(words: Iterator[str], closing: str = "", depth: int = 0) -> Group:

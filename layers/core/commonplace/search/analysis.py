@@ -75,7 +75,7 @@ def stop_terms() -> frozenset[str]:
 
 
 def plain_terms(text: str) -> list[str]:
-    """As `terms`, without the wholes of compounds."""
+    """Return the terms without the wholes of compounds."""
     every = map(terms_of, WORD.findall(fold(text)))
     return [term for found in every for term in (found[:-1] if len(found) > 1 else found)]
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from commonplace.kernel.byte_cache import ByteCache
-from commonplace.search.model import Hit, SearchRequest, SearchResults
+from commonplace.search.model import SearchRequest, SearchResults
 
 KEPT_SECONDS = 3_600.0
 KEPT_BYTES = 16_000_000
@@ -24,7 +24,12 @@ class Answers:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._held: ByteCache[tuple[State, SearchRequest], tuple[float, SearchResults]] = ByteCache(KEPT_BYTES, _size)
+
+        def size(held: tuple[float, SearchResults]) -> int:
+            texts = (len(hit.snippet) + len(hit.description or "") for hit in held[1].results)
+            return HIT_BYTES + sum(HIT_BYTES + 2 * characters for characters in texts)
+
+        self._held: ByteCache[tuple[State, SearchRequest], tuple[float, SearchResults]] = ByteCache(KEPT_BYTES, size)
 
     def get(self, state: State, request: SearchRequest) -> SearchResults | None:
         found = self._held.get((state, request))
@@ -32,11 +37,3 @@ class Answers:
 
     def put(self, state: State, request: SearchRequest, found: SearchResults) -> None:
         self._held.put((state, request), (self._clock(), found))
-
-
-def _size(kept: tuple[float, SearchResults]) -> int:
-    return HIT_BYTES + sum(map(_hit_size, kept[1].results))
-
-
-def _hit_size(hit: Hit) -> int:
-    return HIT_BYTES + 2 * (len(hit.snippet) + len(hit.description or ""))

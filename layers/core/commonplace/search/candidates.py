@@ -4,17 +4,18 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import repeat
 
 from commonplace.kernel.errors import Unavailable
-from commonplace.search.embeddings import QueryEmbeddings
+from commonplace.search.embeddings import QueryEmbeddings, model_fingerprint
 from commonplace.search.fusion import RELEVANCE_SHARE, Fusion, fuse
-from commonplace.search.model import Candidates, Engine, Found, LegHit, QueryVector, RecordId, SearchRequest
+from commonplace.search.model import Candidates, EmbeddingProvider, Engine, Found, QueryVector, RecordId, SearchRequest
 from commonplace.search.models.tokens import Likeness, compare
 from commonplace.search.names import CORRECTED_SHARE
 from commonplace.search.near_duplicates import Collapsed, collapse, fingerprints
 from commonplace.search.query import Query
-from commonplace.search.word_distance import distance
+from commonplace.search.spelling import distance
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +39,7 @@ class Stopwatch:
         self._started = clock()
         self.stages: dict[str, float] = {}
         self.degraded = False
-        """Whether a stage had to be left out."""
+        """Says whether a stage had to be left out."""
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -69,12 +70,12 @@ class Ranked:
 
     @property
     def by_words(self) -> bool:
-        """Whether meaning could not be compared."""
+        """Return whether meaning could not be compared."""
         return self.vector is None or self.candidates.degraded
 
     @property
     def total(self) -> int:
-        """By words alone every match, exactly; else the candidates."""
+        """The number of all matches, by words alone; else of the candidates."""
         kept = len(self.best.ranking)
         return max(self.candidates.total, kept) if self.by_words else kept
 
@@ -99,7 +100,11 @@ class Retrieval:
             else:
                 with watch.stage("candidates"):
                     found = self._engine.candidates(corrected, None, request.filters, CANDIDATES_PER_LEG)
-            candidates = replace(candidates, named=_named(own, found), suggestions=own.suggestions)
+            already = {hit.id for hit in own.named}
+            others = (hit for hit in found.named if hit.id not in already)
+            # What the query names, and after it what the corrected query does.
+            named = (*own.named, *(hit._replace(score=CORRECTED_SHARE * hit.score) for hit in others))
+            candidates = replace(candidates, named=named, suggestions=own.suggestions)
         with watch.stage("fuse"):
             fused = fuse(candidates, self._fusion)
             if not request.collapse:
@@ -124,7 +129,7 @@ class Retrieval:
         return self._engine.fetch(wanted, query, ranked.vector) if wanted else {}
 
     def likeness(self, query: Query, records: Sequence[RecordId], watch: Stopwatch) -> dict[RecordId, Likeness]:
-        """How near those of the records are whose tokens the index has."""
+        """Return how near those of the records are whose tokens the index has."""
         if not records:
             return {}
         with watch.stage("tokens"):
@@ -156,8 +161,8 @@ class Retrieval:
 
 
 def _is_meant(query: Query, corrected: Query, *, found: bool) -> bool:
-    """Whether the query is taken for its correction: where none of its words is `found`, if all of them are corrected;
-    else in a few words with a few mistakes that are no question.
+    """Return whether the query is taken for its correction: where none of its words is `found`, if all of them are
+    corrected; else in a few words with a few mistakes that are no question.
     """
     if not found:
         return {*query.words}.isdisjoint(corrected.words)
@@ -166,8 +171,36 @@ def _is_meant(query: Query, corrected: Query, *, found: bool) -> bool:
     return sum(map(distance, query.words, corrected.words, repeat(MOST_MISTAKES))) <= MOST_MISTAKES
 
 
-def _named(own: Candidates, corrected: Candidates) -> tuple[LegHit, ...]:
-    """What the query names, and after it what the corrected query does."""
-    already = {hit.id for hit in own.named}
-    others = (hit for hit in corrected.named if hit.id not in already)
-    return (*own.named, *(hit._replace(score=CORRECTED_SHARE * hit.score) for hit in others))
+ORGANISATIONS_REMEMBERED, QUERIES_REMEMBERED = 16, 128
+"""Organisations whose last queries' vectors are at hand, and how many of each."""
+
+
+class Retrievals:
+    """The retrieval of each organisation, over the same index.
+
+    Nobody's answer, nor the time it takes, depends on queries of another organisation.
+
+    Several `embeddings` are those of the index that answers and of the one that is to take its place.
+    """
+
+    def __init__(self, engine: Engine, embeddings: Sequence[EmbeddingProvider], fusion: Fusion) -> None:
+        self._embeddings = embeddings
+
+        def made(_organisation: str) -> tuple[Retrieval, QueryEmbeddings]:  # each has its own
+            queries = QueryEmbeddings(embeddings, QUERIES_REMEMBERED)
+            return Retrieval(engine, queries, fusion), queries
+
+        self._for = lru_cache(maxsize=ORGANISATIONS_REMEMBERED)(made)
+
+    def of(self, organisation: str) -> Retrieval:
+        return self._for(organisation)[0]
+
+    def fell_back(self, organisation: str, query: Query, ranked: Ranked) -> bool:
+        """Return whether only words were compared for want of a vector of the query.
+
+        An index that has no vectors yet is asked without one. Then a vector is asked for all the same: whether others
+        have anything in the index makes no difference.
+        """
+        if not ranked.by_words or ranked.fused or not self._embeddings:
+            return ranked.by_words
+        return self._for(organisation)[1].vector(query.text, model_fingerprint(self._embeddings[0])) is None

@@ -9,11 +9,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from commonplace.search.model import Chunk
-from commonplace.search.text import name_key, plain, words
+from commonplace.search.text import WORDS, name_key, plain, words
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -30,21 +30,7 @@ SMALL_SECTION = 150
 HARD_CUT = 200
 """Characters of a stretch without any space in it, when it is too long for a chunk."""
 
-LISTING_HEADINGS = frozenset(
-    {
-        *(
-            "references",
-            "related concepts",
-            "related",
-            "related terms",
-            "related pages",
-            "related documents",
-            "see also",
-        ),
-        *("further reading", "sources", "links", "external links", "bibliography", "resources", "notes and references"),
-        *("related resources", "related links", "related reading", "citations", "footnotes", "backlinks"),
-    }
-)
+LISTING_HEADINGS = frozenset(heading.replace("_", " ") for heading in WORDS["listing"])
 
 FEWEST_LINKS = 3
 """Below which a chunk is not taken for a list of them."""
@@ -82,12 +68,16 @@ def chunk_body(body: str, pieces: int = PIECES_PER_CHUNK) -> tuple[Chunk, ...]:
     Every index is built with the default: another size is for measuring what it would be worth.
     """
     sections = list(_without_bare_parents(list(_sections(body.replace("\r\n", "\n").replace("\r", "\n")))))
-    stretches = [stretch for group in _groups(sections, pieces) for stretch in _stretches(group, pieces)]
+    stretches: list[tuple[tuple[str, ...], str]] = []
+    for group in _groups(sections, pieces):
+        path = _common([section.path for section in group])
+        blocks = [block for section in group for block in _with_heading(section, named=section.path == path)]
+        stretches += [(path, text) for text in pack(blocks, pieces)]
     return tuple(Chunk(ordinal, path, text) for ordinal, (path, text) in enumerate(stretches))
 
 
 def is_listing(chunk: Chunk) -> bool:
-    """Whether the chunk only says what else there is: under a heading such as `References`, or mostly links."""
+    """Return whether the chunk only says what else there is: under a heading such as `References`, or mostly links."""
     if chunk.heading_path and name_key(chunk.heading_path[-1]) in LISTING_HEADINGS:
         return True
     links = [link for link in _LINK.findall(chunk.text) if link]
@@ -117,7 +107,9 @@ def _sections(body: str) -> Iterator[_Section]:
         yield _Section(_names(path), heading, tuple(_blocks(cuts, lines, start, token.map[0])))
         level, (first, start) = int(token.tag[1]), token.map
         heading = "\n".join(lines[first:start]).strip()
-        path = [parent for parent in path if parent[0] < level] + [(level, _title(heading))]
+        underlined = re.sub(r"\n[ \t]*(?:=+|-+)[ \t]*$", "", heading)
+        title = " ".join(plain(re.sub(r"(?<![ \t])[ \t]+#+[ \t]*$", "", underlined)).split())
+        path = [parent for parent in path if parent[0] < level] + [(level, title)]
     yield _Section(_names(path), heading, tuple(_blocks(cuts, lines, start, len(lines))))
 
 
@@ -134,11 +126,6 @@ def _blocks(cuts: Sequence[int], lines: Sequence[str], start: int, end: int) -> 
 
 def _names(path: Sequence[tuple[int, str]]) -> tuple[str, ...]:
     return tuple(name for _, name in path if name)
-
-
-def _title(heading: str) -> str:
-    underlined = re.sub(r"\n[ \t]*(?:=+|-+)[ \t]*$", "", heading)
-    return " ".join(plain(re.sub(r"(?<![ \t])[ \t]+#+[ \t]*$", "", underlined)).split())
 
 
 def _without_bare_parents(sections: Sequence[_Section]) -> Iterator[_Section]:
@@ -161,7 +148,8 @@ def _groups(sections: Sequence[_Section], budget: int) -> Iterator[list[_Section
     for section in sections:
         size = count_pieces(section.heading) + count_pieces(section.text)
         if group and (total + size > budget or min(total, size) >= SMALL_SECTION):
-            bare = _trailing_headings(group)
+            # The headings without text at the end of a group go with what follows them.
+            bare = [*takewhile(lambda one: not one.blocks, reversed(group))][::-1]
             if len(bare) < len(group):
                 yield group[: len(group) - len(bare)]
                 group = bare
@@ -170,23 +158,6 @@ def _groups(sections: Sequence[_Section], budget: int) -> Iterator[list[_Section
         total += size
     if group:
         yield group
-
-
-def _trailing_headings(group: Sequence[_Section]) -> list[_Section]:
-    """The headings without text at the end of a group: they go with what follows them."""
-    bare: list[_Section] = []
-    for section in reversed(group):
-        if section.blocks:
-            break
-        bare.insert(0, section)
-    return bare
-
-
-def _stretches(group: Sequence[_Section], budget: int) -> Iterator[tuple[tuple[str, ...], str]]:
-    path = _common([section.path for section in group])
-    blocks = [block for section in group for block in _with_heading(section, named=section.path == path)]
-    for text in pack(blocks, budget):
-        yield path, text
 
 
 def _with_heading(section: _Section, *, named: bool) -> tuple[str, ...]:

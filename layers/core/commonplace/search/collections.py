@@ -31,7 +31,7 @@ Models = Sequence[EmbeddingProvider | None]
 
 @dataclass(frozen=True, slots=True)
 class IndexContext:
-    """What the index function hands to each capability that has a collection."""
+    """The parts that the index function hands to each capability that has a collection."""
 
     environ: Mapping[str, str]
     settings: RetrievalSettings
@@ -52,7 +52,7 @@ class IndexedCollection(Protocol):
     def operations(self) -> Operations: ...
 
     def claims(self, body: str) -> bool:
-        """Whether a message of the queue is of this collection. Never raises."""
+        """Return whether a message of the queue is of this collection. Never raises."""
         ...
 
     def take(self, messages: Sequence[Message], enough: Enough = never) -> list[str]:
@@ -102,7 +102,15 @@ class IndexFunction:
         if source == "aws.events" and event.get("complete") is True:
             return {name: asdict(each.finish(_time(context)) or Report()) for name, each in self.collections.items()}
         if source == "commonplace.operator" and ("step" in event or event.get("rebuild") is True):
-            return self._operate(event, context)
+            given = event.get("input")
+            name = event.get("collection") or (given.get("collection") if isinstance(given, dict) else None)
+            chosen = self.collections.get(name) if name else self._first
+            if chosen is None:
+                message, hint = f"There is no collection {name!r}.", f"Collections here: {', '.join(self.collections)}."
+                return {"action": "refused", "message": message, "hint": hint, "collection": name}
+            if event.get("rebuild") is True:
+                return asdict(chosen.operations.rebuild())
+            return chosen.operations.step(event, _time(context, event.get("seconds")))
         if source in ("aws.events", "commonplace.operator"):
             return self._reconcile(event, context)
         raise ValueError("the event is neither a batch of a queue, nor of a schedule, nor of an operator")
@@ -138,21 +146,9 @@ class IndexFunction:
             raise failures[0]
         return answers.pop(self._first.operations.collection, {}) | answers
 
-    def _operate(self, event: Mapping[str, Any], context: object) -> dict[str, Any]:
-        """A step of a migration, or the rebuilding of a small index."""
-        given = event.get("input")
-        name = event.get("collection") or (given.get("collection") if isinstance(given, dict) else None)
-        chosen = self.collections.get(name) if name else self._first
-        if chosen is None:
-            message, hint = f"There is no collection {name!r}.", f"Collections here: {', '.join(self.collections)}."
-            return {"action": "refused", "message": message, "hint": hint, "collection": name}
-        if event.get("rebuild") is True:
-            return asdict(chosen.operations.rebuild())
-        return chosen.operations.step(event, _time(context, event.get("seconds")))
-
 
 def _time(context: Any, seconds: object = None) -> Enough:
-    """What Lambda leaves for this call, or the requested time."""
+    """Return what Lambda leaves for this call, or the requested time."""
     ask = getattr(context, "get_remaining_time_in_millis", None)
     return stretch(ask() / 1_000 if ask else None, seconds)
 

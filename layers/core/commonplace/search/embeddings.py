@@ -6,10 +6,10 @@ A query is embedded by the model whose vectors the index holds.
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.telemetry import count
@@ -77,11 +77,9 @@ def embed_records(
     if provider is None:
         return [IndexedRecord(record, ()) for record in records]
     fingerprint = model_fingerprint(provider)
-    texts = {
-        record.id: {vector_key(fingerprint, text): text for text in (embedding_text(record, c) for c in record.chunks)}
-        for record in records
-    }
-    wanted = {key: text for keyed in texts.values() for key, text in keyed.items()}
+    texts = [[embedding_text(record, chunk) for chunk in record.chunks] for record in records]
+    keys = [[vector_key(fingerprint, text) for text in each] for each in texts]
+    wanted = dict(zip(chain.from_iterable(keys), chain.from_iterable(texts), strict=True))
     vectors = dict(memory.known(list(wanted))) if memory else {}
     missing = [key for key in wanted if key not in vectors]
     done, size = 0, FIRST_TEXTS
@@ -92,10 +90,8 @@ def embed_records(
         logger.info("texts were embedded", extra={"embedded": done, "texts": len(missing)})
         size = min(TEXTS_PER_STEP, max(1, int(len(step) * STEP_SECONDS / max(clock() - began, 0.001))))
     return [
-        IndexedRecord(
-            record, _vectors(record, fingerprint, vectors) if texts[record.id].keys() <= vectors.keys() else ()
-        )
-        for record in records
+        IndexedRecord(record, tuple(vectors[key] for key in own) if vectors.keys() >= set(own) else ())
+        for record, own in zip(records, keys, strict=True)
     ]
 
 
@@ -109,7 +105,7 @@ def embed_each(
     memories: VectorMemories = no_memories,
     enough: Callable[[], bool] | None = None,
 ) -> list[IndexedRecord]:
-    """As `embed_records`, in order, with the memory of each record's own organisation.
+    """Return what `embed_records` does, in order, with the memory of each record's own organisation.
 
     The texts of two organisations are never sent in one call: whether one has a text already shows in no other's work.
     """
@@ -123,22 +119,21 @@ def embed_each(
 
 def with_tokens(embedded: Sequence[IndexedRecord]) -> list[IndexedRecord]:
     """The records with what their chunks are compared by; without it where the local model cannot be had."""
-    passages = [passage for indexed in embedded for passage in _passages(indexed.record)]
+    passages: list[PassageText] = []
+    for record in (indexed.record for indexed in embedded):
+        title = telling(terms(record.title))
+        names = title | telling(terms("\n".join((*record.aliases, *record.tags, *record.authors))))
+        own = names | telling(terms(f"{record.content_type}\n{record.description or ''}"))
+        for chunk in record.chunks:
+            text, headings = embedding_text(record, chunk), telling(terms("\n".join(chunk.heading_path)))
+            found_by = own | telling(terms(text))
+            passages.append(PassageText(text, found_by, title, is_listing(chunk), names | headings))
     try:
         found = iter(pack(passages))
     except Unavailable as error:
         logger.warning("records are indexed without token ids", extra={"reason": error.message})
         return list(embedded)
     return [replace(indexed, tokens=tuple(islice(found, len(indexed.record.chunks)))) for indexed in embedded]
-
-
-def _passages(record: Record) -> Iterator[PassageText]:
-    title = telling(terms(record.title))
-    names = title | telling(terms("\n".join((*record.aliases, *record.tags, *record.authors))))
-    own = names | telling(terms(f"{record.content_type}\n{record.description or ''}"))
-    for chunk in record.chunks:
-        text, headings = embedding_text(record, chunk), telling(terms("\n".join(chunk.heading_path)))
-        yield PassageText(text, own | telling(terms(text)), title, is_listing(chunk), names | headings)
 
 
 def _embed(
@@ -155,7 +150,7 @@ def _embed(
 
 
 def _by_halves(keys: Sequence[str], texts: Sequence[str], provider: EmbeddingProvider) -> dict[str, Vector]:
-    """Of texts that failed together, the vectors of those that the model takes; none when both halves fail.
+    """Return, of texts that failed together, the vectors of those that the model takes; none when both halves fail.
 
     So one text that a model refuses costs its neighbours nothing, and a model that is away is called only twice more.
     """
@@ -178,10 +173,6 @@ def _embed_all(keys: Sequence[str], texts: Sequence[str], provider: EmbeddingPro
         return None
 
 
-def _vectors(record: Record, fingerprint: str, vectors: dict[str, Vector]) -> tuple[Vector, ...]:
-    return tuple(vectors[vector_key(fingerprint, embedding_text(record, chunk))] for chunk in record.chunks)
-
-
 class QueryEmbeddings:
     """The providers of a deployment: one, or two while it changes its model. Caches recent queries."""
 
@@ -197,8 +188,10 @@ class QueryEmbeddings:
         """
         if not self._providers or model is None:
             return None
-        if model not in self._providers:
-            self._log_mismatch(model)
+        if model not in self._providers and model not in self._told:
+            self._told.add(model)  # logged once for each model: every search says so in its answer
+            facts = {"index_model": model, "configured": list(self._providers), "hint": REBUILD_HINT}
+            logger.error("the index is of a model that is not configured, searching words only", extra=facts)
         try:
             return self._remembered(query, model if model in self._providers else next(iter(self._providers)))
         except Unavailable as error:
@@ -206,19 +199,8 @@ class QueryEmbeddings:
             logger.warning("the query could not be embedded, searching words only", extra={"reason": error.message})
             return None
 
-    def _log_mismatch(self, model: str) -> None:
-        """Once for each model: every search says so in its answer."""
-        if model not in self._told:
-            self._told.add(model)
-            facts = {
-                "index_model": model,
-                "configured": list(self._providers),
-                "hint": REBUILD_HINT,
-            }
-            logger.error("the index is of a model that is not configured, searching words only", extra=facts)
-
     def knows(self, model: str | None) -> bool:
-        """Whether a provider is of this model."""
+        """Return whether a provider is of this model."""
         return model in self._providers
 
     def _embed(self, query: str, model: str) -> QueryVector:

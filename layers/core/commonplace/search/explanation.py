@@ -66,6 +66,13 @@ class Explainer:
     ) -> Explanation:
         """The trace of a search. Asks the engine again only for a record that was expected. Raises Unavailable."""
         candidates = stages.ranked.candidates
+        lexical = _shares(candidates.lexical, self._fusion.lexical_shares(candidates.lexical))
+        vector = _shares(candidates.vector, self._fusion.vector_shares(candidates.vector))
+        named = {hit.id: hit.score for hit in candidates.named}
+        traces: list[HitTrace] = []
+        for rank, (record, hit) in enumerate(zip(stages.order, found.results, strict=False), 1):
+            shares = (lexical.get(record), vector.get(record), named.get(record))
+            traces.append(HitTrace(record, rank, hit.score, *shares, rerank_score=hit.rerank_score))
         expected = self._expected(request.expect, query, request, found, stages) if request.expect else None
         return Explanation(
             engine=type(self._engine).__name__.removesuffix("Engine").lower(),
@@ -78,63 +85,33 @@ class Explainer:
             vector_hits=len(candidates.vector),
             named_hits=len(candidates.named),
             candidates=len(stages.ranked.best.ranking),
-            hits=tuple(self._traces(found, stages)),
+            hits=tuple(traces),
             timings_ms={name: round(took, 3) for name, took in timings.items()},
             expectation=expected,
         )
 
-    def _traces(self, found: SearchResults, stages: Stages) -> Iterator[HitTrace]:
-        candidates = stages.ranked.candidates
-        lexical = _shares(candidates.lexical, self._fusion.lexical_shares(candidates.lexical))
-        vector = _shares(candidates.vector, self._fusion.vector_shares(candidates.vector))
-        named = {hit.id: hit.score for hit in candidates.named}
-        for rank, (record, hit) in enumerate(zip(stages.order, found.results, strict=False), 1):
-            yield HitTrace(
-                id=record,
-                rank=rank,
-                score=hit.score,
-                lexical=lexical.get(record),
-                vector=vector.get(record),
-                named=named.get(record),
-                rerank_score=hit.rerank_score,
-            )
-
     def _expected(
         self, record: RecordId, query: Query, request: SearchRequest, found: SearchResults, stages: Stages
     ) -> Expectation:
-        verdict = _seen(record, found, stages) or self._absent(record)
-        if verdict and verdict[0] == "not-published":
-            return Expectation(record, *verdict, standing=None)
+        verdict = _seen(record, found, stages)
+        published = self._publication.generation_of(record) if self._publication and verdict is None else None
+        if verdict is None and self._publication and published is None:
+            return Expectation(record, "not-published", NOTHING_PUBLISHED, standing=None)
         standing = self._engine.ranks(record, query, stages.ranked.vector, request.filters)
-        verdict = verdict or self._outdated(record, standing) or self._filtered(record, request.filters, standing)
+        told = f"It is published at generation {published}, and the" if published is not None else "The"
+        if verdict is None and standing.held is None:
+            verdict = "not-indexed", f"{told} index does not hold it."
+        elif standing.held is not None and published is not None and standing.held < published:
+            verdict = "not-indexed", f"{told} index still holds generation {standing.held}."
+        elif verdict is None and not standing.admitted:
+            excluding = [
+                f"{name} = {value}"
+                for one in _one_by_one(request.filters)
+                if not self._engine.ranks(record, NOTHING, None, one).admitted
+                for name, value in in_words(one).items()
+            ]
+            verdict = "filtered-out", f"It does not match {' and '.join(excluding) or 'the filters together'}."
         return Expectation(record, *(verdict or _ranked_below(record, request, found, stages, standing)), standing)
-
-    def _absent(self, record: RecordId) -> tuple[Verdict, str] | None:
-        if self._publication is None or self._publication.generation_of(record) is not None:
-            return None
-        return "not-published", NOTHING_PUBLISHED
-
-    def _outdated(self, record: RecordId, standing: Standing) -> tuple[Verdict, str] | None:
-        published = self._publication.generation_of(record) if self._publication else None
-        if standing.held is None:
-            told = f"It is published at generation {published}, and the" if published is not None else "The"
-            return "not-indexed", f"{told} index does not hold it."
-        if published is not None and standing.held < published:
-            return "not-indexed", (
-                f"It is published at generation {published}, and the index still holds generation {standing.held}."
-            )
-        return None
-
-    def _filtered(self, record: RecordId, filters: Filters, standing: Standing) -> tuple[Verdict, str] | None:
-        if standing.admitted:
-            return None
-        excluding = [
-            f"{name} = {value}"
-            for one in _one_by_one(filters)
-            if not self._engine.ranks(record, NOTHING, None, one).admitted
-            for name, value in in_words(one).items()
-        ]
-        return "filtered-out", f"It does not match {' and '.join(excluding) or 'the filters together'}."
 
 
 def _shares(leg: Sequence[LegHit], shares: Mapping[RecordId, float]) -> dict[RecordId, LegShare]:
@@ -194,12 +171,7 @@ def _ranked_below(
         return "below-candidates", f"It is number {place} of both legs together{by}, and the ranking ends at {depth}."
     if ranks:
         return "below-candidates", f"It is {ranks}: too far down in each leg to become a candidate."
-    return "not-matched", _not_matched(stages, standing)
-
-
-def _not_matched(stages: Stages, standing: Standing) -> str:
+    meaning = "meaning was not compared" if stages.ranked.by_words else "no vector that is near"
     if standing.below_floor is not None:
-        return f"It has none of the query's words, and its similarity of {standing.below_floor:.3f} is below the floor."
-    if stages.ranked.by_words:
-        return "It has none of the query's words, and meaning was not compared."
-    return "It has none of the query's words, and no vector that is near."
+        meaning = f"its similarity of {standing.below_floor:.3f} is below the floor"
+    return "not-matched", f"It has none of the query's words, and {meaning}."

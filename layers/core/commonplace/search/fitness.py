@@ -41,7 +41,7 @@ class Gate:
     strong: float
 
     def measure(self, likeness: Likeness, cosine: float) -> float:
-        """How well a record fits, from 0 to about 1."""
+        """Return how well a record fits, from 0 to about 1."""
         return self.tokens * likeness.tokens + self.coverage * likeness.coverage + self.cosine * cosine
 
     def least(self, records: int) -> float:

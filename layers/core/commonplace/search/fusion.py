@@ -103,22 +103,18 @@ def fuse(candidates: Candidates, fusion: Fusion) -> list[tuple[RecordId, float]]
     types a name wants that record. So relevance fills the lower four fifths of the scale, and named records the
     rest, by grade first and relevance second.
     """
-    relevance = _relevance(candidates, fusion)
-    named = {hit.id: hit.score for hit in candidates.named}
-    ids = relevance.keys() | named.keys() if named else relevance
-    scores = [(-_score(relevance.get(record, 0.0), named.get(record, 0.0)), record) for record in ids]
-    scores.sort()
-    return [(record, -score) for score, record in scores]
-
-
-def _relevance(candidates: Candidates, fusion: Fusion) -> dict[RecordId, float]:
     legs = (
         (fusion.lexical_shares(candidates.lexical), fusion.lexical_weight),
         (fusion.vector_shares(candidates.vector), fusion.vector_weight),
     )
     # A leg that counts for nothing still counts when it is all there is: without embedding, for instance.
     found = [(leg, weight) for leg, weight in legs if leg and weight > 0] or [(leg, 1.0) for leg, _ in legs if leg]
-    return weighted(found)
+    relevance = weighted(found)
+    named = {hit.id: hit.score for hit in candidates.named}
+    ids = relevance.keys() | named.keys() if named else relevance
+    scores = [(-_score(relevance.get(record, 0.0), named.get(record, 0.0)), record) for record in ids]
+    scores.sort()
+    return [(record, -score) for score, record in scores]
 
 
 def _score(relevance: float, grade: float) -> float:

@@ -26,7 +26,7 @@ _ABBREVIATION = re.compile(r"(?:\w\.)+\w", re.ASCII)
 
 def identifiers(text: str, most: int = MOST_KEPT) -> tuple[str, ...]:
     """The names in a text, each once, in order; at most so many. `Story 006` is `story-006`."""
-    found = dict.fromkeys(_spaced(text))
+    found = dict.fromkeys((f"{kind}-{number}".lower() for kind, number in _SPACED.findall(text)))
     for match in _TOKEN.finditer(text):
         token = match.group()
         if len(token) <= MOST_CHARACTERS and _is_name(token):
@@ -54,10 +54,6 @@ def kept(story: str | None, file: str | None, text: str) -> tuple[str, ...]:
 def plain(name: str) -> str:
     """A name as it is compared."""
     return name.lower().replace("\\", "/").replace("‐", "-").replace("‑", "-").removeprefix("./").strip("/")
-
-
-def _spaced(text: str) -> Iterator[str]:
-    return (f"{kind}-{number}".lower() for kind, number in _SPACED.findall(text))
 
 
 def _is_name(token: str) -> bool:

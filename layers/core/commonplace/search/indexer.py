@@ -33,7 +33,7 @@ TOMBSTONES_KEPT = timedelta(days=15)
 """SQS keeps a message for 14 days at most: what is buried longer has no late writer left."""
 
 Enough = Callable[[], bool]
-"""Whether the time given is used up. Checked between two writes; one write is always done."""
+"""Says whether the time given is used up. Checked between two writes; one write is always done."""
 
 Told = Callable[[int, int], None]
 """Called after each write with how many records are done, and how many remain."""
@@ -126,7 +126,13 @@ class Indexer:
             except ValueError:
                 logger.error("a message names nothing to look at", extra={"messageId": message.id})
                 failed.add(message.id)
-        unreadable = self._look_at(list(dict.fromkeys(one for records in wanted.values() for one in records)), enough)
+        ids = list(dict.fromkeys(one for records in wanted.values() for one in records))
+        unreadable: set[RecordId] = set()
+        try:
+            unreadable = self._apply(ids, enough) if ids else unreadable
+        except IndexMismatch as mismatch:
+            self._rebuild_because(mismatch)
+            unreadable = self._apply(ids, enough)
         failed |= {message for message, records in wanted.items() if unreadable.intersection(records)}
         return [message.id for message in messages if message.id in failed]
 
@@ -176,17 +182,8 @@ class Indexer:
         self.engine.replace(self._embedded(list(reading.records.values())))
         return self._reconcile() + Report(indexed=len(reading.records))
 
-    def _look_at(self, ids: Sequence[RecordId], enough: Enough) -> set[RecordId]:
-        """Indexes or buries these records as the source has them now; answers those that cannot be read."""
-        if not ids:
-            return set()
-        try:
-            return self._apply(ids, enough)
-        except IndexMismatch as mismatch:
-            self._rebuild_because(mismatch)
-            return self._apply(ids, enough)
-
     def _apply(self, ids: Sequence[RecordId], enough: Enough) -> set[RecordId]:
+        """Index or bury these records as the source has them now, and return those that cannot be read."""
         held = self.engine.held(ids)
         horizon = self._source.horizon()
         reading = self._source.read(ids)
@@ -287,7 +284,7 @@ class Indexer:
 def wanting(
     current: Mapping[RecordId, int], held: Mapping[RecordId, int], incomplete: Collection[RecordId]
 ) -> list[RecordId]:
-    """Which published records an index lacks in their version, and then which of the others lack their vectors.
+    """Return which published records an index lacks in their version, and then which of the others lack their vectors.
 
     What waits for a model comes last: while the model fails, all else goes on.
     """
@@ -300,14 +297,14 @@ def _tombstone(record: RecordId, horizon: int, held: Mapping[RecordId, int]) -> 
 
 
 class Note(Protocol):
-    """Whether records of one collection may wait for vectors."""
+    """The note that records of one collection may wait for vectors."""
 
     def put(self) -> None:
         """Notes that some wait, as of now. Never fails its caller: `reconcile` looks without a note."""
         ...
 
     def read(self) -> float | None:
-        """When it was noted last, in epoch seconds; None when nothing is noted. Raises Unavailable."""
+        """Return when it was noted last, in epoch seconds; None when nothing is noted. Raises Unavailable."""
         ...
 
     def clear(self, noted: float) -> None:

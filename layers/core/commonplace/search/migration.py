@@ -68,7 +68,7 @@ class Generations(Protocol):
     """The indexes of one collection. Every change of roles is one step for readers. All raise Unavailable."""
 
     def wanted(self) -> Facts:
-        """What an index built under the present configuration is like."""
+        """Return what an index built under the present configuration is like."""
         ...
 
     def all(self) -> Sequence[Generation]:
@@ -193,7 +193,7 @@ class Migration:
         self._records_per_write = records_per_write
 
     def plan(self) -> Plan:
-        """What differs and what is to be done about it. Changes nothing."""
+        """Return what differs and what is to be done about it. Changes nothing."""
         generations = tuple(self._wanted.generations.all())
         wanted = self._wanted.generations.wanted()
         current, coming = _holding(generations, "current"), _holding(generations, "next")
@@ -255,7 +255,10 @@ class Migration:
                 step="build",
             )
         self._bring_up_to_date(target, coming.name, enough, "build")
-        return verify(self._source, self._inspected(target, coming.name), self._current_engine(current))
+        engine: Engine | None = None
+        if current and current.facts.schema == self._wanted.generations.wanted().schema:  # else it cannot be read
+            engine = (self._target_of(current.facts) or self._wanted).generations.engine(current.name)
+        return verify(self._source, self._inspected(target, coming.name), engine)
 
     def swap(self, enough: Enough = never) -> Swapped | Refused:
         """Verifies next and, if nothing differs, makes it current in one step."""
@@ -285,7 +288,9 @@ class Migration:
             named = tuple(differences[:NAMED])
             if target:
                 return Refused(previous.name, counts, named, "status")
-            hint = f"First set {self._setting_for(previous.facts)}."
+            hint = "First set OPENSEARCH_PARAMETERS and version back to what they were."
+            if previous.facts.model != self._wanted.generations.wanted().model:
+                hint = f"First set EMBEDDING_PROVIDER_NEXT to the provider of {previous.facts.model}."
             return Refused(previous.name, counts, named, "rollback", hint)
         old, new = self._wanted.generations.rollback()
         self._catch_up(new)
@@ -332,7 +337,9 @@ class Migration:
         target.generations.settle(name)
 
     def _catch_up(self, name: str) -> None:
-        """What was published between the last look and the swap. The swap has happened: a failure is only reported."""
+        """Return what was published between the last look and the swap. The swap has happened: a failure is only
+        reported.
+        """
         generation = next((each for each in self._wanted.generations.all() if each.name == name), None)
         target = self._target_of(generation.facts) if generation else None
         try:
@@ -361,18 +368,6 @@ class Migration:
         engine = target.generations.engine(name)
         return Inspected(name, engine, target.embeddings, target.memories, self._indexer(target, name))
 
-    def _current_engine(self, current: Generation | None) -> Engine | None:
-        """The current index, where this version can read it."""
-        if current is None or current.facts.schema != self._wanted.generations.wanted().schema:
-            return None
-        return (self._target_of(current.facts) or self._wanted).generations.engine(current.name)
-
-    def _setting_for(self, facts: Facts) -> str:
-        """What lets this process write to an index of these facts."""
-        if facts.model != self._wanted.generations.wanted().model:
-            return f"EMBEDDING_PROVIDER_NEXT to the provider of {facts.model}"
-        return "OPENSEARCH_PARAMETERS and version back to what they were"
-
     def _warnings(self, generations: Sequence[Generation]) -> Iterator[str]:
         current, coming = _holding(generations, "current"), _holding(generations, "next")
         if current and self._target_of(current.facts) is None:
@@ -385,7 +380,7 @@ class Migration:
 
 
 def mismatch(found: Facts, wanted: Facts) -> IndexMismatch:
-    """What a writer says to an index that was built otherwise."""
+    """Return what a writer says to an index that was built otherwise."""
     differing = ", ".join(f"{name} {was!r} instead of {now!r}" for name, (was, now) in _changes(found, wanted).items())
     return IndexMismatch(f"The search index was built otherwise: {differing}.", hint=REBUILD_HINT)
 

@@ -3,51 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, NewType, Protocol
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.search.filters import Filters
-from commonplace.search.records import Chunk, IndexedRecord, QueryVector, Record, RecordId, Tombstone, Vector
 
 if TYPE_CHECKING:
     from commonplace.search.query import Query
-
-__all__ = [
-    "VECTOR_FLOOR",
-    "Candidates",
-    "Chunk",
-    "Documents",
-    "EmbeddingProvider",
-    "Engine",
-    "Expectation",
-    "Explanation",
-    "Fit",
-    "Found",
-    "Hit",
-    "HitTrace",
-    "IndexMismatch",
-    "IndexedRecord",
-    "LegHit",
-    "LegShare",
-    "Page",
-    "Position",
-    "Publication",
-    "QueryVector",
-    "Record",
-    "RecordId",
-    "RerankCache",
-    "Reranked",
-    "Reranker",
-    "SearchRequest",
-    "SearchResults",
-    "Standing",
-    "Tombstone",
-    "Vector",
-    "VectorMemories",
-    "VectorMemory",
-    "Verdict",
-    "WholeDocument",
-]
 
 
 VECTOR_FLOOR = 0.15
@@ -69,6 +31,95 @@ Verdict = Literal[
     "not-indexed",
     "not-published",
 ]
+
+
+RecordId = NewType("RecordId", str)
+"""Unique in its collection; for documents `{contentType}/{id}`."""
+
+Vector = Sequence[float]
+"""L2-normalised embedding."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryVector:
+    """A query's embedding and the model it is of: an index that holds vectors of another model does not compare it."""
+
+    model: str
+    """`search.embeddings.model_fingerprint` of the provider."""
+    values: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A stretch of a record's body under one heading, about 400 tokens."""
+
+    ordinal: int
+    heading_path: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A searchable thing, before embedding. `version` orders writes: an older one never undoes a newer one."""
+
+    id: RecordId
+    version: int
+    content_type: str
+    document_id: str
+    body: str
+    chunks: tuple[Chunk, ...]
+    title: str = ""
+    description: str | None = None
+    path: str = ""
+    url: str | None = None
+    source_url: str | None = None
+    group: str | None = None
+    release: str | None = None
+    status: str | None = None
+    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    date: str | None = None
+    updated_at: str | None = None
+    fingerprint: str | None = None
+    """16 hex digits that near-duplicates nearly share (`search.near_duplicates`); None for a text too short for one."""
+    organisation: str | None = None
+    """Whose it is, where a collection holds what belongs to several; documents belong to everybody who may read."""
+    roles: tuple[str, ...] = ()
+    """For whom it is meant."""
+    confidence: float | None = None
+    """From 0 to 1."""
+    authors: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    """Exact names that it is found by where a query has them (`search.identifiers`)."""
+    created_at: str | None = None
+    public: bool = False
+    """True if other organisations may find it (`Filters.or_public`)."""
+    tag_parents: tuple[str, ...] = ()
+    """Tags that `tags` lie in: filters by tags find these too, and nobody is shown them."""
+    valid_from: str | None = None
+    valid_until: str | None = None
+    """ISO 8601 in UTC, in one form throughout a collection: the order of texts is the order of times."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedRecord:
+    """A record with one vector per chunk; `vectors` is empty in lexical-only mode or when the provider failed."""
+
+    record: Record
+    vectors: tuple[Vector, ...]
+    tokens: tuple[bytes, ...] = ()
+    """What each chunk is compared by (`search.models.tokens.pack`); empty where it could not be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """The removal of a record: nothing written before `version` remains. Kept, so that no late writer brings it back.
+
+    A record written *with* that version stays: a publication may write under the generation another one ended with.
+    """
+
+    id: RecordId
+    version: int
 
 
 class LegHit(NamedTuple):
@@ -124,7 +175,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the engine keeps of a hit for showing it: the record without body, and its matched chunk."""
+    """The parts of a hit that are shown: the record without body, and its matched chunk."""
 
     record: Record
     chunk: Chunk | None
@@ -157,7 +208,8 @@ class Engine(Protocol):
         ...
 
     def state(self) -> str | None:
-        """What searches find: it changes with every write that they see, whoever wrote. None where that cannot be told.
+        """Return what searches find: it changes with every write that they see, whoever wrote. None where that cannot
+        be told.
 
         It may be as old as the index that is known. Raises Unavailable.
         """
@@ -182,12 +234,12 @@ class Engine(Protocol):
         ...
 
     def ranks(self, record: RecordId, query: "Query", vector: QueryVector | None, filters: Filters) -> "Standing":
-        """Where one record stands in each leg, however deep: for explaining a search. Raises Unavailable."""
+        """Return where one record stands in each leg, however deep: for explaining a search. Raises Unavailable."""
         ...
 
     def tokens(self, wanted: Sequence[RecordId]) -> dict[RecordId, tuple[bytes, ...]]:
-        """What each of the records' chunks is compared by (`search.models.tokens`), in order; without those that are
-        gone or have nothing.
+        """Return what each of the records' chunks is compared by (`search.models.tokens`), in order; without those that
+        are gone or have nothing.
 
         Raises Unavailable.
         """
@@ -221,7 +273,7 @@ class Standing:
     held: int | None = None
     """The version the index holds; None when it holds none."""
     admitted: bool = False
-    """Whether the record passes the filters."""
+    """True if the record passes the filters."""
 
 
 class VectorMemory(Protocol):
@@ -363,7 +415,7 @@ class SearchResults:
 
 @dataclass(frozen=True, slots=True)
 class LegShare:
-    """What one leg gave a hit: rank from 1, raw score, and the share of the fused score before weighing."""
+    """The share of one leg in a hit: rank from 1, raw score, and the share of the fused score before weighing."""
 
     rank: int
     score: float
@@ -418,10 +470,10 @@ class Explanation:
 
 
 class Publication(Protocol):
-    """What is published, for explaining why something is not found, and for telling one publication from another."""
+    """The publication, for explaining why something is not found, and for telling one publication from another."""
 
     def version(self) -> str | None:
-        """Of what is published now; None before anything was. Raises Unavailable."""
+        """The version of what is published now; None before anything was. Raises Unavailable."""
         ...
 
     def generation_of(self, record: RecordId) -> int | None:

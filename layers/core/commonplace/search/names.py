@@ -1,4 +1,4 @@
-"""Whether a query *is* a name: relevance is a matter of degree, a name is not.
+"""The names that a query may be: relevance is a matter of degree, a name is not.
 
 A name is meant by the whole query or, less surely, by its subject without the frame of a question.
 """
@@ -11,8 +11,8 @@ from urllib.parse import unquote
 
 from commonplace.search import identifiers
 from commonplace.search.analysis import joined, plain_terms
+from commonplace.search.model import Record
 from commonplace.search.query import REMEMBERED, Query
-from commonplace.search.records import Record
 from commonplace.search.text import name_key, plain_key
 
 Kind = Literal["t", "a", "m", "s", "u", "p", "g", "x"]
@@ -89,8 +89,8 @@ def _ends(path: str) -> Iterator[str]:
 
 
 def name_keys(name: str, kind: Kind = "t") -> tuple[str, ...]:
-    """What names share that may be meant by one another. A name without a word in it has one key, itself, and so has a
-    place, a tag and an identifier."""
+    """Return what names share that may be meant by one another. A name without a word in it has one key, itself, and so
+    has a place, a tag and an identifier."""
     if kind in _EXACT:
         return (_EXACT[kind] + name,)
     keys = ("".join(plain_terms(name)), joined(name))
@@ -109,7 +109,7 @@ def query_keys(query: Query) -> Sequence[str]:
 
 
 def grade(query: Query, names: Iterable[tuple[str, str]]) -> float:
-    """How surely the query names a record by these kinds and names; 0 when it does not.
+    """Return how surely the query names a record by these kinds and names; 0 when it does not.
 
     The best name counts, and of identifiers how many of the query's the record has.
     """

@@ -11,13 +11,12 @@ from functools import lru_cache
 from hashlib import blake2b
 from itertools import pairwise
 from operator import mul
-from pathlib import Path
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.search.analysis import stop_terms, terms
 from commonplace.search.model import Candidates, RecordId
 from commonplace.search.models.local import LocalEmbeddings
-from commonplace.search.text import fold, plain, words
+from commonplace.search.text import WORDS, fold, plain, words
 
 FEWEST_WORDS = 40
 """Shorter texts have no fingerprint: a changed word changes too much of them."""
@@ -33,7 +32,7 @@ in the samples no pair in fewer than 20. One changed word in a hundred leaves 95
 NEAR_COSINE = 0.935
 """The least cosine of short texts that say the same: 12 of 15 such pairs, and 1 of 20 that differ in one word."""
 
-DECIDING = frozenset(Path(__file__).with_name("deciding_words.txt").read_text("utf-8").split())
+DECIDING = frozenset(WORDS["deciding"])
 """Negations, quantities, scopes and opposites: texts that differ in one of them say something else."""
 
 FEW = 100

@@ -12,7 +12,7 @@ from typing import Any
 
 from commonplace.kernel.errors import InvalidInput
 from commonplace.search.indexer import Enough, Indexer, Message, Report, Told, never
-from commonplace.search.migration import Built, Generation, Migration, Plan, Refused, Swapped
+from commonplace.search.migration import Built, Migration, Plan, Refused, Swapped
 from commonplace.search.model import IndexMismatch
 from commonplace.search.source import Collection
 from commonplace.search.verification import Difference, Verification
@@ -85,31 +85,66 @@ class Operations:
     def step(self, event: Mapping[str, Any], enough: Enough = never, told: Told | None = None) -> Answer:
         """One step of a migration. What is refused is an answer too; what may go better later raises Unavailable."""
         try:
-            answer = self._step(self._need_migration(), event, enough, told)
+            if self._migration is None:
+                raise InvalidInput(
+                    "This deployment's index is one file without generations: a change of model rebuilds it by itself.",
+                    hint="To rebuild it all the same, invoke the index function with "
+                    '{"source": "commonplace.operator", "rebuild": true}.',
+                )
+            answer = self._step(self._migration, event, enough, told)
         except InvalidInput as refusal:
             answer = {"action": "refused", "message": refusal.message, "hint": refusal.hint}
             answer["next"] = refusal.details.get("step")
         return answer | {"collection": self.collection}
 
-    def _need_migration(self) -> Migration:
-        if self._migration is None:
-            raise InvalidInput(
-                "This deployment's index is one file without generations: a change of model rebuilds it by itself.",
-                hint="To rebuild it all the same, invoke the index function with "
-                '{"source": "commonplace.operator", "rebuild": true}.',
-            )
-        return self._migration
-
     def _step(self, migration: Migration, event: Mapping[str, Any], enough: Enough, told: Told | None) -> Answer:
         match event.get("step"):
             case "plan" | "status":
-                return _planned(migration.plan(), event.get("input") or {})
+                plan = migration.plan()
+                given = event.get("input") or {}
+                anew = given.get("anew") is True
+                needed = anew or plan.step is not None
+                return {
+                    "action": "build" if needed else "none",
+                    "message": _plan_sentence(plan),
+                    "anew": anew,
+                    "swap": given.get("swap") is not False,
+                    "indexes": [
+                        {"name": one.name, "role": one.role, "documents": one.documents, "facts": asdict(one.facts)}
+                        for one in plan.generations
+                    ],
+                    "wanted": asdict(plan.wanted),
+                    "changes": {name: {"from": was, "to": wanted} for name, (was, wanted) in plan.changes.items()},
+                    "documents": plan.work.documents,
+                    "chunks": plan.work.chunks,
+                    "published": plan.work.total,
+                    "warnings": list(plan.warnings),
+                    "next": plan.step,
+                }
             case "begin":
                 index = migration.begin(anew=event.get("anew") is True).name
                 return {"action": "build", "message": f"{index} is to be built.", "index": index, "progress": None}
             case "build":
                 built = migration.build(enough, anew=event.get("anew") is True, told=told)
-                return _built(built, event.get("progress") or {})
+                before = event.get("progress") or {}
+                round_, left = int(before.get("round", 0)) + 1, built.remaining
+                stalled = not built.complete and left >= before.get("remaining", left + 1)
+                idle = int(before.get("idle", 0)) + 1 if stalled else 0
+                message = f"{built.index}: {built.done} records written, {left} remain."
+                if built.unreadable:
+                    message += f" {built.unreadable} cannot be read from the store."
+                return {
+                    "action": _after_building(built, round_, idle),
+                    "message": message,
+                    "index": built.index,
+                    "done": built.done,
+                    "remaining": left,
+                    "unreadable": built.unreadable,
+                    "complete": built.complete,
+                    "seconds": round(built.seconds, 3),
+                    "perSecond": round(built.rate, 1),
+                    "progress": {"round": round_, "idle": idle, "remaining": left},
+                }
             case "verify":
                 return _verified(migration.verify(enough))
             case "swap":
@@ -137,25 +172,6 @@ def stretch(remaining_seconds: float | None, asked: object, clock: Callable[[], 
     return lambda: clock() >= end
 
 
-def _planned(plan: Plan, given: Mapping[str, Any]) -> Answer:
-    anew = given.get("anew") is True
-    needed = anew or plan.step is not None
-    return {
-        "action": "build" if needed else "none",
-        "message": _plan_sentence(plan),
-        "anew": anew,
-        "swap": given.get("swap") is not False,
-        "indexes": [_generation(generation) for generation in plan.generations],
-        "wanted": asdict(plan.wanted),
-        "changes": {name: {"from": was, "to": wanted} for name, (was, wanted) in plan.changes.items()},
-        "documents": plan.work.documents,
-        "chunks": plan.work.chunks,
-        "published": plan.work.total,
-        "warnings": list(plan.warnings),
-        "next": plan.step,
-    }
-
-
 def _plan_sentence(plan: Plan) -> str:
     if plan.step is None:
         return "The current index is built as the settings say. There is nothing to do."
@@ -164,35 +180,6 @@ def _plan_sentence(plan: Plan) -> str:
     if not plan.changes:
         return "An index of the same settings is being built."
     return f"The current index is built otherwise than the settings say: {', '.join(plan.changes)}."
-
-
-def _generation(generation: Generation) -> Answer:
-    return {
-        "name": generation.name,
-        "role": generation.role,
-        "documents": generation.documents,
-        "facts": asdict(generation.facts),
-    }
-
-
-def _built(built: Built, before: Mapping[str, Any]) -> Answer:
-    round_, left = int(before.get("round", 0)) + 1, built.remaining
-    idle = int(before.get("idle", 0)) + 1 if not built.complete and left >= before.get("remaining", left + 1) else 0
-    message = f"{built.index}: {built.done} records written, {left} remain."
-    if built.unreadable:
-        message += f" {built.unreadable} cannot be read from the store."
-    return {
-        "action": _after_building(built, round_, idle),
-        "message": message,
-        "index": built.index,
-        "done": built.done,
-        "remaining": left,
-        "unreadable": built.unreadable,
-        "complete": built.complete,
-        "seconds": round(built.seconds, 3),
-        "perSecond": round(built.rate, 1),
-        "progress": {"round": round_, "idle": idle, "remaining": left},
-    }
 
 
 def _after_building(built: Built, round_: int, idle: int) -> str:

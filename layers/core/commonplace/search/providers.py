@@ -18,7 +18,6 @@ from commonplace.search.settings import (
     OpenAiSettings,
     OpenSearchService,
     RankingSettings,
-    RerankChoice,
     RetrievalSettings,
 )
 
@@ -64,8 +63,26 @@ def indexed_models(
 
 
 def reranker(settings: RankingSettings) -> Reranker | None:
-    """The configured reranker; None where the fused order stands."""
-    return _reranker(settings.rerank_provider, settings)
+    """Return the configured reranker; None where the fused order stands."""
+    choice = settings.rerank_provider
+    match choice.kind:
+        case "none":
+            return None
+        case "onnx":
+            from commonplace.search.models.onnx import OnnxReranker
+
+            return OnnxReranker(_folder(choice.folder))
+        case "bedrock-cohere" | "bedrock-amazon":
+            from commonplace.kernel import aws
+            from commonplace.search.models.bedrock import AMAZON, COHERE, BedrockReranker
+            from commonplace.search.models.guarded import GuardedReranker
+
+            client = aws.bedrock(
+                "bedrock-agent-runtime", region=settings.bedrock_region, read_timeout_seconds=RERANK_READ_SECONDS
+            )
+            model = COHERE if choice.kind == "bedrock-cohere" else AMAZON
+            meta = client.meta
+            return GuardedReranker(BedrockReranker(client, model, region=meta.region_name, partition=meta.partition))
 
 
 def search_engine(
@@ -95,7 +112,7 @@ def search_engine(
 
 
 def index_parameters(settings: RetrievalSettings) -> IndexParameters:
-    """How an index of OpenSearch is built. Raises SettingsError."""
+    """Return how an index of OpenSearch is built. Raises SettingsError."""
     from commonplace.search.opensearch.settings import IndexParameters
 
     try:
@@ -123,7 +140,8 @@ def connection_to(endpoint: str, service: OpenSearchService) -> OpenSearchClient
 
 
 def vector_memory(settings: RetrievalSettings, engine: Engine) -> VectorMemory | None:
-    """Where vectors of unchanged text are found: the embedded index keeps its own, and there may be the cache table.
+    """Return where vectors of unchanged text are found: the embedded index keeps its own, and there may be the cache
+    table.
 
     The embedded index knows a vector once its record is written. With a slow model it is given the table as well: what
     was embedded before a function ran out of time is not embedded again.
@@ -140,7 +158,7 @@ def vector_memory(settings: RetrievalSettings, engine: Engine) -> VectorMemory |
 
 
 def rerank_cache(settings: RetrievalSettings) -> RerankCache:
-    """Where rerank orders are kept for an hour: in the cache table, else in this process."""
+    """Return where rerank orders are kept for an hour: in the cache table, else in this process."""
     if settings.cache_table is None:
         return MemoryRerankCache()
     from commonplace.kernel import aws
@@ -163,36 +181,28 @@ def _embeddings(choice: EmbeddingChoice, settings: RetrievalSettings, read_secon
 
             return OnnxEmbeddings(_folder(choice.folder))
         case "bedrock-titan" | "bedrock-cohere":
-            return _bedrock_embeddings(choice, settings, read_seconds)
+            from commonplace.kernel import aws
+            from commonplace.search.models.bedrock import CohereEmbeddings, TitanEmbeddings, geography
+            from commonplace.search.models.guarded import GuardedEmbeddings
+
+            client = aws.bedrock("bedrock-runtime", region=settings.bedrock_region, read_timeout_seconds=read_seconds)
+            dimension = choice.dimension or DEFAULT_DIMENSION[choice.kind]
+            if choice.kind == "bedrock-titan":
+                return GuardedEmbeddings(TitanEmbeddings(client, dimension))
+            return GuardedEmbeddings(CohereEmbeddings(client, dimension, geography=geography(client.meta.region_name)))
         case "openai":
-            return _openai_embeddings(choice, settings.openai, read_seconds)
+            from commonplace.search.models.guarded import GuardedEmbeddings
+            from commonplace.search.models.openai import OpenAiEmbeddings
 
-
-def _bedrock_embeddings(choice: EmbeddingChoice, settings: RetrievalSettings, read_seconds: float) -> EmbeddingProvider:
-    from commonplace.kernel import aws
-    from commonplace.search.models.bedrock import CohereEmbeddings, TitanEmbeddings, geography
-    from commonplace.search.models.guarded import GuardedEmbeddings
-
-    client = aws.bedrock("bedrock-runtime", region=settings.bedrock_region, read_timeout_seconds=read_seconds)
-    dimension = choice.dimension or DEFAULT_DIMENSION[choice.kind]
-    if choice.kind == "bedrock-titan":
-        return GuardedEmbeddings(TitanEmbeddings(client, dimension))
-    return GuardedEmbeddings(CohereEmbeddings(client, dimension, geography=geography(client.meta.region_name)))
-
-
-def _openai_embeddings(choice: EmbeddingChoice, settings: OpenAiSettings, read_seconds: float) -> EmbeddingProvider:
-    from commonplace.search.models.guarded import GuardedEmbeddings
-    from commonplace.search.models.openai import OpenAiEmbeddings
-
-    model = OpenAiEmbeddings(
-        _openai_key(settings),
-        model=choice.model or OPENAI_MODEL,
-        dimension=choice.dimension or OPENAI_DIMENSIONS[OPENAI_MODEL],
-        base_url=settings.base_url,
-        texts_per_call=settings.texts_per_call,
-        read_seconds=read_seconds,
-    )
-    return GuardedEmbeddings(model)
+            model = OpenAiEmbeddings(
+                _openai_key(settings.openai),
+                model=choice.model or OPENAI_MODEL,
+                dimension=choice.dimension or OPENAI_DIMENSIONS[OPENAI_MODEL],
+                base_url=settings.openai.base_url,
+                texts_per_call=settings.openai.texts_per_call,
+                read_seconds=read_seconds,
+            )
+            return GuardedEmbeddings(model)
 
 
 def _openai_key(settings: OpenAiSettings) -> Callable[[], str | None]:
@@ -206,27 +216,6 @@ def _openai_key(settings: OpenAiSettings) -> Callable[[], str | None]:
     if settings.api_key is None and not is_loopback(urlsplit(settings.base_url).hostname):
         raise SettingsError("OPENAI_API_KEY is not set, nor OPENAI_SECRET_ARN. The embedding model openai needs a key.")
     return lambda: settings.api_key
-
-
-def _reranker(choice: RerankChoice, settings: RetrievalSettings) -> Reranker | None:
-    match choice.kind:
-        case "none":
-            return None
-        case "onnx":
-            from commonplace.search.models.onnx import OnnxReranker
-
-            return OnnxReranker(_folder(choice.folder))
-        case "bedrock-cohere" | "bedrock-amazon":
-            from commonplace.kernel import aws
-            from commonplace.search.models.bedrock import AMAZON, COHERE, BedrockReranker
-            from commonplace.search.models.guarded import GuardedReranker
-
-            client = aws.bedrock(
-                "bedrock-agent-runtime", region=settings.bedrock_region, read_timeout_seconds=RERANK_READ_SECONDS
-            )
-            model = COHERE if choice.kind == "bedrock-cohere" else AMAZON
-            meta = client.meta
-            return GuardedReranker(BedrockReranker(client, model, region=meta.region_name, partition=meta.partition))
 
 
 def _folder(folder: Path | None) -> Path:

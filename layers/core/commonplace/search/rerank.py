@@ -45,19 +45,15 @@ class MemoryRerankCache:
                 self._kept.popitem(last=False)
 
 
-def rerank_key(reranker: str, query: str, found: Sequence[Found]) -> str:
-    """sha256 over model, query, ids and versions: an edited document is judged anew (note on stale caches)."""
-    versions = sorted((found.record.id, found.record.version) for found in found)
-    return hashlib.sha256(json.dumps([reranker, query, versions]).encode()).hexdigest()
-
-
 def rerank(
     query: str, found: Sequence[Found], reranker: Reranker, cache: RerankCache | None
 ) -> dict[RecordId, float] | None:
     """A score for each candidate, or None when the reranker does not answer."""
     if not found:
         return {}
-    key = rerank_key(reranker.name, query, found)
+    # A key of model, query, ids and versions: an edited document is judged anew.
+    versions = sorted((item.record.id, item.record.version) for item in found)
+    key = hashlib.sha256(json.dumps([reranker.name, query, versions]).encode()).hexdigest()
     ranked = cache.get(key) if cache else None
     if ranked is None:
         try:
@@ -100,17 +96,16 @@ def blend(
     for record, share in stretched(relevance).items():
         near = likeness[record]
         share += TOKENS_WEIGHT * tokens[record] + COVERAGE_WEIGHT * near.coverage + TITLE_WEIGHT * near.titled  # noqa: PLW2901
-        blended[record] = RELEVANCE_SHARE * (share + KIND_WEIGHT * (by_kind and _kind(record) in query.terms)) / whole
+        blended[record] = (
+            RELEVANCE_SHARE
+            * (share + KIND_WEIGHT * (by_kind and terms_of(record.partition("/")[0])[-1] in query.terms))
+            / whole
+        )
     least = min(blended.values())
     scores = [
         (record, blended.get(record, score if score > RELEVANCE_SHARE else score * least)) for record, score in ranking
     ]
     return sorted(scores, key=lambda item: (-item[1], item[0]))
-
-
-def _kind(record: RecordId) -> str:
-    """The term of a record's kind, with which its id begins."""
-    return terms_of(record.partition("/")[0])[-1]
 
 
 def blend_model(

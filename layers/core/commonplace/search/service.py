@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from commonplace.kernel.deferred import Deferred
 from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.kernel.terms import compatible_length
 from commonplace.search.answers import Answers, State
@@ -91,11 +92,6 @@ def to_hit(
     )
 
 
-def lexical_score(raw: float) -> float:
-    """An engine's score of words, between 0 and the share of relevance: the same on every page, and in its order."""
-    return RELEVANCE_SHARE * raw / (raw + HALF_SCORE) if raw > 0 else 0.0
-
-
 class SearchService:
     """Searches one index. Without `embeddings` it is lexical only, without `reranker` the fused order stands.
 
@@ -135,7 +131,17 @@ class SearchService:
         Any text is a valid query: nothing in it is syntax. A query without a visible character finds nothing.
         """
         watch = Stopwatch(self._clock)
-        _check(request)
+        size = len(request.query)
+        if size > MAX_QUERY_CHARACTERS or (size := compatible_length(request.query)) > MAX_QUERY_CHARACTERS:
+            raise InvalidInput(
+                f"The query has {size} characters; at most {MAX_QUERY_CHARACTERS} are read.",
+                hint="Ask for the subject in a sentence or a few words.",
+            )
+        if not 1 <= request.limit <= MAX_LIMIT:
+            raise InvalidInput(f"limit must be from 1 to {MAX_LIMIT}.", hint="Narrow a search with filters instead.")
+        if request.after is not None and request.mode != "lexical":
+            message = "Only a search in mode lexical can be paged through."
+            raise InvalidInput(message, hint="Ask for more at once with limit, or use mode.")
         query = Query.of(request.query)
         if not query.text:
             found = SearchResults(request.query, (), 0, fallback=False, reranked=False, took_ms=0)
@@ -145,8 +151,12 @@ class SearchService:
             held = replace(held, query=request.query, results=self._with_documents(held.results, request, watch))
             return replace(held, took_ms=round(watch.whole()))
         found, stages = (self._by_words if request.mode == "lexical" else self._ranked)(query, request, watch)
+        # A model that was needed and did not answer may do so another time.
+        unranked = self._reranker is not None and request.rerank and not found.reranked
+        partial = watch.degraded or unranked or (found.fallback and self._embeds)
+        whole = request.mode == "lexical" or not partial
         # What was written meanwhile may be in the answer or not.
-        if self._answers and state and self._is_whole(request, found, watch) and state == self._state(request):
+        if self._answers and state and whole and state == self._state(request):
             self._answers.put(state, asked, found)
         results = self._with_documents(found.results, request, watch)
         took = watch.whole()
@@ -166,19 +176,14 @@ class SearchService:
         except Unavailable:
             return None
 
-    def _is_whole(self, request: SearchRequest, found: SearchResults, watch: Stopwatch) -> bool:
-        """Whether every model that was needed has answered: another time it may again."""
-        if request.mode == "lexical":
-            return True
-        unranked = self._reranker is not None and request.rerank and not found.reranked
-        return not (watch.degraded or unranked or (found.fallback and self._embeds))
-
     def check(self) -> None:
         """Does nothing if a search could be answered. Raises Unavailable."""
         self._engine.held(())
 
     def _ranked(self, query: Query, request: SearchRequest, watch: Stopwatch) -> tuple[SearchResults, Stages]:
-        """By words and by meaning: a ranking that ends at its candidates, or after a few where none of them fits."""
+        """Search by words and by meaning: a ranking that ends at its candidates, or after a few where none of them
+        fits.
+        """
         ranked = self._retrieval.rank(query, request, max(TOKEN_DEPTH, request.limit), watch)
         candidates, ranking = ranked.candidates, ranked.best.ranking
         best = [record for record, _ in ranking[:TOKEN_DEPTH]]
@@ -191,11 +196,15 @@ class SearchService:
         few = not fitting and gate_of(ranked) is not COVERAGE
         if few:
             ranking = ranking[:MOST_WEAK]
-        reranking = self._reranker is not None and request.rerank and not few
-        ranking = ranking[: max(RERANK_DEPTH, request.limit)] if reranking else ranking[: request.limit]
+        reranker = self._reranker if request.rerank and not few else None
+        ranking = ranking[: max(RERANK_DEPTH, request.limit)] if reranker else ranking[: request.limit]
         with watch.stage("fetch"):
             found = self._retrieval.show(query, ranked, ranking, likeness)
-        scores = self._rerank(query.text, ranking, found, watch) if reranking else None
+        scores: dict[RecordId, float] | None = None
+        if reranker:
+            with watch.stage("rerank"):
+                shown = [found[record] for record, _ in ranking if record in found]
+                scores = rerank(query.text, shown, reranker, self._rerank_cache)
         order = blend_model([(record, score) for record, score in ranking if record in found], scores)
         with watch.stage("fetch"):
             hits = [
@@ -223,10 +232,13 @@ class SearchService:
         return results, Stages(ranked, [record for record, _ in order], likeness)
 
     def _by_words(self, query: Query, request: SearchRequest, watch: Stopwatch) -> tuple[SearchResults, Stages]:
-        """By words alone: exact total, any page, in the engine's order. Nothing is collapsed and nothing reranked."""
+        """Search by words alone: exact total, any page, in the engine's order. Nothing is collapsed and nothing
+        reranked.
+        """
         with watch.stage("candidates"):
             page = self._engine.page(query, request.filters, request.limit, request.after)
-        scores = [(hit.id, lexical_score(hit.score)) for hit in page.hits]
+        # Between 0 and the share of relevance: the same on every page, and in the order of the engine.
+        scores = [(hit.id, RELEVANCE_SHARE * max(hit.score, 0) / (max(hit.score, 0) + HALF_SCORE)) for hit in page.hits]
         candidates = Candidates(lexical=page.hits, vector=(), total=page.total, suggestions=page.suggestions)
         with watch.stage("fetch"):
             ranked = Ranked(query, None, candidates, scores, Collapsed(scores, {}))
@@ -245,19 +257,6 @@ class SearchService:
             after=page.after,
         )
         return results, Stages(ranked, order, {})
-
-    def _rerank(
-        self,
-        query: str,
-        ranking: Sequence[tuple[RecordId, float]],
-        found: dict[RecordId, Found],
-        watch: Stopwatch,
-    ) -> dict[RecordId, float] | None:
-        if self._reranker is None:
-            return None
-        with watch.stage("rerank"):
-            best = [found[record] for record, _ in ranking if record in found]
-            return rerank(query, best, self._reranker, self._rerank_cache)
 
     def _with_documents(self, hits: Sequence[Hit], request: SearchRequest, watch: Stopwatch) -> tuple[Hit, ...]:
         """Return the hits, those that are shown with their whole documents where these are requested and readable."""
@@ -280,16 +279,15 @@ def _as_list(embeddings: EmbeddingProvider | Sequence[EmbeddingProvider] | None)
     return embeddings if isinstance(embeddings, Sequence) else (embeddings,)
 
 
-def _check(request: SearchRequest) -> None:
-    size = len(request.query)
-    if size > MAX_QUERY_CHARACTERS or (size := compatible_length(request.query)) > MAX_QUERY_CHARACTERS:
-        raise InvalidInput(
-            f"The query has {size} characters; at most {MAX_QUERY_CHARACTERS} are read.",
-            hint="Ask for the subject in a sentence or a few words.",
-        )
-    if not 1 <= request.limit <= MAX_LIMIT:
-        raise InvalidInput(f"limit must be from 1 to {MAX_LIMIT}.", hint="Narrow a search with filters instead.")
-    if request.after is not None and request.mode != "lexical":
-        raise InvalidInput(
-            "Only a search in mode lexical can be paged through.", hint="Ask for more at once with limit, or use mode."
-        )
+class DeferredSearch:
+    """Builds the search at the first question: most processes only ever answer documents."""
+
+    def __init__(self, build: Callable[[], SearchService]) -> None:
+        self._service = Deferred(build)
+
+    def search(self, request: SearchRequest) -> SearchResults:
+        return self._service().search(request)
+
+    def check(self) -> None:
+        """One small request to the index. Raises Unavailable."""
+        self._service().check()

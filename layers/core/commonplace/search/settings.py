@@ -84,7 +84,14 @@ class EmbeddingChoice:
     def parse(cls, text: str) -> Self:
         """Raises ValueError for what names no model, or a dimension that the model does not have."""
         if openai := _OPENAI.fullmatch(text):
-            return cls._openai(openai["model"] or OPENAI_MODEL, openai["dimension"])
+            model, given = openai["model"] or OPENAI_MODEL, openai["dimension"]
+            # The number of dimensions has to be given of a model that is not OpenAI's own.
+            most = OPENAI_DIMENSIONS.get(model)
+            wanted = int(given) if given else most
+            shortens = model != "text-embedding-ada-002"
+            if wanted is None or (most and (wanted > most or (wanted < most and not shortens))):
+                raise ValueError(f"{model}:{given}")
+            return cls("openai", wanted, model=model)
         match = _EMBEDDING.fullmatch(text)
         if match is None:
             raise ValueError(text)
@@ -95,16 +102,6 @@ class EmbeddingChoice:
         if dimension not in DIMENSIONS.get(kind, (None,)):
             raise ValueError(text)
         return cls(kind, dimension)
-
-    @classmethod
-    def _openai(cls, model: str, given: str | None) -> Self:
-        """Of a model that is not OpenAI's own the number of dimensions has to be given."""
-        most = OPENAI_DIMENSIONS.get(model)
-        dimension = int(given) if given else most
-        shortens = model != "text-embedding-ada-002"
-        if dimension is None or (most and (dimension > most or (dimension < most and not shortens))):
-            raise ValueError(f"{model}:{given}")
-        return cls("openai", dimension, model=model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +149,7 @@ FUSION = Kind("min-max or rrf, with or without weights of words and meaning: min
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenAiSettings:
-    """How OpenAI's API is reached, or a service that speaks as it does."""
+    """The address and key of OpenAI's API, or of a service that speaks as it does."""
 
     base_url: str = OPENAI_API
     """Without a slash at its end."""
@@ -260,7 +257,7 @@ class RetrievalSettings(Organisation, Batch):
 
     @property
     def slow_to_embed(self) -> bool:
-        """Whether a model takes so long, or so much, that no text is to be sent to it twice."""
+        """Return whether a model takes so long, or so much, that no text is to be sent to it twice."""
         chosen = (self.embedding_provider, self.embedding_provider_next)
         return any(choice is not None and choice.kind not in ("none", "local") for choice in chosen)
 
@@ -301,7 +298,7 @@ def _sibling(name: str, collection: Collection) -> str:
 
 
 class IndexSettings(RetrievalSettings, Deployment, ContentStore):
-    """Of the function that writes the index."""
+    """The settings of the function that writes the index."""
 
     stage: str = setting_of(Deployment, "stage")
     activity_table: str | None = setting(text("the name of a DynamoDB table"), "ACTIVITY_TABLE", default=None)
@@ -309,7 +306,7 @@ class IndexSettings(RetrievalSettings, Deployment, ContentStore):
 
 
 class RankingSettings(RetrievalSettings):
-    """Of functions that search."""
+    """The settings of functions that search."""
 
     rerank_provider: RerankChoice = setting(
         Kind(

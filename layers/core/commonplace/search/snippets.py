@@ -20,7 +20,7 @@ _WINDOW = 0.75
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """What is shown, and where the words that were found stand in it: start and end, in characters."""
+    """The text that is shown, and where the words that were found stand in it: start and end, in characters."""
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()
@@ -47,16 +47,6 @@ def snippet(markdown: str, query: Query, size: int = SNIPPET_CHARACTERS) -> Snip
 
 
 def _span(text: str, found: Sequence[_Occurrence], size: int) -> tuple[int, int]:
-    start = _best_start(text, found, size)
-    end = start + size
-    if end >= len(text):
-        return _word_start(text, len(text) - size), len(text)
-    cut = text.rfind(" ", start, end + 1)
-    return start, cut if cut > start else end
-
-
-def _best_start(text: str, found: Sequence[_Occurrence], size: int) -> int:
-    """Where the window with most of the different terms begins, a little before the first of them."""
     best, best_value = 0, 0.0
     last, window = 0, int(size * _WINDOW)
     inside: Counter[int] = Counter()
@@ -68,7 +58,12 @@ def _best_start(text: str, found: Sequence[_Occurrence], size: int) -> int:
         if value > best_value:
             best, best_value = at.start, value
         inside[at.term] -= 1
-    return _word_start(text, best - size // 5) if best_value else 0
+    start = _word_start(text, best - size // 5) if best_value else 0
+    end = start + size
+    if end >= len(text):
+        return _word_start(text, len(text) - size), len(text)
+    cut = text.rfind(" ", start, end + 1)
+    return start, cut if cut > start else end
 
 
 @lru_cache(maxsize=500)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeVar
 
-from commonplace.search.records import Record, RecordId
+from commonplace.search.model import Record, RecordId
 
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ class Published:
         return FOR_EVER if self.generation is None else self.generation(record)
 
     def newest(self, record: RecordId) -> int:
-        """What is newer than this was written after the moment."""
+        """Return what is newer than this was written after the moment."""
         return self.versions.get(record, -1) if self.generation is None else self.generation(record)
 
 
@@ -68,7 +68,7 @@ class Source(Protocol):
         ...
 
     def horizon(self) -> Horizon:
-        """As `Published.horizon`, without the list."""
+        """Return what `Published.horizon` is, without the list."""
         ...
 
     def published(self) -> Published | None:
@@ -106,7 +106,7 @@ class Change:
     version: int
     """Of the record that was written, or of its tombstone."""
     added: bool | None = None
-    """Whether the index had not held the record before; None where that does not apply."""
+    """Says whether the index had not held the record before; None where that does not apply."""
 
 
 class ChangeLog(Protocol):

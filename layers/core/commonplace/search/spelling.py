@@ -4,12 +4,12 @@ Pure: an engine provides its vocabulary and a measure of distance. Nothing is pr
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice, product
 from typing import Protocol
 
 from commonplace.search.query import Query
-from commonplace.search.text import STOP_WORDS, fold
+from commonplace.search.text import STOP_WORDS, WORDS, fold
 
 SUGGESTIONS = 3
 SHORTEST_WORD = 3
@@ -24,8 +24,6 @@ suggestions for well-written sentences from 33 of 119 to 5, and those for misspe
 TRIED = 8
 """How many corrections of a word are checked with the filters, best first."""
 
-Distance = Callable[[str, str, int], int]
-"""Edits between two words, a swap of neighbours being one; what is above the third argument may be returned as more."""
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -34,7 +32,7 @@ class Vocabulary(Protocol):
     """The words of the live records of an index. Words are folded as by `search.text.fold`, and not stemmed."""
 
     def known(self, word: str) -> bool:
-        """Whether a record has the word in any form."""
+        """Return whether a record has the word in any form."""
         ...
 
     def near(self, word: str, *, anywhere: bool = False) -> Iterable[tuple[str, int]]:
@@ -45,26 +43,18 @@ class Vocabulary(Protocol):
         ...
 
     def findable(self, word: str) -> bool:
-        """Whether a record that passes the request's filters has this very word."""
+        """Return whether a record that passes the request's filters has this very word."""
         ...
 
 
 def edits_allowed(word: str, *, in_sentence: bool = False) -> int:
-    """How many mistakes a word of this length is believed to have."""
+    """Return how many mistakes a word of this length is believed to have."""
     if in_sentence:
         return 1 if len(word) >= 7 else 0
     return 1 if len(word) <= 5 else 2
 
 
-_FUNCTION_WORDS = """
-que quien como donde cual cuando para por con sin una uno unos unas los las del este esta esto son sus pero mas muy
-qui quoi est sont une des les dans pour avec sur pas plus cette comment pourquoi quel quelle leur nous vous
-was wer wie wann warum der die das ein eine einen einer und oder nicht mit von fur ist sind den dem ich wir sie auf
-quem onde qual uma dos das nos nas com sao mais nao isso seu sua
-che chi cosa dove quale sono della delle degli nel con per piu non gli
-"""
-
-FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
+FUNCTION_WORDS = frozenset(WORDS["function"])
 """Folded words of Spanish, French, German, Portuguese and Italian that are right where they stand."""
 
 DROPPED_ENDING = 0.5
@@ -72,13 +62,23 @@ DROPPED_ENDING = 0.5
 
 
 def correctable(word: str) -> bool:
-    """Whether a word can be misspelt at all: numbers, versions and abbreviations of two letters cannot, and small words
-    of other languages are not.
+    """Return whether a word can be misspelt at all: numbers, versions and abbreviations of two letters cannot, and
+    small words of other languages are not.
     """
     return len(word) >= SHORTEST_WORD and word.isalpha() and word not in FUNCTION_WORDS
 
 
-def suggest(query: Query, vocabulary: Vocabulary, distance: Distance) -> tuple[str, ...]:
+def distance(one: str, other: str, most: int) -> int:
+    """Return the edits from one word to the other, a swap of neighbours being one; beyond `most`, any larger number.
+
+    The library is loaded with the first misspelt word: most processes never meet one.
+    """
+    from rapidfuzz.distance import OSA
+
+    return OSA.distance(one, other, score_cutoff=most)
+
+
+def suggest(query: Query, vocabulary: Vocabulary) -> tuple[str, ...]:
     """Corrected queries, best first; none when every word is known, or when nothing better is findable."""
     in_sentence = len(query.words) > SENTENCE
     worth = [word for word in query.words if correctable(word) and edits_allowed(word, in_sentence=in_sentence)]
@@ -88,8 +88,8 @@ def suggest(query: Query, vocabulary: Vocabulary, distance: Distance) -> tuple[s
     corrections = {}
     for word in unknown:
         allowed = edits_allowed(word, in_sentence=in_sentence)
-        best = ranked(word, vocabulary.near(word), distance, allowed)
-        best = best or ranked(word, vocabulary.near(word, anywhere=True), distance, allowed)
+        best = ranked(word, vocabulary.near(word), allowed)
+        best = best or ranked(word, vocabulary.near(word, anywhere=True), allowed)
         if best and best[0] in STOP_WORDS:
             continue
         telling = (other for other in best[:TRIED] if other not in STOP_WORDS)
@@ -98,7 +98,7 @@ def suggest(query: Query, vocabulary: Vocabulary, distance: Distance) -> tuple[s
     return combined(query.text, corrections)
 
 
-def ranked(word: str, near: Iterable[tuple[str, int]], distance: Distance, allowed: int) -> list[str]:
+def ranked(word: str, near: Iterable[tuple[str, int]], allowed: int) -> list[str]:
     """The words that this one may be a misspelling of: fewest edits first, then those that more records have."""
     found = []
     for other, records in near:

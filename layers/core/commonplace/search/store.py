@@ -23,15 +23,14 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.items import Item, key
 from commonplace.kernel.table import Table, deserialize
-from commonplace.search.model import Reranked
+from commonplace.search.model import RecordId, Reranked
 from commonplace.search.models.values import packed, unpacked
-from commonplace.search.records import RecordId
 from commonplace.search.rerank import RERANK_TTL_SECONDS
 from commonplace.search.source import Change, notes
 
@@ -118,7 +117,7 @@ class DynamoVectorCaches:
         return self.of(organisation).clear()
 
     def size(self, organisation: str) -> int:
-        """How many vectors are kept for this organisation. Raises Unavailable."""
+        """Return how many vectors are kept for this organisation. Raises Unavailable."""
         return self.of(organisation).size()
 
 
@@ -168,7 +167,7 @@ class DynamoVectorMemory:
             logger.warning("the table left new vectors undone", extra={"vectors": left})
 
     def size(self) -> int:
-        """How many are kept, each until the end of the day on which it expires. Raises Unavailable."""
+        """Return how many are kept, each until the end of the day on which it expires. Raises Unavailable."""
         now = self._clock()
         try:
             counts = self._table.query(self._partition, "begins_with(sk, :counts)", {"counts": COUNTS})
@@ -181,7 +180,17 @@ class DynamoVectorMemory:
         left = 0
         gone: Counter[int] = Counter()
         try:
-            for page in self._vectors():
+            behind, now = f"{COUNTS}~", int(self._clock())
+            pages = self._table.pages(
+                self._partition,
+                "sk > :behind",
+                {"behind": behind, "now": now},
+                filter="#expiresAt > :now",
+                ProjectionExpression="sk, expiresAt",
+                ConsistentRead=False,
+                Limit=KEYS_PER_PAGE,
+            )
+            for page in ([deserialize(item) for item in page["Items"]] for page in pages):
                 left = self._table.write_many(self._table.delete(self._key(item["sk"])) for item in page)
                 gone.update(int(item["expiresAt"]) // DAY_SECONDS for item in page[: len(page) - left])
                 if left:
@@ -193,20 +202,6 @@ class DynamoVectorMemory:
         if left:
             raise Unavailable("The cache of embeddings is too busy to be cleared now.", retry_after_seconds=5)
         return gone.total()
-
-    def _vectors(self) -> Iterator[list[Item]]:
-        """Keys and times of those that are kept, page by page."""
-        behind, now = f"{COUNTS}~", int(self._clock())
-        pages = self._table.pages(
-            self._partition,
-            "sk > :behind",
-            {"behind": behind, "now": now},
-            filter="#expiresAt > :now",
-            ProjectionExpression="sk, expiresAt",
-            ConsistentRead=False,
-            Limit=KEYS_PER_PAGE,
-        )
-        return ([deserialize(item) for item in page["Items"]] for page in pages)
 
     def _count(self, day: int, n: int) -> None:
         """Adds to the number of vectors that expire on a day. Raises Unavailable."""
@@ -279,7 +274,9 @@ class DynamoChanges:
         for note in notes(changes):
             now = self._clock()
             where = key(PARTITION, f"{_padded(now)}#{uuid4().hex[:12]}")
-            rows = json.dumps([_row(change) for change in note], separators=(",", ":"))
+            rows = json.dumps(
+                [[change.record, change.kind, change.version, change.added] for change in note], separators=(",", ":")
+            )
             self._table.write(self._table.put(where, {"changes": rows, "expiresAt": int(now) + TTL_SECONDS}))
 
     def position(self) -> str:
@@ -297,9 +294,14 @@ class DynamoChanges:
             found.append((place, item))
             if len(found) == NOTES_PER_ANSWER:
                 break
-        return [change for _, item in found for change in _changes(item)], _moved(
-            start, known, [key for key, _ in found]
-        )
+        if not found:
+            return [], position
+        rows = (row for _, item in found for row in json.loads(item["changes"]))
+        changes = [Change(RecordId(record), kind, version, added) for record, kind, version, added in rows]
+        # The next position begins a little before the last item, and names those it has passed since.
+        places = [place for place, _ in found]
+        begin = max(start, f"{int(max(places)[:15]) - OVERLAP_MILLISECONDS:015d}")
+        return changes, ",".join([begin, *sorted(place for place in {*known, *places} if place >= begin)])
 
     def _unknown_items(self, start: str, known: Sequence[str]) -> Iterator[tuple[str, Item]]:
         """The items from `start` on but for those that are known. Raises Unavailable."""
@@ -312,23 +314,5 @@ class DynamoChanges:
             raise Unavailable("The change feed does not answer.") from error
 
 
-def _moved(start: str, known: Sequence[str], found: Sequence[str]) -> str:
-    """The position after `found`: it begins a little before the last item, and names those it has passed since."""
-    if not found:
-        return ",".join([start, *known])
-    last = int(max(found)[:15])
-    begin = max(start, f"{last - OVERLAP_MILLISECONDS:015d}")
-    return ",".join([begin, *sorted(key for key in {*known, *found} if key >= begin)])
-
-
 def _padded(seconds: float) -> str:
     return f"{int(seconds * 1_000):015d}"
-
-
-def _row(change: Change) -> list[Any]:
-    return [change.record, change.kind, change.version, change.added]
-
-
-def _changes(item: Item) -> list[Change]:
-    rows = json.loads(item["changes"])
-    return [Change(RecordId(record), kind, version, added) for record, kind, version, added in rows]

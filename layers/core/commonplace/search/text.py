@@ -3,16 +3,27 @@
 import re
 import unicodedata
 from functools import lru_cache
+from pathlib import Path
 
 from commonplace.kernel.terms import compatible
 
-_STOP_WORDS = """
-a an and are as at be been tag tagged tags but by can could did do does for from had has have how i if in into is it
-its me my of on or our should so such than that the their them then there these they this to us was
-we were what when where which who why will with would you your
-"""
 
-STOP_WORDS = frozenset(_STOP_WORDS.split())
+def word_lists(path: Path) -> dict[str, list[str]]:
+    """Return the lists of a file by name: `name: some words`, continued on indented lines; `#` begins a comment."""
+    lists: dict[str, list[str]] = {}
+    name = ""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if not line or line.startswith("#"):
+            continue
+        begun, colon, rest = line.partition(": ")
+        name, texts = (begun, rest) if colon else (name, line)
+        lists.setdefault(name, []).extend(texts.split())
+    return lists
+
+
+WORDS = word_lists(Path(__file__).with_name("words.txt"))
+
+STOP_WORDS = frozenset(WORDS["stop"])
 """English words that say nothing about a subject; left out of a query unless nothing else remains."""
 
 _WORD = re.compile(r"\w+")
@@ -80,7 +91,7 @@ _LETTERS = _Letters()
 
 
 def fold_in_place(text: str) -> str:
-    """As `fold`, letter for letter, so that positions in the text stay what they are."""
+    """Fold the text letter for letter, so that positions in the text stay what they are."""
     return text.lower() if text.isascii() else text.translate(_LETTERS)
 
 
@@ -96,7 +107,7 @@ def query_terms(text: str, limit: int = 32) -> list[str]:
 
 
 def name_key(name: str) -> str:
-    """What equal names share. Names without a word in them (`C++` has one, `???` has none) are kept as they are."""
+    """Return what equal names share. Names without a word in them (`C++` has one, `???` has none) stay as they are."""
     return " ".join(words(name)) or plain_key(name)
 
 

@@ -23,7 +23,6 @@ from commonplace.search.model import (
     Record,
     RecordId,
     VectorMemories,
-    VectorMemory,
 )
 from commonplace.search.query import Query
 from commonplace.search.source import Published, Source, arrived
@@ -85,7 +84,7 @@ class Inspected:
 
 
 def compare(source: Source, index: Inspected, *, vectors: bool) -> list[Difference]:
-    """Where ids and versions differ from the source and, with `vectors`, which records lack theirs."""
+    """Return where ids and versions differ from the source and, with `vectors`, which records lack theirs."""
     held = dict(index.engine.versions())
     published = source.published()
     if published is None:
@@ -94,21 +93,16 @@ def compare(source: Source, index: Inspected, *, vectors: bool) -> list[Differen
     for _ in range(LOOKS - 1):
         if not wrong:
             break
-        wrong, published = _looked_at_again(source, index, published, list(wrong))
+        ids = list(wrong)
+        if index.indexer:
+            index.indexer.mend(ids)
+        later = source.published() or published
+        wrong, published = _differing(source, later, index.engine.held(ids), ids), later
     found = list(_differences(source, index, published, wrong))
     if vectors:
         sentence = "It has no vectors: the model did not answer."
         found += [Difference("incomplete", record, sentence) for record in index.engine.incomplete()]
     return found
-
-
-def _looked_at_again(
-    source: Source, index: Inspected, published: Published, ids: Sequence[RecordId]
-) -> tuple[dict[RecordId, DifferenceKind], Published]:
-    if index.indexer:
-        index.indexer.mend(ids)
-    later = source.published() or published
-    return _differing(source, later, index.engine.held(ids), ids), later
 
 
 def _differing(
@@ -176,23 +170,18 @@ def estimate(
         return Work(len(missing) + foreign, 0, len(current))
     step = max(1, len(missing) // SAMPLE)
     sample = list(source.read(missing[::step][:SAMPLE]).records.values())
-    unknown = _unknown_chunks(sample, provider, memories)
-    per_document = unknown / len(sample) if sample else 0
-    return Work(len(missing) + foreign, round(per_document * len(missing)), len(current))
-
-
-def _unknown_chunks(records: list[Record], provider: EmbeddingProvider, memories: VectorMemories) -> int:
     fingerprint = model_fingerprint(provider)
     wanted: dict[str | None, list[str]] = {}
-    for record in records:
+    for record in sample:
         keys = [vector_key(fingerprint, embedding_text(record, chunk)) for chunk in record.chunks]
         wanted.setdefault(record.organisation, []).extend(keys)
-    return sum(_unknown(keys, memories(organisation)) for organisation, keys in wanted.items())
-
-
-def _unknown(keys: list[str], memory: VectorMemory | None) -> int:
-    known = memory.known(keys) if memory else {}
-    return sum(1 for key in keys if key not in known)
+    unknown = 0
+    for organisation, keys in wanted.items():
+        memory = memories(organisation)
+        known = memory.known(keys) if memory else {}
+        unknown += sum(1 for key in keys if key not in known)
+    per_document = unknown / len(sample) if sample else 0
+    return Work(len(missing) + foreign, round(per_document * len(missing)), len(current))
 
 
 def sample(published: Published) -> list[RecordId]:
@@ -217,22 +206,21 @@ class Searches:
         return sum(self._overlaps) / len(self._overlaps) if self._overlaps else None
 
     def run(self, ids: Sequence[RecordId]) -> list[Difference]:
-        found = [difference for record in ids for difference in self._record(record)]
+        found: list[Difference] = []
+        for wanted in ids:
+            record = self._source.read([wanted]).records.get(wanted)
+            if record is None:
+                continue
+            self.sampled += 1
+            missed = list(self._missed(record))
+            # What was published anew meanwhile is another text, which is found now.
+            if missed and self._source.read([wanted]).records.get(wanted) == record:
+                found += missed
         if self.overlap is not None and self.overlap < OVERLAP:
             sentence = (
                 f"Of the ten best hits, {self.overlap:.0%} are those of the current index, and {OVERLAP:.0%} must be."
             )
             found.append(Difference("other-ranking", None, sentence))
-        return found
-
-    def _record(self, wanted: RecordId) -> list[Difference]:
-        record = self._source.read([wanted]).records.get(wanted)
-        if record is None:
-            return []
-        self.sampled += 1
-        found = list(self._missed(record))
-        if found and self._source.read([wanted]).records.get(wanted) != record:
-            return []  # published anew meanwhile: it is another text that is found now
         return found
 
     def _missed(self, record: Record) -> Iterator[Difference]:
@@ -242,7 +230,11 @@ class Searches:
                 yield Difference("not-found-by-title", record.id, f"Its title does not find it: {record.title!r}.")
         chunk = record.chunks[len(record.chunks) // 2]
         words = " ".join(plain(chunk.text).split()[:WORDS])
-        vector = self._vector(record)
+        vector: QueryVector | None = None
+        if self._index.embeddings and self._model:
+            (embedded,) = embed_each([record], self._index.embeddings, self._index.memories)
+            middle = embedded.vectors[len(record.chunks) // 2] if embedded.vectors else None
+            vector = QueryVector(self._model, middle) if middle is not None else None
         if not Query.of(words).terms and vector is None:
             return
         answer = self._ask(words, vector)
@@ -253,14 +245,6 @@ class Searches:
                 "not-found-by-meaning", record.id, f"Its own vector does not find it (chunk {chunk.ordinal})."
             )
 
-    def _vector(self, record: Record) -> QueryVector | None:
-        if self._index.embeddings is None or self._model is None:
-            return None
-        (embedded,) = embed_each([record], self._index.embeddings, self._index.memories)
-        if not embedded.vectors:
-            return None
-        return QueryVector(self._model, embedded.vectors[len(record.chunks) // 2])
-
     def _ask(self, text: str, vector: QueryVector | None) -> Candidates:
         query = Query.of(text)
         answer = self._index.engine.candidates(query, vector, Filters(), CANDIDATES_PER_LEG)
@@ -269,7 +253,8 @@ class Searches:
             for one, other in ((before.lexical, answer.lexical), (before.vector, answer.vector)):
                 ours, theirs = ([hit.id for hit in leg if hit.id in self._alike] for leg in (one, other))
                 if ours or theirs:
-                    self._overlaps.append(_overlap(ours[:TOP], theirs[:TOP]))
+                    common = len({*ours[:TOP]} & {*theirs[:TOP]})
+                    self._overlaps.append(common / max(len(ours[:TOP]), len(theirs[:TOP])))
         return answer
 
 
@@ -279,12 +264,10 @@ def _has(record: RecordId, hits: Iterable[LegHit], leg: Sequence[LegHit]) -> boo
 
 
 def _alike(one: Engine, other: Engine) -> set[RecordId]:
-    """What both hold in the same version: the current index may take no writes any more, which changes its rankings."""
+    """Return what both hold in the same version: the current index may take no writes any more, which changes its
+    rankings.
+    """
     return {record for record, _ in set(one.versions()) & set(other.versions())}
-
-
-def _overlap(ours: Collection[RecordId], theirs: Collection[RecordId]) -> float:
-    return len({*ours} & {*theirs}) / max(len(ours), len(theirs))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from commonplace.documents.content.library import Library
 from commonplace.documents.rest.services import Explanations
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.limits import Limiter
-from commonplace.search.deferred import DeferredSearch
-from commonplace.search.service import SearchService
+from commonplace.search.service import DeferredSearch, SearchService
 from commonplace.web.rest.declaration import Site
 from tests.fakes.library import FakeLibrary, garden
 from tests.rest_app import rest_app

@@ -20,7 +20,7 @@ from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.identity.principals import Principal, Tier
 from commonplace.kernel.limits import MARGIN_SECONDS, Slots
-from commonplace.search.records import RecordId
+from commonplace.search.model import RecordId
 from commonplace.search.source import Change
 from commonplace.web.mcp.declaration import Caller
 from commonplace.web.mcp.server import build_server

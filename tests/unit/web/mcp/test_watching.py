@@ -9,7 +9,7 @@ from commonplace.documents.content.document import Document
 from commonplace.documents.content.library import Library
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
-from commonplace.search.records import RecordId
+from commonplace.search.model import RecordId
 from commonplace.search.source import Change
 from commonplace.web.mcp.declaration import Caller
 from commonplace.web.mcp.subscriptions import Happened, Waiting

@@ -1,7 +1,8 @@
-"""How a command or an endpoint is called, out of an entry's fields: its name, usages and parameters."""
+"""The call of a command or an endpoint, out of an entry's fields: its name, usages and parameters."""
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Any
 
 from commonplace.reference.model import METHODS, PLACES, EntryType, Method, Parameter, Place
@@ -34,7 +35,25 @@ def call_of(fields: Fields, type: EntryType | None, content: str) -> dict[str, A
     if type == "command":
         call = _command(fields, content)
     elif type == "api":
-        call = _endpoint(fields)
+        said = _named(str(fields.values.get("name") or "")) or _named(str(fields.values.get("title") or ""))
+        method = fields.one_of("method", METHODS, str.upper)
+        path = fields.text("path_template", bounds.MAX_NAME)
+        if fields.absent("method") and said:
+            method = said[0]
+        if fields.absent("path_template") and said:
+            path = said[1]
+        if method is None and fields.absent("method"):
+            fields.missing("method", f"Write one of {', '.join(METHODS)}.")
+        if path is None and fields.absent("path_template"):
+            fields.missing("pathTemplate", "Write the path with its parameters in braces: `/api/v1/users/{id}`.")
+        if path and (not path.startswith("/") or re.search(r"[\s#]|\?(?![^\s?#=&]+=[^?]*$)", path)):
+            fields.invalid(
+                "path_template",
+                "is no path",
+                "Write `/api/v1/users/{id}`: no host, no spaces; a query (`?v=2`) only where it is part of every call.",
+            )
+        authentication = fields.text("authentication", bounds.MAX_AUTHENTICATION) or None
+        call = {"method": method, "path_template": path, "authentication": authentication}
     else:
         return {}
     call["parameters"] = _parameters(fields, type)
@@ -45,51 +64,17 @@ def call_of(fields: Fields, type: EntryType | None, content: str) -> dict[str, A
 
 def _command(fields: Fields, content: str) -> dict[str, Any]:
     name, syntax = fields.text("name", bounds.MAX_NAME), fields.text("syntax", bounds.MAX_NAME)
-    syntax = syntax or _syntax_in(content)
-    name = name or (_name_of(syntax) if syntax else None)
+    if not syntax and (found := _SYNTAX.search(content)):
+        # The one line of the code under `**Syntax:**`, as in the seed's example.
+        lines = [line.strip() for line in found[1].splitlines() if line.strip()]
+        syntax = lines[0] if len(lines) == 1 else None
+    if not name and syntax:
+        # `helios gw users get <email> [--json]` is called `helios gw users get`.
+        name = " ".join(takewhile(lambda word: not _ARGUMENT.match(word), syntax.removeprefix("$ ").split()))
     if not name and not (fields.values.get("name") or fields.values.get("syntax")):
         fields.missing("name", "Write what is typed, without arguments: `helios gw users list`.")
     usages = fields.texts("usages", bounds.MAX_USAGES, bounds.MAX_NAME)
     return {"name": name or None, "syntax": syntax or name or None, "usages": usages}
-
-
-def _name_of(syntax: str) -> str:
-    """`helios gw users get <email> [--json]` is called `helios gw users get`."""
-    words: list[str] = []
-    for word in syntax.removeprefix("$ ").split():
-        if _ARGUMENT.match(word):
-            break
-        words.append(word)
-    return " ".join(words)
-
-
-def _syntax_in(content: str) -> str | None:
-    """The one line of the code under `**Syntax:**`, as in the seed's example."""
-    found = _SYNTAX.search(content)
-    lines = [line.strip() for line in found[1].splitlines() if line.strip()] if found else []
-    return lines[0] if len(lines) == 1 else None
-
-
-def _endpoint(fields: Fields) -> dict[str, Any]:
-    said = _named(str(fields.values.get("name") or "")) or _named(str(fields.values.get("title") or ""))
-    method = fields.one_of("method", METHODS, str.upper)
-    path = fields.text("path_template", bounds.MAX_NAME)
-    if fields.absent("method") and said:
-        method = said[0]
-    if fields.absent("path_template") and said:
-        path = said[1]
-    if method is None and fields.absent("method"):
-        fields.missing("method", f"Write one of {', '.join(METHODS)}.")
-    if path is None and fields.absent("path_template"):
-        fields.missing("pathTemplate", "Write the path with its parameters in braces: `/api/v1/users/{id}`.")
-    if path and (not path.startswith("/") or re.search(r"[\s#]|\?(?![^\s?#=&]+=[^?]*$)", path)):
-        fields.invalid(
-            "path_template",
-            "is no path",
-            "Write `/api/v1/users/{id}`: no host, no spaces; a query (`?v=2`) only where it is part of every call.",
-        )
-    authentication = fields.text("authentication", bounds.MAX_AUTHENTICATION) or None
-    return {"method": method, "path_template": path, "authentication": authentication}
 
 
 def _named(text: str) -> tuple[Method, str] | None:
@@ -128,8 +113,8 @@ def _parameters(fields: Fields, type: EntryType) -> list[Parameter] | None:
 
 
 def _odd(call: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What contradicts itself, with hints. Variants of a body, and of an option (`-L <range>`, `-L :<name>`), may share
-    a name."""
+    """Return what contradicts itself, with hints. Variants of a body, and of an option (`-L <range>`, `-L :<name>`),
+    may share a name."""
     parameters: list[Parameter] = call["parameters"] or []
     seen: set[tuple[str, ...]] = set()
     for one in parameters:

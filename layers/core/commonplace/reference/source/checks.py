@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import PurePosixPath
 
 from commonplace.reference.forms import form_of
 from commonplace.reference.lookup import Lookup
@@ -37,7 +38,14 @@ _SIGNS = re.compile(r"[*`#.:_-]+")
 
 def check(entries: Sequence[Written], settings: CatalogueSettings, also: Collection[str], findings: Findings) -> None:
     """`also`: ids of entries that are there, and invalid; what relates to them is not at fault."""
-    _duplicate_ids(entries, findings)
+    first: dict[str, Written] = {}
+    for one in entries:
+        there = first.setdefault(one.entry.id, one)
+        if there is not one:
+            message = f"The id is that of another entry: {_place(there)}."
+            made = one.entry.source_hash is not None and there.entry.source_hash is not None
+            hint = "Give an item of `generate` another `id_prefix`." if made else "Give one of them another id."
+            findings.error("duplicate-id", message, hint, one.at("id"))
     by_id = {one.entry.id: one for one in entries}
     _duplicate_names(by_id.values(), findings)
     _Relations(by_id, also, findings).check()
@@ -49,7 +57,9 @@ def check(entries: Sequence[Written], settings: CatalogueSettings, also: Collect
 
 
 def says_nothing(entry: Entry) -> bool:
-    """Whether a command or an endpoint repeats its name, and that is all: its source was not read as it is meant."""
+    """Return whether a command or an endpoint repeats its name, and that is all: its source was not read as it is
+    meant.
+    """
     if entry.type not in ("command", "api") or entry.parameters or entry.usages:
         return False
     known_to_take_nothing = entry.parameters is not None or entry.syntax not in (None, entry.name)
@@ -65,17 +75,6 @@ def says_nothing(entry: Entry) -> bool:
 
 def _plain(text: str) -> str:
     return " ".join(_SIGNS.sub(" ", text).casefold().split())
-
-
-def _duplicate_ids(entries: Sequence[Written], findings: Findings) -> None:
-    first: dict[str, Written] = {}
-    for one in entries:
-        there = first.setdefault(one.entry.id, one)
-        if there is not one:
-            message = f"The id is that of another entry: {_place(there)}."
-            made = one.entry.source_hash is not None and there.entry.source_hash is not None
-            hint = "Give an item of `generate` another `id_prefix`." if made else "Give one of them another id."
-            findings.error("duplicate-id", message, hint, one.at("id"))
 
 
 def _duplicate_names(entries: Iterable[Written], findings: Findings) -> None:
@@ -107,23 +106,16 @@ class _Relations:
     def check(self) -> None:
         for one in self._by_id.values():
             for id in one.entry.related_ids:
-                self._related(one, id)
-            if one.entry.replaced_by is not None:
-                self._replaced(one, one.entry.replaced_by)
+                if id == one.entry.id:
+                    message, hint = "The entry is related to itself.", "Leave it out of `relatedIds`."
+                    self._findings.warning("odd-relation", message, hint, one.at("related_ids"))
+                elif not self._known(id):
+                    message = f"`relatedIds` names `{id}`, which is no entry."
+                    self._findings.error("dangling-relation", message, self._proposal(id), one.at("related_ids"))
+            if (newer := one.entry.replaced_by) is not None and not self._known(newer):
+                message = f"`replacedBy` names `{newer}`, which is no entry."
+                self._findings.error("dangling-relation", message, self._proposal(newer), one.at("replaced_by"))
         self._cycles()
-
-    def _related(self, one: Written, id: str) -> None:
-        if id == one.entry.id:
-            message, hint = "The entry is related to itself.", "Leave it out of `relatedIds`."
-            self._findings.warning("odd-relation", message, hint, one.at("related_ids"))
-        elif not self._known(id):
-            message = f"`relatedIds` names `{id}`, which is no entry."
-            self._findings.error("dangling-relation", message, self._proposal(id), one.at("related_ids"))
-
-    def _replaced(self, one: Written, id: str) -> None:
-        if not self._known(id):
-            message = f"`replacedBy` names `{id}`, which is no entry."
-            self._findings.error("dangling-relation", message, self._proposal(id), one.at("replaced_by"))
 
     def _known(self, id: str) -> bool:
         return id in self._by_id or id in self._also
@@ -168,7 +160,7 @@ def _aliases(by_id: dict[str, Written], findings: Findings) -> None:
 
 
 def _titles(entries: Iterable[Written], settings: CatalogueSettings, findings: Findings) -> None:
-    """Where `catalogue.yaml` names its categories or modules, others are likely misspelt."""
+    """Return where `catalogue.yaml` names its categories or modules, others are likely misspelt."""
     for one in entries:
         for name, slug in (("category", one.entry.category), ("subcategory", one.entry.subcategory)):
             if slug and settings.categories and slug not in settings.categories:
@@ -188,7 +180,7 @@ def _listed(slugs: Iterable[str]) -> str:
 
 def check_links(entries: Iterable[Written], paths: Collection[str], findings: Findings) -> None:
     """`paths`: every file that is there, those that are left out as well. Links to the web are not followed."""
-    folders = {folder for path in paths for folder in _folders(path)}
+    folders = {str(folder) for path in paths for folder in PurePosixPath(path).parents}
     known = sorted(paths)
     broken = 0
     for one in entries:
@@ -215,35 +207,12 @@ def _targets(one: Written) -> Iterable[tuple[str, int | None]]:
             yield link.target, link.line if one.content_line else None
 
 
-def _folders(path: str) -> Iterable[str]:
-    while path := posixpath.dirname(path):
-        yield path
-
-
 def check_examples(entries: Iterable[Written], settings: CatalogueSettings, findings: Findings) -> None:
     """Only lines whose first word is a root of the catalogue are looked at."""
     entries = list(entries)
     commands = [one for one in entries if one.entry.type == "command" and one.entry.name]
-    lookup = Lookup([_catalogue(commands, settings)])
-    roots = {root.casefold() for root in settings.roots}
-    roots |= {(one.entry.name or "").split()[0].casefold() for one in commands}
-    for one in entries:
-        for field, line in _typed(one):
-            if not _begins(line, roots):
-                continue
-            if not lookup.names_command(line):
-                message = f"An example shows `{line[:MAX_SHOWN]}`, which is no command of the catalogue."
-                findings.warning("unknown-command", message, _HINT, one.at(field))
-            elif " -" in line and (hit := lookup.command(line).hit):
-                for option in hit.unknown_options:
-                    near = f"Did you mean `{option.nearest[0]}`?" if option.nearest else "Mend the example."
-                    message = f"An example shows `{option.name[:MAX_SHOWN]}`, which `{hit.entry.called}` does not take."
-                    findings.warning("unknown-option", message, near, one.at(field))
-
-
-def _catalogue(commands: Iterable[Written], settings: CatalogueSettings) -> Catalogue:
-    """As far as names go: nothing of it is published."""
-    return Catalogue(
+    # A catalogue as far as names go: nothing of it is published.
+    names = Catalogue(
         name="examples",
         title=settings.title,
         roots=list(settings.roots),
@@ -254,11 +223,22 @@ def _catalogue(commands: Iterable[Written], settings: CatalogueSettings) -> Cata
         synced_at=datetime.fromtimestamp(0, UTC),
         entries=[Placed(entry=one.entry, path=one.path, generation=0) for one in commands],
     )
-
-
-def _begins(line: str, roots: Collection[str]) -> bool:
-    words = line.split(maxsplit=1)
-    return len(words) == 2 and words[0].casefold() in roots
+    lookup = Lookup([names])
+    roots = {root.casefold() for root in settings.roots}
+    roots |= {(one.entry.name or "").split()[0].casefold() for one in commands}
+    for one in entries:
+        for field, line in _typed(one):
+            words = line.split(maxsplit=1)
+            if not (len(words) == 2 and words[0].casefold() in roots):
+                continue
+            if not lookup.names_command(line):
+                message = f"An example shows `{line[:MAX_SHOWN]}`, which is no command of the catalogue."
+                findings.warning("unknown-command", message, _HINT, one.at(field))
+            elif " -" in line and (hit := lookup.command(line).hit):
+                for option in hit.unknown_options:
+                    near = f"Did you mean `{option.nearest[0]}`?" if option.nearest else "Mend the example."
+                    message = f"An example shows `{option.name[:MAX_SHOWN]}`, which `{hit.entry.called}` does not take."
+                    findings.warning("unknown-option", message, near, one.at(field))
 
 
 def _typed(one: Written) -> Iterator[tuple[str, str]]:

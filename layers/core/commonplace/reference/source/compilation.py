@@ -1,7 +1,8 @@
 """Compilation of what was read into a catalogue, and the difference between two catalogues."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
+from dataclasses import fields as dataclass_fields
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -28,7 +29,7 @@ class Origin(Protocol):
 
     @property
     def folder(self) -> str:
-        """Without a slash at either end; empty for the whole repository."""
+        """The folder without a slash at either end; empty for the whole repository."""
         ...
 
 
@@ -49,17 +50,11 @@ def compile(
     """
     known = {placed.entry.id: placed for placed in before.entries} if before else {}
     entries = [_placed(one, known.get(one.entry.id), source.folder, generation, synced_at) for one in reading.entries]
-    settings = reading.settings
+    facts = {field.name: getattr(reading.settings, field.name) for field in dataclass_fields(reading.settings)}
+    del facts["generate"]
     return Catalogue(
         name=reading.name,
-        title=settings.title,
-        description=settings.description,
-        version=settings.version,
-        roots=list(settings.roots),
-        synonyms={word: list(others) for word, others in settings.synonyms.items()},
-        categories=dict(settings.categories),
-        modules=dict(settings.modules),
-        servers=list(settings.servers),
+        **facts,
         repository=source.repository,
         web_url=web_url,
         branch=source.branch,
@@ -72,21 +67,15 @@ def compile(
 
 def _placed(one: Written, before: Placed | None, folder: str, generation: int, synced_at: datetime) -> Placed:
     path = f"{folder}/{one.path}" if folder else one.path
-    entry = one.entry if one.entry.last_updated else _dated(one.entry, before, synced_at)
+    entry = one.entry
+    if not entry.last_updated and before and before.entry.model_copy(update={"last_updated": ""}) == entry:
+        entry = before.entry
+    elif not entry.last_updated:
+        entry = entry.model_copy(update={"last_updated": synced_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")})
     line = None if one.content_line else one.line
     if before is not None and before.entry == entry and before.path == path:
         return before.model_copy(update={"line": line})
     return Placed(entry=entry, path=path, line=line, generation=generation)
-
-
-def _dated(entry: Entry, before: Placed | None, synced_at: datetime) -> Entry:
-    if before is not None and _undated(before.entry) == _undated(entry):
-        return before.entry
-    return entry.model_copy(update={"last_updated": synced_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")})
-
-
-def _undated(entry: Entry) -> Entry:
-    return entry.model_copy(update={"last_updated": ""})
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +119,18 @@ class Difference:
 
 def diff(old: Iterable[Entry], new: Iterable[Entry]) -> Difference:
     before, after = _by_id(old), _by_id(new)
-    moved = dict(_moved(before, after))
+    # Old id -> new id, of what is called the same in both, and has an id that only one of them knows.
+    ids: dict[str, str] = {}
+    for one in after.values():
+        if one.id not in before and (form := form_of(one)):
+            ids.setdefault(form, one.id)
+    gone = ((one.id, form_of(one)) for one in before.values() if one.id not in after)
+    moved = {old: id for old, form in gone if form and (id := ids.pop(form, None))}
     both = [(before[id], after[id]) for id in sorted(before.keys() & after.keys())]
     renamed = [Renamed(was, now) for was, now in both if form_of(was) and was.called != now.called]
     renamed += [Renamed(before[id], after[other]) for id, other in moved.items()]
-    names = _names(after.values())
+    names = {spelling(alias) for one in after.values() for alias in one.aliases}
+    names |= {form for one in after.values() if (form := form_of(one)) is not None}
     return Difference(
         added=tuple(after[id] for id in sorted(after.keys() - before.keys() - set(moved.values()))),
         removed=tuple(before[id] for id in sorted(before.keys() - after.keys() - moved.keys())),
@@ -147,25 +143,6 @@ def diff(old: Iterable[Entry], new: Iterable[Entry]) -> Difference:
 
 def _by_id(entries: Iterable[Entry]) -> dict[str, Entry]:
     return {one.id: one for one in sorted(entries, key=lambda one: one.id)}
-
-
-def _moved(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> Iterator[tuple[str, str]]:
-    """Old id -> new id, of what is called the same in both, and has an id that only one of them knows."""
-    new: dict[str, str] = {}
-    for one in after.values():
-        if one.id not in before and (form := form_of(one)):
-            new.setdefault(form, one.id)
-    for one in before.values():
-        if one.id not in after and (form := form_of(one)) and (id := new.pop(form, None)):
-            yield one.id, id
-
-
-def _names(entries: Iterable[Entry]) -> set[str]:
-    found: set[str] = set()
-    for one in entries:
-        found |= {spelling(alias) for alias in one.aliases}
-        found |= {form for form in (form_of(one),) if form is not None}
-    return found
 
 
 def _changes(was: Entry, now: Entry) -> tuple[str, ...]:

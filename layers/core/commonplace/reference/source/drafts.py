@@ -48,14 +48,14 @@ _HINT = "Write a list of entries, or `entries:` with a list, or the fields of on
 
 
 def kind_of(path: str) -> Kind | None:
-    """What is to be read of a path inside the catalogue's folder; None for what is left out, or is not known."""
+    """Return what is to be read of a path inside the catalogue's folder; None for what is left out, or is not known."""
     if path == SETTINGS_FILE:
         return "settings"
     return None if left_out(path) else SUFFIXES.get(PurePosixPath(path).suffix.lower())
 
 
 def is_read(path: str) -> bool:
-    """Whether a sync has to fetch this file."""
+    """Return whether a sync has to fetch this file."""
     return kind_of(path) is not None
 
 
@@ -85,7 +85,7 @@ class Draft:
 
 
 def drafts(path: str, kind: Kind, raw: bytes, findings: Findings) -> Iterator[Draft]:
-    """What a file says. Never raises: what cannot be read is reported."""
+    """Return what a file says. Never raises: what cannot be read is reported."""
     at = At(path)
     if len(raw) > bounds.MAX_FILE_BYTES:
         size = f"{bounds.MAX_FILE_BYTES // 1_000_000} MB"
@@ -141,7 +141,7 @@ def _listed(path: str, parsed: Parsed, findings: Findings, at: At) -> Iterator[D
 
 
 def type_of(path: str) -> EntryType | None:
-    """From the file's name, else from the innermost folder that says one."""
+    """Return the type that the file's name says, else the innermost folder that says one."""
     parts = PurePosixPath(path)
     names = (parts.stem, *reversed(parts.parent.parts))
     return next((FOLDERS[name.lower()] for name in names if name.lower() in FOLDERS), None)
@@ -167,12 +167,7 @@ def _markdown(path: str, raw: bytes, findings: Findings, at: At) -> Iterator[Dra
     lines: dict[Place, int] = {(key,): line for key, line in parsed.lines.items()}
     authored: dict[Place, str] = {(key,): text for key, text in parsed.authored.items() if isinstance(text, str)}
     fields = fields_of(parsed.frontmatter, (), Parsed(parsed.frontmatter, lines, authored), at.on(1), findings)
-    if not _private(fields):
+    draft, publish = fields.values.get("draft"), fields.values.get("publish")
+    if not ((draft is not None and draft is not False) or (publish is not None and publish is not True)):
         name, body = slug(without_suffix(path)) or None, visible(parsed.body)
         yield Draft(fields, type_of(path), body, parsed.body_line, name, category_of(path))
-
-
-def _private(fields: Fields) -> bool:
-    """Whether the file itself says that it is not for publication; what it says half counts as said."""
-    draft, publish = fields.values.get("draft"), fields.values.get("publish")
-    return (draft is not None and draft is not False) or (publish is not None and publish is not True)

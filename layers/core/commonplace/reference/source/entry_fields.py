@@ -36,30 +36,51 @@ _EXAMPLE = "Write description, code and, if you like, output."
 
 def entry_of(draft: Draft) -> Entry | None:
     """None when anything of it is invalid; what is has been reported. Never raises."""
-    fields = _identified(draft)
-    before = fields.findings.errors
-    _unknown(fields, markdown=draft.body is not None)
-    content = draft.body if draft.body is not None else fields.block("content", bounds.MAX_CONTENT_BYTES)
-    if draft.body is not None:
-        _body_bound(fields, draft)
-    entry = _entry(fields, draft, content or "")
-    return entry if fields.findings.errors == before else None
-
-
-def _identified(draft: Draft) -> Fields:
-    """The same fields, with the entry's id on every problem that is reported from here on."""
     fields = draft.fields
     given = fields.values.get("id", draft.id)
-    id = given if isinstance(given, str) and len(given) <= bounds.MAX_ID and ID.match(given) else None
-    at = At(fields.at.path, fields.at.line, id)
-    return Fields(fields.values, fields.spelt, fields.lines, at, fields.findings)
-
-
-def _unknown(fields: Fields, *, markdown: bool) -> None:
-    known = KNOWN | (_OF_MARKDOWN if markdown else set())
+    valid = isinstance(given, str) and len(given) <= bounds.MAX_ID and ID.match(given)
+    # From here on every problem that is reported names the entry.
+    at = At(fields.at.path, fields.at.line, given if valid else None)
+    fields = Fields(fields.values, fields.spelt, fields.lines, at, fields.findings)
+    before = fields.findings.errors
+    known = KNOWN | (_OF_MARKDOWN if draft.body is not None else set())
     for name in sorted(fields.values.keys() - known):
         message = f"`{fields.called(name)}` is no field of an entry; it is left out."
         fields.findings.warning("unknown-field", message, _known_field(name[:60]), fields.where(name))
+    content = draft.body if draft.body is not None else fields.block("content", bounds.MAX_CONTENT_BYTES)
+    if draft.body is not None and not fields.absent("content"):
+        fields.invalid("content", "stands beside a text", "The text below the frontmatter is the content.")
+    if len((draft.body or "").encode()) > bounds.MAX_CONTENT_BYTES:
+        message = f"The text is larger than {bounds.MAX_CONTENT_BYTES:,} bytes."
+        fields.findings.error("invalid-field", message, "Cut it into several entries.", fields.at.on(draft.body_line))
+    content = content or ""
+    type, id = _type(fields, draft), _id(fields, draft)
+    call = call_of(fields, type, content)
+    title = fields.text("title", bounds.MAX_TITLE)
+    if fields.absent("title"):
+        heading = read_contents(ParsedFile({}, draft.body, draft.body_line)).heading if draft.body else None
+        title = (heading or call.get("name") or "")[: bounds.MAX_TITLE] or None
+        if not title:
+            fields.missing("title", "Write a short title.")
+    category = fields.slug("category", bounds.MAX_SLUG)
+    if fields.absent("category"):
+        category = draft.category
+        if not category:
+            fields.missing("category", "Write a slug, such as `google-workspace`.")
+    summary = fields.text("summary", bounds.MAX_SUMMARY)
+    if fields.absent("summary"):
+        summary = first_paragraph(draft.body) if draft.body else None
+        if not summary:
+            fields.missing("summary", "Write one or two sentences.")
+    rest = _rest(fields, title or "")
+    if type is None or id is None or title is None or category is None or summary is None:
+        return None
+    if not (content.strip() or call.get("parameters")) and (draft.body is not None or fields.absent("content")):
+        hint = "Say at least how it is used."
+        fields.findings.warning("empty-content", "The entry has no content.", hint, fields.where("content"))
+    text, facts = content.strip("\r\n"), call | rest
+    entry = Entry(id=id, type=type, title=title, category=category, summary=summary, content=text, **facts)
+    return entry if fields.findings.errors == before else None
 
 
 @lru_cache(maxsize=256)
@@ -72,41 +93,6 @@ def _known_field(name: str) -> str:
 def camel(name: str) -> str:
     first, *rest = name.split("_")
     return first + "".join(part.capitalize() for part in rest)
-
-
-def _body_bound(fields: Fields, draft: Draft) -> None:
-    if not fields.absent("content"):
-        fields.invalid("content", "stands beside a text", "The text below the frontmatter is the content.")
-    if len((draft.body or "").encode()) > bounds.MAX_CONTENT_BYTES:
-        message = f"The text is larger than {bounds.MAX_CONTENT_BYTES:,} bytes."
-        hint = "Cut it into several entries."
-        fields.findings.error("invalid-field", message, hint, fields.at.on(draft.body_line))
-
-
-def _entry(fields: Fields, draft: Draft, content: str) -> Entry | None:
-    type = _type(fields, draft)
-    id = _id(fields, draft)
-    call = call_of(fields, type, content)
-    title = _title(fields, draft, call.get("name"))
-    category = _category(fields, draft)
-    summary = _summary(fields, draft)
-    rest = _rest(fields, title or "")
-    if type is None or id is None or title is None or category is None or summary is None:
-        return None
-    described = content.strip() or call.get("parameters")
-    if not described and (draft.body is not None or fields.absent("content")):
-        hint = "Say at least how it is used."
-        fields.findings.warning("empty-content", "The entry has no content.", hint, fields.where("content"))
-    return Entry(
-        id=id,
-        type=type,
-        title=title,
-        category=category,
-        summary=summary,
-        content=content.strip("\r\n"),
-        **call,
-        **rest,
-    )
 
 
 def _type(fields: Fields, draft: Draft) -> EntryType | None:
@@ -138,70 +124,21 @@ def _id(fields: Fields, draft: Draft) -> str | None:
     return id
 
 
-def _title(fields: Fields, draft: Draft, name: str | None) -> str | None:
-    title = fields.text("title", bounds.MAX_TITLE)
-    if fields.absent("title"):
-        heading = read_contents(ParsedFile({}, draft.body, draft.body_line)).heading if draft.body else None
-        title = heading or name
-        title = title[: bounds.MAX_TITLE] if title else None
-        if not title:
-            fields.missing("title", "Write a short title.")
-    return title
-
-
-def _category(fields: Fields, draft: Draft) -> str | None:
-    category = fields.slug("category", bounds.MAX_SLUG)
-    if fields.absent("category"):
-        if not draft.category:
-            fields.missing("category", "Write a slug, such as `google-workspace`.")
-        return draft.category
-    return category
-
-
-def _summary(fields: Fields, draft: Draft) -> str | None:
-    summary = fields.text("summary", bounds.MAX_SUMMARY)
-    if fields.absent("summary"):
-        summary = first_paragraph(draft.body) if draft.body else None
-        if not summary:
-            fields.missing("summary", "Write one or two sentences.")
-    return summary
-
-
 def _rest(fields: Fields, title: str) -> dict[str, Any]:
     source_hash = fields.text("source_hash", 100)
     if source_hash and not _HASH.match(source_hash.removeprefix("sha256:")):
         fields.invalid("source_hash", "is no sha256", "Write 64 hexadecimal digits, or leave it out.")
-    return {
-        "subcategory": fields.slug("subcategory", bounds.MAX_SLUG),
-        "module": fields.slug("module", bounds.MAX_SLUG),
-        "keywords": fields.texts("keywords", bounds.MAX_KEYWORDS, bounds.MAX_KEYWORD),
-        "aliases": fields.texts("aliases", bounds.MAX_ALIASES, bounds.MAX_ALIAS),
-        "examples": _examples(fields, title),
-        "related_ids": fields.texts("related_ids", bounds.MAX_RELATED, bounds.MAX_ID),
-        "deprecated": fields.flag("deprecated") or not fields.absent("replaced_by"),
-        "replaced_by": fields.text("replaced_by", bounds.MAX_ID) or None,
-        "source": fields.text("source", bounds.MAX_SOURCE) or None,
-        "source_hash": source_hash.removeprefix("sha256:") if source_hash else None,
-        "last_updated": _last_updated(fields),
-        "confidence": fields.one_of("confidence", get_args(Confidence), str.lower) or "exact",
-    }
-
-
-def _last_updated(fields: Fields) -> str:
-    """Empty where it is not said."""
-    text = fields.text("last_updated", 40)
-    if not text:
-        hint = "Write a day, such as `2026-03-01`; until then it is that of the publication which changed the entry."
-        fields.findings.warning("missing-last-updated", "There is no `lastUpdated`.", hint, fields.at)
-        return ""
+    updated = fields.text("last_updated", 40) or ""
     try:
-        datetime.fromisoformat(text)
+        if updated:
+            datetime.fromisoformat(updated)
+        else:
+            hint = (
+                "Write a day, such as `2026-03-01`; until then it is that of the publication which changed the entry."
+            )
+            fields.findings.warning("missing-last-updated", "There is no `lastUpdated`.", hint, fields.at)
     except ValueError:
         fields.invalid("last_updated", "is no ISO 8601 time", "Write `2026-03-01` or `2026-03-01T12:00:00Z`.")
-    return text
-
-
-def _examples(fields: Fields, title: str) -> list[Example]:
     found: list[Example] = []
     for one in fields.mappings("examples", bounds.MAX_EXAMPLES, _EXAMPLE, text="code"):
         code, output = one.block("code", bounds.MAX_EXAMPLE_BYTES), one.block("output", bounds.MAX_EXAMPLE_BYTES)
@@ -211,4 +148,17 @@ def _examples(fields: Fields, title: str) -> list[Example]:
         elif code and code.strip():
             shown = output.strip("\r\n") if output else None
             found.append(Example(description=description, code=code.strip("\r\n"), output=shown))
-    return found
+    return {
+        "subcategory": fields.slug("subcategory", bounds.MAX_SLUG),
+        "module": fields.slug("module", bounds.MAX_SLUG),
+        "keywords": fields.texts("keywords", bounds.MAX_KEYWORDS, bounds.MAX_KEYWORD),
+        "aliases": fields.texts("aliases", bounds.MAX_ALIASES, bounds.MAX_ALIAS),
+        "examples": found,
+        "related_ids": fields.texts("related_ids", bounds.MAX_RELATED, bounds.MAX_ID),
+        "deprecated": fields.flag("deprecated") or not fields.absent("replaced_by"),
+        "replaced_by": fields.text("replaced_by", bounds.MAX_ID) or None,
+        "source": fields.text("source", bounds.MAX_SOURCE) or None,
+        "source_hash": source_hash.removeprefix("sha256:") if source_hash else None,
+        "last_updated": updated,
+        "confidence": fields.one_of("confidence", get_args(Confidence), str.lower) or "exact",
+    }

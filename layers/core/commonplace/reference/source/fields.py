@@ -112,7 +112,10 @@ class Fields:
     def slug(self, name: str, most: int) -> str | None:
         text = self.text(name, most)
         if text and not SLUG.match(text):
-            self.invalid(name, "is no slug", f"Write small letters, digits and hyphens{_proposal(text)}.")
+            from commonplace.repository.slugs import slug
+
+            proposal = f": `{proposed}`" if (proposed := slug(text)) else ""
+            self.invalid(name, "is no slug", f"Write small letters, digits and hyphens{proposal}.")
             return None
         return text or None
 
@@ -147,22 +150,20 @@ class Fields:
     def mappings(self, name: str, most: int, hint: str, *, text: str | None = None) -> list["Fields"]:
         """A list of mappings. `text`: the field for which a bare text stands."""
         given = self.values.get(name)
+        found: list[Fields] = []
         if given is None:
-            return []
+            return found
         if not isinstance(given, list):
             self.invalid(name, "is no list", hint)
-        elif self._few(name, given, most):
-            return [one for index in range(len(given)) if (one := self._member(name, index, hint, text)) is not None]
-        return []
-
-    def _member(self, name: str, index: int, hint: str, text: str | None) -> "Fields | None":
-        value = self.values[name][index]
-        if text and isinstance(value, str):
-            value = {text: value}
-        if isinstance(value, dict):
-            return fields_of(value, (), Parsed(value), self.where(name), self.findings, within=f"{name}[{index}].")
-        self.invalid(f"{name}[{index}]", "is no mapping of fields", hint)
-        return None
+            return found
+        for index, member in enumerate(given if self._few(name, given, most) else ()):
+            value = {text: member} if text and isinstance(member, str) else member
+            if isinstance(value, dict):
+                within = f"{name}[{index}]."
+                found.append(fields_of(value, (), Parsed(value), self.where(name), self.findings, within=within))
+            else:
+                self.invalid(f"{name}[{index}]", "is no mapping of fields", hint)
+        return found
 
     def _few(self, name: str, given: Sized, most: int) -> bool:
         if len(given) > most:
@@ -191,9 +192,3 @@ def fields_of(
         if (line := parsed.lines.get(here)) is not None:
             lines[name] = line
     return Fields(values, spelt, lines, at, findings, within)
-
-
-def _proposal(text: str) -> str:
-    from commonplace.repository.slugs import slug
-
-    return f": `{proposal}`" if (proposal := slug(text)) else ""

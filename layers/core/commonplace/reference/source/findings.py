@@ -52,7 +52,7 @@ class Findings:
         return self.counts["error"]
 
     def told(self) -> tuple[Problem, ...]:
-        """In order of file and line. Where there are too many, errors come before warnings, and the rest is counted."""
+        """Return them by file and line. Of too many, errors come before warnings, and the rest is counted."""
         kept = sorted(self.found, key=lambda one: _SEVERITIES[one.severity])[:MAX_PROBLEMS]
         more = sum(self.counts.values()) - len(kept)
         if not more:
@@ -67,7 +67,7 @@ class Findings:
 
 
 def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """By file and line, and the same however they came."""
+    """Return the problems by file and line, the same however they came."""
     return tuple(sorted(problems, key=_order))
 
 
@@ -91,7 +91,7 @@ class Written:
     """At which its content begins, where the content is the text of a file."""
 
     def at(self, name: str | None = None) -> At:
-        """Where it stands, or a field of it."""
+        """Return where it stands, or a field of it."""
         return At(self.path, self.lines.get(name or "", self.line), self.entry.id)
 
 

@@ -53,16 +53,6 @@ def read_catalogue(files: Mapping[str, bytes], name: str) -> Reading:
     findings = Findings()
     settings, problems = read_settings(files.get(SETTINGS_FILE), name)
     findings.take(problems)
-    if not _within_bounds(files, findings):
-        return Reading(name, settings, (), findings.told())
-    entries, broken = _entries(files, findings)
-    check(entries, settings, broken, findings)
-    check_examples(entries, settings, findings)
-    check_links(entries, files.keys(), findings)
-    return Reading(name, settings, entries, findings.told())
-
-
-def _within_bounds(files: Mapping[str, bytes], findings: Findings) -> bool:
     read = [path for path in files if is_read(path)]
     size = sum(len(files[path]) for path in read)
     if len(read) > bounds.MAX_FILES:
@@ -71,11 +61,8 @@ def _within_bounds(files: Mapping[str, bytes], findings: Findings) -> bool:
     if size > bounds.MAX_CATALOGUE_BYTES:
         message = f"The catalogue is larger than {bounds.MAX_CATALOGUE_BYTES // 1_000_000} MB."
         findings.error("too-large", message, "Divide it into several catalogues.", At())
-    return len(read) <= bounds.MAX_FILES and size <= bounds.MAX_CATALOGUE_BYTES
-
-
-def _entries(files: Mapping[str, bytes], findings: Findings) -> tuple[tuple[Written, ...], set[str]]:
-    """The entries by id, and the ids of those that are invalid."""
+    if not (len(read) <= bounds.MAX_FILES and size <= bounds.MAX_CATALOGUE_BYTES):
+        return Reading(name, settings, (), findings.told())
     found: list[Written] = []
     broken: set[str] = set()
     for count, draft in enumerate(_drafts(files, findings), start=1):
@@ -85,12 +72,15 @@ def _entries(files: Mapping[str, bytes], findings: Findings) -> tuple[tuple[Writ
             break
         entry = entry_of(draft)
         if entry is not None:
-            at = draft.fields.at
-            line = draft.body_line if draft.body is not None else None
+            at, line = draft.fields.at, draft.body_line if draft.body is not None else None
             found.append(Written(entry, at.path or "", at.line, draft.fields.lines, line))
         elif isinstance(id := draft.fields.values.get("id", draft.id), str):
             broken.add(id)
-    return tuple(sorted(found, key=lambda one: (one.entry.id, one.path, one.line or 0))), broken
+    entries = tuple(sorted(found, key=lambda one: (one.entry.id, one.path, one.line or 0)))
+    check(entries, settings, broken, findings)
+    check_examples(entries, settings, findings)
+    check_links(entries, files.keys(), findings)
+    return Reading(name, settings, entries, findings.told())
 
 
 def _drafts(files: Mapping[str, bytes], findings: Findings) -> Iterator[Draft]:

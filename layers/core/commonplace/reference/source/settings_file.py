@@ -46,7 +46,7 @@ class Generation:
 
 @dataclass(frozen=True, slots=True)
 class CatalogueSettings:
-    """What the defaults are where there is no such file, except for the title."""
+    """The settings of a catalogue. Where there is no such file the defaults hold, except for the title."""
 
     title: str
     description: str = ""
@@ -82,7 +82,25 @@ def _read(raw: bytes | None, name: str, findings: Findings) -> CatalogueSettings
     if not isinstance(parsed.value, dict):
         _malformed(findings, "It is no mapping of settings.", at.on(1))
         return CatalogueSettings(name)
-    return _settings(fields_of(parsed.value, (), parsed, at, findings), parsed, name)
+    fields = fields_of(parsed.value, (), parsed, at, findings)
+    for key in sorted(fields.values.keys() - set(_KNOWN)):
+        hint = f"Known settings are {', '.join(_KNOWN)}."
+        fields.findings.warning("unknown-field", f"`{fields.called(key)}` is no setting.", hint, fields.where(key))
+    roots = fields.texts("roots", bounds.MAX_ROOTS, 100)
+    if any(len(root.split()) != 1 for root in roots):
+        fields.invalid("roots", "holds more than single words", "Write the first word of each kind of command.")
+        roots = []
+    return CatalogueSettings(
+        title=fields.text("title", bounds.MAX_TITLE) or name,
+        description=fields.text("description", bounds.MAX_DESCRIPTION) or "",
+        version=fields.text("version", bounds.MAX_VERSION) or None,
+        roots=tuple(roots),
+        synonyms=_mapping(fields, "synonyms", bounds.MAX_SYNONYMS, _synonyms, _WORDS),
+        categories=_mapping(fields, "categories", bounds.MAX_TITLES, _title, _TITLES, slugs=True),
+        modules=_mapping(fields, "modules", bounds.MAX_TITLES, _title, _TITLES, slugs=True),
+        servers=tuple(fields.texts("servers", bounds.MAX_SERVERS, 500)),
+        generate=tuple(_generations(fields, parsed)),
+    )
 
 
 def _parsed(raw: bytes, findings: Findings, at: At) -> Parsed | None:
@@ -100,32 +118,6 @@ def _parsed(raw: bytes, findings: Findings, at: At) -> Parsed | None:
 
 def _malformed(findings: Findings, message: str, at: At) -> None:
     findings.error("malformed-settings", message, f"Known settings are {', '.join(_KNOWN)}.", at)
-
-
-def _settings(fields: Fields, parsed: Parsed, name: str) -> CatalogueSettings:
-    for key in sorted(fields.values.keys() - set(_KNOWN)):
-        hint = f"Known settings are {', '.join(_KNOWN)}."
-        fields.findings.warning("unknown-field", f"`{fields.called(key)}` is no setting.", hint, fields.where(key))
-    return CatalogueSettings(
-        title=fields.text("title", bounds.MAX_TITLE) or name,
-        description=fields.text("description", bounds.MAX_DESCRIPTION) or "",
-        version=fields.text("version", bounds.MAX_VERSION) or None,
-        roots=tuple(_roots(fields)),
-        synonyms=_mapping(fields, "synonyms", bounds.MAX_SYNONYMS, _synonyms, _WORDS),
-        categories=_mapping(fields, "categories", bounds.MAX_TITLES, _title, _TITLES, slugs=True),
-        modules=_mapping(fields, "modules", bounds.MAX_TITLES, _title, _TITLES, slugs=True),
-        servers=tuple(fields.texts("servers", bounds.MAX_SERVERS, 500)),
-        generate=tuple(_generations(fields, parsed)),
-    )
-
-
-def _roots(fields: Fields) -> list[str]:
-    roots = fields.texts("roots", bounds.MAX_ROOTS, 100)
-    for root in roots:
-        if len(root.split()) != 1:
-            fields.invalid("roots", "holds more than single words", "Write the first word of each kind of command.")
-            return []
-    return roots
 
 
 def _title(value: Any) -> str | None:
@@ -149,16 +141,15 @@ def _mapping(
         return {}
     found: dict[str, T] = {}
     for key, one in value.items():
-        read_one = read(one) if _key(key, slugs) else None
+        valid = 0 < len(key.strip()) <= bounds.MAX_KEYWORD
+        if slugs:
+            valid = bool(SLUG.match(key)) and len(key) <= bounds.MAX_SLUG
+        read_one = read(one) if valid else None
         if read_one is None:
             fields.invalid(name, "has a key or a value that cannot be used", hint)
             return {}
         found[key.strip()] = read_one
     return found
-
-
-def _key(key: str, slug: bool) -> bool:
-    return bool(SLUG.match(key)) and len(key) <= bounds.MAX_SLUG if slug else 0 < len(key.strip()) <= bounds.MAX_KEYWORD
 
 
 def _generations(fields: Fields, parsed: Parsed) -> Iterator[Generation]:
@@ -200,7 +191,7 @@ def _generation(fields: Fields, given: Mapping[str, Any]) -> Generation | None:
 
 
 def writable(into: str) -> bool:
-    """Whether a catalogue reads what is written there, and it lies inside its folder."""
+    """Return whether a catalogue reads what is written there, and it lies inside its folder."""
     path = PurePosixPath(into)
     inside = not path.is_absolute() and ".." not in path.parts and "\\" not in into
     return inside and kind_of(path.as_posix()) == "json"

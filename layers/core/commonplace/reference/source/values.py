@@ -51,8 +51,12 @@ class JsonError(Exception):
 
 def read(text: str, *, lines_to_depth: int = 3) -> Parsed:
     """Raises JsonError. `lines_to_depth`: how long the places are whose lines are kept."""
+
+    def no_constant(name: str) -> NoReturn:
+        raise ValueError(name)
+
     try:
-        value = json.loads(text, parse_constant=_no_constant)
+        value = json.loads(text, parse_constant=no_constant)
     except json.JSONDecodeError as error:
         # The parser's own words may quote the file.
         said = next((said for theirs, said in _JSON_SENTENCES.items() if error.msg.startswith(theirs)), None)
@@ -64,10 +68,6 @@ def read(text: str, *, lines_to_depth: int = 3) -> Parsed:
         line = text.count("\n", 0, odd.start()) + 1 if odd else None
         raise JsonError("a number is too long, or is none of JSON's", line) from None
     return Parsed(value, dict(_members(text, lines_to_depth)))
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(name)
 
 
 def _members(text: str, depth: int) -> Iterator[tuple[Place, int]]:

@@ -100,16 +100,13 @@ def catalogue_status_line(report: CatalogueReport) -> str:
     where = f"{folder}{first.path}{f':{first.line}' if first.line else ''}: " if first.path else ""
     more = f" ({len(errors)} errors)" if len(errors) > 1 else ""
     line = f"Refused: {where}{first.message}"
-    return _cut(line, len(more)) + more
-
-
-def _cut(line: str, reserved: int) -> str:
+    reserved = len(more)
     most = STATUS_CHARACTERS - reserved
-    return line if len(line) <= most else line[: most - 1] + "…"
+    return (line if len(line) <= most else line[: most - 1] + "…") + more
 
 
 class KnownCatalogue(Stored):
-    """What the last run learned, written as its last word. Only a cache: without it the next run judges anew."""
+    """The knowledge of the last run, written as its last word. Only a cache: without it the next run judges anew."""
 
     commit_sha: str = ""
     head_etag: str | None = None
@@ -146,12 +143,14 @@ class CatalogueBefore:
 
     @property
     def fence(self) -> str:
-        """What a plan is made against; publishing over another would undo a newer run."""
+        """Return what a plan is made against; publishing over another would undo a newer run."""
         return f"{self.manifest_etag}/{self.known_etag}"
 
     def settled(self, pipeline: str, source: CatalogueSource) -> bool:
-        """Whether the last run's word on its head still holds."""
+        """Return whether the last run's word on its head still holds."""
         known = self.known
+        # An overtaken run may have left other bytes than those of published files.
+        published = set(self.manifest.files.values()) if self.manifest else set()
         return (
             known.outcome in ("published", "refused")
             and known.pipeline == pipeline
@@ -159,16 +158,11 @@ class CatalogueBefore:
             and known.run == self.reported_by
             and known.manifest_etag == self.manifest_etag
             and self.catalogues.get(known.catalogue_key or "") == known.catalogue_etag
-            and (known.outcome == "refused" or self.blobs <= self._published)
+            and (known.outcome == "refused" or self.blobs <= published)
         )
 
-    @property
-    def _published(self) -> set[str]:
-        """Files whose bytes are of use: an overtaken run may have left others."""
-        return set(self.manifest.files.values()) if self.manifest else set()
-
     def publishes(self, files: Mapping[str, BlobSha], pipeline: str, source: CatalogueSource) -> bool:
-        """Whether the manifest is that of these very files, read from there by today's rules."""
+        """Return whether the manifest is that of these very files, read from there by today's rules."""
         found = self.manifest
         return (
             found is not None
@@ -207,7 +201,7 @@ def readable(files: Iterable[TreeFile], source: CatalogueSource) -> list[TreeFil
 
 
 def beyond_bounds(files: list[TreeFile], source: CatalogueSource) -> list[Problem]:
-    """Why this is not even fetched: `files` are those to be read."""
+    """Return why this is not even fetched: `files` are those to be read."""
     found = [
         _error(
             "too-large",

@@ -66,7 +66,7 @@ class CatalogueLedger(RunLedger):
         self.objects.put(self._blob_key(blob_sha), raw, media_type="application/octet-stream")
 
     def bytes_of(self, blob_sha: BlobSha) -> bytes | None:
-        """What was kept, checked against its id."""
+        """Return what was kept, checked against its id."""
         found = self.objects.get(self._blob_key(blob_sha))
         return found.body if found and git_blob_sha(found.body) == blob_sha else None
 
@@ -110,7 +110,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """What is to be published: a reading without errors, of these files of a commit."""
+    """The edition to publish: a reading without errors, of these files of a commit."""
 
     reading: Reading
     files: Mapping[str, BlobSha]
@@ -126,7 +126,7 @@ class Edition:
 
 
 def standing(ledger: CatalogueLedger, before: CatalogueBefore) -> Standing:
-    """As the last publication left it."""
+    """Return what the last publication left."""
     manifest, known = before.manifest, before.known
     key = manifest.catalogue_key if manifest else ""
     replaced = known.previous_key if known.catalogue_key == key else known.catalogue_key
@@ -161,37 +161,7 @@ def publish(
     body = catalogue.to_json()
     key = catalogue_key(source.name, digest(body))
     catalogue_etag = ledger.objects.put(key, body)
-    manifest = _manifest(source, edition, catalogue, key)
-    manifest_etag = _replace(ledger, manifest, now.manifest_etag)
-    versions = earlier.versions if earlier else {}
-    published = replace(
-        now,
-        manifest=manifest,
-        catalogue=catalogue,
-        manifest_etag=manifest_etag,
-        catalogue_etag=catalogue_etag,
-        previous_key=earlier.catalogue_key if earlier else None,
-        added=tuple(id for id in manifest.versions if id not in versions),
-        changed=tuple(id for id, version in manifest.versions.items() if versions.get(id, version) != version),
-        removed=tuple(id for id in versions if id not in manifest.versions),
-    )
-    _sweep(ledger, before, published)
-    return published
-
-
-def _sweep(ledger: CatalogueLedger, before: CatalogueBefore, now: Standing) -> None:
-    """Deletes catalogues that nobody reads any more, of those that were there when the run began.
-
-    Only who has replaced the manifest may: until then a run that was overtaken could still publish what it has put
-    there, and afterwards a newer run may have put something else.
-    """
-    kept = {now.manifest.catalogue_key if now.manifest else None, now.previous_key}
-    if stale := sorted(before.catalogues.keys() - kept):
-        ledger.objects.delete(stale)
-
-
-def _manifest(source: CatalogueSource, edition: Edition, catalogue: Catalogue, key: str) -> Manifest:
-    return Manifest(
+    manifest = Manifest(
         name=source.name,
         pipeline=edition.pipeline,
         repository=source.repository,
@@ -204,20 +174,37 @@ def _manifest(source: CatalogueSource, edition: Edition, catalogue: Catalogue, k
         catalogue_key=key,
         versions={placed.entry.id: placed.generation for placed in catalogue.entries},
     )
-
-
-def _replace(ledger: CatalogueLedger, manifest: Manifest, expected_etag: str | None) -> str:
-    """Fenced: an overtaken run stops here instead of undoing a newer one."""
+    expected = now.manifest_etag
     try:
-        return ledger.objects.put(
-            manifest_key(manifest.name), manifest.to_json(), if_match=expected_etag, if_absent=expected_etag is None
+        # Fenced: an overtaken run stops here instead of undoing a newer one.
+        manifest_etag = ledger.objects.put(
+            manifest_key(manifest.name), manifest.to_json(), if_match=expected, if_absent=expected is None
         )
     except PreconditionFailed as error:
         raise LeaseHeld("another run is publishing") from error
+    versions = earlier.versions if earlier else {}
+    published = replace(
+        now,
+        manifest=manifest,
+        catalogue=catalogue,
+        manifest_etag=manifest_etag,
+        catalogue_etag=catalogue_etag,
+        previous_key=earlier.catalogue_key if earlier else None,
+        added=tuple(id for id in manifest.versions if id not in versions),
+        changed=tuple(id for id, version in manifest.versions.items() if versions.get(id, version) != version),
+        removed=tuple(id for id in versions if id not in manifest.versions),
+    )
+    # Only who has replaced the manifest may delete catalogues that nobody reads any more, of those that were there when
+    # the run began: until then a run that was overtaken could still publish what it has put there, and afterwards a
+    # newer run may have put something else.
+    kept = {published.manifest.catalogue_key if published.manifest else None, published.previous_key}
+    if stale := sorted(before.catalogues.keys() - kept):
+        ledger.objects.delete(stale)
+    return published
 
 
 def catalogue_report(source: CatalogueSource, status: Status, now: Standing | None, at: datetime) -> CatalogueReport:
-    """What is published when the run ends; what it has read is the run's to add."""
+    """Return what is published when the run ends; what it has read is the run's to add."""
     manifest, catalogue = (now.manifest, now.catalogue) if now else (None, None)
     types = Counter(placed.entry.type for placed in catalogue.entries) if catalogue else Counter()
     return CatalogueReport(

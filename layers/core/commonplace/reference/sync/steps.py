@@ -5,7 +5,7 @@ is tried again before the head moves or the rules change.
 """
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import BinaryIO
 
@@ -16,7 +16,6 @@ from commonplace.reference.settings import CatalogueSource, catalogue_sources
 from commonplace.reference.sync.plan import (
     NOT_FETCHED,
     CatalogueBefore,
-    CatalogueReport,
     Judged,
     KnownCatalogue,
     beyond_bounds,
@@ -31,7 +30,6 @@ from commonplace.reference.sync.plan import (
 from commonplace.reference.sync.publication import (
     CatalogueLedger,
     Edition,
-    Standing,
     catalogue_report,
     publish,
     standing,
@@ -86,7 +84,10 @@ class CatalogueSteps(RunSteps):
             self.ledger.put_known(moved)
             self._confirm(moved)
             return {"action": "done", "commitSha": head.commit_sha}
-        needed = [] if beyond_bounds(readable(files, self.source), self.source) else self._needed(wanted, before, full)
+        needed: list[BlobSha] = []
+        if not beyond_bounds(readable(files, self.source), self.source):
+            at_hand = frozenset[BlobSha]() if full else before.blobs
+            needed = list(dict.fromkeys(file.blob_sha for file in wanted if file.blob_sha not in at_hand))
         plan = Plan(
             commit_sha=head.commit_sha,
             head_etag=head.etag,
@@ -100,13 +101,9 @@ class CatalogueSteps(RunSteps):
         return self._planned(run, plan, by_archive=worth_an_archive(len(needed), tree))
 
     def _wanted(self, files: list[TreeFile], before: CatalogueBefore, full: bool) -> list[TreeFile]:
-        """What is to be read, without what is known not to be published."""
+        """Return what is to be read, without what is known not to be published."""
         left_out = frozenset[BlobSha]() if full else before.left_out(self.pipeline)
         return [file for file in readable(files, self.source) if file.blob_sha not in left_out]
-
-    def _needed(self, wanted: list[TreeFile], before: CatalogueBefore, full: bool) -> list[BlobSha]:
-        at_hand = frozenset[BlobSha]() if full else before.blobs
-        return list(dict.fromkeys(file.blob_sha for file in wanted if file.blob_sha not in at_hand))
 
     def _confirm(self, known: KnownCatalogue) -> None:
         """The last word holds: says when that was last found, and takes back a failure."""
@@ -135,7 +132,9 @@ class CatalogueSteps(RunSteps):
             return {"action": "plan"}
         asked = plan.github_calls + self.ledger.add_outcomes(run, {}) - self.repository.calls
         judged, now = self._judge(plan, before), standing(self.ledger, before)
-        if judged.reading is not None and judged.outcome == "published" and self._differs(plan, before, now, judged):
+        # What is published may be these files, read by these rules, and whole: then it stays.
+        same = now.catalogue is not None and before.publishes(judged.files, self.pipeline, self.source)
+        if judged.reading is not None and judged.outcome == "published" and (plan.full or not same):
             edition = Edition(
                 judged.reading,
                 judged.files,
@@ -158,42 +157,6 @@ class CatalogueSteps(RunSteps):
                 "github_calls": asked + self.repository.calls,
             }
         )
-        self._conclude(report, before, now)
-        self.ledger.put_known(self._learned(run, plan, judged, now))
-        counts = {"entries": report.entries, "errors": len(report.errors), "warnings": report.warnings}
-        return {"action": "published", "counts": counts, "pending": int(judged.outcome == "pending")}
-
-    def _differs(self, plan: Plan, before: CatalogueBefore, now: Standing, judged: Judged) -> bool:
-        """Whether what is published is not these files, read by these rules, or is not whole."""
-        same = before.publishes(judged.files, self.pipeline, self.source)
-        return plan.full or now.catalogue is None or not same
-
-    def _judge(self, plan: Plan, before: CatalogueBefore) -> Judged:
-        readable_files = readable(plan.files, self.source)
-        files = {file.path: file.blob_sha for file in self._wanted(plan.files, before, plan.full)}
-        if problems := beyond_bounds(readable_files, self.source):
-            return Judged("refused", files, tuple(problems))
-        raws = self._bytes(files.values())
-        if raws is None:
-            return Judged("pending", files, (NOT_FETCHED,))
-        return judge_files(self.source, plan.files, files, raws)
-
-    def _bytes(self, blobs: Iterable[BlobSha]) -> dict[BlobSha, bytes] | None:
-        """By blob id; None when they cannot all be had."""
-        names = list(dict.fromkeys(blobs))
-        found = dict(zip(names, self.parallel.map(self.ledger.bytes_of, names), strict=True))
-        missing = [blob_sha for blob_sha, raw in found.items() if raw is None]
-        if len(missing) > FETCHED_LATE:
-            return None
-        for blob_sha in missing:
-            try:
-                found[blob_sha] = raw = self.repository.blob(blob_sha)
-            except (BlobNotFound, RepositoryRefused):
-                return None
-            self.ledger.keep(blob_sha, raw)
-        return {blob_sha: raw for blob_sha, raw in found.items() if raw is not None}
-
-    def _conclude(self, report: CatalogueReport, before: CatalogueBefore, now: Standing) -> None:
         self.ledger.put_report(report)
         good = report.status == "published"
         if not good or now.written or before.known.outcome != "published":
@@ -204,27 +167,48 @@ class CatalogueSteps(RunSteps):
             logger.warning("catalogue refused", extra=facts | {"first": report.problems[0].message})
         else:
             logger.info("catalogue looked at", extra=facts | {"outcome": report.status, "entries": report.entries})
-
-    def _learned(self, run: str, plan: Plan, judged: Judged, now: Standing) -> KnownCatalogue:
-        """The run's last word: without it the next run judges the head again."""
         kept = set(judged.files.values())
-        return KnownCatalogue(
-            commit_sha=plan.commit_sha,
-            head_etag=plan.head_etag,
-            pipeline=self.pipeline,
-            place=place_of(self.source),
-            outcome=judged.outcome,
-            run=run,
-            left_out=sorted({file.blob_sha for file in readable(plan.files, self.source)} - kept),
-            manifest_etag=now.manifest_etag,
-            catalogue_key=now.manifest.catalogue_key if now.manifest else None,
-            catalogue_etag=now.catalogue_etag,
-            previous_key=now.previous_key,
+        self.ledger.put_known(
+            KnownCatalogue(
+                commit_sha=plan.commit_sha,
+                head_etag=plan.head_etag,
+                pipeline=self.pipeline,
+                place=place_of(self.source),
+                outcome=judged.outcome,
+                run=run,
+                left_out=sorted({file.blob_sha for file in readable(plan.files, self.source)} - kept),
+                manifest_etag=now.manifest_etag,
+                catalogue_key=now.manifest.catalogue_key if now.manifest else None,
+                catalogue_etag=now.catalogue_etag,
+                previous_key=now.previous_key,
+            )
         )
+        counts = {"entries": report.entries, "errors": len(report.errors), "warnings": report.warnings}
+        return {"action": "published", "counts": counts, "pending": int(judged.outcome == "pending")}
+
+    def _judge(self, plan: Plan, before: CatalogueBefore) -> Judged:
+        readable_files = readable(plan.files, self.source)
+        files = {file.path: file.blob_sha for file in self._wanted(plan.files, before, plan.full)}
+        if problems := beyond_bounds(readable_files, self.source):
+            return Judged("refused", files, tuple(problems))
+        names, pending = list(dict.fromkeys(files.values())), Judged("pending", files, (NOT_FETCHED,))
+        raws: dict[BlobSha, bytes] = {}
+        for name, raw in zip(names, self.parallel.map(self.ledger.bytes_of, names), strict=True):
+            raws |= {} if raw is None else {name: raw}
+        missing = [name for name in names if name not in raws]
+        if len(missing) > FETCHED_LATE:
+            return pending
+        for name in missing:
+            try:
+                raws[name] = self.repository.blob(name)
+            except (BlobNotFound, RepositoryRefused):
+                return pending
+            self.ledger.keep(name, raws[name])
+        return judge_files(self.source, plan.files, files, raws)
 
 
 def steps(context: StepContext) -> CatalogueSteps:
-    """As a deployment syncs one of its catalogues."""
+    """Return the steps by which a deployment syncs one of its catalogues."""
     (source,) = (one for one in catalogue_sources(context.environ) if one.name == context.source.name)
     return CatalogueSteps(
         context.objects,

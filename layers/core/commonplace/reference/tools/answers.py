@@ -46,7 +46,9 @@ def _open(schema: dict[str, Any]) -> None:
 
 
 class OpenOutput(Output):
-    """Of which the list of tools says that it is an object, no more: all that it may hold would double the list."""
+    """An output of which the list of tools says that it is an object, no more: all that it may hold would double the
+    list.
+    """
 
     model_config = ConfigDict(json_schema_extra=_open)
 
@@ -131,7 +133,7 @@ def product_of(catalogue: Catalogue) -> str:
 
 
 def headlines(hit: Hit) -> list[str]:
-    """What has to be known before anything of an entry is used."""
+    """Return what has to be known before anything of an entry is used."""
     entry, called = hit.entry, code(hit.entry.called)
     told = []
     if hit.instead_of:
@@ -165,7 +167,7 @@ def kind_of(hit: Hit, several: bool) -> str:
 
 
 def named(catalogue: Catalogue, id: str) -> str:
-    """What an entry is called where there is one, so that it can be looked up by that."""
+    """Return what an entry is called where there is one, so that it can be looked up by that."""
     found = placed_of(catalogue, id)
     if found is None:
         return code(id)
@@ -175,7 +177,7 @@ def named(catalogue: Catalogue, id: str) -> str:
 
 
 def placed_of(catalogue: Catalogue, id: str) -> Placed | None:
-    """By halving: entries are in order of id."""
+    """Return the entry of this id, by halving: entries are in order of id."""
     at = bisect_left(catalogue.entries, id, key=lambda placed: placed.entry.id)
     found = catalogue.entries[at : at + 1]
     return found[0] if found and found[0].entry.id == id else None

@@ -1,7 +1,7 @@
 """The tool `list_commands`: every command by category, a page at a time."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pydantic import Field
 
 from commonplace.kernel.errors import NotFound
-from commonplace.reference.model import Entry, Within
+from commonplace.reference.model import Entry
 from commonplace.reference.tools import services
 from commonplace.reference.tools.answers import OpenOutput, product_of
 from commonplace.reference.tools.markdown import block, line
@@ -40,7 +40,7 @@ class ListArguments(services.Filtered):
 
 
 class Row(NamedTuple):
-    """In the order of lists."""
+    """A row of the list, in the order of lists."""
 
     product: str
     """Empty where there is one alone."""
@@ -82,40 +82,38 @@ def tools(using: ReferenceServices) -> tuple[Tool, ...]:
 
 def list_commands(using: ReferenceServices, call: Call, asked: ListArguments) -> Answer:  # noqa: ARG001 - a tool's shape
     category, module = services.filtered(asked.category), services.filtered(asked.module)
-    rows = _listed(using, category, module, asked.within)
+    found = using.reference.commands(category, module, asked.within)
+    products: dict[int, str] = {}
+    if using.several:
+        for catalogue in using.reference.catalogues():
+            products |= dict.fromkeys(map(id, catalogue.entries), product_of(catalogue))
+    rows = [
+        Row(
+            products.get(id(placed), ""),
+            placed.entry.subcategory or placed.entry.category,
+            line(placed.entry.called, NAME_CHARACTERS),
+            placed.entry,
+        )
+        for placed in found
+    ]
+    rows.sort(key=lambda row: (row.product, row.label, row.called.casefold(), row.entry.id))
     if not rows:
-        raise _none(using, category, module, asked.within)
+        hints = services.unknown(using, category, module, asked.within)
+        if not hints:
+            known = [one.slug for one in services.with_commands(using)]
+            hints = [f"Categories with commands: {services.listed(known)}."]
+        raise NotFound("There is no command under these conditions.", hint=" ".join(hints))
     question = f"{category} {module} {asked.within}"
     version = using.reference.version
-    start = _position(asked.cursor, question, version)
+    resumed: int | str = 0
+    if asked.cursor is not None:
+        resumed = budgets.resume(asked.cursor, tool=LIST, question=question, version=version)
+    start = resumed if isinstance(resumed, int) else 0
     counts = Counter(row.label for row in rows)
     for characters in SUMMARY_CHARACTERS if len(rows) - start <= MOST_NAMES else ():
         answer = _page(rows, start, counts, len(rows) - start, characters=characters)
         if cost(answer) <= ROOM:
             return answer
-    return _longest(rows, start, counts, question, version)
-
-
-def _listed(using: ReferenceServices, category: str | None, module: str | None, within: Within) -> list[Row]:
-    found = using.reference.commands(category, module, within)
-    products: dict[int, str] = {}
-    if using.several:
-        for catalogue in using.reference.catalogues():
-            products |= dict.fromkeys(map(id, catalogue.entries), product_of(catalogue))
-    rows = (
-        Row(
-            products.get(id(placed), ""),
-            placed.entry.subcategory or placed.entry.category,
-            _name(placed.entry),
-            placed.entry,
-        )
-        for placed in found
-    )
-    return sorted(rows, key=lambda row: (row.product, row.label, row.called.casefold(), row.entry.id))
-
-
-def _longest(rows: Sequence[Row], start: int, counts: Counter[str], question: str, version: str) -> Answer:
-    """The page with about as many names as there is room for; with one at least."""
     size = _guessed(rows[start:-1])
     while True:
         cursor = budgets.handle(start + size, tool=LIST, question=question, version=version)
@@ -126,7 +124,7 @@ def _longest(rows: Sequence[Row], start: int, counts: Counter[str], question: st
 
 
 def _guessed(rows: Sequence[Row]) -> int:
-    """How many rows fit, by what each of them costs: to weigh whole pages takes far longer."""
+    """Return how many rows fit, by what each of them costs: to weigh whole pages takes far longer."""
     left, group = ROOM - HEAD_TOKENS, ""
     for at, row in enumerate(rows[:MOST_NAMES]):
         if (own := f"{row.product} {row.label}") != group:
@@ -148,33 +146,23 @@ def _page(
     cursor: str | None = None,
 ) -> Answer:
     """`characters` is how long a summary may be."""
-    groups = groupby(rows[start : start + size], lambda row: (row.product, row.label))
+    # The largest categories, as many as leave room for commands.
+    largest = fitting(counts.most_common(), lambda one: estimate_tokens(one[0]) + 8, COUNTED_TOKENS)
+    groups: list[Group] = []
+    for (product, label), members in groupby(rows[start : start + size], lambda row: (row.product, row.label)):
+        found = list(members)
+        summaries = {row.called: line(row.entry.summary, characters) if characters else "" for row in found}
+        old = [row.called for row in found if row.entry.deprecated]
+        groups.append(Group(product=product or None, category=label, commands=summaries, deprecated=old or None))
     data = Commands(
         total=len(rows),
-        categories=_counted(counts) if start == 0 and len(counts) > 1 else None,
-        groups=[_group(product, label, list(found), characters) for (product, label), found in groups],
+        categories=dict(largest) if start == 0 and len(counts) > 1 else None,
+        groups=groups,
         next_cursor=cursor,
     )
-    return Answer(_text(data, start, size, len(counts)), data)
-
-
-def _counted(counts: Counter[str]) -> dict[str, int]:
-    """The largest, as many as leave room for commands."""
-    return dict(fitting(counts.most_common(), lambda one: estimate_tokens(one[0]) + 8, COUNTED_TOKENS))
-
-
-def _group(product: str, label: str, rows: Sequence[Row], characters: int) -> Group:
-    return Group(
-        product=product or None,
-        category=label,
-        commands={row.called: line(row.entry.summary, characters) if characters else "" for row in rows},
-        deprecated=[row.called for row in rows if row.entry.deprecated] or None,
-    )
-
-
-def _text(data: Commands, start: int, size: int, categories: int) -> str:
-    """How many there are, and how to go on, come first: a reader takes a page that looks full for all there is."""
-    head = f"{data.total} commands in {_plural(categories)}."
+    # How many there are, and how to go on, come first: a reader takes a page that looks full for all there is.
+    categories = len(counts)
+    head = f"{data.total} commands in " + ("one category." if categories == 1 else f"{categories} categories.")
     head += f" Here are {start + 1} to {start + size}." if data.next_cursor or start else ""
     lines = [head]
     if data.categories:
@@ -183,34 +171,10 @@ def _text(data: Commands, start: int, size: int, categories: int) -> str:
     if data.next_cursor:
         lines.append(f"{LIST} goes on with cursor `{data.next_cursor}`; a category narrows it.")
     for group in data.groups:
-        lines += ["", f"**{', '.join(filter(None, (group.product, group.category)))}**", block("\n".join(_rows(group)))]
-    return "\n".join([*lines, "", "get_command tells syntax, options and examples of each."])
-
-
-def _rows(group: Group) -> Iterator[str]:
-    """As a shell would take them: what follows a name is a comment."""
-    for name, summary in group.commands.items():
-        told = " ".join(filter(None, ("(deprecated)" if name in (group.deprecated or ()) else "", summary)))
-        yield f"{name} # {told}" if told else name
-
-
-def _name(entry: Entry) -> str:
-    return line(entry.called, NAME_CHARACTERS)
-
-
-def _position(cursor: str | None, question: str, version: str) -> int:
-    """Raises InvalidInput for a cursor of another question, or of commands that have changed since."""
-    if cursor is None:
-        return 0
-    found = budgets.resume(cursor, tool=LIST, question=question, version=version)
-    return found if isinstance(found, int) else 0
-
-
-def _none(using: ReferenceServices, category: str | None, module: str | None, within: Within) -> NotFound:
-    known = [one.slug for one in services.with_commands(using)]
-    told = services.unknown(using, category, module, within) or [f"Categories with commands: {services.listed(known)}."]
-    return NotFound("There is no command under these conditions.", hint=" ".join(told))
-
-
-def _plural(categories: int) -> str:
-    return "one category" if categories == 1 else f"{categories} categories"
+        shown = []
+        for name, summary in group.commands.items():
+            # As a shell would take them: what follows a name is a comment.
+            told = " ".join(filter(None, ("(deprecated)" if name in (group.deprecated or ()) else "", summary)))
+            shown.append(f"{name} # {told}" if told else name)
+        lines += ["", f"**{', '.join(filter(None, (group.product, group.category)))}**", block("\n".join(shown))]
+    return Answer("\n".join([*lines, "", "get_command tells syntax, options and examples of each."]), data)

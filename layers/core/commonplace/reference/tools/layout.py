@@ -14,7 +14,7 @@ LEAST_CONTENT = 25
 
 
 class Item(NamedTuple):
-    """What stands on a page after its head. Items of one kind and place that follow each other are a group."""
+    """A part of a page after its head. Items of one kind and place that follow each other are a group."""
 
     kind: str
     """`required`, `parameters`, `content`, `examples` or `related_ids`, as the data has them."""
@@ -28,7 +28,7 @@ class Item(NamedTuple):
 
 
 def tokens(text: str, data: Any) -> int:
-    """Of the larger of text and data, with what stands before the next."""
+    """Return the tokens of the larger of text and data, with what stands before the next."""
     return max(estimate_tokens(text), estimate_tokens(compact(data))) + 1
 
 
@@ -50,7 +50,9 @@ class Pages:
         self.pages[-1].append(item)
 
     def add_content(self, content: str, beginning: str) -> None:
-        """In pieces that are the content when laid end to end. `beginning` is how a reader sees one that is whole."""
+        """Add the content in pieces that are it when laid end to end. `beginning` is how a reader sees one that is
+        whole.
+        """
         start = 0
         while start < len(content):
             if self.left < LEAST_CONTENT + 2 * GROUP_TOKENS:
@@ -65,7 +67,7 @@ class Pages:
                 self._turn()
 
     def fits(self, item: Item) -> bool:
-        """Whether it has room on the page that is being filled."""
+        """Return whether it has room on the page that is being filled."""
         return self._left_by(item) >= 0
 
     def _left_by(self, item: Item) -> int:

@@ -17,10 +17,8 @@ from commonplace.reference.model import (
     Asked,
     Catalogue,
     CommandAnswer,
-    EndpointAnswer,
     Hit,
     Method,
-    Within,
 )
 from commonplace.reference.spelling import spelling
 from commonplace.reference.tools import services
@@ -129,11 +127,27 @@ def get_api_endpoint(using: ReferenceServices, call: Call, asked: EndpointArgume
     path, method = _split(asked)
     answer = using.reference.endpoint(stated("path", path), method, checked(using, asked.within))
     if not answer.hits:
-        raise _no_endpoint(path, method, answer, may_report(using, call))
+        if answer.methods:
+            raise NotFound(f"This path has no method {method}.", hint=f"It has {', '.join(answer.methods)}. {NEVER}")
+        servers = f"Servers are {', '.join(answer.hosts[:MAX_HOSTS])}. " if answer.hosts else ""
+        hint = _hint(answer.suggestions, servers + SEARCH_THEM, may_report(using, call))
+        raise NotFound(f"There is no endpoint “{repeated(path)}”.", hint=hint)
     if len(answer.hits) == 1:
-        data, text = page_of(answer.hits[0], asked.page, asked.room - HEAD_TOKENS // 2, using.several)
-        return Answer(text, Endpoints(endpoints=[data]))
-    return _methods(answer.hits, asked, using.several)
+        entry, text = page_of(answer.hits[0], asked.page, asked.room - HEAD_TOKENS // 2, using.several)
+        return Answer(text, Endpoints(endpoints=[entry]))
+    if asked.page > 1:  # each method has pages of its own
+        methods = ", ".join(hit.entry.method or "" for hit in answer.hits)
+        raise InvalidInput("Pages are those of one method.", hint=f"Give a method: {methods}.")
+    shown = fit_many(answer.hits, asked.room - HEAD_TOKENS, using.several, evenly=True)
+    shortened = any(one.continued_by or not one.commit for one, _ in shown)
+    hints = ["Give a method to read one of them whole."] if shortened else []
+    if left := len(answer.hits) - len(shown):
+        hints.append(f"{left} more have no room here: give a method.")
+    data = Endpoints(endpoints=[one for one, _ in shown], hints=hints or None)
+    products = list(dict.fromkeys(hit.catalogue.name for hit in answer.hits))
+    of = f" in {len(products)} catalogues: give catalogue for one of {either(products)}" if len(products) > 1 else ""
+    head = " ".join([f"{len(answer.hits)} methods of this path{of}.", *hints])
+    return Answer("\n\n".join([head, *(text for _, text in shown)]), data)
 
 
 def get_guide(using: ReferenceServices, call: Call, asked: GuideArguments) -> Answer:
@@ -146,11 +160,19 @@ def get_guide(using: ReferenceServices, call: Call, asked: GuideArguments) -> An
     if len(products) > 1:
         raise InvalidInput("Several products have a guide of this name.", hint=f"Give catalogue: {either(products)}.")
     if found:
-        return _page(using, _current(found[0]), asked)
+        hit = found[0]
+        new = placed_of(hit.catalogue, hit.entry.replaced_by or "") if hit.entry.deprecated else None
+        return _page(using, replace(hit, placed=new, instead_of=hit.entry) if new else hit, asked)
     if by_id:
         entry = by_id[0].entry
         raise NotFound(f"{code(name)} is no guide.", hint=f"{TOOL_OF[entry.type]} gives {code(entry.called)}.")
-    hint = _hint(_near_guides(using, name, within), SEARCH_GUIDES, may_report(using, call))
+    # What a search for it finds, of each type the best; else titles that are spelt like it.
+    types = [one for one in ENTRY_TYPES if one not in TOOL_OF]
+    answers = [using.reference.search(Asked(name, one, limit=2, within=within)) for one in types]
+    hits = sorted((hit for answer in answers for hit in answer.hits), key=lambda hit: -hit.score)
+    spelt = (name for answer in answers for name in answer.suggestions)
+    near = list(dict.fromkeys([*(hit.entry.title for hit in hits), *spelt]))[:SUGGESTIONS]
+    hint = _hint(near, SEARCH_GUIDES, may_report(using, call))
     raise NotFound(f"There is no guide “{repeated(asked.guide)}”.", hint=hint)
 
 
@@ -158,32 +180,6 @@ def _page(using: ReferenceServices, hit: Hit, asked: Paged, others: Sequence[str
     data, text = page_of(hit, asked.page, asked.room, using.several)
     also = [f"This is of {code(hit.catalogue.name)}. Give catalogue for that of {either(others)}."] if others else []
     return Answer("\n\n".join([*also, text]), OneEntry(**dict(data), others=list(others) or None))
-
-
-def _methods(hits: Sequence[Hit], asked: EndpointArguments, several: bool) -> Answer:
-    """Raises InvalidInput for a further page: each method has its own."""
-    if asked.page > 1:
-        methods = ", ".join(hit.entry.method or "" for hit in hits)
-        raise InvalidInput("Pages are those of one method.", hint=f"Give a method: {methods}.")
-    shown = fit_many(hits, asked.room - HEAD_TOKENS, several, evenly=True)
-    hints = (
-        ["Give a method to read one of them whole."]
-        if any(one.continued_by or not one.commit for one, _ in shown)
-        else []
-    )
-    if left := len(hits) - len(shown):
-        hints.append(f"{left} more have no room here: give a method.")
-    data = Endpoints(endpoints=[one for one, _ in shown], hints=hints or None)
-    products = list(dict.fromkeys(hit.catalogue.name for hit in hits))
-    of = f" in {len(products)} catalogues: give catalogue for one of {either(products)}" if len(products) > 1 else ""
-    head = " ".join([f"{len(hits)} methods of this path{of}.", *hints])
-    return Answer("\n\n".join([head, *(text for _, text in shown)]), data)
-
-
-def _current(hit: Hit) -> Hit:
-    """What replaced it, if it is deprecated."""
-    new = placed_of(hit.catalogue, hit.entry.replaced_by or "") if hit.entry.deprecated else None
-    return replace(hit, placed=new, instead_of=hit.entry) if new else hit
 
 
 def _titled(catalogues: Sequence[Catalogue], title: str) -> Iterator[Hit]:
@@ -194,15 +190,6 @@ def _titled(catalogues: Sequence[Catalogue], title: str) -> Iterator[Hit]:
             entry = placed.entry
             if entry.type not in TOOL_OF and folded in map(spelling, (entry.title, *entry.aliases)):
                 yield Hit(catalogue, placed, matched_by="name", score=1.0)
-
-
-def _near_guides(using: ReferenceServices, title: str, within: Within) -> list[str]:
-    """What a search for it finds, of each type the best; else titles that are spelt like it."""
-    types = [one for one in ENTRY_TYPES if one not in TOOL_OF]
-    answers = [using.reference.search(Asked(title, one, limit=2, within=within)) for one in types]
-    hits = sorted((hit for answer in answers for hit in answer.hits), key=lambda hit: -hit.score)
-    spelt = (name for answer in answers for name in answer.suggestions)
-    return list(dict.fromkeys([*(hit.entry.title for hit in hits), *spelt]))[:SUGGESTIONS]
 
 
 def _split(asked: EndpointArguments) -> tuple[str, Method | None]:
@@ -228,13 +215,6 @@ def _no_command(name: str, answer: CommandAnswer, reports: bool) -> NotFound:
         )
     onward = f"{AS_ENDPOINT} {LIST_THEM}" if _ENDPOINT.match(name) else LIST_THEM
     return NotFound(f"There is no command “{repeated(name)}”.", hint=_hint(answer.suggestions, onward, reports))
-
-
-def _no_endpoint(path: str, method: Method | None, answer: EndpointAnswer, reports: bool) -> NotFound:
-    if answer.methods:
-        return NotFound(f"This path has no method {method}.", hint=f"It has {', '.join(answer.methods)}. {NEVER}")
-    onward = f"Servers are {', '.join(answer.hosts[:MAX_HOSTS])}. {SEARCH_THEM}" if answer.hosts else SEARCH_THEM
-    return NotFound(f"There is no endpoint “{repeated(path)}”.", hint=_hint(answer.suggestions, onward, reports))
 
 
 def _hint(suggestions: Sequence[str], onward: str, reports: bool) -> str:

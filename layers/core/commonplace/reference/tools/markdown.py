@@ -43,7 +43,7 @@ def closed(text: str) -> str:
 
 
 def open_fence(text: str) -> str:
-    """Of the code block in which a text ends; empty outside of one."""
+    """Return the fence of the code block in which a text ends; empty outside of one."""
     fence = ""
     for row in text.splitlines():
         found = _FENCE.match(row)

@@ -101,7 +101,7 @@ def beginning_of(hit: Hit, room: int, several: bool = False, *, alone: bool = Fa
 
 
 def tool_of(hit: Hit) -> str:
-    """Which tool pages through an entry."""
+    """Return which tool pages through an entry."""
     return TOOL_OF.get(hit.entry.type, "get_guide")
 
 
@@ -120,21 +120,32 @@ def _opened(hit: Hit, laid: Laid, items: Sequence[Item], place: dict[str, Any], 
 
 
 def _laid(hit: Hit, room: int, several: bool) -> Laid:
-    entry, source = hit.entry, _source(hit)
+    entry = hit.entry
+    place = hit.catalogue.source_url(hit.placed) or f"{code(hit.placed.path)} at commit {hit.catalogue.commit_sha}"
+    written = f" ({line(entry.source, 200)})" if entry.source else ""
+    source = f"Source: {place}{written}, updated {entry.last_updated[:10]}"
     head, parts, more, shortened = _head(hit, room, several)
-    again = {key: value for key, value in head.items() if key in _AGAIN}
+    every = {key: value for key, value in head.items() if key in _AGAIN}
     laid = Pages(
         room - tokens("\n\n".join([*parts, source]), dumped(EntryData(**head))),
-        room - tokens(code(entry.called), dumped(EntryData(**again))),
+        room - tokens(code(entry.called), dumped(EntryData(**every))),
     )
-    content = _content(entry)
+    content, exact = entry.content.strip(), line(entry.syntax or entry.called)
+    # The content of a command has its syntax (seed 003, "Testing"), unless that is long.
+    if entry.type == "command" and exact not in content and estimate_tokens(exact) <= SYNTAX_TOKENS:
+        content = f"{code(exact)}\n\n{content}".strip()
     examples = [Item("examples", None, _example(one), dumped(one)) for one in _examples(entry)[1:]]
     after = sum(item.tokens + GROUP_TOKENS for item in (*examples, Item("", None, "", content)))
     left = laid.left
     lines, short = optional(hit, left - (after if after <= left * SHARE_OF_TEXT else 0))
     for item in (*more, *lines):
         laid.add(item)
-    laid.add_content(content, _without_repeats(entry, content))
+    # The content without what stands above it already.
+    again = re.escape(entry.syntax or entry.called)
+    text = re.sub(rf"(?:\*\*Syntax:?\*\*:?\s*```\w*\n{again}\n```|`{again}`)(?:\n+|\Z)", "", content, count=1).strip()
+    opening, _, rest = text.partition("\n\n")
+    repeats = opening.strip().rstrip(".") == entry.summary.strip().rstrip(".")
+    laid.add_content(content, rest.strip() if repeats else text)
     for item in examples:
         laid.add(item)
     related = entry.related_ids[:MAX_RELATED]
@@ -150,7 +161,9 @@ _AGAIN = ("id", "type", "title", "name", "method", "path_template", "catalogue",
 
 
 def _head(hit: Hit, room: int, several: bool) -> tuple[dict[str, Any], list[str], Sequence[Item], bool]:
-    """What is never cut: data, text, required parameters that no answer has room for, and whether any are shortened."""
+    """Return what is never cut: data, text, required parameters that no answer has room for, and whether any are
+    shortened.
+    """
     entry = hit.entry
     examples = _examples(entry)[:1]
     data = brief(hit, several) | {
@@ -167,11 +180,18 @@ def _head(hit: Hit, room: int, several: bool) -> tuple[dict[str, Any], list[str]
         "last_updated": entry.last_updated,
         "matched_by": hit.matched_by,
     }
+    facts = (
+        kind_of(hit, several),
+        " / ".join(filter(None, (entry.category, entry.subcategory))),
+        f"module {entry.module}" if entry.module else None,
+        f"found by {hit.matched_by}" if hit.matched_by not in ("name", "words") else None,
+        f"id {entry.id}",
+    )
     exact = [line(one, 2_000) for one in (entry.syntax or entry.called, *entry.usages)]
     parts = [
         *headlines(hit),
         block("\n".join(exact)) if entry.syntax or entry.called != entry.title else f"**{line(entry.title)}**",
-        f"{line(entry.summary)} ({_facts(hit, several)})",
+        f"{line(entry.summary)} ({', '.join(fact for fact in facts if fact)})",
         *([f"Authentication: {line(entry.authentication, 1_000)}"] if entry.authentication else []),
     ]
     shown = [_example(example) for example in examples]
@@ -205,7 +225,7 @@ def _written(items: Iterable[Item]) -> tuple[dict[str, Any], list[str]]:
 
 
 def _summed(items: Iterable[Item]) -> str:
-    """What a page holds, in a few words."""
+    """Return what a page holds, in a few words."""
     told = []
     for (kind, place), group in groupby(items, lambda item: (item.kind, item.place)):
         count = sum(1 for _ in group)
@@ -213,34 +233,6 @@ def _summed(items: Iterable[Item]) -> str:
         if kind != "related_ids":
             told.append("the text" if kind == "content" else f"{count} {noun[: -(count == 1) or None]}")
     return ", ".join(told)
-
-
-def _content(entry: Entry) -> str:
-    """That of a command has its syntax (seed 003, "Testing"), unless that is long."""
-    content, exact = entry.content.strip(), line(entry.syntax or entry.called)
-    if entry.type != "command" or exact in content or estimate_tokens(exact) > SYNTAX_TOKENS:
-        return content
-    return f"{code(exact)}\n\n{content}".strip()
-
-
-def _without_repeats(entry: Entry, content: str) -> str:
-    """Of the content, what does not stand above it already."""
-    again = re.escape(entry.syntax or entry.called)
-    text = re.sub(rf"(?:\*\*Syntax:?\*\*:?\s*```\w*\n{again}\n```|`{again}`)(?:\n+|\Z)", "", content, count=1).strip()
-    first, _, after = text.partition("\n\n")
-    return after.strip() if first.strip().rstrip(".") == entry.summary.strip().rstrip(".") else text
-
-
-def _facts(hit: Hit, several: bool) -> str:
-    entry = hit.entry
-    facts = (
-        kind_of(hit, several),
-        " / ".join(filter(None, (entry.category, entry.subcategory))),
-        f"module {entry.module}" if entry.module else None,
-        f"found by {hit.matched_by}" if hit.matched_by not in ("name", "words") else None,
-        f"id {entry.id}",
-    )
-    return ", ".join(fact for fact in facts if fact)
 
 
 def _examples(entry: Entry) -> list[ExampleData]:
@@ -263,15 +255,8 @@ def _example(example: ExampleData) -> str:
     return told + (f"\nOutput:\n{block(example.output)}" if example.output else "")
 
 
-def _source(hit: Hit) -> str:
-    place = hit.catalogue.source_url(hit.placed)
-    place = place or f"{code(hit.placed.path)} at commit {hit.catalogue.commit_sha}"
-    written = f" ({line(hit.entry.source, 200)})" if hit.entry.source else ""
-    return f"Source: {place}{written}, updated {hit.entry.last_updated[:10]}"
-
-
 def fit_many(hits: Sequence[Hit], room: int, several: bool = False, *, evenly: bool = False) -> list[Shown]:
-    """As many of the first as fit in a line each; what they leave is spent on more of them, the first one first.
+    """Return as many of the first as fit in a line each; what they leave is spent on more of them, in order.
 
     `evenly`: on the heads of all, before the rest of any.
     """
@@ -292,11 +277,11 @@ def fit_many(hits: Sequence[Hit], room: int, several: bool = False, *, evenly: b
 
 
 def fit_names(hits: Sequence[Hit], room: int) -> list[str]:
-    """What the first of these are called, as many as there is room for."""
+    """Return what the first of these are called, as many as there is room for."""
     names = [line(hit.entry.called, NAME_CHARACTERS) for hit in hits]
     return [name for name, spent in zip(names, accumulate(map(name_cost, names)), strict=True) if spent <= room]
 
 
 def name_cost(name: str) -> int:
-    """With what stands around it."""
+    """Return the tokens of a name with what stands around it."""
     return estimate_tokens(compact(name)) + 2

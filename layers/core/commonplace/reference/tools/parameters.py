@@ -4,7 +4,6 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import partial
 
 from commonplace.reference.model import Catalogue, Entry, Hit, Parameter, Place
 from commonplace.reference.tools.layout import GROUP_TOKENS, Item
@@ -39,7 +38,11 @@ def parameters_of(entry: Entry, *, essential: bool) -> list[Parameter]:
     Needed are as well the fields at the top of a body that may be left out, or is one of several, and needs them.
     """
     order = list(PLACES)
-    wanted = [one for one in entry.parameters or () if essential is (one.required or bool(_at_top(one) and _need(one)))]
+    wanted = [
+        one
+        for one in entry.parameters or ()
+        if essential is (one.required or bool(one.place == "body" and _depth(one) == 0 and _need(one)))
+    ]
     return sorted(wanted, key=lambda one: order.index(one.place))
 
 
@@ -83,12 +86,8 @@ def _depth(parameter: Parameter) -> int:
     return parameter.name.count(".") + parameter.name.count("[]")
 
 
-def _at_top(parameter: Parameter) -> bool:
-    return parameter.place == "body" and _depth(parameter) == 0
-
-
 def _need(parameter: Parameter) -> str:
-    """When it is required, as the generator of endpoints says at the end of a description."""
+    """Return when it is required, as the generator of endpoints says at the end of a description."""
     found = _NEED.search(parameter.description)
     return found[1] if found else ""
 
@@ -105,13 +104,12 @@ def fitted(
     kind: str, parameters: Sequence[Parameter], left: int, lengths: Sequence[int] = LENGTHS
 ) -> tuple[list[Item], int]:
     """A line each, with as much of their descriptions as leaves room for all; else with the least. And how much."""
-    fits = partial(_fits, kind, parameters, left)
+
+    def fits(most: int) -> bool:
+        return spent(_item(kind, one, most) for one in parameters) <= left
+
     most = lengths[min(bisect_left(lengths, True, key=fits), len(lengths) - 1)]
     return [_item(kind, one, most) for one in parameters], most
-
-
-def _fits(kind: str, parameters: Sequence[Parameter], left: int, most: int) -> bool:
-    return spent(_item(kind, one, most) for one in parameters) <= left
 
 
 def spent(items: Iterable[Item]) -> int:
@@ -119,7 +117,9 @@ def spent(items: Iterable[Item]) -> int:
 
 
 def _item(kind: str, parameter: Parameter, most: int) -> Item:
-    """Of a command as a help page has it: in a code block names need no marks. When it is required is never cut."""
+    """Write that of a command as a help page has it: in a code block names need no marks. When it is required is never
+    cut.
+    """
     names = line(", ".join((parameter.name, *parameter.aliases)), 1_000)
     said = line(parameter.description, most) if most else ""
     if parameter.place in ("argument", "option"):

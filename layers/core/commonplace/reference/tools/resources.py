@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from commonplace.kernel.errors import CommonplaceError, InvalidInput, NotFound
-from commonplace.reference.model import Hit
 from commonplace.reference.tools import services
 from commonplace.reference.tools.markdown import code, line
 from commonplace.reference.tools.pages import page_of
@@ -59,7 +58,7 @@ def quoted(text: str) -> str:
 
 
 def product_of(titles: list[str]) -> str:
-    """What the product is called; several catalogues are several names."""
+    """Return what the product is called; several catalogues are several names."""
     names = [named for title in titles[:MAX_TITLES] if (named := line(title, MAX_TITLE_CHARACTERS))]
     if not names:
         return "this product"
@@ -97,7 +96,10 @@ def templates(using: ReferenceServices) -> tuple[Template, ...]:
             description="A command, an endpoint, a guide or another entry, whole.",
             mime_type=MARKDOWN,
             read=partial(_entry, using),
-            complete={"catalogue": completer(using, _names), "id": completer(using, _ids)},
+            complete={
+                "catalogue": completer(using, lambda using, _: (one.name for one in using.reference.catalogues())),
+                "id": completer(using, _ids),
+            },
         ),
         Template(
             uri_template="reference://commands/{category}",
@@ -106,7 +108,9 @@ def templates(using: ReferenceServices) -> tuple[Template, ...]:
             description="Every command of a category or subcategory, with what it does.",
             mime_type=MARKDOWN,
             read=partial(_commands, using),
-            complete={"category": completer(using, _categories)},
+            complete={
+                "category": completer(using, lambda using, _: (one.slug for one in services.with_commands(using)))
+            },
         ),
     )
 
@@ -114,11 +118,6 @@ def templates(using: ReferenceServices) -> tuple[Template, ...]:
 def completer(using: ReferenceServices, values: Values) -> Complete:
     """Completes over what is published at the moment."""
     return lambda typed, given: fitting(values(using, given), typed)
-
-
-def command_names(using: ReferenceServices, _: Mapping[str, str]) -> Iterable[str]:
-    """Those that are not deprecated."""
-    return (one.entry.called for one in using.reference.commands() if not one.entry.deprecated)
 
 
 def product(using: ReferenceServices) -> str:
@@ -155,19 +154,15 @@ def _entry(using: ReferenceServices, _: Call, given: Mapping[str, str]) -> tuple
     if hit is None:
         near = list(fitting(_ids(using, given), given["id"][:40]))[:3]
         raise NotFound("There is no such entry.", hint=f"Nearest: {', '.join(near)}." if near else None)
-    return entry_told(hit), MARKDOWN
-
-
-def entry_told(hit: Hit) -> str:
-    """All of it, with every example."""
-    _, text = page_of(hit, room=WHOLE_TOKENS)
+    # All of it, with every example.
+    text = page_of(hit, room=WHOLE_TOKENS)[1]
     words = (("Also called", hit.entry.aliases), ("Keywords", hit.entry.keywords))
     more = [f"{name}: {', '.join(line(one, 200) for one in values)}" for name, values in words if values]
-    return "\n\n".join([f"# {line(hit.entry.title)}", text, *more]) + "\n"
+    return "\n\n".join([f"# {line(hit.entry.title)}", text, *more]) + "\n", MARKDOWN
 
 
 def _commands(using: ReferenceServices, _: Call, given: Mapping[str, str]) -> tuple[Text, str]:
-    """As many as fit in the largest answer that a client takes."""
+    """Return as many commands as fit in the largest answer that a client takes."""
     category = services.filtered(given["category"])
     found = using.reference.commands(category)
     if not found:
@@ -183,42 +178,33 @@ def _commands(using: ReferenceServices, _: Call, given: Mapping[str, str]) -> tu
     return "\n".join(lines), MARKDOWN
 
 
-def _names(using: ReferenceServices, _: Mapping[str, str]) -> Iterable[str]:
-    return (one.name for one in using.reference.catalogues())
-
-
 def _ids(using: ReferenceServices, given: Mapping[str, str]) -> Iterable[str]:
-    """Of the catalogue that is given; of all while none is."""
+    """Return the ids of the catalogue that is given; of all while none is."""
     wanted = given.get("catalogue", "").strip()
     catalogues = (one for one in using.reference.catalogues() if not wanted or one.name == wanted)
     return (placed.entry.id for one in catalogues for placed in one.entries)
 
 
-def _categories(using: ReferenceServices, _: Mapping[str, str]) -> Iterable[str]:
-    return (one.slug for one in services.with_commands(using))
-
-
 def prompts(using: ReferenceServices) -> tuple[Prompt, ...]:
+    def names(using: ReferenceServices, _: Mapping[str, str]) -> Iterable[str]:
+        return (one.entry.called for one in using.reference.commands() if not one.entry.deprecated)
+
     return (
         Prompt(
             name="reference-assistant",
             title="Be an assistant of this product",
             description="The system prompt in place of a list of commands: search first, never make up a command.",
             arguments=(Argument(name=PAGE_CONTEXT, description="Where in the product the user is", required=False),),
-            render=partial(_assistant, using),
+            render=lambda _, given: system_prompt(product(using), given.get(PAGE_CONTEXT)),
         ),
         Prompt(
             name="explain-command",
             title="Explain a command",
             description="What a command does, its exact syntax, its options, and what to be careful with.",
-            arguments=(Argument(name="command", description="Its name", complete=completer(using, command_names)),),
+            arguments=(Argument(name="command", description="Its name", complete=completer(using, names)),),
             render=partial(_explain, using),
         ),
     )
-
-
-def _assistant(using: ReferenceServices, _: Call, given: Mapping[str, str]) -> str:
-    return system_prompt(product(using), given.get(PAGE_CONTEXT))
 
 
 def _explain(using: ReferenceServices, _: Call, given: Mapping[str, str]) -> str:

@@ -101,23 +101,25 @@ def search_knowledge(using: ReferenceServices, call: Call, given: SearchArgument
         within=given.within,
     )
     answer = using.reference.search(asked)
-    _note(answer)
-    return _found(answer, using.several) if answer.hits else _nothing(using, call, asked, answer)
-
-
-def _found(answer: SearchAnswer, several: bool) -> Answer:
-    every = _sources(answer.hits)
+    matched_by = answer.hits[0].matched_by if answer.hits else "nothing"
+    told = {"matchedBy": matched_by, "found": len(answer.hits), "shaped": answer.shaped, "fallback": answer.fallback}
+    logger.info(SEARCHED, extra=told | {"suggested": len(answer.suggestions)})
+    if not answer.hits:
+        return _nothing(using, call, asked, answer)
+    catalogues = {hit.catalogue.name: hit.catalogue for hit in answer.hits}
+    every = [Source(catalogue=name, commit=one.commit_sha, url=one.tree_url) for name, one in catalogues.items()]
     room = ROOM - HEAD_TOKENS - estimate_tokens(_written(every))
-    shown, more = _shown(answer.hits, room, several)
-    told = [entry for entry, _ in shown]
+    shown, more = _shown(answer.hits, room, using.several)
+    entries = [entry for entry, _ in shown]
     # An entry that is shown whole names its place.
-    sources = every if any(entry.commit is None for entry in told) else []
+    sources = every if any(entry.commit is None for entry in entries) else []
     hints = [FALLBACK] if answer.fallback else []
     if left := len(answer.hits) - len(shown):
         hints.append(f"{left} more were found than are told here: narrow it with type or category.")
-    data = Found(results=told, more=more or None, hints=hints or None, sources=sources or None)
+    data = Found(results=entries, more=more or None, hints=hints or None, sources=sources or None)
+    head = f"{len(shown)} results, the best first." if len(shown) > 1 else "One result."
     also = f"Also: {', '.join(map(code, more))}" if more else ""
-    parts = [" ".join([_count(len(shown)), *hints]), *(text for _, text in shown), also, _written(sources)]
+    parts = [" ".join([head, *hints]), *(text for _, text in shown), also, _written(sources)]
     return Answer("\n\n".join(part for part in parts if part), data)
 
 
@@ -145,24 +147,9 @@ def _nothing(using: ReferenceServices, call: Call, asked: Asked, answer: SearchA
     return Answer(" ".join([SHAPED if answer.shaped else NOTHING, *meant, *hints, SAY_SO]), data)
 
 
-def _note(answer: SearchAnswer) -> None:
-    matched_by = answer.hits[0].matched_by if answer.hits else "nothing"
-    told = {"matchedBy": matched_by, "found": len(answer.hits), "shaped": answer.shaped, "fallback": answer.fallback}
-    logger.info(SEARCHED, extra=told | {"suggested": len(answer.suggestions)})
-
-
-def _sources(hits: Sequence[Hit]) -> list[Source]:
-    catalogues = {hit.catalogue.name: hit.catalogue for hit in hits}
-    return [Source(catalogue=name, commit=one.commit_sha, url=one.tree_url) for name, one in catalogues.items()]
-
-
 def _written(sources: Sequence[Source]) -> str:
     return (
         "Source: " + ", ".join(f"{one.url or f'commit {one.commit}'} ({one.catalogue})" for one in sources)
         if sources
         else ""
     )
-
-
-def _count(results: int) -> str:
-    return f"{results} results, the best first." if results > 1 else "One result."

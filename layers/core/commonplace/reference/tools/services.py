@@ -1,4 +1,4 @@
-"""What the tools of the reference share: services, filters with their values in use, and who may report gaps."""
+"""The services that the tools of the reference share: filters with their values in use, and who may report gaps."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ class ReferenceServices:
     organisation: str = "default"
     """The deployment's own: of gaps that are reported by accounts without one."""
     keeps_gaps: bool = True
-    """Whether there is a list of gaps."""
+    """True if there is a list of gaps."""
 
     @property
     def several(self) -> bool:
-        """Whether an answer has to say which product it is about."""
+        """Return whether an answer has to say which product it is about."""
         return len(self.reference.catalogues()) > 1
 
 
 class Filtered(Arguments):
-    """What a look-up can be limited to."""
+    """The filters of a look-up."""
 
     catalogue: str | None = None
     """Of one product alone; its name or title."""
@@ -58,7 +58,7 @@ class Filtered(Arguments):
 
 
 def may_report(using: ReferenceServices, call: Call) -> bool:
-    """Whether this caller could report a gap now; otherwise the tool is not suggested."""
+    """Return whether this caller could report a gap now; otherwise the tool is not suggested."""
     need = Need(REPORTERS, scope(NAME, "write"), "commands")
     open_to_writing = using.keeps_gaps and not call.caller.read_only
     return open_to_writing and judge(call.caller.principal, need) is Verdict.ALLOWED
@@ -78,13 +78,13 @@ def filtered(value: str | None) -> str | None:
 
 
 def in_use(using: ReferenceServices, *names: str) -> dict[str, Callable[[], Sequence[str]]]:
-    """By argument, the values that the list of tools names: as many of the first as there is room for."""
+    """Return, by argument, the values that the list of tools names: as many of the first as there is room for."""
     known = {"catalogue": catalogues, "version": versions, "category": categories, "module": modules}
     return {name: lambda values=known[name]: listable(values(using)) for name in names}  # type: ignore[misc]
 
 
 def listable(values: Sequence[str]) -> Sequence[str]:
-    """As many of the first as there is room for."""
+    """Return as many of the first as there is room for."""
     return fitting(values, lambda value: estimate_tokens(f"{value}, "), LISTED_TOKENS)
 
 
@@ -93,7 +93,7 @@ def catalogues(using: ReferenceServices) -> Sequence[str]:
 
 
 def versions(using: ReferenceServices, catalogue: str | None = None) -> Sequence[str]:
-    """Of this catalogue, or of all."""
+    """Return the versions of this catalogue, or of all."""
     found = (one for one in using.reference.catalogues() if Within(catalogue).admits(one))
     return list(dict.fromkeys(one.version for one in found if one.version))
 
@@ -117,7 +117,7 @@ def modules(using: ReferenceServices) -> Sequence[str]:
 def unknown(
     using: ReferenceServices, category: str | None = None, module: str | None = None, within: Within = EVERYWHERE
 ) -> list[str]:
-    """What to say of conditions that nothing can fulfil."""
+    """Return what to say of conditions that nothing can fulfil."""
     asked = [("category", category, categories), ("module", module, modules)]
     found = [(kind, value, known(using)) for kind, value, known in asked if value]
     missed = [(kind, value, known) for kind, value, known in found if value not in known]

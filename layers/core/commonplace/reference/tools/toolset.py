@@ -66,7 +66,9 @@ def _found(using: ReferenceServices, run: Callable[..., Any], call: Call, given:
 
 
 def toolset(context: ToolsetContext) -> Toolset | None:
-    """As a deployment serves it; None without catalogues. Gaps are kept where there is a table of records."""
+    """Return the toolset that a deployment serves; None without catalogues. Gaps are kept where there is a table of
+    records.
+    """
     catalogues = catalogue_sources(context.environ)
     age = CatalogueReaderSettings.from_environ(context.environ).max_age_seconds
     if not catalogues:

@@ -45,6 +45,10 @@ logger = logging.getLogger(__name__)
 
 BUSY_SECONDS = 10.0
 
+Look = Literal["no", "soon", "now"]
+"""When a newer version of a published index is looked for before it is read: never, if the last look is some time ago,
+or in any case."""
+
 MAPPED_BYTES = 1 << 30
 """Of the file, that are read without being copied."""
 
@@ -88,7 +92,7 @@ class EmbeddedEngine:
         self.apply(upserts, tombstones)
 
     def apply(self, upserts: Sequence[IndexedRecord], tombstones: Sequence[Tombstone]) -> bool:
-        """As `write`, and says whether anything changed."""
+        """Write as `write` does, and return whether anything changed."""
         with self._writing() as database:
             found = tables.facts(database)
             if found:
@@ -104,7 +108,7 @@ class EmbeddedEngine:
                 self._replace(records)
             except IndexMismatch:
                 logger.warning("the index file is damaged and is made anew")
-                self.close()
+                self._disconnect()
                 for name in (self.path.name, f"{self.path.name}-wal", f"{self.path.name}-shm"):
                     self.path.with_name(name).unlink(missing_ok=True)
                 self._replace(records)
@@ -169,8 +173,8 @@ class EmbeddedEngine:
     def fetch(
         self, wanted: Sequence[tuple[RecordId, int | None]], query: Query, vector: QueryVector | None = None
     ) -> dict[RecordId, Found]:
-        """What is shown of the wanted records; those that are gone are left out. Raises Unavailable."""
-        with self._reading() as database:
+        """Return what is shown of the wanted records; those that are gone are left out. Raises Unavailable."""
+        with self._reading("no") as database:
             if database is None:
                 return {}
             snapshot = self._read(database)
@@ -184,7 +188,7 @@ class EmbeddedEngine:
 
     def tokens(self, wanted: Sequence[RecordId]) -> dict[RecordId, tuple[bytes, ...]]:
         """The token ids of the records' chunks. Raises Unavailable."""
-        with self._reading() as database:
+        with self._reading("no") as database:
             if database is None:
                 return {}
             snapshot = self._read(database)
@@ -196,8 +200,8 @@ class EmbeddedEngine:
             return {record: parts for record, parts in found.items() if parts is not None}
 
     def ranks(self, record: RecordId, query: Query, vector: QueryVector | None, filters: Filters) -> Standing:
-        """Where the record stands in each leg. Raises Unavailable."""
-        with self._reading() as database:
+        """Return where the record stands in each leg. Raises Unavailable."""
+        with self._reading("no") as database:
             held = self._held(database, record) if database else None
             if database is None or held is None:
                 return Standing(None, None)
@@ -220,19 +224,19 @@ class EmbeddedEngine:
 
     def versions(self) -> Iterator[tuple[RecordId, int]]:
         """Every live record and its version."""
-        with self._reading() as database:
+        with self._reading("now") as database:
             rows = database.execute("SELECT id, version FROM records WHERE deleted = 0 ORDER BY id") if database else ()
             return iter([(RecordId(record), version) for record, version in rows])
 
     def held(self, ids: Sequence[RecordId]) -> dict[RecordId, int]:
         """The versions of those of `ids` that are live."""
-        with self._reading() as database:
+        with self._reading("now" if ids else "soon") as database:
             found = {record: self._held(database, record) for record in ids} if database else {}
             return {record: version for record, version in found.items() if version is not None}
 
     def incomplete(self) -> Iterator[RecordId]:
         """Live records that wait for vectors."""
-        with self._reading() as database:
+        with self._reading("now") as database:
             if database is None or self._facts["model"] == tables.LEXICAL_ONLY:
                 return iter(())
             rows = database.execute("SELECT id FROM records WHERE deleted = 0 AND embedded = 0 ORDER BY id")
@@ -259,6 +263,9 @@ class EmbeddedEngine:
 
     def close(self) -> None:
         """Lets go of the file."""
+        self._disconnect()
+
+    def _disconnect(self) -> None:
         with self._lock:
             if self._database:
                 self._database.close()
@@ -299,7 +306,7 @@ class EmbeddedEngine:
         return int(row[0]) if row else None
 
     @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection | None]:
+    def _reading(self, look: Look = "soon") -> Iterator[sqlite3.Connection | None]:  # noqa: ARG002 - see PublishedEngine
         """One consistent state of the file, or None when there is nothing in it yet."""
         with self._lock, self._translated():
             database = self._open()
@@ -341,7 +348,7 @@ class EmbeddedEngine:
         inode = self.path.stat().st_ino if self.path.exists() else None
         if self._database and inode == self._inode:
             return self._database
-        self.close()
+        self._disconnect()
         if inode is None and (self._read_only or not self.path.parent.exists()):
             return None
         mode = "ro" if self._read_only else "rwc"
@@ -368,7 +375,7 @@ class EmbeddedEngine:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            self.close()
+            self._disconnect()
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
                 raise IndexMismatch("The search index is damaged.", hint=tables.REBUILD) from error
             raise Unavailable("The search index does not answer.") from error

@@ -2,36 +2,27 @@
 
 import logging
 import shutil
+import sqlite3
 import tempfile
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from threading import RLock
 from urllib.parse import unquote, urlsplit
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.objects import ObjectStore, PreconditionFailed
-from commonplace.search.embedded.engine import EmbeddedEngine
-from commonplace.search.filters import Filters
+from commonplace.search.embedded.engine import EmbeddedEngine, Look
 from commonplace.search.model import (
     VECTOR_FLOOR,
-    Candidates,
     EmbeddingProvider,
-    Found,
     IndexedRecord,
-    Page,
-    Position,
-    QueryVector,
-    RecordId,
-    Standing,
     Tombstone,
-    Vector,
 )
-from commonplace.search.query import Query
 
 logger = logging.getLogger(__name__)
 
@@ -40,12 +31,13 @@ ATTEMPTS = 3
 REFRESH_SECONDS = 2.0
 
 
-class PublishedEngine:
+class PublishedEngine(EmbeddedEngine):
     """The index at one key of the store, worked on in a copy of this process's own.
 
     Reading looks for a newer version at most every `refresh_seconds` and goes on with the copy at hand when the store
-    does not answer. Writing takes the newest version, applies, and puts it back if nobody else did meanwhile: else it
-    begins again, three times in all.
+    does not answer. What is shown comes from the version that was searched, what is compared with the store from that
+    which is published now. Writing takes the newest version, applies, and puts it back if nobody else did meanwhile:
+    else it begins again, three times in all.
     """
 
     def __init__(
@@ -59,19 +51,17 @@ class PublishedEngine:
         clock: Callable[[], float] = time.monotonic,
         vector_floor: float = VECTOR_FLOOR,
     ) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="index-", dir=folder))
+        self._copies = 0
+        # One complete file, without a log beside it: it is published as it is.
+        super().__init__(self._next_path(), provider, read_only=True, journal="delete", vector_floor=vector_floor)
         self._objects = objects
         self._key = key
         self._provider = provider
-        self._folder = Path(tempfile.mkdtemp(prefix="index-", dir=folder))
         self._clean = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._refresh_seconds = refresh_seconds
-        self._clock = clock
-        self._vector_floor = vector_floor
-        self._lock = RLock()
-        self._copies = 0
+        self._seconds = clock
         self._etag: str | None = None
-        self._path = self._next_path()
-        self._engine = self._opened(self._path, read_only=True)
         self._looked: float | None = None
 
     def write(self, upserts: Sequence[IndexedRecord], tombstones: Sequence[Tombstone]) -> None:
@@ -87,63 +77,11 @@ class PublishedEngine:
 
         self._publish(change, afresh=True)
 
-    def model(self) -> str | None:
-        self._look()
-        with self._lock:
-            return self._engine.model()
-
     def state(self) -> str | None:
         """The ETag of the copy at hand."""
         self._look()
         with self._lock:
             return self._etag
-
-    def candidates(self, query: Query, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
-        self._look()
-        with self._lock:
-            return self._engine.candidates(query, vector, filters, size)
-
-    def page(self, query: Query, filters: Filters, size: int, after: Position | None = None) -> Page:
-        self._look()
-        with self._lock:
-            return self._engine.page(query, filters, size, after)
-
-    def fetch(
-        self, wanted: Sequence[tuple[RecordId, int | None]], query: Query, vector: QueryVector | None = None
-    ) -> dict[RecordId, Found]:
-        # Without a look at the store: what is shown comes from the version that was searched.
-        with self._lock:
-            return self._engine.fetch(wanted, query, vector)
-
-    def tokens(self, wanted: Sequence[RecordId]) -> dict[RecordId, tuple[bytes, ...]]:
-        with self._lock:
-            return self._engine.tokens(wanted)
-
-    def ranks(self, record: RecordId, query: Query, vector: QueryVector | None, filters: Filters) -> Standing:
-        with self._lock:
-            return self._engine.ranks(record, query, vector, filters)
-
-    def versions(self) -> Iterator[tuple[RecordId, int]]:
-        with self._lock:
-            return self._newest().versions()
-
-    def held(self, ids: Sequence[RecordId]) -> dict[RecordId, int]:
-        if not ids:
-            self._look()
-        with self._lock:
-            return (self._newest() if ids else self._engine).held(ids)
-
-    def incomplete(self) -> Iterator[RecordId]:
-        with self._lock:
-            return self._newest().incomplete()
-
-    def known(self, keys: Sequence[str]) -> Mapping[str, Vector]:
-        self._look()
-        with self._lock:
-            return self._engine.known(keys)
-
-    def remember(self, vectors: Mapping[str, Vector]) -> None:
-        """Nothing: vectors are kept with the chunks that are written."""
 
     def sweep(self, before: datetime) -> int:
         """Publishes an index without the tombstones buried before then, if there are any."""
@@ -159,8 +97,18 @@ class PublishedEngine:
     def close(self) -> None:
         """Lets go of the copy and removes it."""
         with self._lock:
-            self._engine.close()
+            super().close()
             self._clean()
+
+    @contextmanager
+    def _reading(self, look: Look = "soon") -> Iterator[sqlite3.Connection | None]:
+        if look == "soon":
+            self._look()
+        with self._lock:
+            if look == "now":
+                self._newest()
+            with super()._reading() as database:
+                yield database
 
     def _publish(self, change: Callable[[EmbeddedEngine], bool], *, afresh: bool = False) -> None:
         with self._lock:
@@ -177,9 +125,9 @@ class PublishedEngine:
 
     def _try_publishing(self, change: Callable[[EmbeddedEngine], bool], *, afresh: bool) -> None:
         path = self._next_path()
-        if self._path.exists() and not afresh:
-            path.write_bytes(self._path.read_bytes())
-        writer = self._opened(path, read_only=False)
+        if self.path.exists() and not afresh:
+            path.write_bytes(self.path.read_bytes())
+        writer = EmbeddedEngine(path, self._provider, journal="delete", vector_floor=self._vector_floor)
         try:
             changed = change(writer)
         finally:
@@ -205,7 +153,7 @@ class PublishedEngine:
         a copy each waits for its own.
         """
         with self._lock:
-            now = self._clock()
+            now = self._seconds()
             if self._looked is not None and now - self._looked < self._refresh_seconds:
                 return
             etag, path = self._etag, self._next_path()
@@ -238,27 +186,18 @@ class PublishedEngine:
         path.write_bytes(stored.body)
         return stored.etag
 
-    def _newest(self) -> EmbeddedEngine:
-        """The version that is published now."""
-        now, path = self._clock(), self._next_path()
+    def _newest(self) -> None:
+        """Takes the version that is published now."""
+        now, path = self._seconds(), self._next_path()
         newer = self._fetched(path, self._etag)
         if newer != self._etag:
             self._take(path, newer)
         self._looked = now
-        return self._engine
 
     def _take(self, path: Path, etag: str | None) -> None:
-        snapshot = self._engine.snapshot
-        self._engine.close()
-        self._path.unlink(missing_ok=True)
-        self._path, self._etag, self._engine = path, etag, self._opened(path, read_only=True)
-        self._engine.snapshot = snapshot
-
-    def _opened(self, path: Path, *, read_only: bool) -> EmbeddedEngine:
-        # One complete file, without a log beside it: it is published as it is.
-        return EmbeddedEngine(
-            path, self._provider, read_only=read_only, journal="delete", vector_floor=self._vector_floor
-        )
+        self._disconnect()
+        self.path.unlink(missing_ok=True)
+        self.path, self._etag = path, etag
 
     def _next_path(self) -> Path:
         self._copies += 1
@@ -272,7 +211,7 @@ def open_index(
     *,
     read_only: bool,
     refresh_seconds: float = REFRESH_SECONDS,
-) -> EmbeddedEngine | PublishedEngine:
+) -> EmbeddedEngine:
     """The index at `file:///PATH` or at `s3://BUCKET/KEY`, where `objects` is the store of that bucket."""
     parts = urlsplit(location)
     if parts.scheme == "file":

@@ -16,7 +16,6 @@ from commonplace.search.model import Chunk, Found, LegHit, Record, RecordId
 from commonplace.search.names import grade, query_keys
 from commonplace.search.query import Query
 from commonplace.search.spelling import edits_allowed, suggest
-from commonplace.search.word_distance import distance
 
 
 class Conditions:
@@ -39,7 +38,11 @@ class Conditions:
             self._add("records.rowid IN (SELECT record FROM record_authors WHERE author IN ({}))", filters.authors)
         if filters.aliases:
             self._add("records.rowid IN (SELECT record FROM names WHERE kind = 'a' AND name IN ({}))", filters.aliases)
-        self._add_owner(filters)
+        if filters.organisation is not None:
+            public = " OR records.public = 1" if filters.or_public else ""
+            self._add(f"(records.organisation = {{}}{public})", (filters.organisation,))
+        elif filters.or_public:
+            self._parts.append("records.public = 1")
         for tag in filters.tags_all:
             self._add("records.rowid IN (SELECT record FROM record_tags WHERE tag = {})", (tag,))
         if filters.tags_any:
@@ -57,13 +60,6 @@ class Conditions:
 
     def sql(self) -> str:
         return " AND ".join(self._parts)
-
-    def _add_owner(self, filters: Filters) -> None:
-        if filters.organisation is not None:
-            public = " OR records.public = 1" if filters.or_public else ""
-            self._add(f"(records.organisation = {{}}{public})", (filters.organisation,))
-        elif filters.or_public:
-            self._parts.append("records.public = 1")
 
     def _add_dates(self, filters: Filters) -> None:
         ranges = (
@@ -123,10 +119,13 @@ def found(database: sqlite3.Connection, wanted: Mapping[RecordId, int | None]) -
             (json.dumps(list(wanted.values())),),
         )
     }
-    return {
-        RecordId(record): Found(_record(record, version, json.loads(fields)), chunks.get(wanted[record] or 0))
-        for record, version, fields in records
-    }
+    shown: dict[RecordId, Found] = {}
+    for record, version, fields in records:
+        values: dict[str, Any] = json.loads(fields)
+        values |= {name: tuple(values[name]) for name in ("tags", "aliases", "roles", "authors")}
+        whole = Record(id=record, version=version, body="", chunks=(), **values)
+        shown[RecordId(record)] = Found(whole, chunks.get(wanted[record] or 0))
+    return shown
 
 
 def tokens(database: sqlite3.Connection, wanted: Mapping[RecordId, Sequence[int]]) -> dict[RecordId, tuple[bytes, ...]]:
@@ -136,11 +135,6 @@ def tokens(database: sqlite3.Connection, wanted: Mapping[RecordId, Sequence[int]
     kept = dict(database.execute(query, (rows,)))
     found = {record: tuple(kept[row] for row in rows) for record, rows in wanted.items()}
     return {record: parts for record, parts in found.items() if parts and None not in parts}
-
-
-def _record(record: RecordId, version: int, fields: dict[str, Any]) -> Record:
-    several = {name: tuple(fields[name]) for name in ("tags", "aliases", "roles", "authors")}
-    return Record(id=record, version=version, body="", chunks=(), **(fields | several))
 
 
 class IndexedVocabulary:
@@ -174,4 +168,4 @@ def suggestions(
     database: sqlite3.Connection, snapshot: Snapshot, query: Query, conditions: Conditions
 ) -> tuple[str, ...]:
     """The query with its misspelt words corrected, best first."""
-    return suggest(query, IndexedVocabulary(database, snapshot, conditions), distance)
+    return suggest(query, IndexedVocabulary(database, snapshot, conditions))

@@ -50,7 +50,7 @@ LAST = "\U0010ffff"
 
 
 class Scores(NamedTuple):
-    """Of each record in one leg, and of each chunk."""
+    """The scores of each record in one leg, and of each chunk."""
 
     records: "Array"
     chunks: "Array"
@@ -110,7 +110,9 @@ class Snapshot:
         return self._chunks
 
     def by_words(self, database: sqlite3.Connection, terms: Sequence[str]) -> Scores:
-        """By its labels and its best passage, as a nested query of OpenSearch scores a record; 0 without any term."""
+        """Return the scores by labels and best passage, as a nested query of OpenSearch scores a record; 0 without any
+        term.
+        """
         import numpy
 
         records, chunks = numpy.zeros(len(self._ids)), numpy.zeros(len(self._chunks.rows))
@@ -121,7 +123,7 @@ class Snapshot:
         return Scores(records + self._best(chunks, 0.0), chunks, 0.0)
 
     def by_vector(self, vector: Vector) -> Scores:
-        """By similarity; minus infinity without a vector."""
+        """Return the scores by similarity; minus infinity without a vector."""
         import numpy
 
         embedded = self._chunks.embedded
@@ -157,12 +159,12 @@ class Snapshot:
         return (1 + int((kept & better).sum()) if kept[place] else None), float(values[place])
 
     def place(self, record: RecordId) -> int | None:
-        """Of a live record in the order of ids."""
+        """Return the place of a live record in the order of ids."""
         at = bisect_left(self._ids, record)
         return at if at < len(self._ids) and self._ids[at] == record else None
 
     def rows_of_chunks(self, record: RecordId) -> list[int]:
-        """In order; none where the record is gone."""
+        """Return the rows in order; none where the record is gone."""
         place = self.place(record)
         rows: list[int] = [] if place is None else self._chunks.rows[slice(*self._spans[place])].tolist()
         return rows
@@ -178,7 +180,7 @@ class Snapshot:
         return next((row for row in rows if row & (MOST_CHUNKS - 1) == ordinal), rows[0] if rows else None)
 
     def mask(self, filters: Filters, allowed: Callable[[], Iterable[int]]) -> "Array":
-        """Which records pass the filters; `allowed` gives their rows."""
+        """Return which records pass the filters; `allowed` gives their rows."""
         import numpy
 
         mask = self._masks.get(filters)
@@ -201,11 +203,11 @@ class Snapshot:
         return kept
 
     def fits(self, vector: Vector) -> bool:
-        """Whether a vector can be compared with those of the chunks."""
+        """Return whether a vector can be compared with those of the chunks."""
         return not self._chunks.embedded.any() or len(vector) == self._chunks.vectors.shape[1]
 
     def knows(self, database: sqlite3.Connection, term: str) -> bool:
-        """Whether a record has the term."""
+        """Return whether a record has the term."""
         return any(len(self._scores_of(database, table, term)[0]) for table in ("passages", "labels"))
 
     def words(self, database: sqlite3.Connection, letter: str) -> list[tuple[str, int]]:
@@ -222,7 +224,10 @@ class Snapshot:
         kept = self._terms.get((table, term))
         if kept is None:
             found = numpy.fromiter(database.execute(_SCORES[table], (f'"{term}"',)), "i8,f4")
-            places = self._places(found["f0"]) if table == "labels" else self._chunk_places(found["f0"])
+            if table == "labels":
+                places = self._places(found["f0"])
+            else:
+                places = self._by_chunk[numpy.searchsorted(self._chunks.rows, found["f0"], sorter=self._by_chunk)]
             kept = self._terms[table, term] = places.astype(numpy.int32), found["f1"].copy()
             self._kept_scores += len(places)
             while self._kept_scores > SCORES_PER_CHUNK * len(self._chunks.rows) and len(self._terms) > 1:
@@ -235,12 +240,6 @@ class Snapshot:
         import numpy
 
         places: Array = self._by_row[numpy.searchsorted(self._rows, rows, sorter=self._by_row)]
-        return places
-
-    def _chunk_places(self, rows: "Array") -> "Array":
-        import numpy
-
-        places: Array = self._by_chunk[numpy.searchsorted(self._chunks.rows, rows, sorter=self._by_chunk)]
         return places
 
     def _best(self, chunks: "Array", none: float) -> "Array":
@@ -273,7 +272,7 @@ class Snapshot:
 
 
 def _loaded(found: Iterator[tuple[int, bytes | None]], count: int) -> Chunks:
-    """Of so many rows and vectors. They are read in blocks, so that all of them are in memory once, not twice."""
+    """Return the chunks of so many rows. They are read in blocks, so that all of them are in memory once, not twice."""
     import numpy
 
     rows, embedded = numpy.zeros(count, numpy.int64), numpy.zeros(count, bool)

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from commonplace.search.analysis import ANALYSIS_VERSION, terms
 from commonplace.search.chunks import CHUNKER_VERSION
 from commonplace.search.embeddings import embedding_text, vector_key
-from commonplace.search.model import IndexedRecord, IndexMismatch, Record, RecordId, Tombstone, Vector
+from commonplace.search.model import IndexedRecord, IndexMismatch, RecordId, Tombstone, Vector
 from commonplace.search.models.tokens import TOKENS_VERSION
 from commonplace.search.names import name_keys, names_of
 from commonplace.search.text import plain, words
@@ -81,6 +81,15 @@ _OWN = (
     *("labels", "passages", "vocabulary", "spellings"),
 )
 
+_COLUMNS = {
+    name if name != "group" else "group_name": name
+    for name in (
+        *("content_type", "group", "release", "status", "date", "created_at", "path", "fingerprint", "organisation"),
+        *("public", "valid_from", "valid_until", "confidence"),
+    )
+}
+"""The columns of `records` that filters look at, and the fields of `Record` that they hold."""
+
 REBUILD = 'Invoke the index function with {"source": "commonplace.operator", "rebuild": true}.'
 
 SPARE_VECTORS = 1_000
@@ -113,15 +122,9 @@ def _count_write(database: sqlite3.Connection) -> None:
 
 
 def state(database: sqlite3.Connection) -> State:
-    """What changes with every write."""
+    """Return what changes with every write."""
     number, token = database.execute("SELECT number, token FROM writes ORDER BY number DESC LIMIT 1").fetchone()
     return int(number), str(token)
-
-
-def forget_removed_words(database: sqlite3.Connection) -> None:
-    """Merges the word lists: until then they still hold the words of what was taken out."""
-    for table in ("labels", "passages", "spellings"):
-        database.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")  # noqa: S608
 
 
 def drop(database: sqlite3.Connection) -> None:
@@ -131,7 +134,7 @@ def drop(database: sqlite3.Connection) -> None:
 
 
 def facts(database: sqlite3.Connection) -> dict[str, str]:
-    """What the file says of itself; nothing when it is new."""
+    """Return what the file says of itself; nothing when it is new."""
     if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
         return {}
     return dict(database.execute("SELECT name, value FROM meta"))
@@ -167,14 +170,26 @@ def apply(
 
     `now`, in seconds since 1970, is when tombstones are buried.
     """
-    taken_out = _any_live(database, [indexed.record.id for indexed in upserts] + [gone.id for gone in tombstones])
-    changed = [_put(database, indexed, model) for indexed in upserts] + [
-        _bury(database, gone, now) for gone in tombstones
-    ]
+    ids = [indexed.record.id for indexed in upserts] + [gone.id for gone in tombstones]
+    query = "SELECT 1 FROM records WHERE deleted = 0 AND id = ?"
+    taken_out = any(database.execute(query, (record,)).fetchone() for record in ids)
+    changed = [_put(database, indexed, model) for indexed in upserts]
+    for gone in tombstones:
+        row = _claim(database, gone.id, (gone.version, False, False))
+        changed.append(row is not None)
+        if row is not None:
+            database.execute("UPDATE records SET buried = ? WHERE rowid = ?", (now, row))
     if any(changed):
-        _forget_spare_vectors(database)
+        (kept,) = database.execute("SELECT count(*) FROM vectors").fetchone()
+        (used,) = database.execute("SELECT count(DISTINCT vector) FROM chunks").fetchone()
+        if kept - used > SPARE_VECTORS + used:
+            database.execute(
+                "DELETE FROM vectors WHERE rowid NOT IN (SELECT vector FROM chunks WHERE vector IS NOT NULL)"
+            )
         if taken_out:
-            forget_removed_words(database)
+            # Until the word lists are merged they still hold the words of what was taken out.
+            for table in ("labels", "passages", "spellings"):
+                database.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")  # noqa: S608
         _count_write(database)
     return any(changed)
 
@@ -182,11 +197,6 @@ def apply(
 def sweep(database: sqlite3.Connection, before: float) -> int:
     """Forgets the tombstones that were buried before then, in the open transaction; says how many."""
     return database.execute("DELETE FROM records WHERE deleted = 1 AND buried < ?", (before,)).rowcount
-
-
-def _any_live(database: sqlite3.Connection, ids: Iterable[RecordId]) -> bool:
-    query = "SELECT 1 FROM records WHERE deleted = 0 AND id = ?"
-    return any(database.execute(query, (record,)).fetchone() for record in ids)
 
 
 def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bool:
@@ -198,27 +208,13 @@ def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bo
     row = _claim(database, record.id, (record.version, True, embedded))
     if row is None:
         return False
+    shown = asdict(record)
+    for name in ("body", "chunks", "version", "id", "identifiers", "tag_parents"):
+        del shown[name]
+    columns = ", ".join(f"{column} = ?" for column in _COLUMNS)
     database.execute(
-        "UPDATE records SET content_type = ?, group_name = ?, release = ?, status = ?, date = ?, created_at = ?,"
-        " path = ?, fingerprint = ?, organisation = ?, public = ?, valid_from = ?, valid_until = ?, confidence = ?,"
-        " buried = NULL, fields = ? WHERE rowid = ?",
-        (
-            record.content_type,
-            record.group,
-            record.release,
-            record.status,
-            record.date,
-            record.created_at,
-            record.path,
-            record.fingerprint,
-            record.organisation,
-            record.public,
-            record.valid_from,
-            record.valid_until,
-            record.confidence,
-            _fields(record),
-            row,
-        ),
+        f"UPDATE records SET {columns}, buried = NULL, fields = ? WHERE rowid = ?",  # noqa: S608 - constants
+        (*(getattr(record, name) for name in _COLUMNS.values()), json.dumps(shown, ensure_ascii=False), row),
     )
     found_by = dict.fromkeys((*record.tags, *record.tag_parents))
     database.executemany("INSERT INTO record_tags VALUES (?, ?)", [(tag, row) for tag in found_by])
@@ -232,19 +228,15 @@ def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bo
         "INSERT INTO names VALUES (?, ?, ?, ?)",
         [(row, key, name, kind) for kind, name in names_of(record) for key in name_keys(name, kind)],
     )
+    aliases, tags, authors = ("\n".join(values) for values in (record.aliases, record.tags, record.authors))
+    labels = (record.title, aliases, record.description or "", tags, authors, record.content_type)
     database.execute(
         "INSERT INTO labels (rowid, title, aliases, description, tags, authors, kind) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (row, *(" ".join(terms(label)) for label in (*_labels(record), record.content_type))),
+        (row, *(" ".join(terms(label)) for label in labels)),
     )
     _put_chunks(database, row, indexed, vectors, model)
     database.execute("INSERT INTO spellings (rowid, words) VALUES (?, ?)", (row, _all_words(database, row)))
     return True
-
-
-def _labels(record: Record) -> tuple[str, ...]:
-    several = (record.aliases, record.tags, record.authors)
-    aliases, tags, authors = ("\n".join(values) for values in several)
-    return record.title, aliases, record.description or "", tags, authors
 
 
 def _put_chunks(
@@ -290,13 +282,6 @@ def chunk_rows(record: int) -> tuple[int, int]:
     return chunk_row(record, 0), chunk_row(record, MOST_CHUNKS - 1)
 
 
-def _bury(database: sqlite3.Connection, gone: Tombstone, now: float) -> bool:
-    row = _claim(database, gone.id, (gone.version, False, False))
-    if row is not None:
-        database.execute("UPDATE records SET buried = ? WHERE rowid = ?", (now, row))
-    return row is not None
-
-
 def _claim(database: sqlite3.Connection, record: RecordId, rank: tuple[int, bool, bool]) -> int | None:
     """Empties the record's row for a write of this rank, or answers None when what is there stands as high."""
     version, live, embedded = rank
@@ -310,19 +295,6 @@ def _claim(database: sqlite3.Connection, record: RecordId, rank: tuple[int, bool
     row, held_version, deleted, held_embedded = held
     if rank <= (held_version, not deleted, bool(held_embedded)):
         return None
-    _clear(database, row)
-    database.execute(
-        f"UPDATE records SET written = {_NEXT_WRITE},"  # noqa: S608 - a constant
-        " version = ?, deleted = ?, embedded = ?, content_type = NULL, group_name = NULL,"
-        " release = NULL, status = NULL, date = NULL, created_at = NULL,"
-        " path = NULL, fingerprint = NULL, organisation = NULL,"
-        " public = NULL, valid_from = NULL, valid_until = NULL, confidence = NULL, fields = '{}' WHERE rowid = ?",
-        (version, not live, embedded, row),
-    )
-    return int(row)
-
-
-def _clear(database: sqlite3.Connection, row: int) -> None:
     if database.execute("SELECT 1 FROM labels WHERE rowid = ?", (row,)).fetchone():
         # The table keeps no text: a removal has to name the words.
         database.execute(
@@ -342,6 +314,13 @@ def _clear(database: sqlite3.Connection, row: int) -> None:
         "DELETE FROM record_authors WHERE record = ?",
     ):
         database.execute(statement, (row,))
+    emptied = ", ".join(f"{column} = NULL" for column in _COLUMNS)
+    database.execute(
+        f"UPDATE records SET written = {_NEXT_WRITE}, version = ?, deleted = ?, embedded = ?,"  # noqa: S608 - constants
+        f" {emptied}, fields = '{{}}' WHERE rowid = ?",
+        (version, not live, embedded, row),
+    )
+    return int(row)
 
 
 def _all_words(database: sqlite3.Connection, row: int) -> str:
@@ -355,13 +334,6 @@ def _all_words(database: sqlite3.Connection, row: int) -> str:
     return " ".join(dict.fromkeys(word for text in texts for word in words(text)))
 
 
-def _forget_spare_vectors(database: sqlite3.Connection) -> None:
-    (kept,) = database.execute("SELECT count(*) FROM vectors").fetchone()
-    (used,) = database.execute("SELECT count(DISTINCT vector) FROM chunks").fetchone()
-    if kept - used > SPARE_VECTORS + used:
-        database.execute("DELETE FROM vectors WHERE rowid NOT IN (SELECT vector FROM chunks WHERE vector IS NOT NULL)")
-
-
 def known_vectors(database: sqlite3.Connection, keys: Iterable[str]) -> dict[str, Vector]:
     """The vectors kept under these keys."""
     found: dict[str, Vector] = {}
@@ -370,10 +342,3 @@ def known_vectors(database: sqlite3.Connection, keys: Iterable[str]) -> dict[str
         if row:
             found[key] = array("f", row[0])
     return found
-
-
-def _fields(record: Record) -> str:
-    kept = asdict(record)
-    for name in ("body", "chunks", "version", "id", "identifiers", "tag_parents"):
-        del kept[name]
-    return json.dumps(kept, ensure_ascii=False)

@@ -9,7 +9,7 @@ import logging
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError, IncompleteReadError
 from botocore.exceptions import ConnectionError as NoConnection
@@ -63,7 +63,12 @@ def translated(model: str) -> Iterator[None]:
     try:
         yield
     except ClientError as error:
-        raise _refused(model, error) from error
+        code, metadata = code_of(error), error.response.get("ResponseMetadata", {})
+        status = metadata.get("HTTPStatusCode", 0)
+        if code in PASSING or status in PASSING_STATUS or status >= 500:
+            raise Transient(f"The model {model} does not answer now ({code or status}).") from error
+        logger.error("a model refuses", extra={"model": model, "code": code, "requestId": metadata.get("RequestId")})
+        raise Unavailable(f"The model {model} refuses ({code or status}).", hint=HINTS.get(code)) from error
     except (NoConnection, HTTPClientError, IncompleteReadError) as error:
         raise Transient(f"The model {model} is out of reach.") from error
     except (ResponseParserError, TypeError, ValueError, AttributeError) as error:
@@ -83,22 +88,6 @@ def code_of(error: BaseException | None) -> str:
     return str(error.response.get("Error", {}).get("Code", "")) if isinstance(error, ClientError) else ""
 
 
-def _refused(model: str, error: ClientError) -> Unavailable:
-    code = code_of(error)
-    metadata = error.response.get("ResponseMetadata", {})
-    status = metadata.get("HTTPStatusCode", 0)
-    if code in PASSING or status in PASSING_STATUS or status >= 500:
-        return Transient(f"The model {model} does not answer now ({code or status}).")
-    logger.error("a model refuses", extra={"model": model, "code": code, "requestId": metadata.get("RequestId")})
-    return Unavailable(f"The model {model} refuses ({code or status}).", hint=HINTS.get(code))
-
-
-class Runtime(Protocol):
-    """The client of `bedrock-runtime`, as far as it is used."""
-
-    def invoke_model(self, *, modelId: str, body: bytes, contentType: str, accept: str) -> Mapping[str, Any]: ...
-
-
 class TitanEmbeddings:
     """`amazon.titan-embed-text-v2:0`: one text a call, at most 8,192 tokens and 50,000 characters."""
 
@@ -109,7 +98,8 @@ class TitanEmbeddings:
     safe_bytes = 8_192
     """No token is shorter than a byte: what is refused for its tokens is taken when cut to this."""
 
-    def __init__(self, client: Runtime, dimension: int = 1024) -> None:
+    def __init__(self, client: Any, dimension: int = 1024) -> None:
+        """`client` is that of `bedrock-runtime`."""
         self._client = client
         self.dimension = dimension
 
@@ -136,7 +126,7 @@ class TitanEmbeddings:
 
 
 def geography(region: str) -> str | None:
-    """Where Cohere Embed v4 is called by the profile of a geography, which keeps requests in that geography."""
+    """Return where Cohere Embed v4 is called by the profile of a geography, which keeps requests in that geography."""
     prefix = region.partition("-")[0]
     return prefix if prefix in ("us", "eu") and "-gov-" not in region else None
 
@@ -154,14 +144,16 @@ class CohereEmbeddings:
     max_bytes_per_call = 300_000
     """The texts of a call share a context of 128,000 tokens."""
 
-    def __init__(self, client: Runtime, dimension: int = 1024, *, geography: str | None = None) -> None:
+    def __init__(self, client: Any, dimension: int = 1024, *, geography: str | None = None) -> None:
+        """`client` is that of `bedrock-runtime`."""
         self._client = client
         self._model = ".".join(part for part in (geography, f"{self.name}:{self.revision}") if part)
         self.dimension = dimension
 
     def batches(self, texts: Sequence[str]) -> list[Sequence[str]]:
         fitted = [fitting(text, self.max_characters) for text in texts]
-        return batched(fitted, count=self.texts_per_call, size=self.max_bytes_per_call, measure=_bytes)
+        size = self.max_bytes_per_call
+        return batched(fitted, count=self.texts_per_call, size=size, measure=lambda text: len(text.encode()))
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> list[Vector]:
         """One vector per text, one call after the other. Raises Transient and Unavailable."""
@@ -182,14 +174,10 @@ class CohereEmbeddings:
         return [unit(vector, self.dimension) for vector in vectors]
 
 
-def _invoke(client: Runtime, model: str, body: Mapping[str, Any]) -> dict[str, Any]:
+def _invoke(client: Any, model: str, body: Mapping[str, Any]) -> dict[str, Any]:
     encoded = json.dumps(body, ensure_ascii=False).encode()
     with translated(model):
         raw = client.invoke_model(modelId=model, body=encoded, contentType=JSON, accept=JSON)["body"].read()
-    return _object(raw, model)
-
-
-def _object(raw: bytes, model: str) -> dict[str, Any]:
     try:
         answer = json.loads(raw)
     except ValueError as error:
@@ -199,20 +187,11 @@ def _object(raw: bytes, model: str) -> dict[str, Any]:
     return answer
 
 
-def _bytes(text: str) -> int:
-    return len(text.encode())
-
-
-class AgentRuntime(Protocol):
-    """The client of `bedrock-agent-runtime`, as far as it is used."""
-
-    def rerank(self, **request: Any) -> Mapping[str, Any]: ...
-
-
 class BedrockReranker:
     """Cohere Rerank 3.5 or Amazon Rerank 1.0, by its id, in the region of the client."""
 
-    def __init__(self, client: AgentRuntime, model: str, *, region: str, partition: str = "aws") -> None:
+    def __init__(self, client: Any, model: str, *, region: str, partition: str = "aws") -> None:
+        """`client` is that of `bedrock-agent-runtime`."""
         self.name = model
         self._client = client
         self._arn = f"arn:{partition}:bedrock:{region}::foundation-model/{model}"
@@ -231,26 +210,10 @@ class BedrockReranker:
         return sorted(ranked, key=lambda item: (-item.score, item.id))
 
     def _scores(self, query: str, texts: Sequence[str]) -> Iterator[tuple[int, float]]:
-        request = self._request(query, texts)
-        token: str | None = None
-        for _ in range(PAGES):
-            with translated(self.name):
-                answer = self._client.rerank(**request, **({"nextToken": token} if token else {}))
-            yield from self._pairs(answer)
-            token = answer.get("nextToken")
-            if not token:
-                return
-
-    def _pairs(self, answer: Mapping[str, Any]) -> list[tuple[int, float]]:
-        try:
-            return [(int(item["index"]), float(item["relevanceScore"])) for item in answer["results"]]
-        except (KeyError, TypeError, ValueError) as error:
-            raise unreadable(self.name) from error
-
-    def _request(self, query: str, texts: Sequence[str]) -> dict[str, Any]:
-        return {
+        sources = [{"type": "TEXT", "textDocument": {"text": fitting(text, PASSAGE_CHARACTERS)}} for text in texts]
+        request = {
             "queries": [{"type": "TEXT", "textQuery": {"text": fitting(query, QUERY_CHARACTERS)}}],
-            "sources": [_source(fitting(text, PASSAGE_CHARACTERS)) for text in texts],
+            "sources": [{"type": "INLINE", "inlineDocumentSource": source} for source in sources],
             "rerankingConfiguration": {
                 "type": "BEDROCK_RERANKING_MODEL",
                 "bedrockRerankingConfiguration": {
@@ -259,7 +222,15 @@ class BedrockReranker:
                 },
             },
         }
-
-
-def _source(text: str) -> dict[str, Any]:
-    return {"type": "INLINE", "inlineDocumentSource": {"type": "TEXT", "textDocument": {"text": text}}}
+        token: str | None = None
+        for _ in range(PAGES):
+            with translated(self.name):
+                answer = self._client.rerank(**request, **({"nextToken": token} if token else {}))
+            try:
+                pairs = [(int(item["index"]), float(item["relevanceScore"])) for item in answer["results"]]
+            except (KeyError, TypeError, ValueError) as error:
+                raise unreadable(self.name) from error
+            yield from pairs
+            token = answer.get("nextToken")
+            if not token:
+                return

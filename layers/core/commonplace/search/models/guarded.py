@@ -39,7 +39,7 @@ class Guard:
         self._sleep = sleep
 
     def run(self, call: Callable[[], T]) -> T:
-        """What `call` answers. Raises Unavailable: at once while the breaker is open."""
+        """Return what `call` answers. Raises Unavailable: at once while the breaker is open."""
         trial = self._breaker.check()
         trips = self._breaker.trips
 
@@ -74,21 +74,10 @@ class GuardedEmbeddings:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._provider = provider
+        self.name, self.revision, self.dimension = provider.name, provider.revision, provider.dimension
         self._calls_at_once = calls_at_once
         breaker = breaker or CircuitBreaker(f"The embedding model {provider.name}", failures=1)
         self._guard = Guard(breaker, delays=delays, sleep=sleep)
-
-    @property
-    def name(self) -> str:
-        return self._provider.name
-
-    @property
-    def revision(self) -> str:
-        return self._provider.revision
-
-    @property
-    def dimension(self) -> int:
-        return self._provider.dimension
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> list[Vector]:
         """One vector per text, in order. Raises Unavailable when one of the calls comes to nothing."""
@@ -120,12 +109,9 @@ class GuardedReranker:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._reranker = reranker
+        self.name = reranker.name
         breaker = breaker or CircuitBreaker(f"The reranker {reranker.name}", failures=1)
         self._guard = Guard(breaker, delays=delays, sleep=sleep)
-
-    @property
-    def name(self) -> str:
-        return self._reranker.name
 
     def rerank(self, query: str, passages: Sequence[tuple[RecordId, str]]) -> list[Reranked]:
         """A score per passage. Raises Unavailable."""

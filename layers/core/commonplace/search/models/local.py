@@ -68,29 +68,16 @@ def model(folder: Path | None) -> "tuple[Tokenizer, numpy.ndarray[Any, Any]]":
 def _read_model(folder: Path | None) -> "tuple[Tokenizer, numpy.ndarray[Any, Any]]":
     from tokenizers import Tokenizer
 
-    home = folder or _package_folder()
+    home = folder
+    if home is None:
+        spec = importlib.util.find_spec(PACKAGE)
+        if spec is None or not spec.submodule_search_locations:
+            raise Unavailable("The local embedding model is not installed.", hint=f"Install the package {PACKAGE}.")
+        home = Path(next(iter(spec.submodule_search_locations)))
     tokenizer = Tokenizer.from_str(_read(home / TOKENIZER).decode("utf-8"))
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    return tokenizer, _single_tensor(_read(home / WEIGHTS))
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise Unavailable(f"The local embedding model lacks {path.name}.", hint=f"Install {PACKAGE} again.") from error
-
-
-def _package_folder() -> Path:
-    spec = importlib.util.find_spec(PACKAGE)
-    if spec is None or not spec.submodule_search_locations:
-        raise Unavailable("The local embedding model is not installed.", hint=f"Install the package {PACKAGE}.")
-    return Path(next(iter(spec.submodule_search_locations)))
-
-
-def _single_tensor(raw: bytes) -> "numpy.ndarray[Any, Any]":
-    """The one matrix of a safetensors file: eight bytes of header length, a JSON header, the numbers."""
+    raw = _read(home / WEIGHTS)
     import numpy
 
     length = int.from_bytes(raw[:8], "little")
@@ -98,7 +85,14 @@ def _single_tensor(raw: bytes) -> "numpy.ndarray[Any, Any]":
     (tensor,) = (value for name, value in header.items() if name != "__metadata__")
     kind = {"F16": "<f2", "F32": "<f4"}[tensor["dtype"]]
     start, end = tensor["data_offsets"]
-    return numpy.frombuffer(raw[8 + length + start : 8 + length + end], dtype=kind).reshape(tensor["shape"])
+    return tokenizer, numpy.frombuffer(raw[8 + length + start : 8 + length + end], dtype=kind).reshape(tensor["shape"])
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise Unavailable(f"The local embedding model lacks {path.name}.", hint=f"Install {PACKAGE} again.") from error
 
 
 def _mean(weights: "numpy.ndarray[Any, Any]", tokens: Sequence[int]) -> Vector:

@@ -32,7 +32,8 @@ class OnnxEmbeddings:
         self._output = _output(self._graph.outputs, self._folder)
         self.name = self._folder.name
         self.revision = self._folder.revision
-        self.dimension = self._probed_dimension()
+        (_, answer, _) = next(self._graph.run(self._output, self._graph.encode_texts([PROBE])))
+        self.dimension = int(answer.shape[-1])
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> list[Vector]:
         """One vector per text, in order; a text of more tokens than the model takes is cut. Raises Unavailable."""
@@ -55,10 +56,6 @@ class OnnxEmbeddings:
             return answer[:, 0]
         weights = mask[:, :, numpy.newaxis].astype(answer.dtype)
         return (answer * weights).sum(axis=1) / weights.sum(axis=1)
-
-    def _probed_dimension(self) -> int:
-        (_, answer, _) = next(self._graph.run(self._output, self._graph.encode_texts([PROBE])))
-        return int(answer.shape[-1])
 
 
 def _output(outputs: Mapping[str, Any], folder: ModelFolder) -> str:
@@ -99,11 +96,9 @@ class OnnxReranker:
         scores = [0.0] * len(passages)
         for positions, logits, _ in self._graph.run(self._output, encodings):
             for position, row in zip(positions, logits.reshape(len(positions), -1).tolist(), strict=True):
-                scores[position] = self._score(row)
+                if len(row) > 2 or not all(map(math.isfinite, row)):
+                    raise Unavailable(f"The model {self._folder.name} gave no score.")
+                margin = row[0] if len(row) == 1 else row[1] - row[0]
+                power = math.exp(-abs(margin))
+                scores[position] = (1 if margin >= 0 else power) / (1 + power)
         return [Reranked(record, score) for (record, _), score in zip(passages, scores, strict=True)]
-
-    def _score(self, logits: list[Any]) -> float:
-        if len(logits) > 2 or not all(math.isfinite(logit) for logit in logits):
-            raise Unavailable(f"The model {self._folder.name} gave no score.")
-        margin = logits[0] if len(logits) == 1 else logits[1] - logits[0]
-        return 1 / (1 + math.exp(-margin)) if margin >= 0 else math.exp(margin) / (1 + math.exp(margin))

@@ -91,7 +91,8 @@ class OpenAiEmbeddings:
 
     def batches(self, texts: Sequence[str]) -> list[Sequence[str]]:
         fitted = [fitting_bytes(text, MAX_TEXT_BYTES) for text in texts]
-        return batched(fitted, count=self.texts_per_call, size=MAX_BYTES_PER_CALL, measure=_bytes)
+        size = MAX_BYTES_PER_CALL
+        return batched(fitted, count=self.texts_per_call, size=size, measure=lambda text: len(text.encode()))
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> list[Vector]:  # noqa: ARG002 - one model for both
         """One vector per text, one call after the other. Raises Transient and Unavailable."""
@@ -101,7 +102,15 @@ class OpenAiEmbeddings:
         request: dict[str, Any] = {"model": self.name, "input": texts, "encoding_format": "base64"}
         if TAKES_DIMENSIONS.fullmatch(self.name):
             request["dimensions"] = self.dimension
-        return self._vectors(self._ask(json.dumps(request, ensure_ascii=False).encode()), len(texts))
+        raw = self._ask(json.dumps(request, ensure_ascii=False).encode())
+        count = len(texts)
+        try:
+            found = {int(item["index"]): item["embedding"] for item in json.loads(raw)["data"]}
+        except (ValueError, TypeError, KeyError) as error:
+            raise self._unreadable() from error
+        if found.keys() != set(range(count)):
+            raise Unavailable(f"The model {self.name} did not answer with one vector per text.")
+        return [unit(_numbers(found[index]), self.dimension) for index in range(count)]
 
     def _ask(self, body: bytes) -> bytes:
         key = self._key()
@@ -141,30 +150,20 @@ class OpenAiEmbeddings:
                 raise self._unreadable()
         return bytes(raw)
 
-    def _vectors(self, raw: bytes, count: int) -> list[Vector]:
-        try:
-            found = {int(item["index"]): item["embedding"] for item in json.loads(raw)["data"]}
-        except (ValueError, TypeError, KeyError) as error:
-            raise self._unreadable() from error
-        if found.keys() != set(range(count)):
-            raise Unavailable(f"The model {self.name} did not answer with one vector per text.")
-        return [unit(_numbers(found[index]), self.dimension) for index in range(count)]
-
     def _refused(self, status: int, headers: Mapping[str, str], raw: bytes) -> Unavailable:
         code = _code(raw)
         if code != EXHAUSTED and (status in PASSING_STATUS or status >= 500):
-            return Transient(f"The model {self.name} does not answer now ({status}).", wait_seconds=self._wait(headers))
+            # Seconds that the service states: `retry-after-ms` of its own, else `Retry-After`.
+            milliseconds = headers.get("retry-after-ms", "").strip()
+            if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", milliseconds):
+                wait: float | None = float(milliseconds) / 1_000
+            else:
+                wait = retry_after(headers.get("retry-after"), datetime.fromtimestamp(self._clock(), UTC))
+            return Transient(f"The model {self.name} does not answer now ({status}).", wait_seconds=wait)
         request = headers.get("x-request-id", "")
         shown = request if _REQUEST_ID.fullmatch(request) else ""
         logger.error("a model refuses", extra={"model": self.name, "status": status, "code": code, "requestId": shown})
         return Unavailable(f"The model {self.name} refuses ({code or status}).", hint=HINTS.get(status))
-
-    def _wait(self, headers: Mapping[str, str]) -> float | None:
-        """Seconds that the service asks for: `retry-after-ms` of its own, else `Retry-After`."""
-        milliseconds = headers.get("retry-after-ms", "").strip()
-        if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", milliseconds):
-            return float(milliseconds) / 1_000
-        return retry_after(headers.get("retry-after"), datetime.fromtimestamp(self._clock(), UTC))
 
     def _unreadable(self) -> Transient:
         return Transient(f"The model {self.name} gave an answer that cannot be read.")
@@ -193,14 +192,10 @@ def _numbers(embedding: object) -> object:
 
 
 def _code(raw: bytes) -> str:
-    """What the service calls its refusal; its sentence may quote the key or a text, and is not read."""
+    """Return what the service calls its refusal; its sentence may quote the key or a text, and is not read."""
     try:
         error = json.loads(raw)["error"]
         code = error.get("code") or error.get("type")
     except (ValueError, TypeError, KeyError, AttributeError):
         return ""
     return code if isinstance(code, str) and _CODE.fullmatch(code) else ""
-
-
-def _bytes(text: str) -> int:
-    return len(text.encode())

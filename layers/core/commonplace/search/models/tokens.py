@@ -1,4 +1,4 @@
-"""What is kept of a passage for ranking it: ids of its distinct tokens, and hashes of its distinct terms.
+"""The data of a passage that rank it: ids of its distinct tokens, and hashes of its distinct terms.
 
 By the tokens it is compared in late interaction over the token vectors of the local model: for each token of a query
 the nearest of the passage. By the terms it is known how much of the query it has. Neither needs a model call, or the
@@ -50,14 +50,14 @@ class PassageText:
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """How near a document is to a query."""
+    """The likeness of a document to a query."""
 
     tokens: float = 0.0
     """By the best of its passages, from 0 to 1."""
     coverage: float = 0.0
     """The share of the query's terms that one passage has, with the labels of its document."""
     titled: bool = False
-    """Whether the title has all terms of the query, or the query all of the title."""
+    """True if the title has all terms of the query, or the query all of the title."""
     labelled: bool = False
     """The names of one passage have all terms of the query."""
     best: int | None = None
@@ -65,12 +65,20 @@ class Likeness:
 
 
 def pack(passages: Sequence[PassageText]) -> list[bytes]:
-    """What is kept of each. Numbers are little-endian: four of 16 bits (how many tokens, terms of the title, and
+    """Return what is kept of each. Numbers are little-endian: four of 16 bits (how many tokens, terms of the title, and
     terms of names, and whether it is a listing), ids of tokens of 16 bits, hashes of terms of 32 bits, in that order.
 
     Raises Unavailable when the files of the model are missing.
     """
-    return [_packed(passage, token_ids(passage.text, None)) for passage in passages]
+    packed: list[bytes] = []
+    for passage in passages:
+        tokens = array("H", sorted(set(token_ids(passage.text, None))))
+        title = sorted(map(_hash, passage.title))[:_MOST]
+        names = [*title, *sorted({*map(_hash, passage.names)} - {*title})][:_MOST]
+        others = sorted({*map(_hash, passage.terms)} - {*names})
+        head = _HEAD.pack(len(tokens), len(title), len(names), passage.is_listing)
+        packed.append(head + tokens.tobytes() + struct.pack(f"<{len(names) + len(others)}I", *names, *others))
+    return packed
 
 
 class _Document(NamedTuple):
@@ -173,15 +181,6 @@ def _starts(lengths: Iterable[Sequence[int]]) -> "numpy.ndarray[Any, Any]":
     every = numpy.fromiter(chain.from_iterable(lengths), numpy.int64)
     starts: numpy.ndarray[Any, Any] = numpy.cumsum(every) - every
     return starts
-
-
-def _packed(passage: PassageText, ids: Iterable[int]) -> bytes:
-    tokens = array("H", sorted(set(ids)))
-    title = sorted(map(_hash, passage.title))[:_MOST]
-    names = [*title, *sorted({*map(_hash, passage.names)} - {*title})][:_MOST]
-    others = sorted({*map(_hash, passage.terms)} - {*names})
-    head = _HEAD.pack(len(tokens), len(title), len(names), passage.is_listing)
-    return head + tokens.tobytes() + struct.pack(f"<{len(names) + len(others)}I", *names, *others)
 
 
 def _hash(term: str) -> int:

@@ -6,7 +6,7 @@ import math
 import re
 import sys
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.search.model import Vector
@@ -32,7 +32,7 @@ def fitting(text: str, characters: int) -> str:
 
 
 def fitting_bytes(text: str, size: int) -> str:
-    """As `fitting`, by the length in UTF-8."""
+    """Return what `fitting` does, by the length in UTF-8."""
     raw = text.encode("utf-8", "replace")
     if len(raw) <= size:
         return fitting(text, len(text))
@@ -42,7 +42,16 @@ def fitting_bytes(text: str, size: int) -> str:
 
 def batched(texts: Sequence[str], *, count: int, size: int, measure: Callable[[str], int] = len) -> list[Sequence[str]]:
     """The texts in order, in runs of at most `count` whose measures add up to at most `size`; one text always fits."""
-    return list(_runs(texts, count, size, measure))
+    runs: list[list[str]] = []
+    used = 0
+    for text in texts:
+        weight = measure(text)
+        if not runs or len(runs[-1]) == count or used + weight > size:
+            runs.append([])
+            used = 0
+        runs[-1].append(text)
+        used += weight
+    return list(runs)
 
 
 def unit(values: object, dimension: int) -> Vector:
@@ -66,20 +75,6 @@ def _whole_words(text: str, characters: int) -> str:
     """`text` is one character longer than allowed when there is more of it: so a word that just ends is kept."""
     spaces = [match.start() for match in _SPACES.finditer(text, max(0, len(text) - _WORD_CHARACTERS))]
     return text[: spaces[-1]] if spaces and spaces[-1] > 0 else text[:characters]
-
-
-def _runs(texts: Sequence[str], count: int, size: int, measure: Callable[[str], int]) -> Iterator[Sequence[str]]:
-    run: list[str] = []
-    used = 0
-    for text in texts:
-        weight = measure(text)
-        if run and (len(run) == count or used + weight > size):
-            yield run
-            run, used = [], 0
-        run.append(text)
-        used += weight
-    if run:
-        yield run
 
 
 def packed(vector: Vector) -> bytes:

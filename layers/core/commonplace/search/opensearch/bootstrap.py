@@ -4,7 +4,6 @@ import logging
 import re
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from commonplace.kernel import aws
@@ -33,7 +32,17 @@ def bootstrap(
     deadline = clock() + seconds
     failure: str | None = None
     try:
-        _carry_out(request, partial(DomainRoles, deadline=deadline, clock=clock, sleep=sleep))
+        endpoint, names = web_url(str(request.properties.get("Endpoint", ""))), str(request.properties.get("Names", ""))
+        if endpoint is None or not NAMES.fullmatch(names):
+            raise ValueError(f"Endpoint must be {WEB_URL}, and Names commonplace-STAGE")
+        credentials, region = aws.credentials(), aws.region()
+        if credentials is None or region is None:
+            raise ValueError("the function has no credentials or no region")
+        roles = DomainRoles(endpoint, names, credentials, region, deadline=deadline, clock=clock, sleep=sleep)
+        if request.kind == "Delete":
+            roles.revoke()
+        else:
+            roles.grant(_members(request, "Readers"), _members(request, "Writers"))
     except (RolesRefused, ValueError) as error:
         failure = str(error)
     except Exception as error:
@@ -45,20 +54,6 @@ def bootstrap(
         logger.warning("the roles could not be removed", extra={"failure": failure})
         failure = None
     answer(request, "domain-roles", failure, sleep=sleep)
-
-
-def _carry_out(request: ResourceRequest, domain_roles: Callable[..., DomainRoles]) -> None:
-    endpoint, names = web_url(str(request.properties.get("Endpoint", ""))), str(request.properties.get("Names", ""))
-    if endpoint is None or not NAMES.fullmatch(names):
-        raise ValueError(f"Endpoint must be {WEB_URL}, and Names commonplace-STAGE")
-    credentials, region = aws.credentials(), aws.region()
-    if credentials is None or region is None:
-        raise ValueError("the function has no credentials or no region")
-    roles = domain_roles(endpoint, names, credentials, region)
-    if request.kind == "Delete":
-        roles.revoke()
-    else:
-        roles.grant(_members(request, "Readers"), _members(request, "Writers"))
 
 
 def _members(request: ResourceRequest, name: str) -> list[str]:

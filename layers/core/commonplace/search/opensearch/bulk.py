@@ -39,7 +39,7 @@ class Write:
     source: bytes
 
     def lines(self, index: str) -> tuple[dict[str, Any], bytes]:
-        """What `_bulk` is to do with it in this index, and the document."""
+        """Return what `_bulk` is to do with it in this index, and the document."""
         action = {
             "_index": write_alias(index),
             "_id": document_key(self.record),

@@ -57,7 +57,7 @@ class Refused(Unavailable):
 
     @property
     def is_gone(self) -> bool:
-        """Whether an index, or the alias used, is not there any more."""
+        """Return whether an index, or the alias used, is not there any more."""
         return self.status_code == 404
 
     def __str__(self) -> str:
@@ -150,7 +150,11 @@ class GuardedTransport(Transport):
             raise Unavailable("The search index does not answer.", retry_after_seconds=5) from error
         except OpenSearchException as error:
             # What the cluster says of a request may quote it.
-            raise _refusal(error) from None
+            if not isinstance(error, TransportError):
+                raise failure(500, "", "an answer that is no JSON") from None
+            answer = error.info if isinstance(error.info, dict) else {"error": str(error.error)[:200]}
+            reason = answer.get("error", answer.get("message", answer.get("Message", "")))
+            raise item_failure(reason, int(error.status_code)) from None
 
     def _attempt(self, *request: Any, **given: Any) -> Any:
         self.breaker.check()
@@ -255,15 +259,8 @@ def _whole(value: Any) -> Any:
     return [_whole(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def _refusal(error: OpenSearchException) -> Unavailable:
-    if not isinstance(error, TransportError):
-        return failure(500, "", "an answer that is no JSON")
-    answer = error.info if isinstance(error.info, dict) else {"error": str(error.error)[:200]}
-    return item_failure(answer.get("error", answer.get("message", answer.get("Message", ""))), int(error.status_code))
-
-
 def failure(status: int, kind: str, reason: str) -> Unavailable:
-    """What an error of a request, or of one item in it, means for the caller."""
+    """Return what an error of a request, or of one item in it, means for the caller."""
     if status in OVERLOADED:
         return Unavailable("The search index is overloaded or starting.", retry_after_seconds=5)
     if status in (401, 403):
@@ -280,7 +277,7 @@ def failure(status: int, kind: str, reason: str) -> Unavailable:
 
 
 def item_failure(error: Any, status: int) -> Unavailable:
-    """As `failure`, for the `error` of an item of `_msearch` or `_bulk`; its root cause says more than itself."""
+    """Return `failure` for the `error` of an item of `_msearch` or `_bulk`; its root cause says more than itself."""
     if not isinstance(error, dict):
         return failure(status, "", str(error))
     causes = error.get("root_cause") or [error]

@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -27,7 +28,7 @@ from commonplace.search.model import (
 from commonplace.search.opensearch import indices, mapping, queries, search
 from commonplace.search.opensearch.bulk import Refresh, Vanished, Write, refresh_index, send
 from commonplace.search.opensearch.client import WRITE_SECONDS, Numbers, OpenSearchClient, Refused, encode
-from commonplace.search.opensearch.indices import Aliases, Directory, OneIndex, Opened, Roles
+from commonplace.search.opensearch.indices import Aliases, OneIndex, Opened, Roles
 from commonplace.search.opensearch.memory import RecordMemory
 from commonplace.search.opensearch.queries import Query as Body
 from commonplace.search.opensearch.settings import IndexParameters
@@ -64,7 +65,7 @@ class OpenSearchEngine:
         parameters: IndexParameters | None = None,
         *,
         refresh: Refresh = "false",
-        directory: Directory | None = None,
+        directory: Aliases | None = None,
         vector_floor: float = VECTOR_FLOOR,
         state_seconds: float = indices.REMEMBERED_SECONDS,
         now: Callable[[], float] = time.time,
@@ -76,7 +77,7 @@ class OpenSearchEngine:
         indices.check(client, provider, self._parameters)
         self._facts = mapping.facts(provider, self._parameters, serverless=client.serverless)
         self._refresh = refresh
-        self._directory: Directory = directory or Aliases(client, stem)
+        self._directory = directory or Aliases(client, stem)
         self._vector_floor = vector_floor
         self._state_seconds = state_seconds
         self._now = now
@@ -162,7 +163,7 @@ class OpenSearchEngine:
     def fetch(
         self, wanted: Sequence[tuple[RecordId, int | None]], query: Query, vector: QueryVector | None = None
     ) -> dict[RecordId, Found]:
-        """From the index that was searched last, so that what is shown goes with what was ranked.
+        """Read from the index that was searched last, so that what is shown goes with what was ranked.
 
         Where every chunk is named, one request at most, and none for what was shown before.
         """
@@ -338,14 +339,12 @@ class OpenSearchEngine:
             self._counted = None
 
     def _writable(self, roles: Roles) -> list[Opened]:
-        opened = (self._readable(name) for name in roles.served)
-        return [index for index in opened if index and index.facts == self._facts]
-
-    def _readable(self, name: str) -> Opened | None:
-        try:
-            return self._directory.opened(name)
-        except IndexMismatch:
-            return None
+        found: list[Opened] = []
+        for name in roles.served:
+            with suppress(IndexMismatch):
+                opened = self._directory.opened(name)
+                found += [opened] if opened.facts == self._facts else []
+        return found
 
     def _listed(self) -> Opened | None:
         """The index that is compared with the store: the first one that is written, else the one that answers."""

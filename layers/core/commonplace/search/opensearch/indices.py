@@ -8,7 +8,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.search.migration import Facts
@@ -54,28 +54,8 @@ class Roles:
         return (*self.served, *self.spare)
 
 
-class Directory(Protocol):
-    """The port that names the indexes an engine reads and writes."""
-
-    def opened(self, name: str) -> Opened:
-        """The index of this name. Raises Refused (404) when it is gone, IndexMismatch when it cannot be read."""
-        ...
-
-    def current(self, *, fresh: bool = False) -> Opened | None:
-        """The index that answers, known for two seconds unless `fresh`; None when there is none."""
-        ...
-
-    def searched(self) -> Opened | None:
-        """The index that was answered from last, however long ago: what is shown goes with what was ranked."""
-        ...
-
-    def roles(self) -> Roles:
-        """As they are now."""
-        ...
-
-
 class Aliases:
-    """The directory that follows the aliases of a stem."""
+    """The indexes that an engine reads and writes: those behind the aliases of a stem."""
 
     def __init__(
         self,
@@ -93,12 +73,14 @@ class Aliases:
         self._current: tuple[float, Opened | None] | None = None
 
     def opened(self, name: str) -> Opened:
+        """The index of this name. Raises Refused (404) when it is gone, IndexMismatch when it cannot be read."""
         # Facts never change: they are hashed into the name.
         if name not in self._opened:
             self._opened[name] = open_index(self._client, name)
         return self._opened[name]
 
     def current(self, *, fresh: bool = False) -> Opened | None:
+        """The index that answers, known for two seconds unless `fresh`; None when there is none."""
         now = self._clock()
         if not fresh and self._current and now - self._current[0] < self._remembered_seconds:
             return self._current[1]
@@ -108,9 +90,11 @@ class Aliases:
         return opened
 
     def searched(self) -> Opened | None:
+        """The index that was answered from last, however long ago: what is shown goes with what was ranked."""
         return self._current[1] if self._current else self.current()
 
     def roles(self) -> Roles:
+        """The roles as they are now."""
         answer = self._client.indices.get_alias(index=f"{self._stem}-*")
         held = {name: set(found["aliases"]) for name, found in answer.items() if is_index_of(self._stem, name)}
         current, upcoming, previous = (_holder(held, alias) for alias in role_aliases(self._stem))
@@ -118,27 +102,17 @@ class Aliases:
         return Roles(current, upcoming, previous, tuple(spare))
 
 
-class OneIndex:
-    """The directory of an engine that reads and writes one index, whatever its role."""
-
-    def __init__(self, client: OpenSearchClient, name: str) -> None:
-        self._client = client
-        self._name = name
-        self._opened: Opened | None = None
-
-    def opened(self, name: str) -> Opened:
-        if self._opened is None:
-            self._opened = open_index(self._client, name)
-        return self._opened
+class OneIndex(Aliases):
+    """The one index that an engine reads and writes, whatever its role."""
 
     def current(self, *, fresh: bool = False) -> Opened | None:  # noqa: ARG002 - it never changes
-        return self.opened(self._name)
+        return self.opened(self._stem)
 
     def searched(self) -> Opened | None:
-        return self.opened(self._name)
+        return self.opened(self._stem)
 
     def roles(self) -> Roles:
-        return Roles(current=self._name)
+        return Roles(current=self._stem)
 
 
 def role_aliases(stem: str) -> tuple[str, str, str]:
@@ -154,7 +128,7 @@ def index_name(stem: str, facts: Facts, number: int = 1) -> str:
 
 
 def is_index_of(stem: str, name: str) -> bool:
-    """Whether this is the name of an index of the collection, and not of another one whose stem begins alike."""
+    """Return whether this is the name of an index of the collection, and not of another one whose stem begins alike."""
     return re.fullmatch(re.escape(stem) + r"-[0-9a-f]{12}(?:-[0-9]+)?", name) is not None
 
 
@@ -172,7 +146,7 @@ def open_index(client: OpenSearchClient, name: str) -> Opened:
 
 
 def mismatch(found: Sequence[Facts], wanted: Facts) -> IndexMismatch:
-    """Why nothing can be written to indexes of these facts."""
+    """Return why nothing can be written to indexes of these facts."""
     first = found[0]
     if first.model != wanted.model:
         said = f"The search index was built with the embedding model {first.model}, not with {wanted.model}."

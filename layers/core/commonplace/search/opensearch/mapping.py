@@ -6,7 +6,7 @@ import logging
 import math
 import struct
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -118,7 +118,7 @@ SHOWN_CHUNK_FIELDS = [f"chunks.{name}" for name, rule in CHUNK_RULES.items() if 
 
 
 def facts(provider: EmbeddingProvider | None, parameters: IndexParameters, *, serverless: bool = False) -> Facts:
-    """What an index of this model under these parameters is known by."""
+    """Return what an index of this model under these parameters is known by."""
     model = model_fingerprint(provider) if provider else LEXICAL_ONLY
     dimension = provider.dimension if provider else None
     hashed = [_mappings(dimension, parameters, serverless), _analysis(parameters), parameters.shards]
@@ -129,7 +129,7 @@ def facts(provider: EmbeddingProvider | None, parameters: IndexParameters, *, se
 def index_body(
     provider: EmbeddingProvider | None, parameters: IndexParameters, *, serverless: bool = False, building: bool = False
 ) -> dict[str, Any]:
-    """What an index is created with. One that is being built makes nothing visible until it is settled."""
+    """Return what an index is created with. One that is being built makes nothing visible until it is settled."""
     known = facts(provider, parameters, serverless=serverless)
     dimension = provider.dimension if provider else None
     kept = {"schema": known.schema, "chunker": known.chunker, "model": known.model, "mapping": known.mapping}
@@ -177,7 +177,15 @@ def _mappings(dimension: int | None, parameters: IndexParameters, serverless: bo
     chunk: dict[str, Any] = {name: rule.kept for name, rule in CHUNK_RULES.items() if rule.kept is not None}
     chunk |= {rule.words[0]: _WORDS for rule in CHUNK_RULES.values() if rule.words}
     if dimension is not None:
-        chunk["vector"] = _vector(dimension, parameters, serverless)
+        # HNSW by cosine. Experimental on serverless (NextGen): it chooses the engine itself and compresses by default.
+        field: dict[str, Any] = {"type": "knn_vector", "dimension": dimension}
+        if serverless:
+            field |= {"space_type": "cosinesimil", "compression_level": "1x"}
+        else:
+            graph = {"m": parameters.m, "ef_construction": parameters.ef_construction}
+            method = {"name": "hnsw", "engine": parameters.engine, "space_type": "cosinesimil", "parameters": graph}
+            field |= {"method": method}
+        chunk["vector"] = field
     properties: dict[str, Any] = {name: rule.kept for name, rule in RECORD_RULES.items() if rule.kept is not None}
     properties |= {
         "deleted": {"type": "boolean"},
@@ -195,22 +203,6 @@ def _mappings(dimension: int | None, parameters: IndexParameters, serverless: bo
     # What is only searched is not kept: answers are read from a smaller source.
     unread = ["alias", "within", "names", "named", "spelling", "labels", "tokens", "chunks.headings"]
     return {"dynamic": "strict", "_source": {"excludes": unread}, "properties": properties}
-
-
-def _vector(dimension: int, parameters: IndexParameters, serverless: bool) -> dict[str, Any]:
-    """HNSW by cosine. Experimental on serverless (NextGen): it chooses the engine itself and compresses by default."""
-    field: dict[str, Any] = {"type": "knn_vector", "dimension": dimension}
-    if serverless:
-        return field | {"space_type": "cosinesimil", "compression_level": "1x"}
-    graph = {"m": parameters.m, "ef_construction": parameters.ef_construction}
-    return field | {
-        "method": {
-            "name": "hnsw",
-            "engine": parameters.engine,
-            "space_type": "cosinesimil",
-            "parameters": graph,
-        }
-    }
 
 
 def document_key(record: RecordId) -> str:
@@ -240,7 +232,20 @@ def written(indexed: IndexedRecord, *, with_vectors: bool) -> tuple[int, dict[st
     embedded = with_vectors and len(indexed.vectors) == len(record.chunks)
     vectors: Sequence[Vector | None] = indexed.vectors if embedded else [None] * len(record.chunks)
     names = list(names_of(record))
+    packed = b"".join(struct.pack("<I", len(part)) + part for part in indexed.tokens[:MOST_CHUNKS])
     source = {name: getattr(record, name) for name in SHOWN_FIELDS}
+    if len(record.chunks) > MOST_CHUNKS:
+        logger.warning("a record is indexed without its last chunks", extra={"record": record.id})
+    chunks: list[dict[str, Any]] = []
+    for chunk, vector in zip(record.chunks[:MOST_CHUNKS], vectors[:MOST_CHUNKS], strict=True):
+        chunks.append({name: getattr(chunk, name) for name, rule in CHUNK_RULES.items() if rule.kept is not None})
+        chunks[-1] |= {"headings": _words_of(chunk.heading_path), "words": " ".join(terms(plain(chunk.text)))}
+        chunks[-1] |= {"vector": Numbers(vector)} if vector is not None and usable(vector) else {}
+    found: dict[str, None] = {}
+    for text in _texts(record):
+        found |= dict.fromkeys(words(text))
+        if len(found) >= MOST_DISTINCT_WORDS:
+            break
     source |= {
         "deleted": False,
         "embedded": embedded or not with_vectors,
@@ -249,11 +254,11 @@ def written(indexed: IndexedRecord, *, with_vectors: bool) -> tuple[int, dict[st
         "labels": {
             rule.words[0]: _words_of(getattr(record, name)) for name, rule in RECORD_RULES.items() if rule.words
         },
-        "chunks": _chunks(record, vectors),
+        "chunks": chunks,
         "alias": record.aliases,
         "within": [*record.tags, *record.tag_parents],
-        "tokens": _packed(indexed.tokens[:MOST_CHUNKS]) if indexed.tokens else None,
-        "spelling": " ".join(_vocabulary(record)),
+        "tokens": b64encode(packed).decode("ascii") if packed else None,
+        "spelling": " ".join(list(found)[:MOST_DISTINCT_WORDS]),
     }
     kept = {name: value for name, value in source.items() if value is not None}
     return external_version(record.version, EMBEDDED if embedded else LIVE), kept
@@ -266,7 +271,7 @@ def buried(gone: Tombstone, now_ms: int) -> tuple[int, dict[str, Any]]:
 
 
 def usable(vector: Vector) -> bool:
-    """Whether it has a direction: OpenSearch refuses zero vectors and those with a number that is none."""
+    """Return whether it has a direction: OpenSearch refuses zero vectors and those with a number that is none."""
     length = math.fsum(value * value for value in vector)
     return 0.0 < length < math.inf
 
@@ -285,12 +290,8 @@ def chunk_of(source: Mapping[str, Any]) -> Chunk:
     return Chunk(source["ordinal"], tuple(source["heading_path"]), source["text"])
 
 
-def _packed(parts: Sequence[bytes]) -> str:
-    return b64encode(b"".join(struct.pack("<I", len(part)) + part for part in parts)).decode("ascii")
-
-
 def unpacked(value: str) -> tuple[bytes, ...]:
-    """What is kept of the tokens of each chunk, out of a doc value: base64 of parts, each after its length."""
+    """Return what is kept of the tokens of each chunk, out of a doc value: base64 of parts, each after its length."""
     whole, at, parts = b64decode(value + "=="), 0, []  # it comes without padding
     while at < len(whole):
         (length,) = struct.unpack_from("<I", whole, at)
@@ -299,34 +300,8 @@ def unpacked(value: str) -> tuple[bytes, ...]:
     return tuple(parts)
 
 
-def _chunks(record: Record, vectors: Sequence[Vector | None]) -> list[dict[str, Any]]:
-    if len(record.chunks) > MOST_CHUNKS:
-        logger.warning("a record is indexed without its last chunks", extra={"record": record.id})
-    return [
-        _chunk(chunk, vector) for chunk, vector in zip(record.chunks[:MOST_CHUNKS], vectors[:MOST_CHUNKS], strict=True)
-    ]
-
-
-def _chunk(chunk: Chunk, vector: Vector | None) -> dict[str, Any]:
-    source: dict[str, Any] = {name: getattr(chunk, name) for name, rule in CHUNK_RULES.items() if rule.kept is not None}
-    source |= {"headings": _words_of(chunk.heading_path), "words": " ".join(terms(plain(chunk.text)))}
-    if vector is not None and usable(vector):
-        source["vector"] = Numbers(vector)
-    return source
-
-
 def _words_of(value: str | Sequence[str] | None) -> str:
     return " ".join(terms(value if isinstance(value, str) else "\n".join(value or ())))
-
-
-def _vocabulary(record: Record) -> Iterable[str]:
-    """Every different word of the record as it is written, folded: for proposing corrections."""
-    found: dict[str, None] = {}
-    for text in _texts(record):
-        found |= dict.fromkeys(words(text))
-        if len(found) >= MOST_DISTINCT_WORDS:
-            break
-    return list(found)[:MOST_DISTINCT_WORDS]
 
 
 def _texts(record: Record) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What was read of records before: one that comes up again in its version costs no request."""
+"""The records that were read before: one that comes up again in its version costs no request."""
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class RecordMemory(Generic[T]):
-    """Of one process, by index, record and version. The one that was wanted longest ago goes first.
+    """The memory of one process, by index, record and version. The one that was wanted longest ago goes first.
 
     Who ranks records says in which versions they were found (`check`), before what is remembered of them is used.
     """

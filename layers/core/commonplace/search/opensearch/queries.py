@@ -134,12 +134,6 @@ def these(ids: Sequence[RecordId]) -> Query:
     return {"ids": {"values": [document_key(record) for record in ids]}}
 
 
-def sources_of(ids: Sequence[RecordId]) -> Query:
-    """The body that reads what is shown of these records, with all their chunks."""
-    mine = {"bool": {"filter": [these(ids), LIVE]}}
-    return {"size": len(ids), "_source": [*SHOWN_FIELDS, *SHOWN_CHUNK_FIELDS], "query": mine}
-
-
 def details(ids: Sequence[RecordId], query: QueryTerms, vector: Numbers | None, ef_search: int) -> Query:
     """The body that reads what is shown of these records: each with its best chunk for the words, and its nearest to
     the vector. Without a vector a record without the words comes with its first chunk.
@@ -149,7 +143,8 @@ def details(ids: Sequence[RecordId], query: QueryTerms, vector: Numbers | None, 
     if query.terms:
         chunk = _as_one_text(query.terms, CHUNK_FIELDS)
         # With a vector the nearest chunk is shown where no chunk has the words.
-        clauses.append(_shown(chunk if vector else _or_first(chunk), "words"))
+        first = {"constant_score": {"filter": FIRST, "boost": BARELY}}
+        clauses.append(_shown(chunk if vector else {"bool": {"should": [chunk, first]}}, "words"))
     if vector:
         clauses.append(_shown(_knn(vector, [mine], len(ids), ef_search), "vector"))
     if not query.terms and not vector:
@@ -166,11 +161,6 @@ def _knn(vector: Numbers, where: Sequence[Query], k: int, ef_search: int) -> Que
     if where:
         near["filter"] = {"bool": {"filter": list(where)}}
     return {"knn": {"chunks.vector": near}}
-
-
-def _or_first(query: Query) -> Query:
-    first = {"constant_score": {"filter": FIRST, "boost": BARELY}}
-    return {"bool": {"should": [query, first]}}
 
 
 def _chunks(query: Query) -> Query:

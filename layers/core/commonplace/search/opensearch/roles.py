@@ -78,7 +78,12 @@ class DomainRoles:
         """Makes both roles and gives them to these IAM roles (ARNs) alone. Raises RolesRefused."""
         for kind, role, members in (("reader", READER, readers), ("writer", WRITER, writers)):
             name = f"{self._names}-{kind}"
-            self._ask("PUT", f"roles/{name}", self._role(role))
+            permissions = {"index_patterns": [f"{self._names}-*"], "allowed_actions": list(role["actions"])}
+            self._ask(
+                "PUT",
+                f"roles/{name}",
+                {"cluster_permissions": list(role["cluster_permissions"]), "index_permissions": [permissions]},
+            )
             self._ask("PUT", f"rolesmapping/{name}", {"backend_roles": list(members), "hosts": [], "users": []})
 
     def revoke(self) -> None:
@@ -86,10 +91,6 @@ class DomainRoles:
         for kind in ("reader", "writer"):
             self._ask("DELETE", f"rolesmapping/{self._names}-{kind}")
             self._ask("DELETE", f"roles/{self._names}-{kind}")
-
-    def _role(self, role: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-        permissions = {"index_patterns": [f"{self._names}-*"], "allowed_actions": list(role["actions"])}
-        return {"cluster_permissions": list(role["cluster_permissions"]), "index_permissions": [permissions]}
 
     def _ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> None:
         outcome = ""
@@ -104,8 +105,13 @@ class DomainRoles:
         raise RolesRefused(f"{method} {path}: {outcome}")
 
     def _attempt(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[str, bool]:
-        """What went wrong, in a word, and whether trying again is useless. No word means success."""
-        request = self._signed(method, f"{self._endpoint}/_plugins/_security/api/{path}", body)
+        """Return what went wrong, in a word, and whether trying again is useless. No word means success."""
+        url = f"{self._endpoint}/_plugins/_security/api/{path}"
+        data = json.dumps(body).encode() if body is not None else None
+        headers = {"Content-Type": "application/json"} if data else {}
+        unsigned = AWSRequest(method=method, url=url, data=data, headers=headers)
+        self._signer.add_auth(unsigned)
+        request = Request(url, data=data, headers=dict(unsigned.headers), method=method)  # noqa: S310 - ours, see handler
         seconds = max(1.0, min(ATTEMPT_SECONDS, self._deadline - self._clock()))
         try:
             with self._opener.open(request, timeout=seconds):
@@ -116,13 +122,6 @@ class DomainRoles:
                 return ("" if gone else f"status {error.code}"), error.code not in AGAIN
         except (OSError, HTTPException) as error:
             return type(error).__name__, False
-
-    def _signed(self, method: str, url: str, body: Mapping[str, Any] | None) -> Request:
-        data = json.dumps(body).encode() if body is not None else None
-        headers = {"Content-Type": "application/json"} if data else {}
-        unsigned = AWSRequest(method=method, url=url, data=data, headers=headers)
-        self._signer.add_auth(unsigned)
-        return Request(url, data=data, headers=dict(unsigned.headers), method=method)  # noqa: S310 - ours, see handler
 
 
 class _NoRedirects(HTTPRedirectHandler):

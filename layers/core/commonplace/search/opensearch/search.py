@@ -10,17 +10,24 @@ from typing import Any
 from zlib import crc32
 
 from commonplace.search.analysis import terms
-from commonplace.search.model import Chunk, Found, LegHit, Record, RecordId
+from commonplace.search.model import Found, LegHit, Record, RecordId
 from commonplace.search.names import grade
 from commonplace.search.opensearch import queries
 from commonplace.search.opensearch.bulk import refresh_index
 from commonplace.search.opensearch.client import WRITE_SECONDS, Numbers, OpenSearchClient, Refused, item_failure
-from commonplace.search.opensearch.mapping import chunk_of, document_key, live_version, record_of, unpacked
+from commonplace.search.opensearch.mapping import (
+    SHOWN_CHUNK_FIELDS,
+    SHOWN_FIELDS,
+    chunk_of,
+    document_key,
+    live_version,
+    record_of,
+    unpacked,
+)
 from commonplace.search.opensearch.queries import IDS_ONLY, LIVE
 from commonplace.search.opensearch.queries import Query as Body
 from commonplace.search.query import Query
 from commonplace.search.spelling import MOST_WORDS, SHORTEST_WORD, TRIED, correctable, suggest
-from commonplace.search.word_distance import distance
 
 # What of an answer is read: the rest is not sent.
 _RANKED = (
@@ -88,7 +95,7 @@ def named(answer: Mapping[str, Any], query: Query) -> list[LegHit]:
 
 
 def versions(answers: Sequence[Mapping[str, Any]]) -> list[tuple[RecordId, int]]:
-    """Of all hits of `queries.ranked` and `queries.names_of`."""
+    """Return the versions of all hits of `queries.ranked` and `queries.names_of`."""
     hits = [hit for answer in answers for hit in answer.get("hits", {}).get("hits", ())]
     return [
         (hit["sort"][1], hit["sort"][3]) if "sort" in hit else (hit["fields"]["id"][0], hit["fields"]["version"][0])
@@ -97,12 +104,12 @@ def versions(answers: Sequence[Mapping[str, Any]]) -> list[tuple[RecordId, int]]
 
 
 def total(answer: Mapping[str, Any]) -> int:
-    """How many records match, exactly."""
+    """Return how many records match, exactly."""
     return int(answer["hits"]["total"]["value"])
 
 
 def cosine_of(score: float) -> float:
-    """From OpenSearch's score of `cosinesimil`, which is (1 + cosine) / 2."""
+    """Return the cosine of OpenSearch's score of `cosinesimil`, which is (1 + cosine) / 2."""
     return 2.0 * score - 1.0
 
 
@@ -121,28 +128,24 @@ def fetch(
         body = queries.details(wanted[start : start + MOST_SHOWN], query, vector, ef_search)
         answer = client.search(index=index, body=body, filter_path=_SHOWN)
         for hit in answer.get("hits", {}).get("hits", ()):
-            record = record_of(hit["_source"])
-            found[record.id] = Found(record, _chunk(hit["inner_hits"]))
+            record, inner = record_of(hit["_source"]), hit["inner_hits"]
+            # The best chunk for the words, else the nearest.
+            best = [part for leg in ("words", "vector") for part in inner.get(leg, {}).get("hits", {}).get("hits", ())]
+            found[record.id] = Found(record, chunk_of(best[0]["_source"]) if best else None)
     return found
-
-
-def _chunk(inner: Mapping[str, Any]) -> Chunk | None:
-    """The best for the words, else the nearest."""
-    for name in ("words", "vector"):
-        for hit in inner.get(name, {}).get("hits", {}).get("hits", ()):
-            return chunk_of(hit["_source"])
-    return None
 
 
 def sources(client: OpenSearchClient, index: str, ids: Sequence[RecordId]) -> dict[RecordId, Record]:
     """Those of the records that are there, with their chunks. Raises Refused when the index is gone."""
     found: dict[RecordId, Record] = {}
     for start in range(0, len(ids), MOST_SHOWN):
-        body = queries.sources_of(ids[start : start + MOST_SHOWN])
+        part = ids[start : start + MOST_SHOWN]
+        query = {"bool": {"filter": [queries.these(part), LIVE]}}
+        body = {"size": len(part), "_source": [*SHOWN_FIELDS, *SHOWN_CHUNK_FIELDS], "query": query}
         answer = client.search(index=index, body=body, filter_path="hits.hits._source")
         for hit in answer.get("hits", {}).get("hits", ()):
             source = hit["_source"]
-            chunks = tuple(chunk_of(part) for part in source.get("chunks", ()))
+            chunks = tuple(map(chunk_of, source.get("chunks", ())))
             found[RecordId(source["id"])] = replace(record_of(source), chunks=chunks)
     return found
 
@@ -182,7 +185,7 @@ def suggester(query: Query) -> Body:
 
 
 def proposals(answer: Mapping[str, Any]) -> Proposals:
-    """What the suggester said of each word."""
+    """Return what the suggester said of each word."""
     entries = answer.get("suggest", {}).get("near", ())
     return {
         item["text"]: {option["text"]: option["freq"] for option in item["options"]}
@@ -197,7 +200,14 @@ def suggestions(
     """The query with its misspelt words put right, best first; one request, and none without proposals."""
     if not 0 < len(proposed) <= MOST_WORDS:
         return ()
-    return suggest(query, _checked(client, index, proposed, where), distance)
+    options = list(dict.fromkeys(option for near in proposed.values() for option in near))
+    bodies = [_any(queries.lexical(terms(word), ())) for word in proposed]
+    bodies += [_any({"bool": {"filter": [{"term": {"spelling": word}}, *where]}}) for word in options]
+    answers = multi_search(client, index, bodies, " ".join(proposed))
+    found = [total(answer) > 0 for answer in answers]
+    misspelt = [word for word, there in zip(proposed, found, strict=False) if there]
+    reachable = [word for word, there in zip(options, found[len(proposed) :], strict=True) if there]
+    return suggest(query, _Checked(proposed, frozenset(misspelt), frozenset(reachable)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,23 +229,12 @@ class _Checked:
         return word in self.reachable
 
 
-def _checked(client: OpenSearchClient, index: str, proposed: Proposals, where: Sequence[Body]) -> _Checked:
-    options = list(dict.fromkeys(option for near in proposed.values() for option in near))
-    bodies = [_any(queries.lexical(terms(word), ())) for word in proposed]
-    bodies += [_any({"bool": {"filter": [{"term": {"spelling": word}}, *where]}}) for word in options]
-    answers = multi_search(client, index, bodies, " ".join(proposed))
-    found = [total(answer) > 0 for answer in answers]
-    misspelt = [word for word, there in zip(proposed, found, strict=False) if there]
-    reachable = [word for word, there in zip(options, found[len(proposed) :], strict=True) if there]
-    return _Checked(proposed, frozenset(misspelt), frozenset(reachable))
-
-
 def _any(query: Body) -> Body:
     return {"size": 0, "track_total_hits": 1, "query": query}
 
 
 def admitted(client: OpenSearchClient, index: str, record: RecordId, where: Sequence[Body]) -> bool:
-    """Whether the filters let the record through."""
+    """Return whether the filters let the record through."""
     query = {"bool": {"filter": [queries.these([record]), queries.LIVE, *where]}}
     (answer,) = multi_search(client, index, [queries.counted(query)], record)
     return total(answer) > 0

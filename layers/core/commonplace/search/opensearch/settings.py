@@ -34,7 +34,7 @@ class IndexParameters:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """From a JSON object with any of the names of `VALID`. Raises ValueError that names the valid values."""
+        """Read a JSON object with any of the names of `VALID`. Raises ValueError that names the valid values."""
         try:
             values = json.loads(text or "{}")
         except ValueError:
@@ -70,13 +70,12 @@ def _whole(field: str, low: int, high: int) -> _Parameter:
 def _is_rules(value: Any) -> bool:
     if not isinstance(value, list) or len(value) > MAX_SYNONYM_RULES:
         return False
-    return all(isinstance(rule, str) and _is_rule(rule) for rule in value)
-
-
-def _is_rule(rule: str) -> bool:
-    sides = rule.split("=>")
-    names = [words(name) for side in sides for name in side.split(",")]
-    return len(sides) <= 2 and len(names) >= 2 and all(names)
+    for rule in value:
+        sides = rule.split("=>") if isinstance(rule, str) else []
+        names = [words(name) for side in sides for name in side.split(",")]
+        if len(sides) > 2 or len(names) < 2 or not all(names):
+            return False
+    return True
 
 
 VALID: Mapping[str, _Parameter] = {

@@ -113,7 +113,7 @@ def test_cohere_is_asked_by_the_profile_of_its_geography(bedrock: FakeBedrock, c
 
 
 def test_the_geography_is_no_other_model(client: Client) -> None:
-    near, far = CohereEmbeddings(client("bedrock-runtime"), 256, geography="eu"), CohereEmbeddings(None, 256)  # type: ignore[arg-type]
+    near, far = CohereEmbeddings(client("bedrock-runtime"), 256, geography="eu"), CohereEmbeddings(None, 256)
     assert (near.name, near.revision) == (far.name, far.revision)
 
 
