@@ -12,7 +12,7 @@ from bench.acceptance.truth import Statement, all_of, fact
 from bench.mcp_servers import Caller
 from commonplace.repository.comments import visible
 from commonplace.web.mcp.budgets import DOCUMENT_TOKENS, MAX_TOKENS, estimate_tokens
-from commonplace.web.mcp.invisible import cleaned
+from commonplace.web.mcp.rendering import cleaned
 
 QUERIES = (
     "What is a DAO?",

@@ -21,9 +21,9 @@ from commonplace.memory.tools.toolset import memory_toolset
 from commonplace.reference.tools.services import ReferenceServices
 from commonplace.reference.tools.toolset import reference_toolset
 from commonplace.web.mcp.budgets import estimate_tokens
+from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Toolset
 from commonplace.web.mcp.server import build_server
-from commonplace.web.mcp.surface import Surface
 from tests.fakes.library import FakeLibrary
 from tests.fakes.proposals import FakeProposals
 from tests.fakes.search import FakeSearch

@@ -20,8 +20,8 @@ from commonplace.documents.rendering.renderer import Renderer
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.kernel.limits import Limiter
+from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.server import build_server
-from commonplace.web.mcp.surface import Surface
 from commonplace.web.pages.app import create_app
 from commonplace.web.pages.frame import frame_of
 from commonplace.web.pages.settings import SiteSettings

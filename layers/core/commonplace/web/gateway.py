@@ -44,7 +44,7 @@ class Gateway:
         if "requestContext" not in event:
             return {"ok": True}
         try:
-            event = entered(event, self._origin)
+            event = event if self._origin is None else entered(event, self._origin)
         except CommonplaceError as error:
             return refused(error)
         loop = self._loops.settle()

@@ -236,7 +236,7 @@ class RateLimits:
             if held:
                 start = held.pop()
                 if met:
-                    _set_limit_headers(MutableHeaders(scope=start), met)
+                    set_limit_headers(MutableHeaders(scope=start), met)
                 await send(start)
             await send(message)
 
@@ -249,7 +249,7 @@ class RateLimits:
         await self.app(scope, receive, told)
 
 
-def _set_limit_headers(headers: MutableHeaders, met: Sequence[Allowance]) -> None:
+def set_limit_headers(headers: MutableHeaders, met: Sequence[Allowance]) -> None:
     tightest = min(met, key=lambda allowance: (allowance.allowed, allowance.remaining))
     quota = tightest.quota
     headers["ratelimit-limit"] = str(quota.calls)

@@ -8,10 +8,10 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from commonplace.kernel.errors import Conflict, InvalidInput, NotFound, RateLimited, Unavailable
+from commonplace.web.mcp.calls import CallRecord, Surface
 from commonplace.web.mcp.declaration import Answer, Call, Caller, Output
 from commonplace.web.mcp.rendering import ERROR_META, MAX_ERROR_BYTES
 from commonplace.web.mcp.server import build_server
-from commonplace.web.mcp.surface import CallRecord, Surface
 from tests.fakes.toolsets import (
     SECRET,
     Asked,

@@ -12,10 +12,10 @@ from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND
 
 from commonplace.documents.tools.skill import SKILL
 from commonplace.repository import markdown
+from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Call, Skill, Toolset
 from commonplace.web.mcp.server import build_server
 from commonplace.web.mcp.skills import DIRECTORY, frontmatter, skill_directories, skill_entries, skill_resources
-from commonplace.web.mcp.surface import Surface
 from tests.unit.web.mcp.over_http import connected, post, serving
 
 GARDENING = Skill(

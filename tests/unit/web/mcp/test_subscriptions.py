@@ -22,10 +22,11 @@ from commonplace.identity.principals import Principal, Tier
 from commonplace.kernel.limits import MARGIN_SECONDS, Slots
 from commonplace.search.records import RecordId
 from commonplace.search.source import Change
+from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Caller
+from commonplace.web.mcp.offer import CALLER
 from commonplace.web.mcp.server import build_server
 from commonplace.web.mcp.subscriptions import MAX_URIS, Pace, install_subscriptions
-from commonplace.web.mcp.surface import CALLER, Surface
 from tests.fakes.changes import FakeChanges
 from tests.fakes.library import FakeLibrary, garden, make
 from tests.fakes.search import FakeSearch

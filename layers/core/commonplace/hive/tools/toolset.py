@@ -9,16 +9,15 @@ from commonplace.hive.settings import HiveSettings
 from commonplace.hive.tools import contributions, prompts, search
 from commonplace.hive.tools.services import HiveServices
 from commonplace.kernel.deferred import deferred
-from commonplace.web.mcp.declaration import Toolset
-from commonplace.web.mcp.skill import load
+from commonplace.web.mcp.declaration import Skill, Toolset
 
 if TYPE_CHECKING:
     from commonplace.hive.service import Hive
-    from commonplace.web.mcp.context import ToolsetContext
+    from commonplace.web.mcp.declaration import ToolsetContext
 
 FOLDER = Path(__file__).parent / "skills" / "contributed-knowledge"
 
-SKILL = load(FOLDER)
+SKILL = Skill.load(FOLDER)
 
 NAME = "hive"
 
