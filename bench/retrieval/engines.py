@@ -18,7 +18,7 @@ from commonplace.search.chunks import chunk_body
 from commonplace.search.embeddings import embed_records, with_tokens
 from commonplace.search.model import VECTOR_FLOOR, Chunk, EmbeddingProvider, Engine, IndexedRecord, Record, Reranker
 from commonplace.search.settings import EmbeddingChoice, RerankChoice, RetrievalSettings
-from commonplace.web.rest.settings import RestSettings
+from commonplace.web.settings import RestSettings
 
 
 class Node:

@@ -11,8 +11,8 @@ from commonplace.hive.console.queue import Queue
 from commonplace.hive.console.rules import Decisions
 from commonplace.hive.settings import HiveSettings
 from commonplace.kernel.deferred import Deferred, deferred
-from commonplace.web.pages.context import PageContext
 from commonplace.web.pages.declaration import ConsolePages
+from commonplace.web.pages.frame import PageContext
 
 if TYPE_CHECKING:
     from commonplace.hive.composition import HiveServices

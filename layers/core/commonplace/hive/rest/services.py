@@ -12,7 +12,7 @@ from commonplace.hive.access import CONTRIBUTOR, READER, REVIEWER
 from commonplace.hive.model import ItemId
 from commonplace.kernel.errors import InvalidInput
 from commonplace.web.rest.account import Caller, permitted
-from commonplace.web.rest.services import part
+from commonplace.web.rest.declaration import part
 from commonplace.web.sealed import opened, sealed
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from commonplace.web.mcp.calls import in_thread
 from commonplace.web.mcp.declaration import Caller, Cost
 from commonplace.web.mcp.offer import Offer, match
 from commonplace.web.middleware import client_address, spend
-from commonplace.web.private import admit
+from commonplace.web.stack import admit
 
 READ_ONLY_HEADER = "x-mcp-readonly"
 
