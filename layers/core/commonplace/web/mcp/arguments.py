@@ -193,10 +193,15 @@ class _Taken:
         field = self._meant(name)
         if field is not None:
             self._put(field, name, value)
-        elif value is not None and not (self._descend(name, value) or self._lift(name, value)):
-            if not self._lenient or plain(name) in POSITIONS:
+        elif value is not None and not self._descend(name, value):
+            inside = decoded_object(value) if plain(name) in WRAPPERS else None
+            if isinstance(inside, Mapping):  # given in an object that is not there, and meant here
+                for inner, one in inside.items():
+                    self.take(inner, one)
+            elif not self._lenient or plain(name) in POSITIONS:
                 raise InvalidInput(f"There is no argument {self._path}{shown(name)}.", hint=_names_here(self._shape))
-            self._unknown.append(self._path + shown(name))
+            else:
+                self._unknown.append(self._path + shown(name))
 
     def all_notes(self) -> list[str]:
         """Return each note once, what was left out last."""
@@ -274,15 +279,6 @@ class _Taken:
         if len(inner) == 1:
             self._nested(inner[0]).take(name, value)
         return len(inner) == 1
-
-    def _lift(self, name: str, value: Any) -> bool:
-        """Take what is given in an object that is not there, and meant here."""
-        value = decoded_object(value)
-        if plain(name) not in WRAPPERS or not isinstance(value, Mapping):
-            return False
-        for inner, one in value.items():
-            self.take(inner, one)
-        return True
 
 
 def _twice(field: str, name: str, other: str) -> InvalidInput:

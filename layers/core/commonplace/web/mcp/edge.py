@@ -291,7 +291,11 @@ def understood(body: bytes) -> tuple[Any, Response | None]:
     if not isinstance(message, dict):
         return {}, invalid("One JSON-RPC message is expected.")
     request_id, method, problem = message.get("id"), message.get("method"), None
-    if "id" in message and not _is_id(request_id):
+    if isinstance(request_id, str):
+        is_id = len(request_id) <= MAX_ID_CHARACTERS and request_id.isprintable()
+    else:
+        is_id = isinstance(request_id, int) and not isinstance(request_id, bool) and abs(request_id) < 2**63
+    if "id" in message and not is_id:
         problem = invalid("id must be a string or a whole number, and not null.")
     elif message.get("jsonrpc") != "2.0":
         problem = invalid('jsonrpc must be "2.0".', request_id)
@@ -302,12 +306,6 @@ def understood(body: bytes) -> tuple[Any, Response | None]:
     elif body.count(b"{") + body.count(b"[") > MAX_DEPTH and _deeper(message, MAX_DEPTH):
         problem = invalid(f"The request is nested more than {MAX_DEPTH} deep.", request_id)
     return message, problem
-
-
-def _is_id(value: Any) -> bool:
-    if isinstance(value, str):
-        return len(value) <= MAX_ID_CHARACTERS and value.isprintable()
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
 
 
 def _deeper(value: Any, depth: int) -> bool:

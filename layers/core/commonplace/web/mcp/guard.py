@@ -13,7 +13,7 @@ from typing import Any
 from starlette.types import Scope
 
 from commonplace.identity.authorization import Verdict, judge
-from commonplace.identity.principals import Principal, Principals, Tier, counted_as
+from commonplace.identity.principals import Principals, Tier, counted_as
 from commonplace.kernel.errors import CommonplaceError, Unauthorized
 from commonplace.kernel.limits import Allowance, Limiter, Quota, network
 from commonplace.web.challenges import Challenges, NotValid, SignIn
@@ -156,8 +156,13 @@ class Guard:
         if counted is None:
             self._throttle.spend(caller, "read")
         try:
-            if self._tier != "public":
-                self._keep_out(principal)
+            # In a private deployment strangers learn nothing.
+            if self._tier != "public" and not principal.anonymous:
+                admit(principal, self._tier)
+            elif self._tier != "public":
+                if self._challenges is not None:
+                    raise SignIn(self._challenges.sign_in(self._resource))
+                raise Unauthorized("This is for people who have signed in.")
             if need is None:
                 return caller
             verdict = judge(principal, need)
@@ -172,15 +177,6 @@ class Guard:
             if isinstance(refused, SignIn) and self._tier == "public":
                 raise SignIn(refused.challenge, await in_thread(self._page, method, params)) from None
             raise
-
-    def _keep_out(self, principal: Principal) -> None:
-        """In a private deployment strangers learn nothing. Raises SignIn, Unauthorized, Unavailable, Forbidden."""
-        if not principal.anonymous:
-            admit(principal, self._tier)
-        elif self._challenges is not None:
-            raise SignIn(self._challenges.sign_in(self._resource))
-        else:
-            raise Unauthorized("This is for people who have signed in.")
 
     def _page(self, method: str, params: Mapping[str, Any]) -> str | None:
         """Return the page of a public deployment where anybody reads what a refused message names. Reads the store."""

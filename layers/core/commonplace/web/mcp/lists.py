@@ -159,7 +159,17 @@ class Lists:
         except Exception as error:
             raise protocol_error(error) from error
         found, onward = page(rows, params.cursor, self._question(ctx), self._size, lambda row: row.uri)
-        return _answer("resources", [_resource(row) for row in found], onward)
+        written: list[Row] = []
+        for one in found:
+            row: Row = {"uri": one.uri, "name": one.name, "title": one.title}
+            if isinstance(one, Resource):
+                row |= {"description": one.description, "mimeType": one.mime_type}
+            else:
+                row |= {"mimeType": one.mime_type} | ({"description": one.description} if one.description else {})
+                row |= {"size": one.size} if one.size is not None else {}
+                row |= {"annotations": {"lastModified": one.updated_at}} if one.updated_at else {}
+            written.append(row)
+        return _answer("resources", written, onward)
 
     async def _values(self, caller: Caller) -> InUse:
         """Return what arguments can be at the moment for this caller, where tools say so. Never raises."""
@@ -217,15 +227,6 @@ def _tool(offered: Offered, in_use: InUse) -> Row:
     if "max_tokens" in tool.arguments.model_fields:
         row["_meta"] = _LARGE
     return row
-
-
-def _resource(one: Resource | Listed) -> Row:
-    row: Row = {"uri": one.uri, "name": one.name, "title": one.title}
-    if isinstance(one, Resource):
-        return row | {"description": one.description, "mimeType": one.mime_type}
-    row |= {"mimeType": one.mime_type} | ({"description": one.description} if one.description else {})
-    row |= {"size": one.size} if one.size is not None else {}
-    return row | ({"annotations": {"lastModified": one.updated_at}} if one.updated_at else {})
 
 
 def input_schema(tool: Tool) -> dict[str, Any]:

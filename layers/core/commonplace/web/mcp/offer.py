@@ -194,10 +194,8 @@ def match(pattern: re.Pattern[str], uri: str) -> Mapping[str, str] | None:
     if found is None:
         return None
     values = {name: unquote(value) for name, value in found.groupdict().items()}
-    return values if all(_stays(value) for value in values.values()) else None
-
-
-def _stays(value: str) -> bool:
-    """Return whether no segment means another folder, whichever way it is spelled."""
-    parts = re.split(r"[/\\]", value)
-    return not any(part in ("", ".", "..") for part in parts) and all(letter >= " " for letter in value)
+    for value in values.values():
+        # No segment may mean another folder, whichever way it is spelled.
+        if any(part in ("", ".", "..") for part in re.split(r"[/\\]", value)) or any(sign < " " for sign in value):
+            return None
+    return values

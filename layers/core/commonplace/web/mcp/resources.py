@@ -26,7 +26,6 @@ MAX_VALUES = 100
 """The values of one completion, as the protocol says."""
 MAX_TYPED_CHARACTERS = 200
 """What is typed beyond this fits nothing."""
-_UNFIT = 3
 
 
 def fitting(values: Iterable[str], typed: str) -> Sequence[str]:
@@ -38,16 +37,18 @@ def fitting(values: Iterable[str], typed: str) -> Sequence[str]:
     wanted = typed.strip().casefold()
     if not wanted:
         return known
-    ranked = ((_rank(value.casefold(), wanted), at, value) for at, value in enumerate(known))
-    return [value for rank, _, value in sorted(ranked) if rank < _UNFIT]
-
-
-def _rank(value: str, wanted: str) -> int:
-    if value.startswith(wanted):
-        return 0
-    if any(word.startswith(wanted) for word in words(value)):
-        return 1
-    return 2 if wanted in value else _UNFIT
+    begin: list[str] = []
+    within: list[str] = []
+    hold: list[str] = []
+    for value in known:
+        folded = value.casefold()
+        if folded.startswith(wanted):
+            begin.append(value)
+        elif any(word.startswith(wanted) for word in words(folded)):
+            within.append(value)
+        elif wanted in folded:
+            hold.append(value)
+    return begin + within + hold
 
 
 def choices(*values: str) -> Complete:
