@@ -31,8 +31,7 @@ def _document_url(given: str) -> str | None:
 
 
 DOCUMENT_URL = Kind(
-    "an http:// or https:// URL with {type} and {id} in it, such as https://kb.example.org/{type}/{id}",
-    _document_url,
+    "an http:// or https:// URL with {type} and {id} in it, such as https://kb.example.org/{type}/{id}", _document_url
 )
 
 

@@ -122,9 +122,7 @@ def create_app(
         middleware=[
             Middleware(HeadAsGet),
             Middleware(
-                SecurityHeaders,
-                headers={"x-content-type-options": "nosniff"},
-                uncached={"cache-control": "no-store"},
+                SecurityHeaders, headers={"x-content-type-options": "nosniff"}, uncached={"cache-control": "no-store"}
             ),
             Middleware(Errors, render=rendered, quoted=True),
             Middleware(TrustedHosts, base_url=surface.base_url),

@@ -148,10 +148,7 @@ def site(settings: RestSettings) -> Site:
 
 
 def application(
-    settings: RestSettings,
-    identity: SessionSettings | None,
-    routes: Sequence[Routes],
-    served: tuple[str, ...],
+    settings: RestSettings, identity: SessionSettings | None, routes: Sequence[Routes], served: tuple[str, ...]
 ) -> FastAPI:
     """`served` are the names of all toolsets that scopes are granted for; without `identity` nobody signs in."""
     accounts: Accounts | None = None
