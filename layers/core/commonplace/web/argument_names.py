@@ -22,7 +22,7 @@ OF_PARAMETERS = _synonyms("rest")
 """The same for parameters of addresses, after those of all."""
 
 MAX_NAME_CHARACTERS = 100
-"""What is longer names nothing; what callers send is remembered up to this length only."""
+"""The longest name; longer texts name nothing, and what callers send is remembered up to this length only."""
 
 
 def plain(name: str) -> str:

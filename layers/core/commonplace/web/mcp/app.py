@@ -56,7 +56,7 @@ SENT = (
     *("Authorization", "Content-Type", "Accept", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Mcp-Session-Id"),
     *("Last-Event-ID", "X-MCP-Readonly"),
 )
-"""What a browser may send without having said so."""
+"""Headers that a browser may send without having said so."""
 
 ROOT = "/mcp"
 ALL = "all"

@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 MAX_THREADS = 32
-"""What is given up at its deadline keeps its thread until it is done; beyond this many, calls wait for a free one."""
+"""A call that is given up at its deadline holds its thread until it is done; beyond this many, calls wait."""
 
 THREADS = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="mcp-tool")
 
@@ -85,7 +85,7 @@ class CallRecord:
     """The era of the protocol: without a handshake (2026-07-28 and later), or with one."""
     tier: Tier
     client: str
-    """What the client calls itself, at most 64 characters. For telemetry, never for a decision."""
+    """The client's name for itself, at most 64 characters. For telemetry, never for a decision."""
 
 
 def record(call: CallRecord) -> None:

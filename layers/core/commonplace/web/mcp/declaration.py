@@ -51,7 +51,7 @@ class Output(Part):
     """The base of a tool's structured answer as a whole."""
 
     notes: list[str] | None = None
-    """How the arguments were understood, where that is not what they said. The frame writes it."""
+    """Notes of the frame on arguments that were not taken as they came."""
 
 
 class SnakeCaseArguments(Arguments):
@@ -93,7 +93,7 @@ class Caller:
     read_only: bool = False
     """No tool that writes exists for this request. A request can set it, and can never unset it."""
     judged: tuple[Need, Verdict] | None = field(default=None, compare=False, repr=False)
-    """What the guard found about the operation of this request."""
+    """The guard's verdict on the operation of this request."""
 
     def verdict(self, need: Need) -> Verdict:
         """Return whether the caller may; what the guard has judged is not judged again."""
@@ -159,7 +159,7 @@ class Tool:
     """At most 40 characters of `a-z`, digits and `_`."""
     title: str
     description: str
-    """What it does, when to use it, when not: constant, a few sentences, no steering."""
+    """The use of the tool, when to call it and when not: constant, a few sentences, no steering."""
     arguments: type[Arguments]
     output: type[Output] | None
     run: Run
@@ -183,7 +183,7 @@ class Tool:
     input_schema: Mapping[str, Any] | None = None
     """The schema in place of that of `arguments`, where a model cannot say it."""
     in_use: Mapping[str, Callable[[Caller], Sequence[str]]] = field(default_factory=dict)
-    """By argument: slugs that it can be at the moment for a caller, the most significant first. Lists add some."""
+    """Slugs, by argument, that it can be at the moment for a caller, the most significant first. Lists add some."""
     page: Callable[[Any], str | None] | None = None
     """`arguments -> page of a public deployment where anybody reads the same`: named to a caller who has to sign in."""
 

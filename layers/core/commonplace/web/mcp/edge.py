@@ -63,7 +63,7 @@ ANYTHING = b"application/json, text/event-stream"
 DEADLINE_SECONDS = 28.0
 """Where nobody says how much time is left: a second below the function's timeout, two below the gateway's."""
 MARGIN_SECONDS = 1.0
-"""What is left of an invocation when its answer is given up."""
+"""The time left of an invocation when its answer is given up."""
 TIMED_OUT = "Request timed out"
 MESSAGE = "commonplace.message"
 """Key in the ASGI scope of the parsed message, a dict with `method`; with `id` it is a request."""
@@ -74,7 +74,7 @@ _MEMBERS = {"jsonrpc", "id", "method", "params"}
 _OF_A_BODY = ("content-length", "content-type")
 _CREDENTIALS = (b"authorization", b"cookie", b"proxy-authorization")
 _HINTS = {406: "Accept must allow application/json and text/event-stream."}
-"""What is wrong, by status, where the SDK says nothing."""
+"""Hints, by status, where the SDK gives none."""
 
 RequestId = str | int | None
 

@@ -30,12 +30,12 @@ DENIALS = frozenset((Verdict.TIER, Verdict.SCOPE, Verdict.KIND, Verdict.CONSENT)
 """Verdicts on an account that is known: each is worth a record."""
 
 SHARED_FACTOR = 10
-"""So many tokens' worth of calls may come from one address: a household, an office, a hosted client."""
+"""The tokens' worth of calls that may come from one address: a household, an office, a hosted client."""
 
 KINDS: Mapping[Cost, str] = {"read": "reads", "search": "searches", "write": "writes"}
 
 AGENT = "agent:"
-"""How the subjects begin of agents that sign in by themselves: no person waits for what they do."""
+"""The beginning of subjects of agents that sign in by themselves: no person waits for what they do."""
 
 
 @dataclass(frozen=True, slots=True)

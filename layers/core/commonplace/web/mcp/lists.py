@@ -303,11 +303,7 @@ def _plain(node: Any) -> Any:
 
 
 def _references(node: Any, name: str) -> int:
-    if isinstance(node, list):
-        return sum(_references(one, name) for one in node)
-    if not isinstance(node, dict):
-        return 0
-    return (node.get("$ref") == _DEFINITIONS + name) + sum(_references(one, name) for one in node.values())
+    return json.dumps(node).count(json.dumps(_DEFINITIONS + name))
 
 
 def _inlined(node: Any, name: str, body: Any) -> Any:

@@ -48,7 +48,7 @@ class Offer:
     resources: Mapping[str, Resource]
     templates: tuple[Template, ...]
     needs: Mapping[tuple[str, str], Need]
-    """What each takes: `("tool", name)`, `("prompt", name)`, `("resource", URI)`, `("template", URI template)`."""
+    """The need of each: `("tool", name)`, `("prompt", name)`, `("resource", URI)`, `("template", URI template)`."""
     patterns: tuple[tuple[re.Pattern[str], Template], ...]
 
     def instructions(self) -> str:

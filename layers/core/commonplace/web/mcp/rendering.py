@@ -63,7 +63,7 @@ _SCRIPTS = re.compile(
     "PHAGS-PA|PSALTER PAHLAVI|SHARADA|SIDDHAM|SINHALA|SOGDIAN|SYLOTI NAGRI|SYRIAC|TAI THAM|TAKRI|TAMIL|TELUGU|TIBETAN|"
     "TIRHUTA|TULU-TIGALARI|VEDIC) "
 )
-"""How the names of letters begin in scripts whose letters join, or form conjuncts."""
+"""The beginnings of names of letters in scripts whose letters join, or form conjuncts."""
 
 
 def result(text: str, data: dict[str, Any] | None, links: tuple[Link, ...] = ()) -> dict[str, Any]:

@@ -25,7 +25,7 @@ MAX_RESOURCE_BYTES = 3_500_000
 MAX_VALUES = 100
 """The values of one completion, as the protocol says."""
 MAX_TYPED_CHARACTERS = 200
-"""What is typed beyond this fits nothing."""
+"""The longest text that is completed; longer ones fit nothing."""
 
 
 def fitting(values: Iterable[str], typed: str) -> Sequence[str]:

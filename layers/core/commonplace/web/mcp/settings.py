@@ -39,7 +39,7 @@ FACTOR = whole(1, 100)
 LISTENS = whole(0, 1_000, ", 0 for none")
 
 ORIGIN = Kind("an origin", lambda given: (found := bare_origin(given)) and found.lower())
-"""As browsers write it: scheme, host and port, nothing else."""
+"""An origin as browsers write it: scheme, host and port, nothing else."""
 
 
 def _rate_limits(given: str) -> Mapping[str, Mapping[Rated, int]] | None:

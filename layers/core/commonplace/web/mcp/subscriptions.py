@@ -50,7 +50,7 @@ NOT_HELD = "commonplace/listen"
 """Key in the `_meta` of a result that came at once, because nobody was waited for."""
 
 READ_AGAIN_SECONDS = 60
-"""For whoever is never waited for: as long as a list may be cached."""
+"""The interval for whoever is never waited for: as long as a list may be cached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Waiting:
     def __init__(
         self, toolsets: Sequence[Toolset], feed: ChangeFeed, caller: Caller, uris: Sequence[str], *, lists: bool
     ) -> None:
-        """Of `uris`, those wait that name a document which this caller may read. Raises Unavailable."""
+        """Those `uris` are waited for that name a document which this caller may read. Raises Unavailable."""
         # The feed's end is read before the documents, so that what happens in between is not missed.
         self._feed = feed
         self._position = self._without_feed(feed.position)
@@ -80,7 +80,7 @@ class Waiting:
         self._before = [look(True) for look in self._sources]
         readable = [caller.verdict(one.need_of(None)) is Verdict.ALLOWED for one, _ in sources]
         self._watched: dict[str, tuple[int, str]] = {}
-        """By address: which snapshot has it, and the document's name there."""
+        """The snapshot that has it and the document's name there, by address."""
         for uri in uris:
             for at, snapshot in enumerate(self._before):
                 if readable[at] and uri not in self._watched and (name := snapshot.find(uri)) is not None:

@@ -32,7 +32,7 @@ CACHEABLE = "public, max-age=60, stale-while-revalidate=600"
 """Where a page says nothing else: shorter than data, for whoever saves a file looks at its page."""
 IMMUTABLE = "public, max-age=31536000, immutable"
 UNGUARDED = ("/assets/", "/icon.png", "/favicon.ico", "/robots.txt")
-"""Of the code, not of the knowledge base: the sign-in page needs the first, crawlers the last."""
+"""Paths of the code, not of the knowledge base: the sign-in page needs the first, crawlers the last."""
 
 
 def create_app(

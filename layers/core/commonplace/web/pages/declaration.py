@@ -55,7 +55,7 @@ class Pages:
     nearest: Callable[[str], Sequence[Link]] | None = None
     """The pages nearest to a path at which there is nothing."""
     edition: Callable[[], Edition | None] | None = None
-    """What is shown now, for the foot of every page; None before anything is published."""
+    """Returns what is shown now, for the foot of every page; None before anything is published."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class Visit:
     menu: Sequence[Link] = ()
     """The pages of the console that this person may see."""
     ways: Callable[[Need], Sequence[str]] = lambda _: ()
-    """In words, what somebody can do to get the right."""
+    """Says what somebody can do to get the right."""
 
     @property
     def principal(self) -> Principal:
@@ -115,7 +115,7 @@ class Action:
     """Calls the service that REST and MCP call. Raises CommonplaceError, which becomes a page; a View is the page once
     more, with what is wrong."""
     need: Need | None = None
-    """What it takes beside the need of its page."""
+    """The need beside that of its page."""
     recorded: tuple[str, ...] = ()
     """Fields of the form that stand in the record: names of things, never anybody's text."""
 

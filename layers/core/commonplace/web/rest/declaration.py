@@ -46,7 +46,7 @@ class Routes:
     """The routes of one capability below `/api/v1`. Addresses are named without that prefix."""
 
     services: object
-    """What its endpoints work with: they get it by its class, see `part`."""
+    """The services of its endpoints: they get them by their class, see `part`."""
     routers: Sequence[APIRouter]
     root_routers: Sequence[APIRouter] = ()
     """Answer at the root of the host as well."""
