@@ -268,16 +268,19 @@ def spend(
 ) -> None:
     """Count one call of `client`, and add what it met to `met`. Raises RateLimited, in words: what, and whose."""
     allowance = limiter.take(quota, client)
-    if allowance is None:
-        return
-    if met is not None:
-        met.append(allowance)
-    if not allowance.allowed:
-        raise RateLimited(
-            f"More than {quota.calls} {what} in {quota.window_seconds} seconds{whose}.",
-            retry_after_seconds=allowance.reset_seconds,
-            hint=hint,
-        )
+    if allowance is not None:
+        if met is not None:
+            met.append(allowance)
+        if not allowance.allowed:
+            raise over_limit(allowance, what, hint, whose)
+
+
+def over_limit(allowance: Allowance, what: str, hint: str, whose: str = "") -> RateLimited:
+    return RateLimited(
+        f"More than {allowance.quota.calls} {what} in {allowance.quota.window_seconds} seconds{whose}.",
+        retry_after_seconds=allowance.reset_seconds,
+        hint=hint,
+    )
 
 
 class Errors:

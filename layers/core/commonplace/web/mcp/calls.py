@@ -10,7 +10,7 @@ metrics are counted from these lines. `logging` reserves `name`, so the called t
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from functools import partial
 from time import perf_counter
 from typing import Any, Literal, TypeVar
 
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolRequestParams
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
@@ -26,12 +26,12 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSI
 from commonplace import __version__
 from commonplace.identity.authorization import Verdict
 from commonplace.identity.principals import Tier
-from commonplace.kernel.errors import BadRequest, CommonplaceError, InvalidInput, NotFound, TooLarge
+from commonplace.kernel.errors import BadRequest, CommonplaceError, InvalidInput, NotFound
 from commonplace.kernel.telemetry import count
 from commonplace.web.mcp import rendering
 from commonplace.web.mcp.arguments import understand
-from commonplace.web.mcp.budgets import MAX_TOKENS, estimate_tokens
-from commonplace.web.mcp.declaration import Answer, Call, Caller, Cost, Tool
+from commonplace.web.mcp.budgets import estimate_tokens
+from commonplace.web.mcp.declaration import Answer, Call, Caller, Cost
 from commonplace.web.mcp.offer import CALLER, NOBODY, Offer, denial
 from commonplace.web.middleware import place
 
@@ -186,6 +186,15 @@ def recorded(
     return served
 
 
+def only(methods: Set[str], middleware: ServerMiddleware[Any]) -> ServerMiddleware[Any]:
+    """Return the middleware for requests of these methods; all others pass by."""
+
+    async def served(ctx: Context, call_next: CallNext) -> HandlerResult:
+        return await (middleware(ctx, call_next) if ctx.method in methods else call_next(ctx))
+
+    return served
+
+
 def protocol_error(error: Exception) -> MCPError:
     """Return a failure outside of tools, where no model reads it: nothing of what is inside gets out."""
     if not isinstance(error, CommonplaceError):
@@ -238,7 +247,10 @@ class Calls:
             awaited = params.name in self._awaited
             answer: Any = tool.run(call, arguments) if awaited else await in_thread(tool.run, call, arguments)
             answer = await answer if inspect.isawaitable(answer) else answer
-            return _reply(tool, answer, notes) if isinstance(answer, Answer) else Reply(answer)
+            if not isinstance(answer, Answer):
+                return Reply(answer)
+            noted = () if tool.verbatim else notes
+            return Reply(*rendering.answered(answer, noted, structured=tool.output is not None))
         except CommonplaceError as error:
             return _failed(rendering.refusal(error), error.code)
         except MCPError:
@@ -248,22 +260,6 @@ class Calls:
             where = {} if tool.read_only else place(error)
             logger.error("a tool failed", exc_info=tool.read_only, extra={"tool": params.name} | where)
             return _failed(rendering.failure(rendering.GENERIC, {"code": "INTERNAL_ERROR"}), "INTERNAL_ERROR")
-
-
-def _reply(tool: Tool, answer: Answer, notes: tuple[str, ...]) -> Reply:
-    """Raises TooLarge for what no client would take."""
-    data = rendering.data_of(answer) if tool.output is not None else None
-    text = answer.text
-    if notes and not tool.verbatim:
-        text += "\n\n" + "\n".join(f"Note: {note}" for note in notes)
-        data = data | {"notes": list(notes)} if data is not None else None
-    tokens = rendering.tokens_of(text, data)
-    if tokens > MAX_TOKENS:
-        raise TooLarge(
-            f"This answer would be about {tokens} tokens, more than the {MAX_TOKENS} there are room for.",
-            hint="Ask for less: a smaller limit, fewer documents, or one part of a document.",
-        )
-    return Reply(rendering.result(text, data, answer.links), tokens)
 
 
 def _unknown(name: str) -> MCPError:

@@ -8,6 +8,7 @@ answered by the server, for the model to read: a challenge would send the client
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from starlette.types import Scope
@@ -21,7 +22,7 @@ from commonplace.web.mcp.arguments import understand
 from commonplace.web.mcp.calls import in_thread
 from commonplace.web.mcp.declaration import Caller, Cost
 from commonplace.web.mcp.offer import Offer, match
-from commonplace.web.middleware import client_address, spend
+from commonplace.web.middleware import client_address, over_limit
 from commonplace.web.stack import admit
 
 READ_ONLY_HEADER = "x-mcp-readonly"
@@ -36,6 +37,10 @@ KINDS: Mapping[Cost, str] = {"read": "reads", "search": "searches", "write": "wr
 
 AGENT = "agent:"
 """The beginning of subjects of agents that sign in by themselves: no person waits for what they do."""
+
+
+_quota = lru_cache(maxsize=256)(Quota)
+"""Each call is counted in three, and few differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +80,14 @@ class Throttle:
     def spend(self, caller: Caller, cost: Cost, toolset: str | None = None) -> None:
         """Count one call, of a tool of this toolset or of something else. Raises RateLimited."""
         kind, hint = KINDS[cost], "Ask for more at once, and keep what you have read."
-        met = caller.met if isinstance(caller, Metered) else None
         for quota, client in self._counted(caller, cost, toolset):
-            what = f"{kind} of this account" if quota.name.endswith("-account") else kind
-            spend(self._limiter, quota, client, what=what, hint=hint, met=met)
+            if (allowance := self._limiter.take(quota, client)) is None:
+                continue
+            if isinstance(caller, Metered):
+                caller.met.append(allowance)
+            if not allowance.allowed:
+                what = f"{kind} of this account" if quota.name.endswith("-account") else kind
+                raise over_limit(allowance, what, hint)
 
     def _counted(self, caller: Caller, cost: Cost, toolset: str | None) -> list[tuple[Quota, str]]:
         """Return what a call counts in, and as whose: a token's calls in vain are not taken from its neighbours."""
@@ -91,15 +100,15 @@ class Throttle:
         address = json.dumps(("address", network(caller.address)))
         token, account = counted_as(caller.principal)
         if token is None and account is None:
-            return [(Quota(name, calls), address)]
+            return [(_quota(name, calls), address)]
         if (caller.principal.subject or "").startswith(AGENT):
             # Counted apart: one counter has one ceiling, and theirs is higher.
             name, calls = f"{name}-agents", calls * self._service_factor
-        counted = [(Quota(name, calls), who) for who in (token or account,) if who is not None]
+        counted = [(_quota(name, calls), who) for who in (token or account,) if who is not None]
         if token is not None and account is not None:
             together = calls if cost == "write" else calls * self._account_factor
-            counted.append((Quota(f"{name}-account", together), account))
-        return [*counted, (Quota(f"{name}-address", calls * SHARED_FACTOR), address)]
+            counted.append((_quota(f"{name}-account", together), account))
+        return [*counted, (_quota(f"{name}-address", calls * SHARED_FACTOR), address)]
 
 
 class Guard:

@@ -25,7 +25,7 @@ from pydantic import BaseModel
 
 from commonplace.kernel.errors import CommonplaceError
 from commonplace.web.mcp.budgets import MAX_CHARACTERS
-from commonplace.web.mcp.calls import VERSIONS, Context, Surface, in_thread, protocol_error
+from commonplace.web.mcp.calls import VERSIONS, Context, Surface, in_thread, only, protocol_error
 from commonplace.web.mcp.declaration import Caller, Listed, Resource, Tool
 from commonplace.web.mcp.offer import Offer, Offered, caller_of, shown, tools_for, view_of
 from commonplace.web.mcp.rendering import CACHED
@@ -88,10 +88,10 @@ class Lists:
         server.add_request_handler("resources/templates/list", Paged, self.templates)
         server.add_request_handler("server/discover", types.RequestParams, discover)
         # In place of the SDK's spans, which no exporter here takes: calls are counted by `surface.record`.
-        server.middleware[:] = [self.again]
+        server.middleware[:] = [only(LASTING, self.again)]
 
     async def again(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        if ctx.method not in LASTING or ctx.request_id is None or (ctx.params or {}).get("cursor") is not None:
+        if ctx.request_id is None or (ctx.params or {}).get("cursor") is not None:
             return await call_next(ctx)
         caller, lists_tools = caller_of(ctx.request), ctx.method == "tools/list"
         in_use = await self._values(caller) if lists_tools else ()

@@ -15,8 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from commonplace.kernel.errors import CommonplaceError
-from commonplace.web.mcp.budgets import estimate_tokens
+from commonplace.kernel.errors import CommonplaceError, TooLarge
+from commonplace.web.mcp.budgets import MAX_TOKENS, estimate_tokens
 from commonplace.web.mcp.declaration import Answer, Link, Text
 
 MAX_ERROR_BYTES = 2_048
@@ -66,11 +66,22 @@ _SCRIPTS = re.compile(
 """The beginnings of names of letters in scripts whose letters join, or form conjuncts."""
 
 
-def result(text: str, data: dict[str, Any] | None, links: tuple[Link, ...] = ()) -> dict[str, Any]:
-    """Return a complete answer of a tool."""
-    content = [{"type": "text", "text": whole(text)}, *(link_block(link) for link in links)]
-    answer = COMPLETE | {"content": content}
-    return answer if data is None else answer | {"structuredContent": data}
+def answered(answer: Answer, notes: tuple[str, ...], *, structured: bool) -> tuple[dict[str, Any], int]:
+    """Return a complete answer of a tool, with notes on its arguments, and what it costs.
+
+    Raises TooLarge for what no client would take.
+    """
+    text, data = answer.text, data_of(answer) if structured else None
+    if notes:
+        text += "\n\n" + "\n".join(f"Note: {note}" for note in notes)
+        data = data | {"notes": list(notes)} if data is not None else None
+    if (tokens := tokens_of(text, data)) > MAX_TOKENS:
+        raise TooLarge(
+            f"This answer would be about {tokens} tokens, more than the {MAX_TOKENS} there are room for.",
+            hint="Ask for less: a smaller limit, fewer documents, or one part of a document.",
+        )
+    content = [{"type": "text", "text": whole(text)}, *(link_block(link) for link in answer.links)]
+    return COMPLETE | {"content": content} | ({} if data is None else {"structuredContent": data}), tokens
 
 
 def tokens_of(text: str, data: Any, links: tuple[Link, ...] = ()) -> int:
