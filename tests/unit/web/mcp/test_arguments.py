@@ -58,19 +58,7 @@ UNDERSTOOD: list[tuple[type[Arguments], dict[str, Any], dict[str, Any]]] = [
     ),
     *(
         (Asked, {"query": "a", name: 7}, {"query": "a", "limit": 7})
-        for name in (
-            "limit",
-            "top_k",
-            "topK",
-            "k",
-            "page_size",
-            "pageSize",
-            "per_page",
-            "max_results",
-            "count",
-            "n",
-            "Limit",
-        )
+        for name in ("limit", "top_k", "topK", "k", "page_size", "pageSize", "per_page", "max_results", "count", "n")
     ),
     *((Term, {name: "dao"}, {"term": "dao"}) for name in ("term", "q", "query", "text", "word", "name", "Terms")),
     *(

@@ -99,17 +99,6 @@ def test_pages_of_resources_make_the_whole_list_in_its_order(mode: str) -> None:
     assert [uri for page in pages for uri in page] == expected
 
 
-def test_a_row_that_vanishes_between_pages_does_not_hide_another() -> None:
-    documents: list[list[Listed]] = [listed(250), [one for one in listed(250) if one.name != "pool-5"]]
-    server = build_server([tides(documents=lambda: documents.pop(0))], SURFACE)
-
-    async def two_pages(client: Client) -> Any:
-        first = await client.session.list_resources()
-        return await client.list_resources(cursor=first.next_cursor)
-
-    assert ask(server, two_pages).resources[0].name == "pool-98"
-
-
 @pytest.mark.parametrize("mode", ERAS)
 @pytest.mark.parametrize("method", ["list_tools", "list_resources", "list_resource_templates", "list_prompts"])
 @pytest.mark.parametrize("cursor", ["", "x", "AAAAAAAAAAAAAAAA", "x" * 5_000, "é"])

@@ -176,16 +176,8 @@ def test_r2_a_token_counts_in_its_header_alone(here: Guarded, era: Any) -> None:
 @pytest.mark.parametrize(
     "audience",
     [
-        resource("/mcp/knowledge"),
-        resource("/mcp/all"),
-        resource("/mcp/"),
-        resource("/mcp-other"),
-        resource("/MCP"),
-        resource("/api"),
-        resource(""),
-        "https://evil.example/mcp",
-        "https://kb.example.org:8443/mcp",
-        "http://kb.example.org/mcp",
+        *map(resource, ("/mcp/knowledge", "/mcp/all", "/mcp/", "/mcp-other", "/MCP", "/api", "")),
+        *("https://evil.example/mcp", "https://kb.example.org:8443/mcp", "http://kb.example.org/mcp"),
     ],
 )
 def test_r3_a_token_for_another_audience_is_invalid(here: Guarded, era: Any, audience: str) -> None:
@@ -279,20 +271,9 @@ def test_r5_a_header_that_lies_is_400(here: Guarded) -> None:
 @pytest.mark.parametrize(
     "params",
     [
-        [],
-        ["save_link"],
-        None,
-        "save_link",
-        7,
-        {"name": ["save_link"]},
-        {"name": {"name": "save_link"}},
-        {"name": None},
-        {"name": 7},
-        {"name": "Save_Link"},
-        {"name": " save_link"},
-        {"name": "save_link\u0000"},
-        {"name": "knowledge_save_link"},
-        {"uri": "save_link"},
+        *([], ["save_link"], None, "save_link", 7, {"uri": "save_link"}),
+        *({"name": name} for name in (["save_link"], {"name": "save_link"}, None, 7)),
+        *({"name": name} for name in ("Save_Link", " save_link", "save_link\u0000", "knowledge_save_link")),
     ],
     ids=str,
 )

@@ -35,6 +35,7 @@ from commonplace.web.middleware import (
     CORS,
     Errors,
     HeadAsGet,
+    Render,
     SecurityHeaders,
     TrustedHosts,
     exception_handlers,
@@ -119,30 +120,35 @@ def create_app(
 
     app = Starlette(
         routes=routes,
-        middleware=[
-            Middleware(HeadAsGet),
-            Middleware(
-                SecurityHeaders, headers={"x-content-type-options": "nosniff"}, uncached={"cache-control": "no-store"}
-            ),
-            Middleware(Errors, render=rendered, quoted=True),
-            Middleware(TrustedHosts, base_url=surface.base_url),
-            Middleware(
-                CORS,
-                allow_origins=origins,
-                allow_origin_regex=origin_pattern(surface.base_url, origins),
-                allow_methods=METHODS,
-                # Tools may have parameters that travel as headers of their own: what is requested is allowed.
-                allow_headers=["*", *SENT],
-                expose_headers=EXPOSED,
-                max_age=7_200,
-                refuse_others=True,
-            ),
-        ],
+        middleware=layers(surface.base_url, origins, rendered),
         exception_handlers=exception_handlers(rendered),
     )
     # Such a redirect would be made of the request's Host.
     app.router.redirect_slashes = False
     return app
+
+
+def layers(base_url: str, origins: Sequence[str], rendered: Render) -> list[Middleware]:
+    """Return what holds for every path, outermost first."""
+    return [
+        Middleware(HeadAsGet),
+        Middleware(
+            SecurityHeaders, headers={"x-content-type-options": "nosniff"}, uncached={"cache-control": "no-store"}
+        ),
+        Middleware(Errors, render=rendered, quoted=True),
+        Middleware(TrustedHosts, base_url=base_url),
+        Middleware(
+            CORS,
+            allow_origins=origins,
+            allow_origin_regex=origin_pattern(base_url, origins),
+            allow_methods=METHODS,
+            # Tools may have parameters that travel as headers of their own: what is requested is allowed.
+            allow_headers=["*", *SENT],
+            expose_headers=EXPOSED,
+            max_age=7_200,
+            refuse_others=True,
+        ),
+    ]
 
 
 def application(
