@@ -117,14 +117,6 @@ def _joined(shapes: list[Shape]) -> Shape:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Forgiven:
-    """The arguments under declared names, and notes for the caller."""
-
-    values: dict[str, Any]
-    notes: tuple[str, ...] = ()
-
-
 def understand(
     raw: Mapping[str, Any],
     model: type[Model],
@@ -141,9 +133,9 @@ def understand(
             return model.model_validate(raw), ()
         except ValidationError:
             pass  # The long way finds what was meant, or says what is wrong.
-    forgiven = forgive(raw, model, lenient=lenient, clamp=clamp, max_values=max_values)
+    values, notes = forgive(raw, model, lenient=lenient, clamp=clamp, max_values=max_values)
     try:
-        return model.model_validate(forgiven.values), forgiven.notes
+        return model.model_validate(values), notes
     except ValidationError as error:
         faults = []
         for fault in error.errors(include_url=False, include_input=False, include_context=False)[:MAX_NAMED]:
@@ -153,7 +145,7 @@ def understand(
             faults.append(f"{name} is missing" if fault["type"] == "missing" else f"{name}: {message}")
         more = error.error_count() - len(faults)
         message = "; ".join(faults) + (f"; and {more} more." if more > 0 else ".")
-        raise InvalidInput(" ".join((message, *forgiven.notes)), hint=_names_here(shape)) from None
+        raise InvalidInput(" ".join((message, *notes)), hint=_names_here(shape)) from None
 
 
 def forgive(
@@ -163,8 +155,10 @@ def forgive(
     lenient: bool = True,
     clamp: bool | None = None,
     max_values: int = MAX_VALUES,
-) -> Forgiven:
-    """Return what is meant. Not lenient, for tools that write, refuses what is unknown, and leaves numbers as they are.
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the arguments under declared names, and notes for the caller.
+
+    Not lenient, for tools that write, refuses what is unknown, and leaves numbers as they are.
 
     `clamp` says otherwise of the numbers. Raises InvalidInput for what has more than one meaning, or is too much.
     """
@@ -172,7 +166,7 @@ def forgive(
     taken = _Taken(shape_of(model), lenient, clamp=lenient if clamp is None else clamp)
     for name, value in raw.items():
         taken.take(name, value)
-    return Forgiven(taken.values, tuple(taken.all_notes()[:MAX_NOTES]))
+    return taken.values, tuple(taken.all_notes()[:MAX_NOTES])
 
 
 class _Taken:

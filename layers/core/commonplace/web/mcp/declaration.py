@@ -152,22 +152,30 @@ It raises CommonplaceError for what the caller should know: the model reads code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
-    """A function for models."""
+class Declared:
+    """What every declaration says of itself."""
 
     name: str
-    """At most 40 characters of `a-z`, digits and `_`."""
     title: str
     description: str
-    """The use of the tool, when to call it and when not: constant, a few sentences, no steering."""
+    tier: Tier = "public"
+    kind: str | None = None
+    """The kind of what it reads or changes, one of `principals.KINDS`; None is the toolset's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool(Declared):
+    """A function for models.
+
+    Its name has at most 40 characters of `a-z`, digits and `_`; its description says what it is for, when to call it
+    and when not, in a few constant sentences, without steering.
+    """
+
     arguments: type[Arguments]
     output: type[Output] | None
     run: Run
-    tier: Tier = "public"
     level: Level = "read"
     """With the toolset's name, the scope that a call needs."""
-    kind: str | None = None
-    """The kind of what it reads or changes, one of `principals.KINDS`; None is the toolset's."""
     cost: Cost = "read"
     read_only: bool = True
     destructive: bool = False
@@ -189,37 +197,26 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
+class Resource(Declared):
     """Something to read, at a fixed address."""
 
     uri: str
-    name: str
-    title: str
-    description: str
     mime_type: str
     read: Callable[[Call], Text]
     listed: bool = True
     """Lists show it; it is read at its address either way."""
-    tier: Tier = "public"
-    kind: str | None = None
-    """The kind of thing it reads, one of `principals.KINDS`; None is the toolset's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Template:
+class Template(Declared):
     """Things to read, at addresses of one shape (RFC 6570: `{name}` and `{+path}`)."""
 
     uri_template: str
-    name: str
-    title: str
-    description: str
     mime_type: str | None
     read: Callable[[Call, Mapping[str, str]], tuple[Text, str]]
     """`(call, variables) -> (contents, media type)`. Raises NotFound."""
     listed: bool = True
     """Lists show it; what is at such an address is read either way."""
-    tier: Tier = "public"
-    kind: str | None = None
     complete: Mapping[str, Complete] = field(default_factory=dict)
     page: Callable[[Mapping[str, str]], str | None] | None = None
     """`variables -> page of a public deployment where anybody reads the same`."""
@@ -250,15 +247,11 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
+class Prompt(Declared):
     """A workflow that a person starts."""
 
-    name: str
-    title: str
-    description: str
     arguments: tuple[Argument, ...]
     render: Callable[[Call, Mapping[str, str]], str]
-    tier: Tier = "public"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,12 +307,11 @@ class Toolset:
     kind: str | None = None
     """The kind of whatever says none of its own; None is the toolset's only kind, if it has but one."""
 
-    def need_of(self, declared: Tool | Resource | Template | Prompt | None) -> Need:
+    def need_of(self, declared: Declared | None) -> Need:
         """Return what it takes to use something of this toolset; None stands for its documents."""
-        kind = None if declared is None or isinstance(declared, Prompt) else declared.kind
         kinds = KINDS.get(self.name, ())
         return Need(
             self.documents_tier if declared is None else declared.tier,
             scope(self.name, declared.level if isinstance(declared, Tool) else "read"),
-            kind or self.kind or (kinds[0] if len(kinds) == 1 else None),
+            (declared and declared.kind) or self.kind or (kinds[0] if len(kinds) == 1 else None),
         )

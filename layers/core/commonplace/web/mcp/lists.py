@@ -13,6 +13,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from operator import itemgetter
 from typing import Any, TypeVar
 
 import mcp_types as types
@@ -114,7 +115,8 @@ class Lists:
         caller = caller_of(ctx.request)
         in_use = await self._values(caller)
         # Without icons: the server has one, and the same one on every tool would be 5% of the list.
-        return self._paged(ctx, params, "tools", [_tool(one, in_use) for one in tools_for(self._offer, caller)], "name")
+        rows = [_tool(one, in_use) for one in tools_for(self._offer, caller)]
+        return self._paged(ctx, params, "tools", rows, itemgetter("name"))
 
     async def prompts(self, ctx: Context, params: Paged) -> dict[str, Any]:
         caller = caller_of(ctx.request)
@@ -127,7 +129,7 @@ class Lists:
                 ]
                 row = {"name": name, "title": prompt.title, "description": prompt.description}
                 rows.append(row | {"arguments": arguments})
-        return self._paged(ctx, params, "prompts", rows, "name")
+        return self._paged(ctx, params, "prompts", rows, itemgetter("name"))
 
     async def templates(self, ctx: Context, params: Paged) -> dict[str, Any]:
         caller = caller_of(ctx.request)
@@ -137,7 +139,7 @@ class Lists:
                 row = {"uriTemplate": one.uri_template, "name": one.name, "title": one.title}
                 row |= {"description": one.description}
                 rows.append(row | ({"mimeType": one.mime_type} if one.mime_type else {}))
-        return self._paged(ctx, params, "resourceTemplates", rows, "uriTemplate")
+        return self._paged(ctx, params, "resourceTemplates", rows, itemgetter("uriTemplate"))
 
     async def resources(self, ctx: Context, params: Paged) -> dict[str, Any]:
         """List those with an address of their own, then documents. Raises MCPError when the store does not answer."""
@@ -158,9 +160,9 @@ class Lists:
             rows = await in_thread(listed)
         except Exception as error:
             raise protocol_error(error) from error
-        found, onward = page(rows, params.cursor, self._question(ctx), self._size, lambda row: row.uri)
+        answer = self._paged(ctx, params, "resources", rows, lambda row: row.uri)
         written: list[Row] = []
-        for one in found:
+        for one in answer["resources"]:
             row: Row = {"uri": one.uri, "name": one.name, "title": one.title}
             if isinstance(one, Resource):
                 row |= {"description": one.description, "mimeType": one.mime_type}
@@ -169,7 +171,7 @@ class Lists:
                 row |= {"size": one.size} if one.size is not None else {}
                 row |= {"annotations": {"lastModified": one.updated_at}} if one.updated_at else {}
             written.append(row)
-        return _answer("resources", written, onward)
+        return answer | {"resources": written}
 
     async def _values(self, caller: Caller) -> InUse:
         """Return what arguments can be at the moment for this caller, where tools say so. Never raises."""
@@ -196,16 +198,12 @@ class Lists:
 
         return await in_thread(read_all)
 
-    def _paged(self, ctx: Context, params: Paged, name: str, rows: list[Any], key: str) -> dict[str, Any]:
-        found, onward = page(rows, params.cursor, self._question(ctx), self._size, lambda row: row[key])
-        return _answer(name, found, onward)
-
-    def _question(self, ctx: Context) -> str:
-        return f"{ctx.method} {self._path} {view_of(caller_of(ctx.request))}"
-
-
-def _answer(name: str, rows: Sequence[Any], onward: str | None) -> dict[str, Any]:
-    return CACHED | {name: list(rows)} | ({"nextCursor": onward} if onward is not None else {})
+    def _paged(
+        self, ctx: Context, params: Paged, name: str, rows: list[Any], key: Callable[[Any], str]
+    ) -> dict[str, Any]:
+        question = f"{ctx.method} {self._path} {view_of(caller_of(ctx.request))}"
+        found, onward = page(rows, params.cursor, question, self._size, key)
+        return CACHED | {name: list(found)} | ({"nextCursor": onward} if onward is not None else {})
 
 
 def _tool(offered: Offered, in_use: InUse) -> Row:
