@@ -16,7 +16,6 @@ from starlette.types import Scope
 
 from commonplace.identity.principals import Principal, Tier
 from commonplace.kernel.errors import BadRequest, CommonplaceError, MethodNotAllowed, NotFound, Unauthorized
-from commonplace.kernel.limit_store import counters_of
 from commonplace.kernel.limits import Limiter
 from commonplace.web.browsers import SIGN_IN, cookie_of, to_sign_in
 from commonplace.web.middleware import exception_handlers
@@ -101,6 +100,9 @@ def application(
     settings: SiteSettings, declared: Sequence[Pages], frame: Frame, environ: Mapping[str, str]
 ) -> Starlette:
     """`frame` is the one that the pages were built with; `environ` says who signs in, in a private deployment."""
+    # The console takes parts of this module, and its store with the first request alone.
+    from commonplace.kernel.limit_store import counters_of
+
     limiter = Limiter(counters_of(settings), time.time, secret=settings.counter_secret)
     reads, searches = settings.reads_per_minute, settings.searches_per_minute
     private = members(settings.site_tier, environ) if settings.site_tier != "public" else None
