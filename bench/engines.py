@@ -12,7 +12,7 @@ from commonplace.search import providers
 from commonplace.search.embeddings import embed_records, with_tokens
 from commonplace.search.model import VECTOR_FLOOR, EmbeddingProvider, Engine, IndexedRecord, Record, Reranker
 from commonplace.search.settings import EmbeddingChoice, RerankChoice, RetrievalSettings
-from commonplace.web.rest.settings import RestSettings
+from commonplace.web.settings import RestSettings
 
 BATCH = 200
 """Records of one write."""

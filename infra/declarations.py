@@ -13,9 +13,7 @@ from commonplace.redaction.settings import RedactionSettings, RedactSettings
 from commonplace.repository.settings import SyncSettings, WebhookSettings
 from commonplace.search.settings import IndexSettings
 from commonplace.web.mcp.settings import McpSettings
-from commonplace.web.pages.settings import SiteSettings
-from commonplace.web.rest.settings import RestSettings
-from commonplace.web.settings import OriginRotationSettings, OriginSettings
+from commonplace.web.settings import OriginRotationSettings, OriginSettings, RestSettings, SiteSettings
 
 
 class ConfigurationError(ValueError):

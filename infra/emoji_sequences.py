@@ -3,7 +3,7 @@
 import importlib
 import re
 
-from commonplace.web.mcp.invisible import EMOJI
+from commonplace.web.mcp.rendering import EMOJI
 
 HEADER = "# With invisible characters, from emoji (BSD licence, beside this file); see infra/emoji_sequences.py\n"
 

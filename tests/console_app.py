@@ -17,11 +17,10 @@ from commonplace.identity.roles import RoleMap
 from commonplace.identity.sessions import COOKIE, Sessions, Visitors, csrf_token, open_session
 from commonplace.kernel.audit import AuditLog
 from commonplace.kernel.limits import CounterStore, Limiter
-from commonplace.web.limits import Limits
 from commonplace.web.pages.console import ASSETS, Console, create_console
-from commonplace.web.pages.context import PageContext
 from commonplace.web.pages.declaration import ConsolePages
-from commonplace.web.pages.frame import Frame
+from commonplace.web.pages.frame import Frame, PageContext
+from commonplace.web.stack import Limits
 from tests.fakes.authority import ALICE, KEY, Accounts, Counters
 from tests.fakes.identity_stores import Clock, MemoryAudit, MemorySignIns
 

@@ -10,10 +10,9 @@ from commonplace.kernel.capability import built
 from commonplace.kernel.limits import Limiter
 from commonplace.kernel.objects import ObjectStore
 from commonplace.web.pages.app import create_app
-from commonplace.web.pages.context import PageContext
 from commonplace.web.pages.declaration import Pages
-from commonplace.web.pages.frame import frame_of
-from commonplace.web.pages.settings import SiteSettings
+from commonplace.web.pages.frame import PageContext, frame_of
+from commonplace.web.settings import SiteSettings
 from tests.fakes.library import FakeLibrary
 
 ENVIRONMENT: Mapping[str, str] = {

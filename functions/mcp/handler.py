@@ -15,8 +15,8 @@ from commonplace.identity.settings import GuardSettings
 from commonplace.kernel.capability import built
 from commonplace.kernel.telemetry import instrument
 from commonplace.web.gateway import Gateway
-from commonplace.web.mcp.composition import application, objects
-from commonplace.web.mcp.context import ToolsetContext
+from commonplace.web.mcp.app import application, objects
+from commonplace.web.mcp.declaration import ToolsetContext
 from commonplace.web.mcp.settings import McpSettings
 from commonplace.web.origin import origin_values
 

@@ -17,9 +17,9 @@ from commonplace.kernel.s3 import S3ObjectStore
 from commonplace.kernel.telemetry import instrument
 from commonplace.web.gateway import Gateway
 from commonplace.web.origin import origin_values
-from commonplace.web.rest.composition import application, site
+from commonplace.web.rest.app import application, site
 from commonplace.web.rest.declaration import RestContext
-from commonplace.web.rest.settings import RestSettings
+from commonplace.web.settings import RestSettings
 
 SETTINGS = RestSettings.from_environ(os.environ)
 IDENTITY = SessionSettings.where_signed_in(os.environ)

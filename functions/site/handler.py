@@ -13,10 +13,9 @@ from commonplace.kernel.s3 import S3ObjectStore
 from commonplace.kernel.telemetry import instrument
 from commonplace.web.gateway import Gateway
 from commonplace.web.origin import origin_values
-from commonplace.web.pages.composition import application
-from commonplace.web.pages.context import PageContext
-from commonplace.web.pages.frame import frame_of
-from commonplace.web.pages.settings import SiteSettings
+from commonplace.web.pages.app import application
+from commonplace.web.pages.frame import PageContext, frame_of
+from commonplace.web.settings import SiteSettings
 
 SETTINGS = SiteSettings.from_environ(os.environ)
 FRAME = frame_of(SETTINGS, CAPABILITIES, SETTINGS.base_url)

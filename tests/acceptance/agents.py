@@ -11,7 +11,7 @@ from typing import Any
 from bench.mcp_servers import Caller
 from commonplace.repository.comments import visible
 from commonplace.web.mcp.budgets import DOCUMENT_TOKENS, MAX_TOKENS, estimate_tokens
-from commonplace.web.mcp.invisible import cleaned
+from commonplace.web.mcp.rendering import cleaned
 from tests.acceptance.truth import Statement, all_of, fact
 
 QUERIES = (

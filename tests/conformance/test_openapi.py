@@ -30,8 +30,8 @@ from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.model import IndexedRecord
 from commonplace.search.service import DeferredSearch, SearchService
 from commonplace.web.challenges import Accounts, Challenges
-from commonplace.web.compression import MINIMUM_BYTES
 from commonplace.web.rest.declaration import Site
+from commonplace.web.stack import MINIMUM_BYTES
 from tests.examples import examples
 from tests.fakes.access_tokens import ISSUER, Realm
 from tests.fakes.library import FakeLibrary, garden, links_between

@@ -19,8 +19,8 @@ from commonplace.memory.tools.toolset import memory_toolset
 from commonplace.memory.upkeep import carry_on
 from commonplace.web.gateway import Gateway
 from commonplace.web.mcp.app import create_app
-from commonplace.web.mcp.limits import Throttle
-from commonplace.web.mcp.surface import Surface
+from commonplace.web.mcp.calls import Surface
+from commonplace.web.mcp.guard import Throttle
 from tests.contracts.engines import ENGINES
 from tests.fakes.identity_stores import Clock
 from tests.fakes.memories import CountingEmbeddings, Remembering

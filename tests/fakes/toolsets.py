@@ -30,7 +30,7 @@ from commonplace.web.mcp.declaration import (
     Tool,
     Toolset,
 )
-from commonplace.web.mcp.surface import CALLER
+from commonplace.web.mcp.offer import CALLER
 
 SECRET = "the-inner-workings"
 """In the text of an unforeseen error; nobody outside may see it."""
@@ -133,7 +133,7 @@ def raw(call: Call, variables: Mapping[str, str]) -> tuple[Text, str]:
     return variables["path"].encode(), "application/octet-stream"
 
 
-def pool_ids(typed: str, given: Mapping[str, str]) -> Sequence[str]:
+def pool_ids(_: Caller, typed: str, given: Mapping[str, str]) -> Sequence[str]:
     shore = given.get("shore", "")
     return [name for at in range(250) if (name := f"{shore}pool-{at}").startswith(typed)]
 
@@ -207,7 +207,7 @@ def tides(*more: Tool, documents: Callable[[], Sequence[Listed]] = lambda: liste
                 read=raw,
             ),
         ),
-        documents=documents,
+        documents=lambda _: documents(),
         prompts=(
             Prompt(
                 name="plan",

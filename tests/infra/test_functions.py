@@ -26,8 +26,7 @@ from commonplace.search.settings import IndexSettings
 from commonplace.search.source import Change
 from commonplace.search.store import DynamoChanges
 from commonplace.web.mcp.settings import McpSettings
-from commonplace.web.pages.settings import SiteSettings
-from commonplace.web.rest.settings import RestSettings
+from commonplace.web.settings import RestSettings, SiteSettings
 from infra.declarations import declarations
 from tests.infra.templates import Template
 

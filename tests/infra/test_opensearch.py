@@ -16,7 +16,7 @@ from commonplace.search.opensearch.roles import REVISION
 from commonplace.search.opensearch.settings import IndexParameters
 from commonplace.search.settings import IndexSettings
 from commonplace.web.mcp.settings import McpSettings
-from commonplace.web.rest.settings import RestSettings
+from commonplace.web.settings import RestSettings
 from infra.requirements import ROOT
 from infra.search_alarms import DOMAIN_ALARMS, OPTIONAL_ALARMS, ROTATION_STUCK
 from tests.infra.templates import Template, as_list

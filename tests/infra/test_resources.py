@@ -15,7 +15,7 @@ from commonplace.kernel.audit import Author
 from commonplace.memory.model import Asked
 from commonplace.memory.tools.search import note_query
 from commonplace.reference.library import REFERENCE_PREFIX, catalogue_key, manifest_key
-from commonplace.web.mcp.surface import CallRecord, record
+from commonplace.web.mcp.calls import CallRecord, record
 from infra.front import REST_PATHS
 from infra.identity import AUTH_PATHS, CONSOLE_PATHS
 from local.cloud.event_sources import Pipe, parse_filter, parse_template

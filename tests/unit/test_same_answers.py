@@ -26,8 +26,8 @@ from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.kernel.limits import Limiter
 from commonplace.search.model import SearchRequest
+from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.server import build_server
-from commonplace.web.mcp.surface import Surface
 from commonplace.web.rest.declaration import Site
 from tests.examples import examples
 from tests.fakes.embeddings import FakeEmbeddings

@@ -14,10 +14,10 @@ from commonplace.hive.operations import HiveServices
 from commonplace.hive.tools.toolset import hive_toolset
 from commonplace.identity.principals import Principal
 from commonplace.kernel.audit import Author
+from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Caller
 from commonplace.web.mcp.rendering import ERROR_META
 from commonplace.web.mcp.server import build_server
-from commonplace.web.mcp.surface import Surface
 from tests.hive_world import World
 from tests.unit.web.mcp.over_http import connected, serving
 from tests.unit.web.mcp.talking import text_of

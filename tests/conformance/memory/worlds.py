@@ -30,10 +30,10 @@ from commonplace.search.model import Engine
 from commonplace.search.opensearch.client import OpenSearchClient
 from commonplace.search.opensearch.engine import OpenSearchEngine
 from commonplace.search.store import DynamoVectorCaches
+from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Caller
 from commonplace.web.mcp.rendering import ERROR_META
 from commonplace.web.mcp.server import build_server
-from commonplace.web.mcp.surface import Surface
 from tests.dynamodb_fixture import dump, new_table
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.opensearch_fixture import remove_indexes

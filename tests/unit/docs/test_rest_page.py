@@ -12,9 +12,8 @@ from commonplace.hive.rest import hive_routes
 from commonplace.hive.service import TooSensitive
 from commonplace.kernel import errors
 from commonplace.kernel.limits import Limiter
-from commonplace.web.rest.app import create_app
+from commonplace.web.rest.app import CACHEABLE, create_app
 from commonplace.web.rest.declaration import Site
-from commonplace.web.rest.middleware import CACHEABLE
 from tests.rest_app import rest_app
 from tests.unit.docs.pages import ROOT, first_cells, rows, section
 

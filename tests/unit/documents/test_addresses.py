@@ -4,7 +4,7 @@ import pytest
 
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.kernel.environment import SettingsError
-from commonplace.web.rest.settings import RestSettings
+from commonplace.web.settings import RestSettings
 from tests.fakes.library import garden
 
 NEEDED = {

@@ -20,12 +20,12 @@ from commonplace.documents.rendering.renderer import Renderer
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.kernel.limits import Limiter
+from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.server import build_server
-from commonplace.web.mcp.surface import Surface
 from commonplace.web.pages.app import create_app
 from commonplace.web.pages.frame import frame_of
-from commonplace.web.pages.settings import SiteSettings
 from commonplace.web.rest.declaration import Site
+from commonplace.web.settings import SiteSettings
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.rest_app import rest_app
 from tests.site_app import ENVIRONMENT

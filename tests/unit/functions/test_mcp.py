@@ -22,9 +22,9 @@ from commonplace.kernel.environment import SettingsError
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.embeddings import embed_records
 from commonplace.search.models.local import LocalEmbeddings
-from commonplace.web.mcp.composition import principals
+from commonplace.web.mcp.app import principals
 from commonplace.web.mcp.declaration import Toolset
-from commonplace.web.mcp.invisible import REMOVED, cleaned
+from commonplace.web.mcp.rendering import REMOVED, cleaned
 from tests.aws_fixture import BUCKET, TABLE
 from tests.fakes.catalogues import publish
 from tests.fakes.lambda_context import CONTEXT

@@ -27,7 +27,7 @@ from commonplace.kernel import aws
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.limits import Allowance, Limiter, Quota
 from commonplace.kernel.s3 import S3ObjectStore
-from commonplace.web import gateway, private
+from commonplace.web import gateway, stack
 from tests.aws_fixture import BUCKET, TABLE, create_table
 from tests.canaries import Canaries
 from tests.fakes.access_tokens import ROSA
@@ -229,7 +229,7 @@ def test_the_walk_reaches_every_function_and_would_find_a_canary(
     assert deployment.apps.keys() == deployment.modules.keys() - {"webhook"}
     assert {name for name, app in deployment.apps.items() if len(routes(app)) < 5} == set()
     assert {"/health", "/api/v1/manifest", "/llms.txt"} <= routes(deployment.apps["rest"])
-    monkeypatch.setattr(private.Private, "__init__", admitting(private.Private.__init__))
+    monkeypatch.setattr(stack.Private, "__init__", admitting(stack.Private.__init__))
     for name in ("site", "rest"):
         sys.modules.pop(f"functions.{name}.handler")
         deployment.modules[name] = importlib.import_module(f"functions.{name}.handler")
@@ -241,7 +241,7 @@ def test_the_walk_reaches_every_function_and_would_find_a_canary(
 def admitting(build: Any) -> Any:
     """The guard, to which everybody is a member."""
 
-    def built(self: private.Private, app: ASGIApp, **options: Any) -> None:
+    def built(self: stack.Private, app: ASGIApp, **options: Any) -> None:
         build(self, app, **options | {"find": member})
 
     return built

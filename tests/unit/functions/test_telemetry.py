@@ -29,7 +29,7 @@ bootstrap._setup_logging(LogFormat.JSON, "INFO", bootstrap.StandardLogSink())
 from commonplace.kernel.telemetry import instrument
 from tests.fakes.lambda_context import CONTEXT
 
-logger = logging.getLogger("commonplace.web.mcp.surface")
+logger = logging.getLogger("commonplace.web.mcp.calls")
 
 def answer(event, context):
     logger.info("mcp call", extra={{"method": "tools/call", "milliseconds": 1.5}})
@@ -72,7 +72,7 @@ def test_a_line_is_one_object_with_the_fields_of_the_record_beside_those_of_the_
     assert call == {
         "level": "INFO",
         "message": "mcp call",
-        "name": "commonplace.web.mcp.surface",
+        "name": "commonplace.web.mcp.calls",
         "service": "commonplace",
         "stage": "dev",
         "cold_start": True,

@@ -7,7 +7,7 @@ from commonplace.kernel.environment import SettingsError
 from commonplace.repository.settings import SyncSettings, WebhookSettings
 from commonplace.search.settings import EmbeddingChoice, IndexSettings, RerankChoice, RetrievalSettings
 from commonplace.web.mcp.settings import McpSettings
-from commonplace.web.rest.settings import RestSettings
+from commonplace.web.settings import RestSettings
 
 ENVIRONMENT = {
     "STAGE": "dev",

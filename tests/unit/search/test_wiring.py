@@ -21,7 +21,7 @@ from commonplace.search.query import Query
 from commonplace.search.rerank import MemoryRerankCache
 from commonplace.search.settings import IndexSettings, RetrievalSettings
 from commonplace.search.store import DynamoRerankCache, DynamoVectorMemory
-from commonplace.web.rest.settings import RestSettings
+from commonplace.web.settings import RestSettings
 from tests.fakes.onnx_models import cross_encoder, encoder
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -11,8 +11,9 @@ from starlette.routing import BaseRoute, Route
 
 from commonplace.web.gateway import Gateway
 from commonplace.web.representations import API
-from commonplace.web.rest import account, openapi
+from commonplace.web.rest import account
 from commonplace.web.rest.app import RestApp
+from commonplace.web.rest.app import router as described
 from commonplace.web.rest.declaration import Site
 from tests.site_app import site_app
 from tests.unit.documents.rest.conftest import World as RestWorld
@@ -53,7 +54,7 @@ def paths(app: Any) -> list[str]:
     """Of every route, with something in place of its parameters."""
     declared: list[BaseRoute] = list(app.routes)
     own = [route.path for route in declared if isinstance(route, Route)]
-    routers = [account.router, openapi.router] if isinstance(app, RestApp) else []
+    routers = [account.router, described] if isinstance(app, RestApp) else []
     routers += [router for each in getattr(app, "declared", ()) for router in (*each.routers, *each.root_routers)]
     included = [route.path for router in routers for route in router.routes if isinstance(route, Route)]
     every = [*own, *included, *(API + path for path in included)]

@@ -13,10 +13,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from commonplace.web.compression import MINIMUM_BYTES, Compression, takes_gzip
 from commonplace.web.gateway import Gateway
 from commonplace.web.middleware import HeadAsGet
 from commonplace.web.representations import MAX_ANSWER_BYTES, Page
+from commonplace.web.stack import MINIMUM_BYTES, Compression, takes_gzip
 from tests.one_loop import one_loop
 from tests.unit.documents.rest.events import payload_1, payload_2
 

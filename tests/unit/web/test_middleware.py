@@ -13,7 +13,6 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from commonplace.identity.principals import Principal, counted_as, without_offline_access
 from commonplace.kernel.errors import CommonplaceError, NotFound, Unauthorized
 from commonplace.web.middleware import (
     CORS,
@@ -65,12 +64,7 @@ class CutOff:
 
 
 def client(*layers: Middleware, base_url: str = BASE) -> TestClient:
-    routes = [
-        Route("/", hello),
-        Route("/missing", missing),
-        Route("/broken", broken),
-        Route("/cut", CutOff()),
-    ]
+    routes = [Route("/", hello), Route("/missing", missing), Route("/broken", broken), Route("/cut", CutOff())]
     return TestClient(Starlette(routes=routes, middleware=layers), base_url=base_url)
 
 
@@ -191,15 +185,3 @@ def test_a_challenge_is_the_errors_own_or_the_scheme_of_the_surface() -> None:
     assert error_headers(named, "Bearer") == {"www-authenticate": 'Bearer scope="a"'}
     assert error_headers(Unauthorized("No."), "Bearer") == {"www-authenticate": "Bearer"}
     assert error_headers(Unauthorized("No.")) == error_headers(NotFound("No."), "Bearer") == {}
-
-
-def test_who_is_counted_is_the_account_and_without_one_the_subject_in_its_organisation() -> None:
-    one = counted_as(Principal(subject="s", organisation="a", token="t"))
-    other = counted_as(Principal(subject="s", organisation="b", token="t"))
-    assert not set(one) & set(other)
-    assert counted_as(Principal(subject="x", account="s"))[1] == counted_as(Principal(subject="y", account="s"))[1]
-    assert counted_as(Principal()) == (None, None)
-
-
-def test_offline_access_is_dropped_and_nothing_else() -> None:
-    assert without_offline_access(["b:read", "offline_access", "a:read"]) == ("b:read", "a:read")

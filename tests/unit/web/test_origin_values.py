@@ -5,12 +5,7 @@ import pytest
 from commonplace.kernel.environment import SettingsError
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.secrets import FRESH_SECONDS, KEPT_SECONDS
-from commonplace.web.origin import (
-    PAUSE_SECONDS,
-    RETRY_SECONDS,
-    OriginValues,
-    origin_values,
-)
+from commonplace.web.origin import PAUSE_SECONDS, RETRY_SECONDS, OriginValues, origin_values
 from tests.fakes.vault import Vault
 
 
@@ -32,14 +27,6 @@ def test_the_value_in_use_and_the_next_one_are_known_by_one_read(presented: str)
 @pytest.mark.parametrize("presented", ["", "no", "now ", "NOW", "nöw", "\ud800"])
 def test_any_other_value_is_not(presented: str) -> None:
     assert not Door(current={"value": "now", "next": "soon"}).knows(presented)
-
-
-def test_a_value_on_its_way_in_is_known() -> None:
-    assert Door(current={"value": "now"}, pending={"value": "next", "next": "later"}).knows("next")
-
-
-def test_a_value_on_its_way_out_is_known() -> None:
-    assert Door(current={"value": "now"}, previous={"value": "was", "next": "now"}).knows("was")
 
 
 def test_a_new_value_is_found_though_another_was_read() -> None:

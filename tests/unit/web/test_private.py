@@ -20,15 +20,15 @@ from commonplace.identity.settings import SessionSettings
 from commonplace.kernel.environment import SettingsError
 from commonplace.kernel.limits import Limiter
 from commonplace.web.challenges import Accounts, Challenges
-from commonplace.web.pages.members import UNGUARDED, members
-from commonplace.web.pages.members import readers as readers_of_pages
-from commonplace.web.private import Private
-from commonplace.web.rest import composition
+from commonplace.web.pages.app import UNGUARDED, members
+from commonplace.web.pages.app import readers as readers_of_pages
+from commonplace.web.rest import app
 from commonplace.web.rest.account import MONITORED
 from commonplace.web.rest.account import UNGUARDED as UNGUARDED_OF_REST
 from commonplace.web.rest.account import readers as readers_of_rest
 from commonplace.web.rest.declaration import Site
-from commonplace.web.rest.settings import RestSettings
+from commonplace.web.settings import RestSettings
+from commonplace.web.stack import Private
 from tests.fakes.access_tokens import ISSUER, ROSA, Realm, standing
 from tests.fakes.authority import KEY, Counters
 from tests.fakes.identity_stores import MemorySignIns
@@ -233,7 +233,7 @@ def test_a_public_site_lets_crawlers_in() -> None:
 def test_nothing_starts_as_private_where_nobody_can_sign_in() -> None:
     private = RestSettings.from_environ({**ENVIRONMENT, "SITE_TIER": "member"})
     with pytest.raises(SettingsError, match="SITE_TIER is set"):
-        composition.application(private, None, [], ())
+        app.application(private, None, [], ())
     with pytest.raises(SettingsError, match="is not set"):
         members("member", ENVIRONMENT)
     with pytest.raises(SettingsError, match="SITE_TIER is malformed"):

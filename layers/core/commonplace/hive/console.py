@@ -33,8 +33,8 @@ from commonplace.kernel.deferred import deferred
 from commonplace.kernel.errors import BadRequest, CommonplaceError, Conflict, InvalidInput
 from commonplace.redaction.model import KINDS
 from commonplace.web.operations import Skipped
-from commonplace.web.pages.context import PageContext
 from commonplace.web.pages.declaration import ConsolePage, ConsolePages, Done, View, Visit
+from commonplace.web.pages.frame import PageContext
 from commonplace.web.pages.operation_pages import action, actor
 
 HERE = Path(__file__).parent

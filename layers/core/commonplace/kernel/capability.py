@@ -119,15 +119,15 @@ class Capability:
     scopes: Scopes | None = None
     """Of its toolset."""
     toolset: str | None = None
-    """Takes a `web.mcp.context.ToolsetContext`; returns a `Toolset`, or None where a deployment has none of it."""
+    """Takes a `web.mcp.declaration.ToolsetContext`; returns a `Toolset`, or None where a deployment has none of it."""
     routes: str | None = None
     """Takes a `web.rest.declaration.RestContext`; returns the `Routes` it answers over REST, or None as above."""
     pages: str | None = None
-    """Takes a `web.pages.context.PageContext`; returns the `Pages` that anybody may read, or None as above."""
+    """Takes a `web.pages.frame.PageContext`; returns the `Pages` that anybody may read, or None as above."""
     links: tuple[PageLink, ...] = ()
     """Of the header and the footer of every page."""
     console: str | None = None
-    """Takes a `web.pages.context.PageContext`; returns the `ConsolePages` for people who are signed in."""
+    """Takes a `web.pages.frame.PageContext`; returns the `ConsolePages` for people who are signed in."""
     collection: str | None = None
     """Takes a `search.collections.IndexContext`; returns an `IndexedCollection`, or None as above."""
     indexed_as: str = ""

@@ -9,8 +9,8 @@ from starlette.routing import Route
 from commonplace import __version__
 from commonplace.site.connect.clients import Endpoint, clients
 from commonplace.site.connect.registry import server_json
-from commonplace.web.pages.context import PageContext
 from commonplace.web.pages.declaration import Pages
+from commonplace.web.pages.frame import PageContext
 from commonplace.web.representations import Page, asset, encode
 
 FOLDER = Path(__file__).parent

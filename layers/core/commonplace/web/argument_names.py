@@ -2,59 +2,31 @@
 
 from collections.abc import Collection, Iterable
 from functools import lru_cache
+from pathlib import Path
 
 QUESTIONS = frozenset(["query", "q", "text", "search", "question", "keywords", "keyword", "term"])
 """Arguments that hold what is looked for."""
 
 Synonyms = tuple[tuple[frozenset[str], frozenset[str]], ...]
 
-SYNONYMS: Synonyms = tuple(
-    (frozenset(declared.split()), frozenset(given.split()))
-    for declared, given in (
-        (" ".join(QUESTIONS), " ".join(QUESTIONS) + " searchquery searchterm querytext terms prompt"),
-        ("term", "word name concept title entry"),
-        ("title", "name heading"),
-        ("limit k n", "limit topk k n pagesize perpage maxresults numresults count size maxitems first top"),
-        ("contenttype type", "contenttype type kind doctype documenttype"),
-        ("id", "documentid docid entryid uuid identifier slug uri url link path title name document"),
-        ("url", "link href address uri"),
-        ("cursor continuation", "continuation cursor nextcursor pagetoken nextpagetoken handle continue"),
-        ("datefrom since", "since after from startdate fromdate"),
-        ("dateto until", "until before to enddate todate"),
-        ("content body", "content body text markdown"),
-        ("description", "summary abstract"),
-        ("tags", "labels topics keywords"),
-        ("maxtokens", "tokens tokenbudget tokenlimit"),
-        ("key", "idempotencykey requestid"),
-        ("idempotencykey", "key requestid"),
-        ("entryid", "id uuid identifier entry"),
-        ("itemid", "id uuid identifier item contributionid knowledgeid"),
-        ("entrytype", "type kind contenttype"),
-        ("minconfidence", "confidence threshold"),
-        ("orderby", "sort sortby"),
-        ("order", "direction sortorder"),
-        ("sourcestory", "story storyid"),
-        ("sourcefile", "file path"),
-        ("expectedversion", "version ifversion"),
-        ("entries", "items records yaml"),
-        ("command", "cmd commandname commandline name query q text syntax"),
-        ("path", "endpoint route url uri pathtemplate query"),
-        ("method", "verb httpmethod"),
-        ("category", "subcategory section group"),
-        ("guide", "id entryid title name query q topic entry slug"),
-        ("catalogue", "catalog product"),
-        ("page", "pagenumber pageindex"),
-        ("pagecontext", "page context screen"),
-    )
-)
-"""Declared names, and what models say in their place; both as `plain` writes them. The first that fits counts."""
+
+def _synonyms(where: str) -> Synonyms:
+    lines = Path(__file__).with_name("synonyms.txt").read_text("ascii").splitlines()
+    rows = (line.removeprefix(f"{where} ").partition(":") for line in lines if line.startswith(f"{where} "))
+    return tuple((frozenset(declared.split()), frozenset(given.split())) for declared, _, given in rows)
+
+
+SYNONYMS = _synonyms("all")
+"""Declared names, and what callers say in their place."""
+OF_PARAMETERS = _synonyms("rest")
+"""The same for parameters of addresses, after those of all."""
 
 MAX_NAME_CHARACTERS = 100
-"""What is longer names nothing; what callers send is remembered up to this length only."""
+"""The longest name; longer texts name nothing, and what callers send is remembered up to this length only."""
 
 
 def plain(name: str) -> str:
-    """Without case, underscores, hyphens and spaces; the same for names that differ in these only."""
+    """Return a name without case, underscores, hyphens and spaces: the same for names that differ in these only."""
     return _plain(name[:MAX_NAME_CHARACTERS])
 
 
@@ -65,7 +37,7 @@ def _plain(name: str) -> str:
 
 @lru_cache(maxsize=4_096)
 def singular(name: str) -> str:
-    """Of a name that is plain already; the same for singular and plural, though not always a word."""
+    """Return the same for singular and plural of a name that is plain already, though not always a word."""
     if len(name) > 4 and name.endswith("ies"):
         return name[:-3] + "y"
     if len(name) > 4 and name.endswith(("ses", "xes", "ches", "shes")):
@@ -74,7 +46,7 @@ def singular(name: str) -> str:
 
 
 def meant(name: str, declared: Collection[str], required: Collection[str] = (), more: Synonyms = ()) -> str | None:
-    """The declared name, or None if there is none or it might be several; `more` are further synonyms."""
+    """Return the declared name, or None if there is none or it might be several; `more` are further synonyms."""
     if name in declared:
         return name
     key = plain(name) if len(name) <= MAX_NAME_CHARACTERS else ""
@@ -96,7 +68,7 @@ def meant(name: str, declared: Collection[str], required: Collection[str] = (), 
 
 
 def closest(value: str, choices: Iterable[str], most: int = 6) -> list[str]:
-    """Valid values that are spelled like this one, best first."""
+    """Return valid values that are spelled like this one, best first."""
     from difflib import get_close_matches
 
     written = {plain(one): one for one in choices}

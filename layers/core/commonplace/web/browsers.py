@@ -24,7 +24,7 @@ page leads to."""
 
 
 def from_elsewhere(request: Request, origin: str) -> bool:
-    """Whether another site than `origin` had the browser send this. Browsers say so; what is no browser says nothing.
+    """Return whether another site than `origin` had the browser send this. Browsers say so, other clients nothing.
 
     A form of ours comes with `Origin: null`, because of its page's Referrer-Policy; Sec-Fetch-Site distinguishes it.
     """
@@ -35,7 +35,7 @@ def from_elsewhere(request: Request, origin: str) -> bool:
 
 
 async def read_body(request: Request, max_bytes: int) -> bytes | None:
-    """None for a body that is larger; what is beyond the bound is not kept."""
+    """Return the body, or None for one that is larger; what is beyond the bound is dropped."""
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and len(announced) < 16 and int(announced) > max_bytes:
         return None
@@ -50,13 +50,13 @@ async def read_body(request: Request, max_bytes: int) -> bytes | None:
 
 
 def media_type(request: Request) -> str:
-    """Lower case and without parameters; empty when there is none, or more than one."""
+    """Return it in lower case and without parameters; empty when there is none, or more than one."""
     values = request.headers.getlist("content-type")
     return values[0].partition(";")[0].strip().lower() if len(values) == 1 else ""
 
 
 async def read_fields(request: Request) -> Mapping[str, list[str]]:
-    """A form whose fields may come several times, as ticked boxes do. Raises BadRequest, TooLarge."""
+    """Read a form whose fields may come several times, as ticked boxes do. Raises BadRequest, TooLarge."""
     if media_type(request) != FORM:
         raise BadRequest(f"The body must be a form: Content-Type {FORM}.")
     body = await read_body(request, MAX_FORM_BYTES)
@@ -73,7 +73,7 @@ async def read_fields(request: Request) -> Mapping[str, list[str]]:
 
 
 def one(fields: Mapping[str, Sequence[str]], name: str) -> str:
-    """A field that may come once; empty when it is absent. Raises BadRequest."""
+    """Return a field that may come once; empty when it is absent. Raises BadRequest."""
     values = fields.get(name, [""])
     if len(values) > 1:
         raise BadRequest(f"The field {name} came more than once.")
@@ -81,27 +81,27 @@ def one(fields: Mapping[str, Sequence[str]], name: str) -> str:
 
 
 def cookie_of(request: Request, name: str) -> str:
-    """The cookie's value; empty when there is none that could be ours."""
+    """Return the cookie's value; empty when there is none that could be ours."""
     value = request.cookies.get(name, "")
     return value if len(value) <= MAX_COOKIE_CHARACTERS else ""
 
 
 def set_cookie(answer: Response, name: str, value: str, seconds: int, *, strict: bool = False) -> None:
-    """No script reads it, and it goes over TLS alone. With 0 seconds the browser forgets it."""
+    """Set a cookie that no script reads, and that goes over TLS alone. With 0 seconds the browser forgets it."""
     same_site: Literal["strict", "lax"] = "strict" if strict else "lax"
     answer.set_cookie(name, value, max_age=seconds, path="/", secure=True, httponly=True, samesite=same_site)
 
 
 SIGN_IN = "/account"
-"""Of the authorization server; takes `next`, and leads there whoever is signed in."""
+"""A page of the authorization server; takes `next`, and leads there whoever is signed in."""
 
 
 def to_sign_in(request: Request) -> Response:
-    """And back to the page; a form that was sent is lost, and nothing of it is done."""
+    """Lead to sign-in and back to the page; a form that was sent is lost, and nothing of it is done."""
     query = f"?{request.url.query}" if request.method == "GET" and request.url.query else ""
     return seen(f"{SIGN_IN}?{urlencode({'next': quote(request.url.path) + query})}")
 
 
 def seen(url: str, status: int = 303) -> Response:
-    """Sends the browser on, without a word to there of where it comes from."""
+    """Send the browser on."""
     return Response(status_code=status, headers={"location": url})

@@ -6,26 +6,18 @@ quoted, logged and followed by clients.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
 
 from starlette.requests import Request
 
 from commonplace.identity.authorization import Need, Verdict
 from commonplace.identity.principals import Principal, Principals, ordered, without_offline_access
+from commonplace.identity.resources import Resources
 from commonplace.kernel.errors import Forbidden, Unauthorized
 from commonplace.web.middleware import client_address, header_map
 
 
-class Described(Protocol):
-    """`identity.resources.Resources`, as far as challenges go."""
-
-    def baseline(self, resource: str) -> tuple[str, ...]: ...
-
-    def metadata_url(self, resource: str) -> str: ...
-
-
 class SignIn(Unauthorized):
-    """Nobody in particular asks for what is not open to everybody; `page` is where a person reads it all the same."""
+    """Somebody unknown calls for what is not open to everybody; `page` is where a person reads it all the same."""
 
     def __init__(self, challenge: str, page: str | None = None) -> None:
         elsewhere = f" Anybody can read it at {page} in a browser." if page else ""
@@ -44,36 +36,34 @@ class Consent(Forbidden):
 class NotValid(Unauthorized):
     """A token came that is not good here."""
 
-    def __init__(self, told: Unauthorized, challenge: str) -> None:
-        super().__init__(told.message, hint=told.hint)
+    def __init__(self, error: Unauthorized, challenge: str) -> None:
+        super().__init__(error.message, hint=error.hint)
         self.challenge = challenge
 
 
 class Challenges:
-    """Of one deployment."""
+    """The challenges of one deployment."""
 
-    def __init__(self, resources: Described) -> None:
+    def __init__(self, resources: Resources) -> None:
         self._resources = resources
 
     def admit(self, verdict: Verdict, need: Need, resource: str) -> None:
-        """Raises what the client itself can mend, SignIn or Consent; whatever else stands in the way is not raised."""
-        match verdict:
-            case Verdict.SIGN_IN:
-                raise SignIn(self.sign_in(resource, [need.scope]))
-            case Verdict.CONSENT:
-                raise Consent(need, self.insufficient_scope(resource, [need.scope]))
+        """Raises what the client itself can mend, SignIn or Consent; whatever else stands in the way is not raised.
+
+        A challenge for a token that lacks scopes names every one that the operation takes, so one consent is enough.
+        """
+        if verdict is Verdict.SIGN_IN:
+            raise SignIn(self.sign_in(resource, [need.scope]))
+        if verdict is Verdict.CONSENT:
+            raise Consent(need, self._challenge(resource, "insufficient_scope", [need.scope]))
 
     def sign_in(self, resource: str, scopes: Iterable[str] = ()) -> str:
-        """For who sent no token. Names no error, for there is none (RFC 6750, section 3.1)."""
+        """Return a challenge that names no error, for no token came (RFC 6750, section 3.1)."""
         return self._challenge(resource, None, [*self._resources.baseline(resource), *scopes])
 
     def invalid_token(self, resource: str) -> str:
-        """For a token that is not good here, for whichever reason."""
+        """Return the challenge for a token that is not good here, for whichever reason."""
         return self._challenge(resource, "invalid_token", self._resources.baseline(resource))
-
-    def insufficient_scope(self, resource: str, scopes: Iterable[str]) -> str:
-        """For a token that lacks scopes: every one that the operation takes, so that one consent is enough."""
-        return self._challenge(resource, "insufficient_scope", scopes)
 
     def _challenge(self, resource: str, error: str | None, scopes: Iterable[str]) -> str:
         wanted = " ".join(without_offline_access(ordered(scopes)))

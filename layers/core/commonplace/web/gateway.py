@@ -44,20 +44,42 @@ class Gateway:
         if "requestContext" not in event:
             return {"ok": True}
         try:
-            event = entered(event, self._origin)
+            event = event if self._origin is None else entered(event, self._origin)
         except CommonplaceError as error:
             return refused(error)
+        # Without a Host header that is none: the adapter takes it apart without looking.
+        headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
+        request = dict(event) | {"headers": headers}
+        if "host" in headers and not _HOST.fullmatch(headers["host"]):
+            own = event.get("requestContext", {}).get("domainName") or ""
+            headers["host"] = own if _HOST.fullmatch(own) else "localhost"
+            many = event.get("multiValueHeaders") or {}
+            if others := {name: values for name, values in many.items() if name.lower() != "host"}:
+                request["multiValueHeaders"] = others
         loop = self._loops.settle()
         try:
-            return _portable(self._adapter(_tame(event), context))
+            answer = self._adapter(request, context)
         finally:
-            _end_what_is_left(loop)
+            # Tasks that a request has left behind would stand still until the next one, and then disturb it.
+            left = asyncio.all_tasks(loop)
+            for task in left:
+                task.cancel()
+            if left:
+                loop.run_until_complete(asyncio.wait(left, timeout=1))
+        # In types that every runtime can write, and small enough for a function's answer.
+        answer = answer | {"statusCode": int(answer["statusCode"])}
+        body = answer.get("body") or ""
+        if not answer.get("isBase64Encoded") and len(body) > MAX_TEXT_BYTES // 4:
+            raw = body.encode()
+            if len(raw) > MAX_TEXT_BYTES:
+                return answer | {"body": base64.b64encode(raw).decode(), "isBase64Encoded": True}
+        return answer
 
 
 class _Loops(threading.local):
     """The event loop of each thread that handles events: for life, as the adapter takes whichever is current.
 
-    Asking asyncio for one is an error or a deprecated favour, depending on thread and Python. Each is closed when its
+    To get one from asyncio is an error or a deprecated favour, depending on thread and Python. Each is closed when its
     thread has ended, or the gateway is gone.
     """
 
@@ -67,42 +89,10 @@ class _Loops(threading.local):
         weakref.finalize(self._held, self._loop.close)
 
     def settle(self) -> asyncio.AbstractEventLoop:
-        """Makes this thread's loop the current one."""
+        """Make this thread's loop the current one."""
         asyncio.set_event_loop(self._loop)
         return self._loop
 
 
 class _Held:
     """Lives as long as what holds it."""
-
-
-def _end_what_is_left(loop: asyncio.AbstractEventLoop) -> None:
-    """Cancels tasks that a request has left behind: they would stand still until the next one, and then disturb it."""
-    left = asyncio.all_tasks(loop)
-    for task in left:
-        task.cancel()
-    if left:
-        loop.run_until_complete(asyncio.wait(left, timeout=1))
-
-
-def _tame(event: Mapping[str, Any]) -> dict[str, Any]:
-    """The event without a Host header that is none: the adapter takes it apart without looking."""
-    headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
-    if "host" not in headers or _HOST.fullmatch(headers["host"]):
-        return dict(event) | {"headers": headers}
-    own = event.get("requestContext", {}).get("domainName") or ""
-    headers["host"] = own if _HOST.fullmatch(own) else "localhost"
-    many = {name: values for name, values in (event.get("multiValueHeaders") or {}).items() if name.lower() != "host"}
-    return dict(event) | {"headers": headers} | ({"multiValueHeaders": many} if many else {})
-
-
-def _portable(answer: dict[str, Any]) -> dict[str, Any]:
-    """The answer in types that every runtime can write, and small enough for a function's answer."""
-    answer = answer | {"statusCode": int(answer["statusCode"])}
-    body = answer.get("body") or ""
-    if answer.get("isBase64Encoded") or len(body) <= MAX_TEXT_BYTES // 4:
-        return answer
-    raw = body.encode()
-    if len(raw) <= MAX_TEXT_BYTES:
-        return answer
-    return answer | {"body": base64.b64encode(raw).decode(), "isBase64Encoded": True}

@@ -24,7 +24,7 @@ from commonplace.kernel.limits import Allowance, Limiter, Quota
 logger = logging.getLogger(__name__)
 
 Render = Callable[[Scope, Exception], Response]
-"""An exception as a surface answers it: in an envelope, as OAuth's or JSON-RPC's error, or as a page."""
+"""Answers an exception as a surface does: in an envelope, as OAuth's or JSON-RPC's error, or as a page."""
 
 MET = "commonplace.met"
 """Key in the ASGI scope of what the request met so far: a list of `Allowance`."""
@@ -35,7 +35,7 @@ _NAMES = re.compile(r"[A-Za-z0-9_-]{1,64}(\s*,\s*[A-Za-z0-9_-]{1,64}){0,49}")
 
 
 def header_map(scope: Scope) -> dict[str, str]:
-    """By lower-case name; several of one name are joined, as gateways do, which makes two tokens none."""
+    """Return headers by lower-case name; several of one name are joined, as gateways do: two tokens make none."""
     found: dict[str, str] = {}
     for raw_name, raw_value in scope["headers"]:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
@@ -44,7 +44,7 @@ def header_map(scope: Scope) -> dict[str, str]:
 
 
 def client_address(scope: Scope) -> str:
-    """The gateway's source address; headers such as X-Forwarded-For are the caller's own words."""
+    """Return the gateway's source address; headers such as X-Forwarded-For are the caller's own words."""
     return (scope.get("client") or ("unknown", 0))[0] or "unknown"
 
 
@@ -109,16 +109,13 @@ class TrustedHosts:
         self._host = re.compile(_authority(base_url), re.IGNORECASE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not self._knows(scope):
-            raise HTTPException(421, "This server answers under another host.")
+        if scope["type"] == "http":
+            host = ",".join(Headers(scope=scope).getlist("host")).strip().lower()
+            gateway = ((scope.get("aws.event") or {}).get("requestContext") or {}).get("domainName")
+            called = not self._local and gateway == host.removesuffix(f":{_DEFAULT_PORTS.get(self._scheme)}")
+            if not host or not (called or self._host.fullmatch(host)):
+                raise HTTPException(421, "This server answers under another host.")
         await self.app(scope, receive, send)
-
-    def _knows(self, scope: Scope) -> bool:
-        host = ",".join(Headers(scope=scope).getlist("host")).strip().lower()
-        if not host or self._host.fullmatch(host):
-            return bool(host)
-        gateway = ((scope.get("aws.event") or {}).get("requestContext") or {}).get("domainName")
-        return not self._local and gateway == host.removesuffix(f":{_DEFAULT_PORTS.get(self._scheme)}")
 
 
 class CORS(CORSMiddleware):
@@ -173,11 +170,11 @@ class CORS(CORSMiddleware):
             await self.simple_response(scope, receive, send, headers)
 
     def preflight_response(self, request_headers: Headers) -> Response:
-        asked = {"origin": "", "access-control-request-method": "", **request_headers}
-        if not _NAMES.fullmatch(asked.get("access-control-request-headers", "")):
-            asked.pop("access-control-request-headers", None)
-        told = super().preflight_response(Headers(asked)).headers
-        return Response(status_code=204, headers={name: told[name] for name in told if not name.startswith("content-")})
+        given = {"origin": "", "access-control-request-method": "", **request_headers}
+        if not _NAMES.fullmatch(given.get("access-control-request-headers", "")):
+            given.pop("access-control-request-headers", None)
+        headers = super().preflight_response(Headers(given)).headers.items()
+        return Response(None, 204, {name: value for name, value in headers if not name.startswith("content-")})
 
     async def send(self, message: Message, send: Send, request_headers: Headers) -> None:
         if not self.allow_all_origins:
@@ -190,13 +187,13 @@ class CORS(CORSMiddleware):
 
 
 def origin_pattern(base_url: str, origins: Sequence[str] = ()) -> str:
-    """Of a deployment's own pages, and of those of `origins`: for `allow_origin_regex`, in any case of letters."""
+    """Return the pattern of a deployment's own origins and of `origins`, for `allow_origin_regex`, in any case."""
     scheme = "https?" if is_loopback(urlsplit(base_url).hostname) else re.escape(urlsplit(base_url).scheme)
     return "(?i)" + "|".join([f"{scheme}://{_authority(base_url)}", *map(re.escape, origins)])
 
 
 def _authority(base_url: str) -> str:
-    """The pattern of a host with its port, which may be left out where the scheme implies it, or is any on a laptop."""
+    """Return the pattern of a host with its port, optional where the scheme implies it, and any on a laptop."""
     parts = urlsplit(base_url)
     if not parts.netloc:
         return "(?!)"
@@ -229,14 +226,14 @@ class RateLimits:
         scope[MET] = met
         held: list[Message] = []
 
-        async def told(message: Message) -> None:
+        async def report(message: Message) -> None:
             if message["type"] == "http.response.start":
                 held.append(message)
                 return
             if held:
                 start = held.pop()
                 if met:
-                    _set_limit_headers(MutableHeaders(scope=start), met)
+                    set_limit_headers(MutableHeaders(scope=start), met)
                 await send(start)
             await send(message)
 
@@ -244,12 +241,13 @@ class RateLimits:
             try:
                 self._count(scope)
             except RateLimited as refused:
-                await self._render(scope, refused)(scope, receive, told)
+                await self._render(scope, refused)(scope, receive, report)
                 return
-        await self.app(scope, receive, told)
+        await self.app(scope, receive, report)
 
 
-def _set_limit_headers(headers: MutableHeaders, met: Sequence[Allowance]) -> None:
+def set_limit_headers(headers: MutableHeaders, met: Sequence[Allowance]) -> None:
+    """Report the tightest of the limits that a request met."""
     tightest = min(met, key=lambda allowance: (allowance.allowed, allowance.remaining))
     quota = tightest.quota
     headers["ratelimit-limit"] = str(quota.calls)
@@ -268,18 +266,21 @@ def spend(
     hint: str,
     met: list[Allowance] | None = None,
 ) -> None:
-    """Counts one call of `client`, and adds what it met to `met`. Raises RateLimited, in words: what, and whose."""
+    """Count one call of `client`, and add what it met to `met`. Raises RateLimited, in words: what, and whose."""
     allowance = limiter.take(quota, client)
-    if allowance is None:
-        return
-    if met is not None:
-        met.append(allowance)
-    if not allowance.allowed:
-        raise RateLimited(
-            f"More than {quota.calls} {what} in {quota.window_seconds} seconds{whose}.",
-            retry_after_seconds=allowance.reset_seconds,
-            hint=hint,
-        )
+    if allowance is not None:
+        if met is not None:
+            met.append(allowance)
+        if not allowance.allowed:
+            raise over_limit(allowance, what, hint, whose)
+
+
+def over_limit(allowance: Allowance, what: str, hint: str, whose: str = "") -> RateLimited:
+    return RateLimited(
+        f"More than {allowance.quota.calls} {what} in {allowance.quota.window_seconds} seconds{whose}.",
+        retry_after_seconds=allowance.reset_seconds,
+        hint=hint,
+    )
 
 
 class Errors:
@@ -314,9 +315,9 @@ class Errors:
         try:
             await self.app(scope, receive, watched)
         except Exception as error:
-            told = error
+            shown = error
             if not isinstance(error, self._expected):
-                told = CommonplaceError("An unexpected error occurred.")
+                shown = CommonplaceError("An unexpected error occurred.")
                 logger.error(
                     "request failed",
                     exc_info=self._quoted,
@@ -324,11 +325,11 @@ class Errors:
                 )
             if started:
                 raise
-            await self._render(scope, told)(scope, receive, send)
+            await self._render(scope, shown)(scope, receive, send)
 
 
 def exception_handlers(render: Render, *kinds: type[Exception]) -> dict[Any, Any]:
-    """For a framework, whose own refusals leave it as `render` writes them."""
+    """Return handlers for a framework, whose own refusals leave it as `render` writes them."""
 
     async def handle(request: Request, error: Exception) -> Response:
         return render(request.scope, error)
@@ -337,7 +338,7 @@ def exception_handlers(render: Render, *kinds: type[Exception]) -> dict[Any, Any
 
 
 def error_headers(error: CommonplaceError, scheme: str | None = None) -> dict[str, str]:
-    """When to come back, and with what; `scheme` is the challenge where the error names none."""
+    """Return when to come back, and with what; `scheme` is the challenge where the error names none."""
     headers: dict[str, str] = {}
     if (seconds := getattr(error, "retry_after_seconds", None)) is not None:
         headers["retry-after"] = str(seconds)
@@ -348,7 +349,7 @@ def error_headers(error: CommonplaceError, scheme: str | None = None) -> dict[st
 
 
 def place(error: BaseException) -> dict[str, str]:
-    """A defect for the log without its text."""
+    """Return a defect for the log without its text."""
     frames = traceback.extract_tb(error.__traceback__)[-8:]
     where = " < ".join(f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in reversed(frames))
     return {"error": type(error).__name__, "where": where}

@@ -32,17 +32,17 @@ ORIGIN_HEADER = "x-commonplace-origin"
 VIEWER_HEADER = "x-commonplace-viewer"
 
 Knows = Callable[[str], bool]
-"""Whether this is a value of the door's. Raises Unavailable when that cannot be decided."""
+"""Returns whether this is a value of the door's. Raises Unavailable when that cannot be decided."""
 
 PAUSE_SECONDS = 30
-"""Between two looks for a value that is not known: strangers must not be able to keep Secrets Manager busy."""
+"""The pause between two looks for an unknown value: strangers must not be able to load Secrets Manager."""
 RETRY_SECONDS = 5
-"""Between two tries when Secrets Manager does not answer: not every request waits for it."""
+"""The pause between two tries when Secrets Manager does not answer: not every request waits for it."""
 READ_SECONDS = 1.0
 
 
 def entered(event: Mapping[str, Any], knows: Knows | None) -> Mapping[str, Any]:
-    """The event as its caller sent it. Without a door (`knows` is None) every event passes as it is.
+    """Return the event as its caller sent it. Without a door (`knows` is None) every event passes as it is.
 
     Raises Forbidden for an event that went round the door, and what `knows` raises.
     """
@@ -55,15 +55,21 @@ def entered(event: Mapping[str, Any], knows: Knows | None) -> Mapping[str, Any]:
             "This address answers only what comes through the public one.",
             hint="Use the public address of this deployment; its operators know it.",
         )
-    caller = _address(headers.pop(VIEWER_HEADER, ""))
-    passed = dict(event) | {"headers": headers}
+    viewer, passed = headers.pop(VIEWER_HEADER, ""), dict(event) | {"headers": headers}
     if many := event.get("multiValueHeaders"):
         passed["multiValueHeaders"] = {name: values for name, values in many.items() if name.lower() in headers}
-    return passed | {"requestContext": _with_source_ip(event.get("requestContext") or {}, caller)} if caller else passed
+    try:
+        caller = str(ipaddress.ip_address(viewer))
+    except ValueError:
+        return passed
+    # The caller's address is at its place in payload 2.0 (`http`) and in 1.0 (`identity`).
+    context = event.get("requestContext") or {}
+    places = {name: dict(context[name]) | {"sourceIp": caller} for name in ("http", "identity") if name in context}
+    return passed | {"requestContext": dict(context) | places}
 
 
 def refused(error: CommonplaceError) -> dict[str, Any]:
-    """The gateway's answer for an event that did not come in."""
+    """Return the gateway's answer for an event that did not come in."""
     headers = {"content-type": "application/json", "cache-control": "no-store"}
     if retry := error.details.get("retryAfterSeconds"):
         headers["retry-after"] = str(retry)
@@ -75,21 +81,8 @@ def refused(error: CommonplaceError) -> dict[str, Any]:
     }
 
 
-def _address(text: str) -> str | None:
-    try:
-        return str(ipaddress.ip_address(text))
-    except ValueError:
-        return None
-
-
-def _with_source_ip(context: Mapping[str, Any], caller: str) -> dict[str, Any]:
-    """The request's context with the caller's address, at its place in payload 2.0 (`http`) and 1.0 (`identity`)."""
-    places = {name: dict(context[name]) | {"sourceIp": caller} for name in ("http", "identity") if name in context}
-    return dict(context) | places
-
-
 class OriginValues:
-    """Whether a request presents a value of the door's. Compares in constant time, and fails closed."""
+    """Decides whether a request presents a value of the door's, in constant time; fails closed."""
 
     def __init__(
         self, client: Callable[[], SecretsManagerClient], arn: str, *, monotonic: Callable[[], float] = time.monotonic
@@ -103,32 +96,31 @@ class OriginValues:
         """Raises Unavailable when no value can be had at all."""
         with self._lock:
             try:
-                return _among(presented, self._secret.current()) or _among(presented, self._looked_up())
+                if _among(presented, self._secret.current()):
+                    return True
+                if self._monotonic() - self._looked_at < PAUSE_SECONDS:
+                    return False
+                self._looked_at = self._monotonic()
+                self._secret.renew()
+                # What is on its way in or out, too: a deployment in the midst of a rotation may send either.
+                passing = [(self._secret.version(stage) or ())[:1] for stage in ("AWSPENDING", "AWSPREVIOUS")]
+                return _among(presented, (*self._secret.current(), *chain.from_iterable(passing)))
             except Unavailable:
                 raise Unavailable(
                     "It cannot be told now whether this request came the right way. Try again in a moment."
                 ) from None
 
-    def _looked_up(self) -> tuple[str, ...]:
-        """What is on its way in or out, too: a deployment in the midst of a rotation may send either."""
-        if self._monotonic() - self._looked_at < PAUSE_SECONDS:
-            return ()
-        self._looked_at = self._monotonic()
-        self._secret.renew()
-        passing = [(self._secret.version(stage) or ())[:1] for stage in ("AWSPENDING", "AWSPREVIOUS")]
-        return (*self._secret.current(), *chain.from_iterable(passing))
-
 
 def origin_values(environ: Mapping[str, str]) -> OriginValues | None:
-    """What a function's environment says; None where there is no door, and everybody may come."""
+    """Return what a function's environment says; None where there is no door, and everybody may come."""
+
+    def client() -> SecretsManagerClient:
+        from commonplace.kernel import aws
+
+        return aws.secretsmanager(read_timeout_seconds=READ_SECONDS)
+
     arn = OriginSettings.from_environ(environ).secret_arn
-    return OriginValues(_client, arn) if arn else None
-
-
-def _client() -> SecretsManagerClient:
-    from commonplace.kernel import aws
-
-    return aws.secretsmanager(read_timeout_seconds=READ_SECONDS)
+    return OriginValues(client, arn) if arn else None
 
 
 def _values(text: str) -> tuple[str, ...]:
@@ -144,6 +136,6 @@ def _values(text: str) -> tuple[str, ...]:
 
 
 def _among(presented: str, values: Iterable[str]) -> bool:
-    """Compares with every value whatever it finds, so that the time reveals nothing."""
+    """Compare with every value whatever is found, so that the time reveals nothing."""
     given = presented.encode("utf-8", "surrogatepass")
     return sum(hmac.compare_digest(given, value.encode()) for value in values) > 0

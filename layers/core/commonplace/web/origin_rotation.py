@@ -29,7 +29,7 @@ class Door:
     header: str
 
     def send(self, value: str) -> None:
-        """Writes the value into the distribution, unless it is there. Raises RotationFailed and the errors of boto3.
+        """Write the value into the distribution, unless it is there. Raises RotationFailed and the errors of boto3.
 
         The update is conditional: one of somebody else's in between is an error, and the rotation is tried again.
         """
@@ -46,12 +46,12 @@ class Door:
         )
 
     def sends(self, value: str) -> bool:
-        """Whether every edge location sends the value by now. Raises RotationFailed if the distribution has another."""
-        told = self.client.get_distribution(Id=self.distribution)["Distribution"]
-        headers = list(self._headers(told["DistributionConfig"]))
+        """Return whether every edge location sends the value by now. Raises RotationFailed for another value."""
+        found = self.client.get_distribution(Id=self.distribution)["Distribution"]
+        headers = list(self._headers(found["DistributionConfig"]))
         if not headers or any(header["HeaderValue"] != value for header in headers):
             raise RotationFailed("somebody else has changed the distribution in the meantime")
-        return bool(told["Status"] == "Deployed")
+        return bool(found["Status"] == "Deployed")
 
     def _headers(self, config: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         for origin in config["Origins"]["Items"]:
@@ -76,7 +76,7 @@ class OriginRotation:
         self._fresh, self._clock, self._sleep = fresh, clock, sleep
 
     def following(self, current: str) -> str:
-        """What comes next, and something new after it. Raises RotationFailed."""
+        """Return what comes next, and something new after it. Raises RotationFailed."""
         values = _values(current)
         return json.dumps({"value": values.get("next") or values["value"], "next": self._fresh()})
 
@@ -85,7 +85,7 @@ class OriginRotation:
         self._door.send(_values(pending)["value"])
 
     def check(self, pending: str) -> None:
-        """Waits until every edge location sends the value. Raises RotationFailed, and the errors of boto3."""
+        """Wait until every edge location sends the value. Raises RotationFailed, and the errors of boto3."""
         value, deadline = _values(pending)["value"], self._clock() + self._seconds
         while not self._door.sends(value):
             if self._clock() + POLL_SECONDS > deadline:

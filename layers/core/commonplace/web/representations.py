@@ -1,4 +1,4 @@
-"""Answers as bytes: entity tags, conditional requests, and a cache of encoded pages kept until something changes.
+"""Answers as bytes: entity tags, conditional requests, and a cache of encoded pages until something changes.
 
 Pages for people are static, with a content security policy that admits no other host.
 """
@@ -26,8 +26,7 @@ NO_STORE = {"cache-control": "no-store"}
 MAX_ANSWER_BYTES = 4_600_000
 """Every answer is under 5 MB, and as base64 under the 6 MiB that a Lambda function may answer."""
 PAGE_BYTES = 4_000_000
-"""Where lists are cut, with a notice; the rest is on the next page."""
-
+"""The size at which lists are cut, with a notice; the rest is on the next page."""
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
@@ -57,7 +56,7 @@ class Page:
         return cls(body, blake2b(body, digest_size=16).hexdigest(), media_type, headers or {})
 
     def answer(self, request: Request) -> Response:
-        """The page, or 304 when the caller has it already (RFC 9110, section 13)."""
+        """Return the page, or 304 when the caller has it already (RFC 9110, section 13)."""
         headers = {"etag": f'"{self.etag}"', **self.headers}
         if unchanged(request, self.etag):
             return Response(status_code=304, headers=headers)
@@ -66,12 +65,12 @@ class Page:
 
 @cache
 def asset(path: Path) -> Page:
-    """A file of the code."""
+    """Return a file of the code."""
     return Page.of(path.read_bytes(), _TYPES[path.suffix], PROTECTED)
 
 
 def html(text: str) -> Page:
-    """A page that was made for this deployment."""
+    """Return a page that was made for this deployment."""
     return Page.of(text.encode("utf-8", "xmlcharrefreplace"), HTML, PROTECTED)
 
 
@@ -83,7 +82,7 @@ class PageCache:
         self._pages: ByteCache[tuple[str, ...], Page] = ByteCache(max_bytes, lambda page: len(page.body) + 500)
 
     def page(self, version: str | None, key: tuple[str, ...], build: Callable[[], Page]) -> Page:
-        """The page under this key, built at most once per version."""
+        """Return the page under this key, built at most once per version."""
         if version != self._version:
             self._pages.clear()
             self._version = version
@@ -94,21 +93,19 @@ class PageCache:
 
 
 def unchanged(request: Request, etag: str) -> bool:
-    """Whether If-None-Match names this entity tag. Comparison is weak, as caches that compress weaken tags."""
-    asked = request.headers.get("if-none-match")
-    if asked is None:
-        return False
-    return asked.strip() == "*" or f'"{etag}"' in {tag.strip().removeprefix("W/") for tag in asked.split(",")}
+    """Return whether If-None-Match names this entity tag. Comparison is weak, as caches that compress weaken tags."""
+    given = request.headers.get("if-none-match", "")
+    return given.strip() == "*" or f'"{etag}"' in {tag.strip().removeprefix("W/") for tag in given.split(",")}
 
 
 def encode(value: Any) -> bytes:
-    """Compact UTF-8 JSON. Lone surrogates, which UTF-8 cannot carry, are escaped."""
+    """Return compact UTF-8 JSON. Lone surrogates, which UTF-8 cannot carry, are escaped."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.encode("utf-8", "backslashreplace")
 
 
 def fitting(items: Iterable[T], size: Callable[[T], int], budget: int = PAGE_BYTES) -> list[T]:
-    """As many leading items as stay within the budget of bytes; at least one, so that paging always moves on."""
+    """Return as many leading items as stay within the budget of bytes; at least one, so that paging moves on."""
     taken: list[T] = []
     for item in items:
         budget -= size(item) + 1

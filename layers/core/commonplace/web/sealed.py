@@ -10,21 +10,17 @@ from hashlib import blake2b
 SEAL_BYTES = 8
 
 
-def sealed(told: bytes, question: str, *, purpose: bytes) -> str:
-    """Opaque. `question` is everything that a position depends on; `purpose`, at most 16 bytes, says what for."""
-    return urlsafe_b64encode(_seal(told, question, purpose) + told).decode().rstrip("=")
+def sealed(content: bytes, question: str, *, purpose: bytes) -> str:
+    """Return opaque text. `question` is everything that a position depends on; `purpose`, at most 16 bytes, its use."""
+    key = blake2b(question.encode("utf-8", "backslashreplace"), digest_size=32).digest()
+    seal = blake2b(content, key=key, digest_size=SEAL_BYTES, person=purpose).digest()
+    return urlsafe_b64encode(seal + content).decode().rstrip("=")
 
 
 def opened(text: str, question: str, *, purpose: bytes) -> bytes:
-    """What was sealed. Raises ValueError for what was sealed for something else, or by nobody."""
-    raw = urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    told = raw[SEAL_BYTES:]
+    """Return what was sealed. Raises ValueError for what was sealed for something else, or never."""
+    content = urlsafe_b64decode(text + "=" * (-len(text) % 4))[SEAL_BYTES:]
     # Base64 has several spellings of the same bytes: only ours is one that we have given out.
-    if sealed(told, question, purpose=purpose) != text:
+    if sealed(content, question, purpose=purpose) != text:
         raise ValueError("the seal belongs to something else")
-    return told
-
-
-def _seal(told: bytes, question: str, purpose: bytes) -> bytes:
-    key = blake2b(question.encode("utf-8", "backslashreplace"), digest_size=32).digest()
-    return blake2b(told, key=key, digest_size=SEAL_BYTES, person=purpose).digest()
+    return content

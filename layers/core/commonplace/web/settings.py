@@ -1,6 +1,7 @@
 """Settings of functions that answer requests."""
 
 import re
+from typing import Literal
 
 from commonplace.identity.principals import TIERS, Tier
 from commonplace.kernel.configuration import (
@@ -15,12 +16,12 @@ from commonplace.kernel.configuration import (
     setting,
     setting_of,
 )
-from commonplace.kernel.settings import ContentStore, Limited, SiteName
+from commonplace.kernel.settings import Appearance, ContentStore, Limited, SiteName
 from commonplace.repository.settings import KnowledgeBase
 from commonplace.search.settings import RankingSettings
 
 MAX_DOCUMENT_URL = 300
-"""Bytes. All that a function is told has to fit into 4 KB."""
+"""Bytes. All settings of a function have to fit into 4 KB."""
 
 
 def _document_url(given: str) -> str | None:
@@ -30,13 +31,12 @@ def _document_url(given: str) -> str | None:
 
 
 DOCUMENT_URL = Kind(
-    "an http:// or https:// URL with {type} and {id} in it, such as https://kb.example.org/{type}/{id}",
-    _document_url,
+    "an http:// or https:// URL with {type} and {id} in it, such as https://kb.example.org/{type}/{id}", _document_url
 )
 
 
 class ReaderSettings(RankingSettings, Limited, ContentStore, KnowledgeBase, SiteName):
-    """What every function that answers readers is told: which knowledge base, where it is, how it is searched."""
+    """The settings of functions that answer readers: which knowledge base, where it is, how it is searched."""
 
     stage: str = setting_of(Limited, "stage")
     document_url: str | None = setting(
@@ -56,7 +56,7 @@ class ReaderSettings(RankingSettings, Limited, ContentStore, KnowledgeBase, Site
 
 
 class PublicSettings(ReaderSettings):
-    """Of the functions that answer readers over HTTP: REST and pages."""
+    """The settings of the functions that answer readers over HTTP: REST and pages."""
 
     base_url: str | None = setting(URL, "BASE_URL", default=None)
     """Public origin, which tokens name as their issuer. Without identity it may be empty for rest: as the request's
@@ -67,8 +67,27 @@ class PublicSettings(ReaderSettings):
     """The same for searches."""
 
 
+class SiteSettings(PublicSettings, Appearance):
+    """The settings of the functions that show pages."""
+
+
+Audience = Literal["operators", "anyone"]
+
+
+class RestSettings(PublicSettings, Appearance):
+    explain: Audience = setting(one_of("operators", "anyone"), "EXPLAIN", default="operators")
+    """Who may ask why a search answers as it does: `operators` or `anyone`."""
+    operator_key_hash: str | None = setting(
+        matching(r"[0-9a-f]{64}", "the sha256 of the operators' key, 64 hexadecimal digits"),
+        "OPERATOR_KEY_HASH",
+        key="operatorKeyHash",
+        default=None,
+    )
+    """SHA-256 of the operators' key, 64 hexadecimal digits; with it explanations can be asked for."""
+
+
 class OriginSettings(Settings):
-    """Of every function that answers requests."""
+    """The settings of every function that answers requests."""
 
     secret_arn: str | None = setting(SECRET_ARN, "ORIGIN_SECRET_ARN", default=None)
     """The secret by which requests from the front door are known, see [deploy](deploy.md#behind-cloudfront); empty
@@ -76,7 +95,7 @@ class OriginSettings(Settings):
 
 
 class OriginRotationSettings(Settings):
-    """Of the function that changes that secret."""
+    """The settings of the function that changes that secret."""
 
     secret_arn: str = setting(SECRET_ARN, "ORIGIN_SECRET_ARN")
     distribution_id: str = setting(

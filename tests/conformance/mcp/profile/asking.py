@@ -120,9 +120,7 @@ TOOLS: tuple[Tool, ...] = (
         f"{PREFIX}_tampered_state", {"confirm": CONFIRM}, sealed="asked", done="The state is the one that was given."
     ),
     single(
-        f"{PREFIX}_multiple_inputs",
-        {"user_name": NAME, "greeting": GREETING, "client_roots": ROOTS},
-        sealed="asked",
+        f"{PREFIX}_multiple_inputs", {"user_name": NAME, "greeting": GREETING, "client_roots": ROOTS}, sealed="asked"
     ),
     tool(f"{PREFIX}_multi_round", _rounds),
     tool(f"{PREFIX}_capabilities", _able),

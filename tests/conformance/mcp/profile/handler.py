@@ -12,12 +12,12 @@ from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 
 from commonplace.kernel.limits import Limiter
 from commonplace.web.gateway import Gateway
-from commonplace.web.mcp.access import caller_of
 from commonplace.web.mcp.app import create_app
+from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Toolset
-from commonplace.web.mcp.limits import Throttle
+from commonplace.web.mcp.guard import Throttle
+from commonplace.web.mcp.offer import caller_of
 from commonplace.web.mcp.server import build_server
-from commonplace.web.mcp.surface import Surface
 from tests.conformance.mcp.profile import asking, plain, reading
 
 Context = ServerRequestContext[Any, Any]

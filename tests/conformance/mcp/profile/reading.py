@@ -8,7 +8,7 @@ from typing import Any
 import mcp.types as T
 from mcp.server.context import CallNext, ServerRequestContext
 
-from commonplace.web.mcp.declaration import Argument, Call, Listed, Prompt, Resource, Template
+from commonplace.web.mcp.declaration import Argument, Call, Caller, Listed, Prompt, Resource, Template
 from tests.conformance.mcp.profile.asking import form
 from tests.conformance.mcp.profile.plain import IMAGE, embedded, png
 
@@ -43,11 +43,11 @@ TEMPLATES = (
 )
 
 
-def listed() -> tuple[Listed, ...]:
+def listed(_: Caller) -> tuple[Listed, ...]:
     return (Listed("test://template/1/data", "template-1", "template-1", None, "application/json"),)
 
 
-def _words(typed: str, given: Mapping[str, str]) -> list[str]:
+def _words(_: Caller, typed: str, given: Mapping[str, str]) -> list[str]:
     return [word for word in ("paris", "park", "party") if word.startswith(typed) and word not in given.values()]
 
 

@@ -15,7 +15,7 @@ from commonplace.documents.rendering.renderer import Renderer
 from commonplace.kernel.limits import Limiter
 from commonplace.web.pages.app import create_app
 from commonplace.web.pages.frame import frame_of
-from commonplace.web.pages.settings import SiteSettings
+from commonplace.web.settings import SiteSettings
 from tests.fakes.library import FakeLibrary, garden, links_between
 from tests.fakes.search import FakeSearch
 from tests.one_loop import one_loop

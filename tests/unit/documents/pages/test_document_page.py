@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 
 from commonplace.identity.principals import Principal
 from commonplace.web.gateway import Gateway
-from commonplace.web.pages.members import UNGUARDED
-from commonplace.web.private import Private
+from commonplace.web.pages.app import UNGUARDED
+from commonplace.web.stack import Private
 from tests.fakes.library import COMMIT, FakeLibrary, make
 from tests.fakes.search import FakeSearch
 from tests.site_app import site_app

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from commonplace.search.filters import Filters
 from commonplace.search.model import RecordId
 from commonplace.web.representations import MAX_ANSWER_BYTES
-from commonplace.web.rest.middleware import CACHEABLE
+from commonplace.web.rest.app import CACHEABLE
 from tests.fakes.library import FakeLibrary, garden, make
 from tests.fakes.search import hit
 from tests.unit.documents.rest.conftest import World

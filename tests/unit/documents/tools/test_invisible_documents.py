@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.kernel.limits import Limiter
-from commonplace.web.mcp.invisible import cleaned
+from commonplace.web.mcp.rendering import cleaned
 from commonplace.web.rest.declaration import Site
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.rest_app import rest_app

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from commonplace.documents.tools import completions, prompts
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.kernel.errors import InvalidInput
-from commonplace.web.mcp.completion import fitting
-from commonplace.web.mcp.declaration import Prompt
+from commonplace.web.mcp.declaration import Caller, Prompt
+from commonplace.web.mcp.resources import fitting
 from tests.fakes.library import garden, make
 from tests.unit.documents.tools.calling import CALL, services
 
@@ -28,7 +28,7 @@ def prompt(using: KnowledgeServices, name: str) -> Prompt:
 def completed(using: KnowledgeServices, name: str, argument: str, typed: str) -> Sequence[str]:
     (found,) = (one for one in prompt(using, name).arguments if one.name == argument)
     assert found.complete
-    return found.complete(typed, {})
+    return found.complete(Caller(), typed, {})
 
 
 def test_there_are_three_prompts_with_their_arguments(using: KnowledgeServices) -> None:
@@ -111,6 +111,6 @@ def test_values_that_begin_so_come_before_words_and_words_before_the_rest() -> N
 
 
 def test_groups_releases_and_ids_are_completed_for_whoever_asks(using: KnowledgeServices) -> None:
-    assert completions.completer(using, completions.groups)("seed", {}) == ["seed-library"]
-    assert completions.completer(using, completions.releases)("harv", {}) == ["first-harvest"]
-    assert completions.completer(using, completions.terms)("gov", {}) == ["Governance"]
+    assert completions.completer(using, completions.groups)(Caller(), "seed", {}) == ["seed-library"]
+    assert completions.completer(using, completions.releases)(Caller(), "harv", {}) == ["first-harvest"]
+    assert completions.completer(using, completions.terms)(Caller(), "gov", {}) == ["Governance"]

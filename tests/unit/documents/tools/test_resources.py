@@ -12,10 +12,10 @@ from commonplace.documents.tools import resources
 from commonplace.documents.tools.services import FIRST_HOST, KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.kernel.errors import NotFound, TooLarge, Unavailable
-from commonplace.web.mcp.declaration import Text
+from commonplace.web.mcp.calls import Surface
+from commonplace.web.mcp.declaration import Caller, Text
+from commonplace.web.mcp.offer import match, pattern_of
 from commonplace.web.mcp.server import build_server
-from commonplace.web.mcp.surface import Surface
-from commonplace.web.mcp.uri_templates import match, pattern_of
 from tests.fakes.library import FakeLibrary, garden
 from tests.unit.documents.tools.calling import CALL, ORIGIN, serving
 from tests.unit.web.mcp.talking import ask
@@ -59,7 +59,7 @@ def read(using: KnowledgeServices, uri: str) -> tuple[Text, str]:
 
 def complete(using: KnowledgeServices, name: str, typed: str, given: Mapping[str, str] | None = None) -> list[str]:
     (completer,) = (one.complete[name] for one in resources.templates(using) if name in one.complete)
-    return list(completer(typed, given or {}))
+    return list(completer(Caller(), typed, given or {}))
 
 
 def test_fixed_resources_have_the_addresses_that_clients_know(using: KnowledgeServices) -> None:

@@ -16,10 +16,10 @@ from commonplace.search.filters import Filters
 from commonplace.search.fitness import NOTHING_FITS
 from commonplace.search.model import SearchRequest
 from commonplace.web.mcp.budgets import DOCUMENT_TOKENS
+from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Answer
 from commonplace.web.mcp.rendering import compact, cost
 from commonplace.web.mcp.server import build_server
-from commonplace.web.mcp.surface import Surface
 from tests.fakes.library import make
 from tests.fakes.search import FakeSearch, hit
 from tests.unit.documents.rest.told import GARDEN

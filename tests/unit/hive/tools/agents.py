@@ -7,10 +7,10 @@ from commonplace.hive.model import ItemId
 from commonplace.hive.operations import HiveServices
 from commonplace.hive.tools.toolset import hive_toolset
 from commonplace.identity.principals import Principal, author
+from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Caller
 from commonplace.web.mcp.rendering import ERROR_META
 from commonplace.web.mcp.server import build_server
-from commonplace.web.mcp.surface import Surface
 from tests.fakes.hives import FakeHive
 from tests.fakes.toolsets import as_caller
 from tests.unit.web.mcp.talking import ask, call, text_of

@@ -9,7 +9,7 @@ import tomllib
 import pytest
 
 from commonplace import __version__
-from commonplace.web.mcp.surface import Surface
+from commonplace.web.mcp.calls import Surface
 from local.cli import modules
 from tests.integration.running_dev import COMMAND
 from tests.unit.docs.pages import ROOT

@@ -7,10 +7,10 @@ from typing import Any
 from commonplace.identity.principals import Principal
 from commonplace.memory.tools.services import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
+from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Caller
 from commonplace.web.mcp.rendering import ERROR_META
 from commonplace.web.mcp.server import build_server
-from commonplace.web.mcp.surface import Surface
 from tests.fakes.memories import Remembering, remembering
 from tests.fakes.toolsets import as_caller
 from tests.unit.web.mcp.talking import ask, call, text_of

@@ -29,10 +29,10 @@ from commonplace.reference.shelf import Kept, modules_of
 from commonplace.reference.tools.services import ReferenceServices
 from commonplace.reference.tools.toolset import reference_toolset
 from commonplace.web.mcp.budgets import estimate_tokens
+from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Caller
 from commonplace.web.mcp.rendering import ERROR_META, compact
 from commonplace.web.mcp.server import build_server
-from commonplace.web.mcp.surface import Surface
 from tests.fakes.gaps import MemoryGaps
 from tests.fakes.identity_stores import Clock
 from tests.fakes.toolsets import as_caller

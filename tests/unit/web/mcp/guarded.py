@@ -10,9 +10,9 @@ from commonplace.kernel.limits import Limiter
 from commonplace.web.challenges import Challenges
 from commonplace.web.gateway import Gateway
 from commonplace.web.mcp.app import create_app
+from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Answer, Call, NoArguments, Prompt, Resource, Template, Toolset
-from commonplace.web.mcp.limits import Throttle
-from commonplace.web.mcp.surface import Surface
+from commonplace.web.mcp.guard import Throttle
 from tests.fakes.access_tokens import Realm
 from tests.fakes.proposals import FakeProposals
 from tests.unit.documents.tools.worlds import world as library
@@ -96,7 +96,7 @@ class Guarded:
                     mime_type="text/plain",
                     read=lambda _, given: (f"entry {given['id']}", "text/plain"),
                     tier="member",
-                    complete={"id": lambda typed, given: ["first", "second"]},
+                    complete={"id": lambda *_: ["first", "second"]},
                 ),
             ),
             prompts=(

@@ -14,7 +14,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from commonplace.web.mcp.declaration import Caller
-from commonplace.web.mcp.surface import CALLER
+from commonplace.web.mcp.offer import CALLER
 
 URL = "http://commonplace.test/mcp"
 MODERN = "2026-07-28"

@@ -6,7 +6,7 @@ from urllib.parse import quote
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.web.mcp.uri_templates import match, pattern_of, variables_of
+from commonplace.web.mcp.offer import match, pattern_of, variables_of
 
 ONE = pattern_of("mcp://host/documents/{contentType}/{id}")
 REST = pattern_of("mcp://host/raw/{+path}")

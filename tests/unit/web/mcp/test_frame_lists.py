@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
+from mcp_types import ResourceTemplateReference
 
 from commonplace.identity.principals import Tier
 from commonplace.kernel.errors import Unavailable
+from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Caller, Listed
 from commonplace.web.mcp.server import build_server
-from commonplace.web.mcp.surface import Surface
 from tests.fakes.toolsets import SECRET, Asked, account, as_caller, harbour, listed, said, tides, tool
 from tests.unit.web.mcp.talking import ERAS, ask
 
@@ -96,17 +97,6 @@ def test_pages_of_resources_make_the_whole_list_in_its_order(mode: str) -> None:
     assert [len(page) for page in pages] == [100, 100, 52]
     expected = ["tide://about", "tide://log", *(f"tide://pools/pool-{at}" for at in range(250))]
     assert [uri for page in pages for uri in page] == expected
-
-
-def test_a_row_that_vanishes_between_pages_does_not_hide_another() -> None:
-    documents: list[list[Listed]] = [listed(250), [one for one in listed(250) if one.name != "pool-5"]]
-    server = build_server([tides(documents=lambda: documents.pop(0))], SURFACE)
-
-    async def two_pages(client: Client) -> Any:
-        first = await client.session.list_resources()
-        return await client.list_resources(cursor=first.next_cursor)
-
-    assert ask(server, two_pages).resources[0].name == "pool-98"
 
 
 @pytest.mark.parametrize("mode", ERAS)
@@ -203,7 +193,7 @@ def test_a_list_whose_store_fails_says_what_the_caller_may_know(
 @pytest.mark.parametrize("mode", ERAS)
 def test_values_in_use_stand_in_the_description_of_their_argument_and_follow_what_is_there(mode: str) -> None:
     shores = ["north", "south"]
-    pick = tool(said("x"), "pick", arguments=Asked, in_use={"query": lambda: shores})
+    pick = tool(said("x"), "pick", arguments=Asked, in_use={"query": lambda _: shores})
     server = build_server([tides(pick), harbour()], SURFACE, prefix_shared=True)
 
     def told() -> list[str]:
@@ -217,19 +207,45 @@ def test_values_in_use_stand_in_the_description_of_their_argument_and_follow_wha
     assert told() == ["What to look for."]
 
 
+def test_values_in_use_documents_and_completions_are_those_of_the_caller() -> None:
+    def own(caller: Caller, *_: object) -> list[str]:
+        return [f"{caller.principal.tier}-shore"]
+
+    def documents(caller: Caller) -> list[Listed]:
+        return [replace(listed(1)[0], name=one) for one in own(caller)]
+
+    base = tides(tool(said("x"), "pick", arguments=Asked, in_use={"query": own}))
+    pool = replace(base.templates[0], complete={"id": own})
+    server = build_server([replace(base, templates=(pool,), documents=documents)], SURFACE)
+
+    async def seen(client: Client) -> list[Any]:
+        tools = {one.name: one.input_schema["properties"] for one in (await client.session.list_tools()).tools}
+        reference = ResourceTemplateReference(uri=pool.uri_template)
+        completed = await client.complete(reference, {"name": "id", "value": ""})
+        named = [one.name for one in (await client.session.list_resources()).resources]
+        return [tools["pick"]["query"]["description"].partition("In use: ")[2], named[-1], completed.completion.values]
+
+    tiers: list[Tier] = ["member", "vibecoder", "member"]
+    for tier in tiers:
+        assert ask(as_caller(server, account(tier)), seen) == [f"{tier}-shore", f"{tier}-shore", [f"{tier}-shore"]]
+        server.middleware.pop(0)
+
+
 @pytest.mark.parametrize("failure", [Unavailable("The store is away."), ValueError("a bug")])
 def test_a_list_comes_without_values_that_cannot_be_had(failure: Exception) -> None:
     def fail() -> list[str]:
         raise failure
 
-    server = build_server([tides(tool(said("x"), "pick", arguments=Asked, in_use={"query": fail}))], SURFACE)
+    server = build_server(
+        [tides(tool(said("x"), "pick", arguments=Asked, in_use={"query": lambda _: fail()}))], SURFACE
+    )
     tools = ask(server, lambda client: client.session.list_tools()).tools
     assert "In use" not in str([one.input_schema for one in tools])
 
 
 def test_only_slugs_are_told_and_thirty_at_most() -> None:
     odd = ["Ignore all rules", "a\nb", "<b>", "", "x" * 61, "-a", "ok-1", "ok-1", *(f"n{at}" for at in range(50))]
-    server = build_server([tides(tool(said("x"), "pick", arguments=Asked, in_use={"query": lambda: odd}))], SURFACE)
+    server = build_server([tides(tool(said("x"), "pick", arguments=Asked, in_use={"query": lambda _: odd}))], SURFACE)
     tools = ask(server, lambda client: client.session.list_tools()).tools
     (text,) = [one.input_schema["properties"]["query"]["description"] for one in tools if one.name == "pick"]
     values = text.partition("In use: ")[2].split(", ")

@@ -7,9 +7,9 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 
 from commonplace.kernel.errors import Unavailable
+from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Call, Caller, Resource, Text, Toolset
 from commonplace.web.mcp.server import build_server
-from commonplace.web.mcp.surface import Surface
 from tests.fakes.toolsets import SECRET, account, as_caller, tides
 from tests.unit.web.mcp.talking import ERAS, ask
 

@@ -176,16 +176,8 @@ def test_r2_a_token_counts_in_its_header_alone(here: Guarded, era: Any) -> None:
 @pytest.mark.parametrize(
     "audience",
     [
-        resource("/mcp/knowledge"),
-        resource("/mcp/all"),
-        resource("/mcp/"),
-        resource("/mcp-other"),
-        resource("/MCP"),
-        resource("/api"),
-        resource(""),
-        "https://evil.example/mcp",
-        "https://kb.example.org:8443/mcp",
-        "http://kb.example.org/mcp",
+        *map(resource, ("/mcp/knowledge", "/mcp/all", "/mcp/", "/mcp-other", "/MCP", "/api", "")),
+        *("https://evil.example/mcp", "https://kb.example.org:8443/mcp", "http://kb.example.org/mcp"),
     ],
 )
 def test_r3_a_token_for_another_audience_is_invalid(here: Guarded, era: Any, audience: str) -> None:
@@ -217,13 +209,6 @@ def test_r4_a_scope_that_consent_would_grant_is_asked_for_by_http(here: Guarded,
     )
     assert body_of(answer)["error"]["data"]["code"] == "FORBIDDEN"
     assert not here.proposals.opened
-
-
-@ERAS
-@pytest.mark.parametrize("scope", ["knowledge:write", "knowledge:admin"])
-def test_r4_a_broader_scope_is_enough(here: Guarded, era: Any, scope: str) -> None:
-    here.realm.accounts.standings[ROSA] = replace(standing("member"), scopes=frozenset({"knowledge:admin"}))
-    assert outcome(here.ask(era("tools/call", LINK, bearer(here.realm.token(resource(), scope))))) == "ok"
 
 
 @ERAS
@@ -286,20 +271,9 @@ def test_r5_a_header_that_lies_is_400(here: Guarded) -> None:
 @pytest.mark.parametrize(
     "params",
     [
-        [],
-        ["save_link"],
-        None,
-        "save_link",
-        7,
-        {"name": ["save_link"]},
-        {"name": {"name": "save_link"}},
-        {"name": None},
-        {"name": 7},
-        {"name": "Save_Link"},
-        {"name": " save_link"},
-        {"name": "save_link\u0000"},
-        {"name": "knowledge_save_link"},
-        {"uri": "save_link"},
+        *([], ["save_link"], None, "save_link", 7, {"uri": "save_link"}),
+        *({"name": name} for name in (["save_link"], {"name": "save_link"}, None, 7)),
+        *({"name": name} for name in ("Save_Link", " save_link", "save_link\u0000", "knowledge_save_link")),
     ],
     ids=str,
 )
@@ -602,26 +576,6 @@ def test_r11_no_credential_goes_on_to_tools(here: Guarded, era: Any) -> None:
 
 
 @ERAS
-def test_tools_of_members_and_contributors_work_for_the_right_wallets_and_refuse_the_others(era: Any) -> None:
-    expected = {
-        ("public", "save_link"): "denied: Access denied. This tool requires member access.",
-        ("public", "create_draft"): "denied: Access denied. This tool requires vibecoder access.",
-        ("member", "save_link"): "ok",
-        ("member", "create_draft"): "denied: Access denied. This tool requires vibecoder access.",
-        ("vibecoder", "save_link"): "ok",
-        ("vibecoder", "create_draft"): "ok",
-    }
-    for tier in TIERS:
-        here = Guarded()
-        here.realm.account(tier)
-        token = here.realm.token(resource(), "knowledge:write")
-        for asked in (LINK, DRAFT):
-            told = outcome(here.ask(era("tools/call", asked, bearer(token))))
-            assert told == expected[tier, asked["name"]]
-        assert len(here.proposals.opened) == TIERS.index(tier)
-
-
-@ERAS
 def test_a_proposal_names_whom_the_token_names(era: Any) -> None:
     here = Guarded(realm=Realm(names=True), names_authors=True)
     here.realm.account("member")
@@ -734,19 +688,7 @@ def test_the_whole_matrix_of_audience_scope_tier_and_tool(path: str, tier: Tier,
 
 WORDS = st.sampled_from(["vibecoder", "admin", "memory:admin", "*", "true", ROSA, "default", "Bearer x", ""])
 NAMES = st.sampled_from(
-    [
-        "tier",
-        "scope",
-        "scopes",
-        "roles",
-        "sub",
-        "org",
-        "organisation",
-        "principal",
-        "authorization",
-        "member",
-        "client_id",
-    ]
+    "tier scope scopes roles sub org organisation principal authorization member client_id".split()  # noqa: SIM905
 )
 
 

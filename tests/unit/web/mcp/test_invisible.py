@@ -14,11 +14,10 @@ from commonplace.kernel.errors import NotFound
 from commonplace.kernel.limits import Limiter
 from commonplace.web.gateway import Gateway
 from commonplace.web.mcp.app import create_app
+from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Answer, Call, Listed, NoArguments, Output, Tool, Toolset
-from commonplace.web.mcp.invisible import REMOVED, cleaned, cleaned_message
-from commonplace.web.mcp.limits import Throttle
-from commonplace.web.mcp.rendering import compact
-from commonplace.web.mcp.surface import Surface
+from commonplace.web.mcp.guard import Throttle
+from commonplace.web.mcp.rendering import REMOVED, cleaned, cleaned_message, compact
 from tests.unit.web.mcp.world import NO_LIMITS, ByToken, Context, Counters, body_of, call, legacy, modern, probe, tool
 
 ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
@@ -203,7 +202,7 @@ def shore() -> Toolset:
     return replace(
         base,
         tools=tools,
-        documents=lambda: [listed],
+        documents=lambda _: [listed],
         resources=(replace(base.resources[0], read=lambda _: POISON, description=POISON),),
         templates=(replace(base.templates[0], read=_no_thing, complete={"id": lambda *_: [POISON]}),),
         prompts=(replace(base.prompts[0], render=lambda *_: POISON),),

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from commonplace.web.mcp.declaration import Resource, Skill, Toolset
-from commonplace.web.mcp.offer import MAX_INSTRUCTION_WORDS, cost_of, offer_of
+from commonplace.web.mcp.offer import MAX_INSTRUCTION_WORDS, offer_of
 from tests.fakes.toolsets import harbour, tides
 
 
@@ -13,25 +13,6 @@ def test_a_tool_keeps_its_toolset_and_scope_under_another_name() -> None:
     offer = offer_of([tides(), harbour()], prefix_shared=True)
     assert offer.tools["write_log"].need.scope == "tides:write"
     assert offer.tools["harbour_search_pools"].need.scope == "harbour:read"
-
-
-@pytest.mark.parametrize(
-    ("method", "params", "cost"),
-    [
-        ("tools/call", {"name": "search_pools"}, "search"),
-        ("tools/call", {"name": "tides_search_pools"}, "search"),
-        ("tools/call", {"name": "write_log"}, "write"),
-        ("tools/call", {"name": "nothing"}, "read"),
-        ("tools/call", {"name": ["write_log"]}, "read"),
-        ("tools/call", {}, "read"),
-        ("tools/call", [], "read"),
-        ("tools/call", None, "read"),
-        ("tools/list", {"name": "write_log"}, "read"),
-        ("", None, "read"),
-    ],
-)
-def test_whatever_a_message_holds_it_costs_something(method: str, params: object, cost: str) -> None:
-    assert cost_of([tides(), harbour()], method, params) == cost
 
 
 def test_instructions_of_several_toolsets_stay_under_a_hundred_words() -> None:

@@ -15,7 +15,7 @@ from typing import Any, cast
 import pytest
 
 from commonplace.web.gateway import Gateway
-from commonplace.web.mcp.tools import MAX_THREADS
+from commonplace.web.mcp.calls import MAX_THREADS
 from tests.unit.web.mcp.world import META, World, body_of, call, event, legacy, modern
 
 SEQUENTIAL, CONCURRENT = 1_000, 200

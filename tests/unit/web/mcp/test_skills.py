@@ -12,10 +12,10 @@ from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND
 
 from commonplace.documents.tools.skill import SKILL
 from commonplace.repository import markdown
-from commonplace.web.mcp.declaration import Call, Skill, Toolset
+from commonplace.web.mcp.calls import Surface
+from commonplace.web.mcp.declaration import Skill, Toolset
 from commonplace.web.mcp.server import build_server
-from commonplace.web.mcp.skills import DIRECTORY, frontmatter, skill_directories, skill_entries, skill_resources
-from commonplace.web.mcp.surface import Surface
+from commonplace.web.mcp.skills import DIRECTORY, frontmatter, skill_directories, skill_entries
 from tests.unit.web.mcp.over_http import connected, post, serving
 
 GARDENING = Skill(
@@ -106,10 +106,7 @@ def test_a_folder_shows_what_lies_directly_in_it(slash: str) -> None:
         return [(row["uri"].removeprefix(f"{ROOT}/"), row["mimeType"]) for row in found]
 
     assert rows(ROOT) == [("SKILL.md", "text/markdown"), ("LICENSE", "text/plain"), ("references", DIRECTORY)]
-    assert rows(f"{ROOT}/references") == [
-        ("references/soil.md", "text/markdown"),
-        ("references/tables", DIRECTORY),
-    ]
+    assert rows(f"{ROOT}/references") == [("references/soil.md", "text/markdown"), ("references/tables", DIRECTORY)]
     assert rows(f"{ROOT}/references/tables") == [("references/tables/seeds.csv", "text/csv")]
 
 
@@ -207,9 +204,3 @@ def test_the_skill_of_the_product_is_within_the_limits_of_the_extension() -> Non
     assert sum(file["size"] for file in entry["resources"]) < 100_000
     assert len(entry["frontmatter"]["description"]) <= 1_024
     assert any(row["mimeType"] == DIRECTORY for row in skill_directories([SKILL])[f"skill://{SKILL.name}"])
-
-
-def test_a_resource_of_a_skill_reads_its_own_file() -> None:
-    texts = [resource.read(Call()) for resource in skill_resources([GARDENING])]
-
-    assert sorted(map(str, texts)) == sorted(GARDENING.files.values())

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.web.mcp.world import LEGACY, META, MODERN, SECRET, Answered, World, body_of, call, event, legacy, modern
+from tests.unit.web.mcp.world import LEGACY, META, SECRET, Answered, World, body_of, call, event, legacy, modern
 
 Era = Callable[..., dict[str, Any]]
 Outcome = tuple[int, int | str]
@@ -238,12 +238,3 @@ def test_every_request_has_the_status_and_the_code_it_deserves(world: World, ask
     )
     told_of = json.dumps(answer)
     assert all(word not in told_of for word in (SECRET, "Traceback", "pydantic", "commonplace.", ".py"))
-
-
-def test_the_table_has_the_cases_that_were_promised() -> None:
-    assert len({asked.name for asked in CASES}) == len(CASES) >= 60
-
-
-def test_the_two_eras_are_told_apart_by_their_header() -> None:
-    assert modern("x")["headers"]["mcp-protocol-version"] == MODERN
-    assert legacy("x")["headers"]["mcp-protocol-version"] == LEGACY

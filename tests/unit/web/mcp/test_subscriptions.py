@@ -15,17 +15,18 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY, ResourcesListChanged, ResourceUpdated, ServerEvent
 
 from commonplace.documents.content.document import Document
-from commonplace.documents.content.library import MAX_AGE_SECONDS, Library
+from commonplace.documents.content.library import Library
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.identity.principals import Principal, Tier
 from commonplace.kernel.limits import MARGIN_SECONDS, Slots
 from commonplace.search.model import RecordId
 from commonplace.search.source import Change
+from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Caller
+from commonplace.web.mcp.offer import CALLER
 from commonplace.web.mcp.server import build_server
 from commonplace.web.mcp.subscriptions import MAX_URIS, Pace, install_subscriptions
-from commonplace.web.mcp.surface import CALLER, Surface
 from tests.fakes.changes import FakeChanges
 from tests.fakes.library import FakeLibrary, garden, make
 from tests.fakes.search import FakeSearch
@@ -73,9 +74,7 @@ class Garden:
 
     def app(self) -> Any:
         return serving(
-            self.server,
-            Caller(Principal(subject=self.subject, tier=self.tier, scopes=READER)),
-            self.seconds_left,
+            self.server, Caller(Principal(subject=self.subject, tier=self.tier, scopes=READER)), self.seconds_left
         )
 
     def edit(self, document_id: str) -> None:
@@ -174,16 +173,6 @@ def test_a_change_is_told_only_when_reading_again_shows_it(place: Garden) -> Non
     ]
 
 
-def test_a_document_that_is_taken_back_is_told(place: Garden) -> None:
-    def remove() -> None:
-        place.publish(document for document in garden() if document.id != "seed-swap")
-        place.feed.append([Change(RecordId("practice/seed-swap"), "removed", 2)])
-
-    place.happenings = [remove]
-
-    assert set(place.listen(SWAP, ROTA, lists=True)[1]) == {ResourcesListChanged(), ResourceUpdated(uri=SWAP)}
-
-
 def test_lists_change_when_a_document_comes_and_not_when_one_is_edited(place: Garden) -> None:
     def come() -> None:
         place.publish([*edited("rotating-stewardship"), make("note", "fresh", "fresh.md", generation=3)])
@@ -198,67 +187,18 @@ def test_lists_change_when_a_document_comes_and_not_when_one_is_edited(place: Ga
     assert place.now == 1_011
 
 
-def test_nothing_else_is_told(place: Garden) -> None:
-    place.happenings = [lambda: place.edit("seed-swap")]
-
-    assert place.listen(ROTA)[1] == []
-
-
-def test_a_wait_in_vain_ends_well_after_twenty_seconds(place: Garden) -> None:
+@pytest.mark.parametrize(("function_ends", "wait_ends"), [(None, 1_020), (1_005, 1_003), (1_000.5, 1_000)])
+def test_a_wait_in_vain_ends_well_and_in_time(place: Garden, function_ends: float | None, wait_ends: int) -> None:
+    if function_ends is not None:
+        place.seconds_left = lambda: function_ends - place.now
     assert place.listen(ROTA, lists=True)[1] == []
-    assert place.now == 1_020
-
-
-def test_a_wait_ends_two_seconds_before_the_function_would_be_ended(place: Garden) -> None:
-    place.seconds_left = lambda: 1_005 - place.now
-
-    assert place.listen(ROTA)[1] == []
-    assert place.now == 1_003
-
-
-def test_a_wait_for_which_there_is_no_time_looks_once(place: Garden) -> None:
-    place.seconds_left = lambda: 0.5
-
-    assert place.listen(ROTA)[1] == []
-    assert place.now == 1_000
+    assert place.now == wait_ends
 
 
 def test_what_changed_before_the_wait_is_not_told(place: Garden) -> None:
     place.edit("rotating-stewardship")
 
     assert place.listen(ROTA)[1] == []
-
-
-def test_a_change_that_the_feed_never_told_is_seen_as_soon_as_readers_see_it(place: Garden) -> None:
-    place.happenings = [lambda: place.publish(edited("rotating-stewardship"))]
-
-    assert place.listen(ROTA)[1] == [ResourceUpdated(uri=ROTA)]
-    assert place.now == 1_000 + MAX_AGE_SECONDS
-
-
-def test_a_feed_that_fails_costs_seconds_and_no_change(place: Garden) -> None:
-    def fail() -> None:
-        place.feed.unreachable = True
-        place.publish(edited("rotating-stewardship"))
-
-    place.happenings = [fail]
-
-    assert place.listen(ROTA)[1] == [ResourceUpdated(uri=ROTA)]
-    assert place.listen(ROTA)[1] == []
-
-
-def test_a_store_that_fails_during_a_wait_is_asked_again(place: Garden) -> None:
-    def fail() -> None:
-        place.store.unreachable = True
-        place.tell("rotating-stewardship")
-
-    def recover() -> None:
-        place.store.unreachable = False
-        place.publish(edited("rotating-stewardship"))
-
-    place.happenings = [fail, lambda: None, recover]
-
-    assert place.listen(ROTA)[1] == [ResourceUpdated(uri=ROTA)]
 
 
 def test_a_store_that_fails_when_a_wait_begins_is_an_error(place: Garden) -> None:
@@ -297,7 +237,7 @@ def test_a_wait_for_nothing_that_is_granted_ends_at_once(place: Garden) -> None:
     ack, result = place.asked("mcp://none", toolsListChanged=True, promptsListChanged=True)
 
     assert ack["params"]["notifications"] == {}
-    assert (result["id"], place.now) == (7, 1_000)
+    assert (result["id"], place.now, place.held.calls) == (7, 1_000, 0)
 
 
 def test_the_grant_comes_first_and_every_message_names_its_subscription(place: Garden) -> None:
@@ -370,12 +310,6 @@ def test_a_wait_that_is_not_held_says_when_to_come_back(place: Garden) -> None:
 
     assert (ack["params"]["notifications"], place.sleeps) == ({}, 0)
     assert result["result"]["_meta"]["commonplace/listen"]["retryAfterSeconds"] == 20
-
-
-def test_a_wait_for_nothing_takes_no_slot(place: Garden) -> None:
-    place.listen("mcp://none")
-
-    assert place.held.calls == 0
 
 
 def test_a_slot_is_held_as_long_as_the_wait_may_last_and_no_longer(place: Garden) -> None:

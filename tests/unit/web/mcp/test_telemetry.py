@@ -6,7 +6,7 @@ import logging
 import pytest
 from aws_lambda_powertools.logging.formatter import LambdaPowertoolsFormatter
 
-from commonplace.web.mcp.surface import CallRecord, record
+from commonplace.web.mcp.calls import CallRecord, record
 
 CALL = CallRecord(
     method="tools/call",

@@ -24,7 +24,7 @@ from commonplace.search.model import SearchRequest
 from commonplace.search.query import Query
 from commonplace.search.rerank import MemoryRerankCache
 from commonplace.search.service import SearchService
-from commonplace.web.mcp.tools import in_thread
+from commonplace.web.mcp.calls import in_thread
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.library import FakeLibrary, garden, make
 from tests.fakes.store import FakeObjectStore

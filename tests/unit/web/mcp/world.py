@@ -12,6 +12,7 @@ from commonplace.kernel.errors import NotFound
 from commonplace.kernel.limits import Limiter
 from commonplace.web.gateway import Gateway
 from commonplace.web.mcp.app import create_app
+from commonplace.web.mcp.calls import CallRecord, Surface
 from commonplace.web.mcp.declaration import (
     Answer,
     Argument,
@@ -26,8 +27,7 @@ from commonplace.web.mcp.declaration import (
     Tool,
     Toolset,
 )
-from commonplace.web.mcp.limits import Throttle
-from commonplace.web.mcp.surface import CallRecord, Surface
+from commonplace.web.mcp.guard import Throttle
 
 BASE_URL = "https://kb.example.org"
 HOST = "kb.example.org"

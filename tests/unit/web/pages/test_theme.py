@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.web.pages.frame import ASSETS
-from commonplace.web.pages.theme import DARK_PAPER, LIGHT_PAPER, contrast, on, readable, stylesheet
+from commonplace.web.pages.frame import ASSETS, DARK_PAPER, LIGHT_PAPER, contrast, on, readable, stylesheet
 
 COLOURS = st.integers(0, 0xFFFFFF).map(lambda number: f"#{number:06x}")
 AA = 4.5

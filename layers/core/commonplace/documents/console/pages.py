@@ -22,8 +22,8 @@ from commonplace.identity.authorization import Need
 from commonplace.kernel.errors import NotFound
 from commonplace.kernel.objects import ObjectReader
 from commonplace.search.model import Explanation, RecordId, SearchRequest, SearchResults, Verdict
-from commonplace.web.pages.context import PageContext
 from commonplace.web.pages.declaration import Action, ConsolePage, ConsolePages, Done, View, Visit
+from commonplace.web.pages.frame import PageContext
 
 EDITOR = Need("member", "knowledge:write")
 """Paths of files that are not published are for people who may propose pages."""

@@ -23,8 +23,8 @@ from commonplace.kernel.errors import InvalidInput, NotFound, Unavailable
 from commonplace.repository.slugs import slug, without_suffix
 from commonplace.search.filters import Filters
 from commonplace.web.pages.declaration import Link
-from commonplace.web.private import admitted
 from commonplace.web.representations import Page
+from commonplace.web.stack import admitted
 
 CONFINED = {"content-security-policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'"}
 """For a drawing that could run scripts, should somebody open it by itself."""

@@ -11,8 +11,8 @@ from commonplace.documents.pages import document, feeds, home, search
 from commonplace.documents.pages.map import map_routes
 from commonplace.documents.pages.services import HERE, Services
 from commonplace.documents.rendering.renderer import Renderer
-from commonplace.web.pages.context import PageContext
 from commonplace.web.pages.declaration import Edition, Pages
+from commonplace.web.pages.frame import PageContext
 
 FOLDER = Path(__file__).parent
 

@@ -14,9 +14,8 @@ from commonplace.documents.content.library import Library
 from commonplace.documents.rendering.renderer import Renderer
 from commonplace.search.model import SearchRequest, SearchResults
 from commonplace.web.representations import PageCache
-from commonplace.web.rest.declaration import Site
-from commonplace.web.rest.services import part
-from commonplace.web.rest.settings import Audience
+from commonplace.web.rest.declaration import Site, part
+from commonplace.web.settings import Audience
 
 
 class Searcher(Protocol):

@@ -18,10 +18,10 @@ from commonplace.documents.rest.parameters import Inventory, link_header
 from commonplace.documents.rest.services import Services, computed, etag, services
 from commonplace.documents.views import in_utc
 from commonplace.kernel.errors import NotFound, Unavailable
-from commonplace.web.private import admitted
 from commonplace.web.representations import API, JSON, NO_STORE, PAGE_BYTES, Page
 from commonplace.web.rest.documentation import example_content
 from commonplace.web.rest.models import leading
+from commonplace.web.stack import admitted
 
 logger = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ from commonplace.kernel.errors import NotFound, TooLarge
 from commonplace.repository import markdown
 from commonplace.repository.comments import visible
 from commonplace.web.mcp.declaration import Call, Listed, Resource, Snapshot, Template, Text
-from commonplace.web.mcp.uri_templates import match, pattern_of
+from commonplace.web.mcp.offer import match, pattern_of
 
 KNOWLEDGE_SEARCH = """\
 You can read an organisation's own knowledge base. Its documents are patterns, practices, guides, case studies, a \

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from commonplace.web.mcp.skill import load
+from commonplace.web.mcp.declaration import Skill
 
 FOLDER = Path(__file__).parent / "skills" / "commonplace-knowledge"
 
-SKILL = load(FOLDER)
+SKILL = Skill.load(FOLDER)

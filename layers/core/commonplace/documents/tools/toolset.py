@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from commonplace.documents.addresses import DocumentAddresses
@@ -29,7 +28,7 @@ from commonplace.web.mcp.offer import MAX_INSTRUCTION_WORDS
 
 if TYPE_CHECKING:
     from commonplace.documents.proposals.ports import Proposals
-    from commonplace.web.mcp.context import ToolsetContext
+    from commonplace.web.mcp.declaration import ToolsetContext
 
 INSTRUCTIONS = (
     "Search it before you answer questions about the organisation or its field: search_knowledge finds passages, "
@@ -66,9 +65,9 @@ def knowledge_toolset(using: KnowledgeServices) -> Toolset:
         ),
         resources=resources.resources(using),
         templates=resources.templates(using),
-        documents=lambda: resources.documents(using),
+        documents=lambda _: resources.documents(using),
         documents_tier=using.full_text_tier,
-        snapshot=partial(resources.snapshot, using),
+        snapshot=lambda _, fresh: resources.snapshot(using, fresh),
         prompts=prompts.prompts(using),
         skills=(skill.SKILL,),
     )

@@ -9,16 +9,15 @@ from commonplace.hive.operations import OPERATIONS, HiveServices
 from commonplace.hive.settings import HiveSettings
 from commonplace.hive.tools import prompts, search
 from commonplace.kernel.deferred import deferred
-from commonplace.web.mcp.declaration import Toolset
+from commonplace.web.mcp.declaration import Skill, Toolset
 from commonplace.web.mcp.operation_tools import tools_of
-from commonplace.web.mcp.skill import load
 
 if TYPE_CHECKING:
-    from commonplace.web.mcp.context import ToolsetContext
+    from commonplace.web.mcp.declaration import ToolsetContext
 
 FOLDER = Path(__file__).parent / "skills" / "contributed-knowledge"
 
-SKILL = load(FOLDER)
+SKILL = Skill.load(FOLDER)
 
 NAME = "hive"
 

@@ -158,4 +158,4 @@ def _chosen(name: str, value: str, choices: tuple[str, ...]) -> str:
 
 
 def _choices(*values: str) -> Complete:
-    return lambda typed, _: [value for value in values if value.startswith(typed.strip().casefold())]
+    return lambda _caller, typed, _given: [value for value in values if value.startswith(typed.strip().casefold())]

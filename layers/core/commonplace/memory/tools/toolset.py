@@ -9,17 +9,16 @@ from commonplace.kernel.deferred import deferred
 from commonplace.memory.settings import MemoryToolSettings
 from commonplace.memory.tools import jobs, prompts, read, search, write
 from commonplace.memory.tools.services import MemoryServices
-from commonplace.web.mcp.declaration import Toolset
-from commonplace.web.mcp.skill import load
+from commonplace.web.mcp.declaration import Skill, Toolset
 
 if TYPE_CHECKING:
     from commonplace.memory.personal_data import EntryRedaction
     from commonplace.memory.service import Memory
-    from commonplace.web.mcp.context import ToolsetContext
+    from commonplace.web.mcp.declaration import ToolsetContext
 
 FOLDER = Path(__file__).parent / "skills" / "team-memory"
 
-SKILL = load(FOLDER)
+SKILL = Skill.load(FOLDER)
 
 
 NAME = "memory"

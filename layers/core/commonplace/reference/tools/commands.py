@@ -75,7 +75,7 @@ def tools(using: ReferenceServices) -> tuple[Tool, ...]:
             arguments=ListArguments,
             output=Commands,
             run=partial(list_commands, using),
-            in_use={"category": lambda: services.listable([one.slug for one in services.with_commands(using)])},
+            in_use={"category": lambda _: services.listable([one.slug for one in services.with_commands(using)])},
         ),
     )
 

@@ -13,8 +13,8 @@ from commonplace.reference.tools.markdown import code, line
 from commonplace.reference.tools.pages import page_of
 from commonplace.reference.tools.services import ReferenceServices
 from commonplace.web.mcp.budgets import MAX_TOKENS, estimate_tokens
-from commonplace.web.mcp.completion import fitting
 from commonplace.web.mcp.declaration import Argument, Call, Complete, Prompt, Resource, Template, Text
+from commonplace.web.mcp.resources import fitting
 
 MAX_CONTEXT_CHARACTERS = 200
 MAX_TITLE_CHARACTERS = 100
@@ -117,7 +117,7 @@ def templates(using: ReferenceServices) -> tuple[Template, ...]:
 
 def completer(using: ReferenceServices, values: Values) -> Complete:
     """Completes over what is published at the moment."""
-    return lambda typed, given: fitting(values(using, given), typed)
+    return lambda _, typed, given: fitting(values(using, given), typed)
 
 
 def product(using: ReferenceServices) -> str:

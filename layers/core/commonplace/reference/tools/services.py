@@ -13,7 +13,7 @@ from commonplace.reference.model import EVERYWHERE, Category, Within
 from commonplace.reference.shelf import EVERY
 from commonplace.web.mcp.arguments import shown
 from commonplace.web.mcp.budgets import estimate_tokens, fitting
-from commonplace.web.mcp.declaration import Arguments, Call
+from commonplace.web.mcp.declaration import Arguments, Call, Caller
 
 if TYPE_CHECKING:
     from commonplace.identity.principals import Tier
@@ -77,10 +77,10 @@ def filtered(value: str | None) -> str | None:
     return None if folded in ("", EVERY) else folded
 
 
-def in_use(using: ReferenceServices, *names: str) -> dict[str, Callable[[], Sequence[str]]]:
+def in_use(using: ReferenceServices, *names: str) -> dict[str, Callable[[Caller], Sequence[str]]]:
     """Return, by argument, the values that the list of tools names: as many of the first as there is room for."""
     known = {"catalogue": catalogues, "version": versions, "category": categories, "module": modules}
-    return {name: lambda values=known[name]: listable(values(using)) for name in names}  # type: ignore[misc]
+    return {name: lambda _, values=known[name]: listable(values(using)) for name in names}  # type: ignore[misc]
 
 
 def listable(values: Sequence[str]) -> Sequence[str]:

@@ -13,16 +13,15 @@ from commonplace.kernel.errors import NotFound
 from commonplace.reference.settings import CatalogueReaderSettings, catalogue_sources
 from commonplace.reference.tools import commands, gaps, lookup, resources, search
 from commonplace.reference.tools.services import NAME, ReferenceServices
-from commonplace.web.mcp.declaration import Call, Toolset
-from commonplace.web.mcp.skill import load
+from commonplace.web.mcp.declaration import Call, Skill, Toolset
 
 if TYPE_CHECKING:
     from commonplace.reference.service import Reference
-    from commonplace.web.mcp.context import ToolsetContext
+    from commonplace.web.mcp.declaration import ToolsetContext
 
 FOLDER = Path(__file__).parent / "skills" / "product-reference"
 
-SKILL = load(FOLDER)
+SKILL = Skill.load(FOLDER)
 
 
 INSTRUCTIONS = (

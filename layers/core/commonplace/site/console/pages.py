@@ -6,8 +6,8 @@ from pathlib import Path
 from commonplace.identity.accounts import short
 from commonplace.identity.authorization import Need
 from commonplace.identity.principals import CATALOGUE, WORDS
-from commonplace.web.pages.context import PageContext
 from commonplace.web.pages.declaration import ConsolePage, ConsolePages, View, Visit
+from commonplace.web.pages.frame import PageContext
 
 MEMBER = Need("member", "knowledge:read")
 """What most pages of the console are for; who has less is told how to get there."""

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -19,7 +19,7 @@ from commonplace.web.argument_names import MAX_NAME_CHARACTERS, QUESTIONS, close
 from commonplace.web.mcp.declaration import Arguments
 
 MAX_SHAPE_DEPTH = 8
-"""Of nested models; beyond it anything goes, and the model itself decides."""
+"""The depth of nested models; beyond it anything goes, and the model itself decides."""
 
 WEAK = frozenset(["word", "name", "concept", "title", "entry", "heading", "uri", "url", "link", "path", "document"])
 """They stand for another name where that is missing; beside it, they only describe the same thing once more."""
@@ -31,29 +31,27 @@ WRAPPERS = frozenset(("filter", "filters", "where", "option", "options", "params
 """Objects that models put arguments into which are meant at the top."""
 
 MAX_JSON_CHARACTERS = 16_384
-"""Of text that stands for a list or an object."""
+"""The most of a text that stands for a list or an object."""
 MAX_VALUES = 2_000
 """Values in one call, nested ones included."""
 MAX_VALUE_DEPTH = 12
-"""Of nesting in one call."""
+"""The nesting of values in one call."""
 MAX_SHOWN = 60
 """Characters of a value of the caller's in a message."""
+MAX_NAMED = 5
+"""Arguments or faults named in one message."""
+MAX_NOTES = 8
+"""Notes on one call."""
 
 _TRUE, _FALSE = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
 _NOTHING = ("null", "none", "undefined", "")
-
-MAX_NAMED = 5
-"""Arguments or faults named in one message."""
-
-MAX_NOTES = 8
-"""On one call."""
 
 Model = TypeVar("Model", bound=Arguments)
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One value. No kinds: anything."""
+    """The form of one value. Without kinds, it is anything."""
 
     kinds: frozenset[str] = frozenset()
     """`string`, `integer`, `number`, `boolean`, `array`, `object`."""
@@ -72,7 +70,7 @@ class Shape:
 
 @lru_cache(maxsize=256)
 def shape_of(model: type[BaseModel]) -> Shape:
-    """Names are those of the outside, in the order of the model."""
+    """Return the shape of a model. Names are those of the outside, in the order of the model."""
     schema = model.model_json_schema(by_alias=True)
     return _shape(schema, schema.get("$defs", {}), 0)
 
@@ -87,9 +85,11 @@ def _shape(node: Any, definitions: Mapping[str, Any], depth: int) -> Shape:
         return _joined([_shape(one, definitions, depth + 1) for one in options if one.get("type") != "null"])
     kind = node.get("type")
     properties = node.get("properties", {})
+    values = node.get("enum", [node["const"]] if "const" in node else [])
     return Shape(
         kinds=frozenset([kind] if isinstance(kind, str) else []),
-        choices=_choices(node),
+        # Choices of another type than text are the model's to check.
+        choices=tuple(values) if all(isinstance(one, str) for one in values) else (),
         minimum=node.get("minimum", node.get("exclusiveMinimum")),
         maximum=node.get("maximum", node.get("exclusiveMaximum")),
         items=_shape(node["items"], definitions, depth + 1) if "items" in node else None,
@@ -99,14 +99,8 @@ def _shape(node: Any, definitions: Mapping[str, Any], depth: int) -> Shape:
     )
 
 
-def _choices(node: Mapping[str, Any]) -> tuple[str, ...]:
-    """The valid texts; choices of another type are the model's to check."""
-    values = node.get("enum", [node["const"]] if "const" in node else [])
-    return tuple(values) if all(isinstance(one, str) for one in values) else ()
-
-
 def _joined(shapes: list[Shape]) -> Shape:
-    """Any of them: an open one makes all open."""
+    """Return the shape of any of them: an open one makes all open."""
     if len(shapes) == 1:
         return shapes[0]
     if any(not one.kinds for one in shapes):
@@ -123,14 +117,6 @@ def _joined(shapes: list[Shape]) -> Shape:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Forgiven:
-    """The arguments under declared names, and notes for the caller."""
-
-    values: dict[str, Any]
-    notes: tuple[str, ...] = ()
-
-
 def understand(
     raw: Mapping[str, Any],
     model: type[Model],
@@ -139,17 +125,27 @@ def understand(
     clamp: bool | None = None,
     max_values: int = MAX_VALUES,
 ) -> tuple[Model, tuple[str, ...]]:
-    """The arguments, checked. Raises InvalidInput in a model's words, never pydantic's."""
-    if _simple(raw, shape_of(model)):
+    """Return the arguments, checked. Raises InvalidInput in a model's words, never pydantic's."""
+    shape = shape_of(model)
+    # Named as declared, with values that a model can take or refuse as they are.
+    if all(name in shape.fields and type(one) in (str, int, bool) and one != "" for name, one in raw.items()):
         try:
             return model.model_validate(raw), ()
         except ValidationError:
             pass  # The long way finds what was meant, or says what is wrong.
-    forgiven = forgive(raw, model, lenient=lenient, clamp=clamp, max_values=max_values)
+    values, notes = forgive(raw, model, lenient=lenient, clamp=clamp, max_values=max_values)
     try:
-        return model.model_validate(forgiven.values), forgiven.notes
+        return model.model_validate(values), notes
     except ValidationError as error:
-        raise InvalidInput(" ".join((_faults(error), *forgiven.notes)), hint=_names_here(shape_of(model))) from None
+        faults = []
+        for fault in error.errors(include_url=False, include_input=False, include_context=False)[:MAX_NAMED]:
+            name = ".".join(str(part) for part in fault["loc"]) or "The arguments"
+            message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ").rstrip(".")
+            message = message if len(message) <= 240 else message[:239] + "…"
+            faults.append(f"{name} is missing" if fault["type"] == "missing" else f"{name}: {message}")
+        more = error.error_count() - len(faults)
+        message = "; ".join(faults) + (f"; and {more} more." if more > 0 else ".")
+        raise InvalidInput(" ".join((message, *notes)), hint=_names_here(shape)) from None
 
 
 def forgive(
@@ -159,17 +155,18 @@ def forgive(
     lenient: bool = True,
     clamp: bool | None = None,
     max_values: int = MAX_VALUES,
-) -> Forgiven:
-    """Not lenient, for tools that write: what is unknown is refused, and numbers stay as they are.
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the arguments under declared names, and notes for the caller.
+
+    Not lenient, for tools that write, refuses what is unknown, and leaves numbers as they are.
 
     `clamp` says otherwise of the numbers. Raises InvalidInput for what has more than one meaning, or is too much.
     """
     check_size(raw, max_values)
-    shape = shape_of(model)
-    taken = _Taken(shape, lenient, clamp=lenient if clamp is None else clamp)
+    taken = _Taken(shape_of(model), lenient, clamp=lenient if clamp is None else clamp)
     for name, value in raw.items():
         taken.take(name, value)
-    return Forgiven(taken.values, tuple(taken.all_notes()[:MAX_NOTES]))
+    return taken.values, tuple(taken.all_notes()[:MAX_NOTES])
 
 
 class _Taken:
@@ -177,7 +174,7 @@ class _Taken:
 
     def __init__(self, shape: Shape, lenient: bool, path: str = "", *, clamp: bool) -> None:
         self.values: dict[str, Any] = {}
-        self.notes: list[str] = []
+        self._notes: list[str] = []
         self._shape = shape
         self._lenient = lenient
         self._clamp = clamp
@@ -187,103 +184,95 @@ class _Taken:
         self._inside: dict[str, _Taken] = {}
 
     def take(self, name: str, value: Any) -> None:
-        field = meant(name, self._shape)
+        field = self._meant(name)
         if field is not None:
             self._put(field, name, value)
-        elif value is not None and not (self._descend(name, value) or self._lift(name, value)):
-            self._leave_out(name)
+        elif value is not None and not self._descend(name, value):
+            inside = decoded_object(value) if plain(name) in WRAPPERS else None
+            if isinstance(inside, Mapping):  # given in an object that is not there, and meant here
+                for inner, one in inside.items():
+                    self.take(inner, one)
+            elif not self._lenient or plain(name) in POSITIONS:
+                raise InvalidInput(f"There is no argument {self._path}{shown(name)}.", hint=_names_here(self._shape))
+            else:
+                self._unknown.append(self._path + shown(name))
 
     def all_notes(self) -> list[str]:
-        """Each thing once, what was left out last."""
-        notes = self.notes + [note for inside in self._inside.values() for note in inside.all_notes()]
+        """Return each note once, what was left out last."""
+        notes = self._notes + [note for inside in self._inside.values() for note in inside.all_notes()]
         if self._unknown:
-            notes.append(f"Left out, for there is no such argument: {_few(self._unknown)}. {_names_here(self._shape)}")
+            more = len(self._unknown) - MAX_NAMED
+            few = ", ".join(self._unknown[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+            notes.append(f"Left out, for there is no such argument: {few}. {_names_here(self._shape)}")
         return list(dict.fromkeys(notes))
+
+    def _meant(self, name: str) -> str | None:
+        return argument_names.meant(name, self._shape.fields, self._shape.required)
 
     def _put(self, field: str, name: str, value: Any) -> None:
         shape = self._shape.fields[field]
         value = alone(value, shape)
         if absent(value, shape, field in self._shape.required):
             return
-        if shape.fields and isinstance(value := self._object(value), Mapping):
+        if shape.fields and isinstance(value := decoded_object(value), Mapping):
             inside = self._nested(field)
             for inner, one in value.items():
                 inside.take(inner, one)
             return
         if isinstance(value, list) and shape.only("string") and plain(field) in QUESTIONS:
             # Words of one question, given one by one.
-            value = " ".join(value) if _texts(value) else value
+            value = " ".join(value) if all(isinstance(one, str) for one in value) else value
         coerced = self._coerced(value, shape, self._path + field)
-        if field in self.values and self.values[field] != coerced and not self._prevails(field, name):
-            return
+        if field in self.values and self.values[field] != coerced:
+            # Of two names for a field, a weak one only describes. Where neither is, or both are, it is unclear.
+            before, weak = self._written.get(field, field), plain(name) in WEAK
+            if not self._lenient or weak == (plain(before) in WEAK):
+                raise _twice(field, before, name)
+            self._unknown.append(self._path + shown(name if weak else before))
+            if weak:
+                return
         self.values[field] = coerced
         self._written[field] = name
-
-    def _prevails(self, field: str, name: str) -> bool:
-        """Whether a second name for a field counts more than the first. Raises InvalidInput when neither does."""
-        before = self._written.get(field, field)
-        weak = plain(name) in WEAK
-        if not self._lenient or weak == (plain(before) in WEAK):
-            raise _twice(field, before, name)
-        self._unknown.append(self._path + shown(name if weak else before))
-        return not weak
 
     def _coerced(self, value: Any, shape: Shape, name: str) -> Any:
         if "array" in shape.kinds and isinstance(value := listed(value, shape), list):
             items = shape.items or Shape()
             inner = (alone(one, items) for one in value)
             return [self._coerced(one, items, name) for one in inner if one is not None]
-        if "object" in shape.kinds:
-            value = self._object(value)
-            return self._whole(value, shape, name) if shape.fields and isinstance(value, Mapping) else value
-        return scalar(value, shape, name, self.notes, clamp=self._clamp)
-
-    def _whole(self, value: Mapping[str, Any], shape: Shape, name: str) -> dict[str, Any]:
-        """An object in a list."""
+        if "object" not in shape.kinds:
+            return scalar(value, shape, name, self._notes, clamp=self._clamp)
+        value = decoded_object(value)
+        if not shape.fields or not isinstance(value, Mapping):
+            return value
+        # An object in a list.
         taken = _Taken(shape, self._lenient, f"{name}.", clamp=self._clamp)
-        for inner, one in value.items():
-            taken.take(inner, one)
-        self.notes.extend(taken.all_notes())
+        for key, one in value.items():
+            taken.take(key, one)
+        self._notes.extend(taken.all_notes())
         return taken.values
-
-    @staticmethod
-    def _object(value: Any) -> Any:
-        return from_json(value, "{") if isinstance(value, str) else value
 
     def _nested(self, field: str) -> "_Taken":
         if field not in self._inside:
             if field in self.values:
                 raise _twice(field, self._written[field], f"{field}.…")
-            inside = self._inside[field] = _Taken(
-                self._shape.fields[field], self._lenient, f"{self._path}{field}.", clamp=self._clamp
-            )
-            self.values[field] = inside.values
+            path = f"{self._path}{field}."
+            inside = _Taken(self._shape.fields[field], self._lenient, path, clamp=self._clamp)
+            self._inside[field], self.values[field] = inside, inside.values
         return self._inside[field]
 
     def _descend(self, name: str, value: Any) -> bool:
-        """Given here, meant one object further in: by its own name, or as `object.name`."""
+        """Take what is given here and meant one object further in: by its own name, or as `object.name`."""
         head, dot, tail = name.replace("[", ".").replace("]", "").partition(".")
-        if dot and (field := meant(head, self._shape)) is not None and self._shape.fields[field].fields:
+        if dot and (field := self._meant(head)) is not None and self._shape.fields[field].fields:
             self._nested(field).take(tail, value)
             return True
-        inner = [one for one, shape in self._shape.fields.items() if shape.fields and meant(name, shape) is not None]
+        objects = [(field, shape) for field, shape in self._shape.fields.items() if shape.fields]
+        inner = [
+            field for field, shape in objects if argument_names.meant(name, shape.fields, shape.required) is not None
+        ]
         if len(inner) == 1:
             self._nested(inner[0]).take(name, value)
         return len(inner) == 1
-
-    def _lift(self, name: str, value: Any) -> bool:
-        """Given in an object that is not there, meant here."""
-        value = self._object(value)
-        if plain(name) not in WRAPPERS or not isinstance(value, Mapping):
-            return False
-        for inner, one in value.items():
-            self.take(inner, one)
-        return True
-
-    def _leave_out(self, name: str) -> None:
-        if not self._lenient or plain(name) in POSITIONS:
-            raise InvalidInput(f"There is no argument {self._path}{shown(name)}.", hint=_names_here(self._shape))
-        self._unknown.append(self._path + shown(name))
 
 
 def _twice(field: str, name: str, other: str) -> InvalidInput:
@@ -292,45 +281,13 @@ def _twice(field: str, name: str, other: str) -> InvalidInput:
     )
 
 
-def _texts(values: list[Any]) -> bool:
-    return all(isinstance(one, str) for one in values)
-
-
-def _simple(raw: Mapping[str, Any], shape: Shape) -> bool:
-    """Named as declared, with values that a model can take or refuse as they are."""
-    return all(name in shape.fields and type(value) in (str, int, bool) and value != "" for name, value in raw.items())
-
-
-def _faults(error: ValidationError) -> str:
-    told = []
-    for fault in error.errors(include_url=False, include_input=False, include_context=False)[:MAX_NAMED]:
-        name = ".".join(str(part) for part in fault["loc"]) or "The arguments"
-        message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ").rstrip(".")
-        told.append(f"{name} is missing" if fault["type"] == "missing" else f"{name}: {shown_message(message)}")
-    more = error.error_count() - len(told)
-    return "; ".join(told) + (f"; and {more} more." if more > 0 else ".")
-
-
-def shown_message(message: str) -> str:
-    return message if len(message) <= 240 else message[:239] + "…"
-
-
 def _names_here(shape: Shape) -> str:
     names = [f"{name} (required)" if name in shape.required else name for name in shape.fields]
     return f"Arguments here: {', '.join(names[:30])}." if names else "There are no arguments here."
 
 
-def _few(names: list[str]) -> str:
-    more = len(names) - MAX_NAMED
-    return ", ".join(names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def meant(name: str, shape: Shape) -> str | None:
-    return argument_names.meant(name, shape.fields, shape.required)
-
-
 def choice(value: str, choices: tuple[str, ...]) -> str | None:
-    """The valid value that is meant, whatever its case or number."""
+    """Return the valid value that is meant, whatever its case or number."""
     if value in choices:
         return value
     key = plain(value) if len(value) <= MAX_NAME_CHARACTERS else ""
@@ -341,7 +298,7 @@ def choice(value: str, choices: tuple[str, ...]) -> str | None:
 
 
 def absent(value: Any, shape: Shape, required: bool) -> bool:
-    """Null is absence everywhere; so is empty text where something optional is meant, or something that is not text."""
+    """Return whether it says nothing: null, and empty text where something optional is meant, or something not text."""
     if value is None:
         return True
     if not isinstance(value, str) or (required and "string" in shape.kinds):
@@ -351,15 +308,21 @@ def absent(value: Any, shape: Shape, required: bool) -> bool:
 
 
 def scalar(value: Any, shape: Shape, name: str, notes: list[str], *, clamp: bool) -> Any:
-    """A text, number or truth value. Raises InvalidInput for a number that is none and a value that is not a choice."""
+    """Return a text, number or truth value. Raises InvalidInput for no finite number and a value that is no choice."""
     if isinstance(value, float) and not math.isfinite(value):
         raise InvalidInput(f"{name} has to be a finite number.", hint="Give digits, or leave it out.")
     if shape.choices and isinstance(value, str | int | float):
-        return _chosen(str(value), shape, name)
+        if (chosen := choice(str(value).strip(), shape.choices)) is not None:
+            return chosen
+        few = list(shape.choices[:12])
+        near = few if len(shape.choices) <= 12 else closest(str(value), shape.choices) or few
+        label = "Valid values" if len(near) == len(shape.choices) else f"Nearest of {len(shape.choices)} valid values"
+        raise InvalidInput(f"{name} cannot be “{shown(str(value))}”.", hint=f"{label}: {', '.join(near)}.")
     if shape.only("boolean"):
-        return _truth(value)
+        text = str(value).strip().casefold() if isinstance(value, str | int | float) else ""
+        return True if text in _TRUE else False if text in _FALSE else value
     if shape.only("integer", "number"):
-        return _bounded(_number(value, shape), shape, name, notes) if clamp else _number(value, shape)
+        return _number(value, shape, name, notes, clamp)
     if isinstance(value, list) and shape.only("string", "integer", "number", "boolean"):
         raise InvalidInput(f"{name} takes one value, and {len(value)} came.", hint="Call once for each of them.")
     if shape.only("string") and isinstance(value, int | float) and not isinstance(value, bool):
@@ -367,15 +330,34 @@ def scalar(value: Any, shape: Shape, name: str, notes: list[str], *, clamp: bool
     return value
 
 
+def _number(value: Any, shape: Shape, name: str, notes: list[str], clamp: bool) -> Any:
+    """Return the number that is meant, within its bounds where it is clamped; what is none as it is."""
+    if isinstance(value, str) and len(value) <= 40:
+        try:
+            read = int(value) if "integer" in shape.kinds and value.strip("+- ").isdigit() else float(value)
+        except ValueError:
+            return value
+        value = read if math.isfinite(read) else value
+    if isinstance(value, float) and value.is_integer() and "integer" in shape.kinds:
+        value = int(value)
+    if not clamp or isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    low, high = shape.minimum, shape.maximum
+    taken = low if low is not None and value < low else high if high is not None and value > high else value
+    if taken != value:
+        notes.append(f"{name} was taken as {taken}, the {'least' if taken == low else 'most'} there is.")
+    return taken
+
+
 def alone(value: Any, shape: Shape) -> Any:
-    """The one value of a list, where no list is meant."""
+    """Return the one value of a list, where no list is meant."""
     while isinstance(value, list) and len(value) == 1 and shape.kinds and "array" not in shape.kinds:
         value = value[0]
     return value
 
 
 def listed(value: Any, shape: Shape) -> Any:
-    """A list where one is meant: JSON text, text with commas, or one value."""
+    """Return a list where one is meant: JSON text, text with commas, or one value."""
     if isinstance(value, list) or "string" in shape.kinds:
         return value
     if isinstance(value, str):
@@ -386,19 +368,27 @@ def listed(value: Any, shape: Shape) -> Any:
     return [value]
 
 
+def decoded_object(value: Any) -> Any:
+    return from_json(value, "{") if isinstance(value, str) else value
+
+
 def from_json(value: str, opening: str) -> Any:
-    """What text that looks like JSON holds; the text itself if it is none. Raises InvalidInput for too much of it."""
+    """Return what text that looks like JSON holds; the text itself if it is none. Raises InvalidInput for too much."""
     text = value.strip()
     if not text.startswith(opening) or len(text) > MAX_JSON_CHARACTERS:
         return value
     try:
-        decoded = json.loads(text, parse_constant=_no_number)
+        decoded = json.loads(text, parse_constant=no_number)
         # Escapes can spell half a character, which no answer could repeat.
         json.dumps(decoded, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return value
     check_size(decoded)
     return decoded
+
+
+def no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
 
 
 def check_size(value: Any, max_values: int = MAX_VALUES) -> None:
@@ -416,49 +406,7 @@ def check_size(value: Any, max_values: int = MAX_VALUES) -> None:
         level = [inner for values in held for inner in values]
 
 
-def _no_number(text: str) -> Any:
-    raise ValueError(f"{text} is not JSON")
-
-
 def shown(value: Any) -> str:
-    """A value of the caller's, safe to repeat: one line, short."""
+    """Return a value of the caller's, safe to repeat: one line, short."""
     text = "".join(letter if letter.isprintable() else " " for letter in str(value)[: MAX_SHOWN + 1])
     return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"
-
-
-def _chosen(value: str, shape: Shape, name: str) -> str:
-    found = choice(value.strip(), shape.choices)
-    if found is not None:
-        return found
-    near = (
-        list(shape.choices) if len(shape.choices) <= 12 else closest(value, shape.choices) or list(shape.choices[:12])
-    )
-    label = "Valid values" if len(near) == len(shape.choices) else f"Nearest of {len(shape.choices)} valid values"
-    raise InvalidInput(f"{name} cannot be “{shown(value)}”.", hint=f"{label}: {', '.join(near)}.")
-
-
-def _truth(value: Any) -> Any:
-    text = str(value).strip().casefold() if isinstance(value, str | int | float) else ""
-    return True if text in _TRUE else False if text in _FALSE else value
-
-
-def _number(value: Any, shape: Shape) -> Any:
-    if isinstance(value, str) and len(value) <= 40:
-        try:
-            read = int(value) if "integer" in shape.kinds and value.strip("+- ").isdigit() else float(value)
-        except ValueError:
-            return value
-        value = read if math.isfinite(read) else value
-    if isinstance(value, float) and value.is_integer() and "integer" in shape.kinds:
-        return int(value)
-    return value
-
-
-def _bounded(value: Any, shape: Shape, name: str, notes: list[str]) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return value
-    low, high = shape.minimum, shape.maximum
-    taken = low if low is not None and value < low else high if high is not None and value > high else value
-    if taken != value:
-        notes.append(f"{name} was taken as {taken}, the {'least' if taken == low else 'most'} there is.")
-    return taken

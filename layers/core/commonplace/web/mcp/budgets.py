@@ -23,14 +23,14 @@ from commonplace.kernel.errors import InvalidInput
 from commonplace.web.sealed import opened, sealed
 
 DEFAULT_TOKENS = 2_300
-"""Of an answer by default: about 8 KB, up to which every known client shows it at once."""
+"""The tokens of an answer by default: about 8 KB, up to which every known client shows it at once."""
 DOCUMENT_TOKENS = 5_000
-"""Of an answer that gives whole documents, by default: about 17 KB, which clients show, or keep in a file that a model
-reads; none cuts or refuses it."""
+"""The tokens of an answer that gives whole documents, by default: about 17 KB, which clients show, or put in a file
+that a model reads; none cuts or refuses it."""
 MAX_TOKENS = 20_000
-"""Of any answer; common clients refuse results above 25,000."""
+"""The most tokens of any answer; common clients refuse results above 25,000."""
 MAX_CHARACTERS = 100_000
-"""Of the text, or the data, of an answer of `MAX_TOKENS`: no character is cheaper than a fifth of a token."""
+"""The most of the text, or the data, of an answer of `MAX_TOKENS`: no character is cheaper than a fifth of a token."""
 
 WEIGHTS = {"letter": 27, "space": 20, "structure": 40, "other": 100, "beyond": 50}
 """Hundredths of a token a byte: ASCII letters, white space, the marks of JSON, other ASCII, what is beyond ASCII."""
@@ -67,12 +67,11 @@ class Piece:
 
     @property
     def complete(self) -> bool:
-        """Nothing comes after it."""
         return self.end >= self.whole
 
 
 def estimate_tokens(text: str) -> int:
-    """Of prose, Markdown, code or JSON alike; never less than 1 for text that is not empty."""
+    """Return the tokens of prose, Markdown, code or JSON alike; at least 1 for text that is not empty."""
     return -(-_hundredths(text) // 100)
 
 
@@ -92,7 +91,7 @@ def _hundredths(text: str) -> int:
 
 
 def escaped(text: str) -> str:
-    """As it stands in JSON, without the quotes around it: what a text weighs in an answer, whose data holds it too."""
+    """Return the text as it stands in JSON, without quotes: what it weighs in an answer, whose data holds it too."""
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
@@ -104,10 +103,10 @@ def piece(
     max_characters: int | None = None,
     write: Callable[[str], str] = str,
 ) -> Piece:
-    """The text from `start` on, cut after a paragraph, a line, a sentence or a word, whichever is near enough.
+    """Return the text from `start` on, cut after a paragraph, a line, a sentence or a word, whichever is near enough.
 
-    `write` is how it will be written where tokens count, such as `escaped`; of each stretch by itself. At least one
-    character long where there is one, so that whoever continues arrives.
+    `write` is how it will be written where tokens count, such as `escaped`, each stretch by itself. The piece is at
+    least one character long where there is one, so that whoever continues arrives.
     """
     start = min(max(start, 0), len(text))
     most = len(text) - start if max_characters is None else max(0, max_characters)
@@ -115,12 +114,15 @@ def piece(
         most = min(most, _characters_within(text, start, max_tokens, write))
     end = min(start + max(most, 1), len(text))
     if end < len(text):
-        end = _boundary(text, start, end)
+        size = end - start
+        earliest = end - min(max(int(size * _LOOK_BACK), _LOOK_BACK_CHARACTERS), size // 2)
+        stops = ((text.rfind(mark, earliest, end), len(mark)) for mark in _BOUNDARIES)
+        end = next((found + size for found, size in stops if found >= 0 and found + size > start), end)
     return Piece(text[start:end], start, end, len(text))
 
 
 def fitting(items: Iterable[Item], tokens: Callable[[Item], int], max_tokens: int) -> list[Item]:
-    """As many of the first items as fit together; always the first one, whatever it costs."""
+    """Return as many of the first items as fit together; always the first one, whatever it costs."""
     kept: list[Item] = []
     left = max_tokens
     for item in items:
@@ -132,14 +134,14 @@ def fitting(items: Iterable[Item], tokens: Callable[[Item], int], max_tokens: in
 
 
 def shortened(text: str, max_characters: int) -> str:
-    """At most so many characters, ellipsis included, cut at a word where one ends near enough."""
+    """Return at most so many characters, ellipsis included, cut at a word where one ends near enough."""
     if len(text) <= max_characters:
         return text
     return piece(text, max_characters=max(1, max_characters - 1)).text.rstrip()[: max_characters - 1] + "…"
 
 
 def _characters_within(text: str, start: int, max_tokens: int, write: Callable[[str], str]) -> int:
-    """How many characters from `start` on cost at most `max_tokens`."""
+    """Return how many characters from `start` on cost at most `max_tokens`."""
     end, left = start, 100 * max(max_tokens, 0)
     while end < len(text) and (cost := _hundredths(write(text[end : end + _STEP]))) <= left:
         end, left = end + _STEP, left - cost
@@ -153,51 +155,32 @@ def _characters_within(text: str, start: int, max_tokens: int, write: Callable[[
     return min(end + low, len(text)) - start
 
 
-def _boundary(text: str, start: int, end: int) -> int:
-    """The best place to stop at or before `end`; `end` itself in text that has no places."""
-    size = end - start
-    earliest = end - min(max(int(size * _LOOK_BACK), _LOOK_BACK_CHARACTERS), size // 2)
-    for mark in _BOUNDARIES:
-        found = text.rfind(mark, earliest, end)
-        if found >= 0 and found + len(mark) > start:
-            return found + len(mark)
-    return end
-
-
 def question_of(arguments: BaseModel, *leaving_out: str) -> str:
-    """The arguments without the handle and those that only change the page size; names as in the model."""
+    """Return the arguments without the handle and those that only change the page size; names as in the model."""
     return arguments.model_dump_json(exclude=set(leaving_out))
 
 
 def handle(position: int | str, *, tool: str, question: str, version: str) -> str:
-    """Opaque. `version` is that of what is continued: an ETag, a commit."""
-    told = _digest(version) + json.dumps(position).encode()
-    return sealed(told, _question_key(tool, question), purpose=_PURPOSE)
+    """Return an opaque handle. `version` is that of what is continued: an ETag, a commit."""
+    return sealed(_digest(version) + json.dumps(position).encode(), f"{tool}\n{question}", purpose=_PURPOSE)
 
 
 def resume(text: str, *, tool: str, question: str, version: str) -> int | str:
-    """The position. Raises InvalidInput for a handle of another tool, question or version, or of nobody."""
+    """Return the position. Raises InvalidInput for a handle of another tool, question or version, or an unknown one."""
+    refused = "This handle does not continue this question."
     try:
         if len(text) > MAX_HANDLE_CHARACTERS:
             raise ValueError("longer than any handle")
-        told = opened(text, _question_key(tool, question), purpose=_PURPOSE)
-        position: Any = json.loads(told[_VERSION_BYTES:])
+        raw = opened(text, f"{tool}\n{question}", purpose=_PURPOSE)
+        position: Any = json.loads(raw[_VERSION_BYTES:])
+        if raw[:_VERSION_BYTES] != _digest(version):
+            refused = "What this handle continues has changed since."
+        elif isinstance(position, int | str) and not isinstance(position, bool):
+            return position
     except ValueError:
-        raise _refused("This handle does not continue this question.") from None
-    if told[:_VERSION_BYTES] != _digest(version):
-        raise _refused("What this handle continues has changed since.")
-    if not isinstance(position, int | str) or isinstance(position, bool):
-        raise _refused("This handle does not continue this question.")
-    return position
-
-
-def _question_key(tool: str, question: str) -> str:
-    return f"{tool}\n{question}"
+        pass  # it is no handle of this question
+    raise InvalidInput(refused, hint="Start anew: ask the same without the handle.")
 
 
 def _digest(version: str) -> bytes:
     return blake2b(version.encode("utf-8", "backslashreplace"), digest_size=_VERSION_BYTES).digest()
-
-
-def _refused(message: str) -> InvalidInput:
-    return InvalidInput(message, hint="Start anew: ask the same without the handle.")

@@ -4,28 +4,32 @@ Lists, schemas, access, rate limits, docs and snapshots all derive from them. Ti
 the code: text of the knowledge base never enters them. Where a tool declares `in_use`, a list adds slugs.
 """
 
+from __future__ import annotations
+
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from commonplace.identity.authorization import Need
+from commonplace.identity.authorization import Need, Verdict, judge
 from commonplace.identity.principals import ANONYMOUS, KINDS, Level, Principal, Tier, author, scope
 from commonplace.kernel.audit import Author
 
+if TYPE_CHECKING:
+    from commonplace.kernel.objects import ObjectStore
+    from commonplace.web.mcp.settings import McpSettings
+
 Cost = Literal["read", "search", "write"]
 """Each class of calls has a rate limit of its own."""
-
-Complete = Callable[[str, Mapping[str, str]], Sequence[str]]
-"""`(what is typed so far, arguments given already) -> values that fit, best first`; any number, the frame cuts."""
 
 Text = str | bytes
 
 
 class Arguments(BaseModel):
-    """Base of a tool's arguments: camelCase outside; what is unknown never reaches it (`arguments.forgive`)."""
+    """The base of a tool's arguments: camelCase outside; what is unknown never reaches it (`arguments.forgive`)."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,
@@ -38,16 +42,16 @@ class Arguments(BaseModel):
 
 
 class Part(BaseModel):
-    """Base of what structured answers are made of: camelCase outside, absent values left out."""
+    """The base of what structured answers are made of: camelCase outside, absent values left out."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, defer_build=True)
 
 
 class Output(Part):
-    """Base of a tool's structured answer as a whole."""
+    """The base of a tool's structured answer as a whole."""
 
     notes: list[str] | None = None
-    """How the arguments were understood, where that is not what they said. The frame writes it."""
+    """Notes of the frame on arguments that were not taken as they came."""
 
 
 class SnakeCaseArguments(Arguments):
@@ -65,17 +69,41 @@ class SnakeCaseOutput(Output):
 
 
 class NoArguments(Arguments):
-    """A tool that asks for nothing."""
+    """The arguments of a tool that takes none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsetContext:
+    """The settings and the store of objects that the MCP function passes to each capability with a toolset.
+
+    Whatever else a toolset needs it makes when a call first needs it.
+    """
+
+    environ: Mapping[str, str]
+    settings: McpSettings
+    objects: ObjectStore
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls, from where, and under which restrictions of this deployment and this request."""
+    """The caller of a request, its address, and the restrictions of this deployment and this request."""
 
     principal: Principal = ANONYMOUS
     address: str = "unknown"
     read_only: bool = False
-    """No tool that writes exists for this request. A request can ask for it, and can never ask it away."""
+    """No tool that writes exists for this request. A request can set it, and can never unset it."""
+    judged: tuple[Need, Verdict] | None = field(default=None, compare=False, repr=False)
+    """The guard's verdict on the operation of this request."""
+
+    def verdict(self, need: Need) -> Verdict:
+        """Return whether the caller may; what the guard has judged is not judged again."""
+        if self.judged is not None and self.judged[0] is need:
+            return self.judged[1]
+        return judge(self.principal, need)
+
+
+Complete = Callable[[Caller, str, Mapping[str, str]], Sequence[str]]
+"""`(caller, what is typed so far, arguments given already) -> values that fit, best first`; the frame cuts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +118,7 @@ class Call:
 
     @property
     def author(self) -> Author:
-        """On whose behalf it is made, where it is about what an organisation has for itself. Raises Forbidden."""
+        """The author, where a call is about what an organisation has for itself. Raises Forbidden."""
         return author(self.caller.principal, self.caller.address)
 
 
@@ -106,7 +134,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a tool says: compact text for a reader, the same as data, and resources worth reading on.
+    """A tool's compact text for a reader, the same as data, and resources worth reading on.
 
     Some clients show a model the text only, some the data only: each says everything.
     """
@@ -124,22 +152,30 @@ It raises CommonplaceError for what the caller should know: the model reads code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
-    """A function for models."""
+class Declared:
+    """What every declaration says of itself."""
 
     name: str
-    """At most 40 characters of `a-z`, digits and `_`."""
     title: str
     description: str
-    """What it does, when to use it, when not: constant, a few sentences, no steering."""
+    tier: Tier = "public"
+    kind: str | None = None
+    """The kind of what it reads or changes, one of `principals.KINDS`; None is the toolset's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool(Declared):
+    """A function for models.
+
+    Its name has at most 40 characters of `a-z`, digits and `_`; its description says what it is for, when to call it
+    and when not, in a few constant sentences, without steering.
+    """
+
     arguments: type[Arguments]
     output: type[Output] | None
     run: Run
-    tier: Tier = "public"
     level: Level = "read"
     """With the toolset's name, the scope that a call needs."""
-    kind: str | None = None
-    """Of what it reads or changes, one of `principals.KINDS`; None is the toolset's."""
     cost: Cost = "read"
     read_only: bool = True
     destructive: bool = False
@@ -149,50 +185,38 @@ class Tool:
     exact: bool = False
     """A number beyond its bounds is refused, not taken as the bound: as tools that write have it anyway."""
     max_values: int = 2_000
-    """In the arguments of one call, nested ones included."""
+    """Values in the arguments of one call, nested ones included."""
     verbatim: bool = False
     """The text is the data as JSON, and nothing may be added to either: a shape that others have fixed."""
     input_schema: Mapping[str, Any] | None = None
-    """In place of the schema of `arguments`, where a model cannot say it."""
-    in_use: Mapping[str, Callable[[], Sequence[str]]] = field(default_factory=dict)
-    """By argument: slugs that it can be at the moment, the most significant first. Lists add some of them."""
+    """The schema in place of that of `arguments`, where a model cannot say it."""
+    in_use: Mapping[str, Callable[[Caller], Sequence[str]]] = field(default_factory=dict)
+    """Slugs, by argument, that it can be at the moment for a caller, the most significant first. Lists add some."""
     page: Callable[[Any], str | None] | None = None
     """`arguments -> page of a public deployment where anybody reads the same`: named to a caller who has to sign in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
+class Resource(Declared):
     """Something to read, at a fixed address."""
 
     uri: str
-    name: str
-    title: str
-    description: str
     mime_type: str
     read: Callable[[Call], Text]
     listed: bool = True
-    """Whether lists show it; it is read at its address either way."""
-    tier: Tier = "public"
-    kind: str | None = None
-    """The kind of thing it reads, one of `principals.KINDS`; None is the toolset's."""
+    """Lists show it; it is read at its address either way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Template:
+class Template(Declared):
     """Things to read, at addresses of one shape (RFC 6570: `{name}` and `{+path}`)."""
 
     uri_template: str
-    name: str
-    title: str
-    description: str
     mime_type: str | None
     read: Callable[[Call, Mapping[str, str]], tuple[Text, str]]
     """`(call, variables) -> (contents, media type)`. Raises NotFound."""
     listed: bool = True
-    """Whether lists show it; what is at such an address is read either way."""
-    tier: Tier = "public"
-    kind: str | None = None
-    """The kind of thing it reads, one of `principals.KINDS`; None is the toolset's."""
+    """Lists show it; what is at such an address is read either way."""
     complete: Mapping[str, Complete] = field(default_factory=dict)
     page: Callable[[Mapping[str, str]], str | None] | None = None
     """`variables -> page of a public deployment where anybody reads the same`."""
@@ -214,7 +238,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Argument:
-    """What a prompt is made with."""
+    """An argument that a prompt is made with."""
 
     name: str
     description: str
@@ -223,15 +247,11 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
+class Prompt(Declared):
     """A workflow that a person starts."""
 
-    name: str
-    title: str
-    description: str
     arguments: tuple[Argument, ...]
     render: Callable[[Call, Mapping[str, str]], str]
-    tier: Tier = "public"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,20 +262,27 @@ class Skill:
     files: Mapping[str, str]
     """Relative path -> text; `SKILL.md` is among them."""
 
+    @classmethod
+    def load(cls, folder: Path) -> Skill:
+        """Read every Markdown file of a skill's folder, `SKILL.md` first. The folder's name is the skill's."""
+        files = sorted(folder.rglob("*.md"), key=lambda file: (file.name != "SKILL.md", file.as_posix()))
+        texts = {file.relative_to(folder).as_posix(): file.read_text(encoding="utf-8") for file in files}
+        return cls(name=folder.name, files=texts)
+
 
 class Snapshot(Protocol):
     """The documents of a toolset at one moment; two snapshots show what changed."""
 
     def find(self, uri: str) -> str | None:
-        """The name of the document behind an address, as the change feed has it; None when there is none."""
+        """Return the name of the document at an address, as the change feed has it; None when there is none."""
         ...
 
     def version(self, name: str) -> int | None:
-        """Differs whenever the document does; None when there is none of that name."""
+        """Return what differs whenever the document does; None when there is none of that name."""
         ...
 
     def names(self) -> Set[str]:
-        """Every document there is."""
+        """Return the name of every document."""
         ...
 
 
@@ -270,29 +297,21 @@ class Toolset:
     tools: tuple[Tool, ...] = ()
     resources: tuple[Resource, ...] = ()
     templates: tuple[Template, ...] = ()
-    documents: Callable[[], Sequence[Listed]] | None = None
-    """Resources of the templates worth listing, in a lasting order; read page by page."""
+    documents: Callable[[Caller], Sequence[Listed]] | None = None
+    """Resources of the templates worth listing to a caller, in a lasting order; read page by page."""
     documents_tier: Tier = "public"
-    snapshot: Callable[[bool], Snapshot] | None = None
-    """The documents as of now, for subscriptions; True reads the store however recently it was read."""
+    snapshot: Callable[[Caller, bool], Snapshot] | None = None
+    """A caller's documents as of now, for subscriptions; True reads the store however recently it was read."""
     prompts: tuple[Prompt, ...] = ()
     skills: tuple[Skill, ...] = ()
     kind: str | None = None
-    """Of whatever says none of its own; None is the toolset's only kind, if it has but one."""
+    """The kind of whatever says none of its own; None is the toolset's only kind, if it has but one."""
 
-    def need_of(self, declared: Tool | Resource | Template | Prompt) -> Need:
-        """What it takes to use something of this toolset."""
-        level: Level = declared.level if isinstance(declared, Tool) else "read"
-        return self._need(declared.tier, level, None if isinstance(declared, Prompt) else declared.kind)
-
-    @property
-    def documents_need(self) -> Need:
-        """What it takes to read one of the documents."""
-        return self._need(self.documents_tier, "read", None)
-
-    def _need(self, tier: Tier, level: Level, kind: str | None) -> Need:
-        return Need(tier, scope(self.name, level), kind or self.kind or _only(KINDS.get(self.name, ())))
-
-
-def _only(kinds: tuple[str, ...]) -> str | None:
-    return kinds[0] if len(kinds) == 1 else None
+    def need_of(self, declared: Declared | None) -> Need:
+        """Return what it takes to use something of this toolset; None stands for its documents."""
+        kinds = KINDS.get(self.name, ())
+        return Need(
+            self.documents_tier if declared is None else declared.tier,
+            scope(self.name, declared.level if isinstance(declared, Tool) else "read"),
+            (declared and declared.kind) or self.kind or (kinds[0] if len(kinds) == 1 else None),
+        )

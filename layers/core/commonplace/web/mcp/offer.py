@@ -1,29 +1,41 @@
-"""The offer of one path: the declarations of its toolsets under the names they have there."""
+"""The offer of one path: the declarations of its toolsets under the names and addresses they have there, and access.
 
+Verdicts are those of `identity.authorization`, in the terms of the protocol. The guard answers by HTTP what a sign-in
+or another consent would allow, before a server is called; what reaches a server is refused here, in words for models.
+"""
+
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
+from urllib.parse import unquote
 
-from commonplace.identity.authorization import Need
-from commonplace.web.mcp.declaration import Cost, Prompt, Resource, Template, Tool, Toolset
+from commonplace.identity.authorization import Need, Verdict, worth_showing
+from commonplace.kernel.errors import Unavailable
+from commonplace.web.mcp.declaration import Caller, Prompt, Resource, Template, Tool, Toolset
 from commonplace.web.mcp.skills import skill_resources
 
 MAX_INSTRUCTION_WORDS = 100
+MAX_URI_CHARACTERS = 2_048
+
+CALLER = "commonplace.caller"
+"""Key in the ASGI scope under which the guard leaves a `declaration.Caller`."""
+
+NOBODY = Caller()
+UNCERTAIN_SECONDS = 30
+
+_VARIABLE = re.compile(r"\{(\+?)(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """A tool under the name it has on this path."""
+    """A tool under the name it has on this path, and what a call takes."""
 
     name: str
     tool: Tool
     toolset: Toolset
-
-    @property
-    def need(self) -> Need:
-        return self.toolset.need_of(self.tool)
+    need: Need
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,55 +48,66 @@ class Offer:
     resources: Mapping[str, Resource]
     templates: tuple[Template, ...]
     needs: Mapping[tuple[str, str], Need]
-    """What each takes: `("tool", name)`, `("prompt", name)`, `("resource", URI)`, `("template", URI template)`."""
+    """The need of each: `("tool", name)`, `("prompt", name)`, `("resource", URI)`, `("template", URI template)`."""
+    patterns: tuple[tuple[re.Pattern[str], Template], ...]
 
     def instructions(self) -> str:
-        """Under a hundred words: those of the toolsets, or only what each is for if that is too much."""
+        """Return under a hundred words: those of the toolsets, or only what each is for if that is too much."""
         whole = "\n\n".join(toolset.instructions for toolset in self.toolsets)
         if len(whole.split()) < MAX_INSTRUCTION_WORDS:
             return whole
         first = (f"{one.title}: {one.instructions.partition('. ')[0].rstrip('.')}." for one in self.toolsets)
         return " ".join("\n".join(first).split(" ")[: MAX_INSTRUCTION_WORDS - 1])
 
+    def need(self, method: str, params: Mapping[str, Any], read_only: bool) -> Need | None:
+        """Return None for what is not there, what is malformed, and what everybody may: the server answers those."""
+        named = params.get("uri" if method == "resources/read" else "name")
+        if not isinstance(named, str):
+            return None
+        match method:
+            case "tools/call":
+                offered = self.tools.get(named)
+                return offered.need if offered is not None and (offered.tool.read_only or not read_only) else None
+            case "prompts/get":
+                return self.needs.get(("prompt", named))
+            case "resources/read":
+                found = None if ("resource", named) in self.needs else self.template_at(named)
+                return self.needs.get(("template", found[0].uri_template) if found else ("resource", named))
+        return None
+
+    def template_at(self, uri: str) -> tuple[Template, Mapping[str, str]] | None:
+        """Return the template that an address is of, and the variables in it."""
+        for pattern, template in self.patterns:
+            if (variables := match(pattern, uri)) is not None:
+                return template, variables
+        return None
+
 
 def offer_of(toolsets: Sequence[Toolset], *, prefix_shared: bool = False) -> Offer:
-    """Raises ValueError when two things would answer to one name."""
-    tools = _named(
-        ((one, tool.name, Offered(tool.name, tool, one)) for one in toolsets for tool in one.tools), prefix_shared
-    )
+    """Return the offer of these toolsets. Raises ValueError when two things would answer to one name."""
+    tools = _named(((one, tool.name, (tool, one)) for one in toolsets for tool in one.tools), prefix_shared)
     prompts = _named(((one, prompt.name, (one, prompt)) for one in toolsets for prompt in one.prompts), prefix_shared)
-    resources = _distinct((item.uri, (one, item)) for one in toolsets for item in _resources(one))
+    resources = _distinct(
+        (item.uri, (one, item)) for one in toolsets for item in (*one.resources, *skill_resources(one.skills))
+    )
     templates = _distinct((item.uri_template, (one, item)) for one in toolsets for item in one.templates)
     declared = {"prompt": prompts, "resource": resources, "template": templates}
     needs = {(kind, name): one.need_of(item) for kind, rows in declared.items() for name, (one, item) in rows.items()}
+    offered = {name: Offered(name, tool, one, one.need_of(tool)) for name, (tool, one) in tools.items()}
     return Offer(
         toolsets=tuple(toolsets),
-        tools={name: Offered(name, offered.tool, offered.toolset) for name, offered in tools.items()},
+        tools=offered,
         prompts={name: prompt for name, (_, prompt) in prompts.items()},
         resources={uri: resource for uri, (_, resource) in resources.items()},
         templates=tuple(template for _, template in templates.values()),
-        needs=needs | {("tool", name): offered.need for name, offered in tools.items()},
+        needs=needs | {("tool", name): one.need for name, one in offered.items()},
+        patterns=tuple((pattern_of(uri), template) for uri, (_, template) in templates.items()),
     )
-
-
-def _resources(toolset: Toolset) -> Iterator[Resource]:
-    yield from (*toolset.resources, *skill_resources(toolset.skills))
-
-
-def cost_of(toolsets: Sequence[Toolset], method: str, params: Any) -> Cost:
-    """The class of rate limits that a message counts in, whatever it holds. Names may carry their toolset's prefix."""
-    name = params.get("name") if method == "tools/call" and isinstance(params, Mapping) else None
-    for toolset, tool in chain.from_iterable(((one, tool) for tool in one.tools) for one in toolsets):
-        if name in (tool.name, f"{toolset.name}_{tool.name}"):
-            return tool.cost
-    return "read"
 
 
 def _named(declared: Iterable[tuple[Toolset, str, Any]], prefix_shared: bool) -> dict[str, Any]:
     rows = list(declared)
-    shared = {name for name, count in Counter(name for _, name, _ in rows).items() if count > 1}
-    if not prefix_shared:
-        shared = set()
+    shared = {name for name, count in Counter(name for _, name, _ in rows).items() if count > 1 and prefix_shared}
     return _distinct((f"{toolset.name}_{name}" if name in shared else name, item) for toolset, name, item in rows)
 
 
@@ -95,3 +118,84 @@ def _distinct(rows: Iterable[tuple[str, Any]]) -> dict[str, Any]:
             raise ValueError(f"two declarations are called {name!r}")
         found[name] = item
     return found
+
+
+def caller_of(request: Any) -> Caller:
+    """Return the caller whom the guard found behind an HTTP request; nobody in particular where there is no guard."""
+    caller = request.scope.get(CALLER) if request is not None else None
+    return caller if isinstance(caller, Caller) else NOBODY
+
+
+def exists(offered: Offered, caller: Caller) -> bool:
+    """Return whether the tool is there: under a restriction to reading, one that writes is not."""
+    return offered.tool.read_only or not caller.read_only
+
+
+def shown(need: Need, caller: Caller) -> bool:
+    """Return whether lists show what takes this."""
+    return worth_showing(caller.principal, need)
+
+
+def tools_for(offer: Offer, caller: Caller) -> Iterator[Offered]:
+    """Return the tools that a list shows."""
+    return (one for one in offer.tools.values() if exists(one, caller) and shown(one.need, caller))
+
+
+def view_of(caller: Caller) -> tuple[Any, ...]:
+    """Return what lists depend on; equal for callers who are shown the same, and written alike by every process."""
+    principal = caller.principal
+    if principal.anonymous or principal.uncertain:
+        return "*", caller.read_only
+    kinds = None if principal.resource_scopes is None else tuple(sorted(principal.resource_scopes))
+    scopes = tuple(sorted(principal.scopes)), tuple(sorted(principal.attainable))
+    return principal.tier, caller.read_only, principal.permission, *scopes, kinds
+
+
+def denial(thing: str, need: Need, verdict: Verdict) -> str:
+    """Return why a caller may not, in words for a model (seed 000, section 7.3).
+
+    Raises Unavailable when that cannot be decided now.
+    """
+    match verdict:
+        case Verdict.UNCERTAIN:
+            raise Unavailable(
+                "The roles of your account cannot be read just now.",
+                retry_after_seconds=UNCERTAIN_SECONDS,
+                hint="Until then, use what is public.",
+            )
+        case Verdict.KIND:
+            return f"Access denied. This {thing} is beyond the kinds of things that your token reaches."
+        case Verdict.TIER | Verdict.SIGN_IN if need.tier != "public":
+            return f"Access denied. This {thing} requires {need.tier} access."
+        case _:
+            return f"Access denied. This {thing} requires the scope {need.scope}."
+
+
+def pattern_of(uri_template: str) -> re.Pattern[str]:
+    """Return the pattern of whole addresses of a URI template (RFC 6570), with its variables as groups.
+
+    `{name}` is one segment, `{+path}` the rest with its slashes; the groups are still percent-encoded.
+    """
+    parts, end = [], 0
+    for found in _VARIABLE.finditer(uri_template):
+        parts.append(re.escape(uri_template[end : found.start()]))
+        parts.append(f"(?P<{found[2]}>{'[^?#]+' if found[1] else '[^/?#]+'})")
+        end = found.end()
+    return re.compile("".join(parts) + re.escape(uri_template[end:]))
+
+
+def variables_of(uri_template: str) -> list[str]:
+    return [found[2] for found in _VARIABLE.finditer(uri_template)]
+
+
+def match(pattern: re.Pattern[str], uri: str) -> Mapping[str, str] | None:
+    """Return the variables of an address, decoded; None if it is not of this shape or climbs out of it."""
+    found = pattern.fullmatch(uri) if len(uri) <= MAX_URI_CHARACTERS else None
+    if found is None:
+        return None
+    values = {name: unquote(value) for name, value in found.groupdict().items()}
+    for value in values.values():
+        # No segment may mean another folder, whichever way it is spelled.
+        if any(part in ("", ".", "..") for part in re.split(r"[/\\]", value)) or any(sign < " " for sign in value):
+            return None
+    return values

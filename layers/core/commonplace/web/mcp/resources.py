@@ -1,62 +1,113 @@
-"""The methods `resources/read` and `prompts/get`."""
+"""The methods `resources/read`, `prompts/get` and `completion/complete`."""
 
-import re
-from collections.abc import Callable
-from functools import partial
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
-from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, GetPromptRequestParams, ReadResourceRequestParams
+from mcp_types import (
+    INVALID_PARAMS,
+    CompleteRequestParams,
+    GetPromptRequestParams,
+    PromptReference,
+    ReadResourceRequestParams,
+)
 
-from commonplace.identity.authorization import Need
+from commonplace.identity.authorization import Need, Verdict
 from commonplace.kernel.errors import NotFound, TooLarge
-from commonplace.web.mcp.access import caller_of, denial
+from commonplace.kernel.terms import words
 from commonplace.web.mcp.budgets import estimate_tokens
-from commonplace.web.mcp.declaration import Call, Caller, Template, Text
-from commonplace.web.mcp.offer import Offer
+from commonplace.web.mcp.calls import ACCESS_DENIED, Context, Reply, Surface, in_thread
+from commonplace.web.mcp.declaration import Call, Caller, Complete, Text
+from commonplace.web.mcp.offer import Offer, caller_of, denial, variables_of
 from commonplace.web.mcp.rendering import CACHED, COMPLETE, contents
-from commonplace.web.mcp.replies import ACCESS_DENIED, Reply
-from commonplace.web.mcp.surface import Surface
-from commonplace.web.mcp.tools import in_thread
-from commonplace.web.mcp.uri_templates import match, pattern_of
-
-Context = ServerRequestContext[Any, Any]
-Read = Callable[[Call], tuple[Text, str]]
 
 MAX_RESOURCE_BYTES = 3_500_000
 """A function's response holds 6 MB, and base64 makes a third more of a file."""
+MAX_VALUES = 100
+"""The values of one completion, as the protocol says."""
+MAX_TYPED_CHARACTERS = 200
+"""The longest text that is completed; longer ones fit nothing."""
+
+
+def fitting(values: Iterable[str], typed: str) -> Sequence[str]:
+    """Return values that begin with what is typed, then those with a word that does, then those that contain it.
+
+    Letter case never counts; of equals, the order stays.
+    """
+    known = list(dict.fromkeys(values))
+    wanted = typed.strip().casefold()
+    if not wanted:
+        return known
+    begin: list[str] = []
+    within: list[str] = []
+    hold: list[str] = []
+    for value in known:
+        folded = value.casefold()
+        if folded.startswith(wanted):
+            begin.append(value)
+        elif any(word.startswith(wanted) for word in words(folded)):
+            within.append(value)
+        elif wanted in folded:
+            hold.append(value)
+    return begin + within + hold
+
+
+def choices(*values: str) -> Complete:
+    """Return a completion to one of a few."""
+    return lambda _caller, typed, _given: fitting(values, typed)
 
 
 class Reading:
-    """The resources and prompts of one path."""
+    """The resources, prompts and completions of one path."""
 
     def __init__(self, offer: Offer, surface: Surface) -> None:
         self._offer = offer
         self._surface = surface
-        self._patterns: list[tuple[re.Pattern[str], Template]] = [
-            (pattern_of(one.uri_template), one) for one in offer.templates
-        ]
+        prompts = {name: {one.name: one.complete for one in prompt.arguments} for name, prompt in offer.prompts.items()}
+        templates = {
+            one.uri_template: {name: one.complete.get(name) for name in variables_of(one.uri_template)}
+            for one in offer.templates
+        }
+        self._completers: dict[tuple[str, str], Mapping[str, Complete | None]] = {
+            **{("prompt", name): completers for name, completers in prompts.items()},
+            **{("template", uri): completers for uri, completers in templates.items()},
+        }
 
     def resource_name(self, params: ReadResourceRequestParams) -> str:
-        """The address of a fixed resource, or the template that fits."""
+        """Return the address of a fixed resource, or the template that fits."""
         uri = str(params.uri)
         if uri in self._offer.resources:
             return uri
-        return next((one.uri_template for pattern, one in self._patterns if match(pattern, uri) is not None), "unknown")
+        found = self._offer.template_at(uri)
+        return found[0].uri_template if found else "unknown"
 
     def prompt_name(self, params: GetPromptRequestParams) -> str:
         return params.name if params.name in self._offer.prompts else "unknown"
 
+    def completed_name(self, params: CompleteRequestParams) -> str:
+        known = _referred(params)
+        return known[1] if known in self._completers else "unknown"
+
     async def read(self, ctx: Context, params: ReadResourceRequestParams) -> Reply:
         """Raises MCPError: -32602 with `data.uri` for what is not there, 403 for what this account may not read."""
         uri, caller = str(params.uri), caller_of(ctx.request)
-        need, read = self._reader(uri)
-        _admit("resource", need, caller)
+        fixed = self._offer.resources.get(uri)
+        found = self._offer.template_at(uri) if fixed is None else None
+        call = Call(caller, self._surface.base_url, ctx)
+        body: Text
         try:
-            body, mime_type = await _aside(read, Call(caller, self._surface.base_url, ctx))
+            # In threads, since reading a store would block other requests.
+            if fixed is not None:
+                _admit("resource", self._offer.needs["resource", uri], caller)
+                body, mime_type = await in_thread(fixed.read, call), fixed.mime_type
+            elif found is not None:
+                template, variables = found
+                _admit("resource", self._offer.needs["template", template.uri_template], caller)
+                body, mime_type = await in_thread(template.read, call, variables)
+            else:
+                raise NotFound("There is no such resource.")
         except NotFound as error:
-            raise _no_resource(uri, error.hint) from None
+            hint = {"hint": error.hint} if error.hint else {}
+            raise MCPError(INVALID_PARAMS, "Resource not found", {"uri": uri[:256]} | hint) from None
         size = len(body) if isinstance(body, bytes) else len(body.encode("utf-8", "replace"))
         if size > MAX_RESOURCE_BYTES:
             raise TooLarge("This resource is too large to be read here.", sizeBytes=size)
@@ -73,33 +124,34 @@ class Reading:
         if missing := [one.name for one in prompt.arguments if one.required and one.name not in given]:
             raise MCPError(INVALID_PARAMS, "Missing arguments: " + ", ".join(missing))
         known = {one.name: given[one.name] for one in prompt.arguments if one.name in given}
-        text = await _aside(lambda call: prompt.render(call, known), Call(caller, self._surface.base_url, ctx))
+        text = await in_thread(prompt.render, Call(caller, self._surface.base_url, ctx), known)
         message = {"role": "user", "content": {"type": "text", "text": text}}
         return Reply(COMPLETE | {"description": prompt.description, "messages": [message]}, estimate_tokens(text))
 
-    def _reader(self, uri: str) -> tuple[Need, Read]:
-        if (fixed := self._offer.resources.get(uri)) is not None:
-            return self._offer.needs["resource", uri], lambda call: (fixed.read(call), fixed.mime_type)
-        for pattern, template in self._patterns:
-            if (variables := match(pattern, uri)) is not None:
-                need = self._offer.needs["template", template.uri_template]
-                return need, partial(_read_template, template, variables)
-        raise _no_resource(uri, None)
+    async def complete(self, ctx: Context, params: CompleteRequestParams) -> Reply:
+        """Raises MCPError -32602 for a prompt, a template or an argument that is not there."""
+        known, argument, caller = _referred(params), params.argument, caller_of(ctx.request)
+        completers = self._completers.get(known)
+        if completers is None:
+            raise MCPError(INVALID_PARAMS, "Unknown prompt or resource template")
+        if argument.name not in completers:
+            raise MCPError(INVALID_PARAMS, f"Unknown argument: {argument.name[:64]}")
+        completer, values = completers[argument.name], list[str]()
+        allowed = caller.verdict(self._offer.needs[known]) is Verdict.ALLOWED
+        if completer is not None and allowed and len(argument.value) <= MAX_TYPED_CHARACTERS:
+            given = dict((params.context.arguments if params.context else None) or {})
+            values = list(dict.fromkeys(await in_thread(completer, caller, argument.value, given)))
+        first = values[:MAX_VALUES]
+        answer = {"values": first, "total": len(values), "hasMore": len(values) > MAX_VALUES}
+        return Reply(COMPLETE | {"completion": answer}, estimate_tokens(" ".join(first)))
 
 
-def _read_template(template: Template, variables: Any, call: Call) -> tuple[Text, str]:
-    return template.read(call, variables)
+def _referred(params: CompleteRequestParams) -> tuple[str, str]:
+    if isinstance(params.ref, PromptReference):
+        return "prompt", params.ref.name
+    return "template", params.ref.uri
 
 
 def _admit(thing: str, need: Need, caller: Caller) -> None:
-    if (told := denial(thing, need, caller)) is not None:
-        raise MCPError(ACCESS_DENIED, told)
-
-
-def _no_resource(uri: str, hint: str | None) -> MCPError:
-    return MCPError(INVALID_PARAMS, "Resource not found", {"uri": uri[:256]} | ({"hint": hint} if hint else {}))
-
-
-async def _aside(work: Callable[[Call], Any], call: Call) -> Any:
-    """In a thread, since reading a store would block other requests."""
-    return await in_thread(work, call)
+    if (verdict := caller.verdict(need)) is not Verdict.ALLOWED:
+        raise MCPError(ACCESS_DENIED, denial(thing, need, verdict))

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, Literal, Self, get_args
+from typing import Literal, Self, get_args
 from urllib.parse import urlsplit
 
 from pydantic import model_validator
@@ -34,25 +34,23 @@ Rated = Literal["read", "search", "write"]
 
 DEFAULT_RATE_LIMITS = '{"memory": {"read": 300, "search": 120, "write": 120}}'
 MAX_RATE_LIMITS = 300
-"""Bytes. All that a function is told has to fit into 4 KB."""
+"""Bytes. All settings of a function have to fit into 4 KB."""
 FACTOR = whole(1, 100)
 LISTENS = whole(0, 1_000, ", 0 for none")
 
 ORIGIN = Kind("an origin", lambda given: (found := bare_origin(given)) and found.lower())
-"""As browsers write it: scheme, host and port, nothing else."""
+"""An origin as browsers write it: scheme, host and port, nothing else."""
 
 
 def _rate_limits(given: str) -> Mapping[str, Mapping[Rated, int]] | None:
     found = json.loads(given)
     if not isinstance(found, dict) or not all(TOOLSET.read(name) for name in found):
         return None
-    return found if all(_is_classes(classes) for classes in found.values()) else None
-
-
-def _is_classes(classes: Any) -> bool:
-    return isinstance(classes, dict) and all(
-        name in get_args(Rated) and type(calls) is int and 0 <= calls <= 1_000_000 for name, calls in classes.items()
-    )
+    for classes in found.values():
+        rows = classes.items() if isinstance(classes, dict) else [("", None)]
+        if not all(name in get_args(Rated) and type(calls) is int and 0 <= calls <= 1_000_000 for name, calls in rows):
+            return None
+    return found
 
 
 RATE_LIMITS = Kind(

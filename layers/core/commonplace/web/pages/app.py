@@ -1,9 +1,10 @@
-"""The application that shows pages: those of capabilities, their assets, and errors as pages."""
+"""The application that shows pages: those of capabilities, their assets, and errors as pages; built from settings."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -13,19 +14,24 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Scope
 
-from commonplace.kernel.errors import BadRequest, CommonplaceError, MethodNotAllowed, NotFound
+from commonplace.identity.principals import Principal, Tier
+from commonplace.kernel.errors import BadRequest, CommonplaceError, MethodNotAllowed, NotFound, Unauthorized
 from commonplace.kernel.limits import Limiter
-from commonplace.web.compression import Compression
-from commonplace.web.limits import Limits, Sizes
-from commonplace.web.middleware import Errors, HeadAsGet, RateLimits, SecurityHeaders, exception_handlers
+from commonplace.web.browsers import SIGN_IN, cookie_of, to_sign_in
+from commonplace.web.middleware import exception_handlers
 from commonplace.web.pages.declaration import Pages
 from commonplace.web.pages.frame import ASSETS_PATH, Frame
-from commonplace.web.private import Public
-from commonplace.web.representations import NO_STORE
+from commonplace.web.settings import SiteSettings
+from commonplace.web.stack import Find, Limits, Private, stack
+
+if TYPE_CHECKING:
+    from commonplace.identity.sessions import Visitors
 
 CACHEABLE = "public, max-age=60, stale-while-revalidate=600"
-"""Of every page that says nothing else: shorter than data, for whoever saves a file looks at its page."""
+"""Where a page says nothing else: shorter than data, for whoever saves a file looks at its page."""
 IMMUTABLE = "public, max-age=31536000, immutable"
+UNGUARDED = ("/assets/", "/icon.png", "/favicon.ico", "/robots.txt")
+"""Paths of the code, not of the knowledge base: the sign-in page needs the first, crawlers the last."""
 
 
 def create_app(
@@ -37,7 +43,7 @@ def create_app(
     searches: int,
     private: Middleware | None = None,
 ) -> Starlette:
-    """The application over these pages. Endpoints call services directly: one process, one request.
+    """Return the application over these pages. Endpoints call services directly: one process, one request.
 
     `reads` and `searches` are calls a minute of one address; `private` is what lets on who may read.
     """
@@ -49,20 +55,14 @@ def create_app(
     limits = Limits(limiter, reads, searches, frozenset(path for each in declared for path in each.searches))
     app = Starlette(
         routes=[*(route for each in declared for route in each.routes), asset_route(frame, ASSETS_PATH)],
-        middleware=[
-            Middleware(HeadAsGet),
-            *([] if private else [Middleware(Public), Middleware(Compression)]),
-            Middleware(
-                SecurityHeaders,
-                headers={"x-content-type-options": "nosniff", "cross-origin-resource-policy": "same-origin"},
-                cached={"cache-control": CACHEABLE},
-                uncached=NO_STORE,
-            ),
-            Middleware(RateLimits, count=limits.spend_address, render=render),
-            Middleware(Errors, render=render, quoted=True),
-            *([private] if private else []),
-            Middleware(Sizes),
-        ],
+        middleware=stack(
+            limits,
+            render,
+            headers={"x-content-type-options": "nosniff", "cross-origin-resource-policy": "same-origin"},
+            cached={"cache-control": CACHEABLE},
+            open_to_all=private is None,
+            private=private,
+        ),
         exception_handlers=exception_handlers(render),
     )
     app.router.redirect_slashes = False
@@ -70,7 +70,7 @@ def create_app(
 
 
 def asset_route(frame: Frame, path: str) -> Route:
-    """Files of the folders of the frame and of those who use it, below this path."""
+    """Return the route of files of the folders of the frame and of those who use it, below this path."""
 
     async def get_asset(request: Request) -> Response:
         found = frame.asset(request.path_params["name"])
@@ -85,7 +85,7 @@ def asset_route(frame: Frame, path: str) -> Route:
 
 
 def ours(error: Exception) -> CommonplaceError:
-    """What a framework raises, in our words."""
+    """Return what a framework raises in our words."""
     match error:
         case HTTPException(status_code=404):
             return NotFound("There is nothing at this address.")
@@ -94,3 +94,41 @@ def ours(error: Exception) -> CommonplaceError:
         case HTTPException():
             return BadRequest("The request cannot be read.")
     return cast(CommonplaceError, error)
+
+
+def application(
+    settings: SiteSettings, declared: Sequence[Pages], frame: Frame, environ: Mapping[str, str]
+) -> Starlette:
+    """`frame` is the one that the pages were built with; `environ` says who signs in, in a private deployment."""
+    # The console takes parts of this module, and its store with the first request alone.
+    from commonplace.kernel.limit_store import counters_of
+
+    limiter = Limiter(counters_of(settings), time.time, secret=settings.counter_secret)
+    reads, searches = settings.reads_per_minute, settings.searches_per_minute
+    private = members(settings.site_tier, environ) if settings.site_tier != "public" else None
+    return create_app(declared, frame, limiter, reads=reads, searches=searches, private=private)
+
+
+def members(tier: Tier, environ: Mapping[str, str]) -> Middleware:
+    """Return what shows the pages to whoever has signed in. Raises SettingsError where nobody could."""
+    # What knows people is loaded where somebody is kept out.
+    from commonplace.identity.composition import visitors
+    from commonplace.identity.settings import SessionSettings
+
+    find = readers(visitors(SessionSettings.from_environ(environ)))
+    return Middleware(Private, tier=tier, find=find, unguarded=UNGUARDED)
+
+
+def readers(found: Visitors) -> Find:
+    """Find readers by their sessions; send anybody else to sign in."""
+    from commonplace.identity.sessions import COOKIE
+
+    def find(request: Request) -> Principal | Response:
+        visitor = found.find(cookie_of(request, COOKIE))
+        if visitor is not None:
+            return visitor.principal
+        if request.method != "GET" or "text/html" not in request.headers.get("accept", ""):
+            raise Unauthorized("This is for people who have signed in.", hint=f"Sign in at {SIGN_IN}.")
+        return to_sign_in(request)
+
+    return find

@@ -7,6 +7,7 @@ session, before anything of it is done.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -15,37 +16,34 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Scope
 
 from commonplace.identity.authorization import Need, Verdict
+from commonplace.identity.composition import actions, denials, visitors
+from commonplace.identity.principals import Tier, highest
 from commonplace.identity.secrets import same
 from commonplace.identity.sessions import COOKIE, csrf_token
 from commonplace.kernel.audit import AuditRecord, Outcome
+from commonplace.kernel.deferred import deferred
 from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, NotFound, Unavailable
-from commonplace.kernel.limits import network
+from commonplace.kernel.limits import CounterStore, Limiter, network
 from commonplace.web.browsers import GUARDED, cookie_of, from_elsewhere, one, read_fields, seen, set_cookie, to_sign_in
-from commonplace.web.limits import Limits, Sizes
-from commonplace.web.middleware import (
-    Errors,
-    HeadAsGet,
-    RateLimits,
-    SecurityHeaders,
-    client_address,
-    exception_handlers,
-)
+from commonplace.web.middleware import client_address, exception_handlers
 from commonplace.web.pages.app import asset_route, ours
-from commonplace.web.pages.declaration import Action, ConsolePage, ConsolePages, Done, Link, Pages, View, Visit, verdict
+from commonplace.web.pages.declaration import ConsolePage, ConsolePages, Done, Link, Pages, View, Visit, verdict
 from commonplace.web.representations import HTML, PROTECTED
+from commonplace.web.stack import Limits, stack
 
 if TYPE_CHECKING:
     from commonplace.identity.accounts import Denials
     from commonplace.identity.sessions import Visitor, Visitors
+    from commonplace.identity.settings import SessionSettings
     from commonplace.kernel.audit import AuditLog
     from commonplace.web.pages.frame import Frame
+    from commonplace.web.settings import SiteSettings
 
 CONSOLE = "/console"
 ASSETS = f"{CONSOLE}/assets"
@@ -68,7 +66,7 @@ _PARAMETER = re.compile(r"[{}]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Console:
-    """What the pages of a deployment share."""
+    """The console of a deployment."""
 
     frame: Frame
     declared: Sequence[ConsolePages]
@@ -79,11 +77,11 @@ class Console:
     clock: Callable[[], float]
     """Epoch seconds."""
     origin: str
-    """The deployment's public one: no request says what it is."""
+    """The deployment's public origin: no request says what it is."""
     organisation: str
-    """Where records go of accounts that have none."""
+    """The organisation of records of accounts that have none."""
     ways: Callable[[Need], Sequence[str]]
-    """In words, what somebody can do to get a right."""
+    """Says what somebody can do to get a right."""
 
     async def show(self, page: ConsolePage, request: Request) -> Response:
         visitor = self._visitor(request)
@@ -108,7 +106,20 @@ class Console:
         for need in (page.need, action.need):
             if (refusal := self._refusal(visit, page, need)) is not None:
                 return refusal
-        match await self._recorded(visit, page, name, action):
+        # The record is there before anything is done; what fails has a second one.
+        details = {"page": page.path, "action": name}
+        details |= {f"form.{each}": visit.value(each) for each in action.recorded if visit.value(each)}
+        self._record(visit, "ok", "", details)
+        try:
+            done = await action.run(visit)
+        except CommonplaceError as error:
+            outcome: Outcome = "denied" if error.status == HTTPStatus.FORBIDDEN else "failed"
+            self._record(visit, outcome, error.code.lower(), details)
+            raise
+        except Exception:
+            self._record(visit, "failed", "internal_error", details)
+            raise
+        match done:
             case View() as view:
                 return self._page(await self._counted(visit), page, view, None)
             case Done(message, query, path):
@@ -150,7 +161,7 @@ class Console:
         return sorted((page for each in self.declared for page in each.pages), key=lambda page: page.path != "")
 
     async def _counted(self, visit: Visit) -> Visit:
-        """With what waits on the pages of the menu. No page is lost to a count that cannot be had."""
+        """Return it with what waits on the pages of the menu. No page is lost to a count that cannot be had."""
         waiting = {address(page): page.waiting for page in self._pages if page.waiting is not None}
         menu: list[Link] = []
         for link in visit.menu:
@@ -162,7 +173,7 @@ class Console:
         return replace(visit, menu=menu)
 
     async def _fields(self, request: Request) -> dict[str, list[str]]:
-        """Of a form that a page of this very session has sent. Raises BadRequest, Forbidden, TooLarge."""
+        """Return the fields of a form of this very session. Raises BadRequest, Forbidden, TooLarge."""
         if from_elsewhere(request, self.origin):
             raise Forbidden("Only a page of this site may ask for this.")
         fields = await read_fields(request)
@@ -171,7 +182,7 @@ class Console:
         return dict(fields)
 
     def _refusal(self, visit: Visit, page: ConsolePage, need: Need | None) -> Response | None:
-        """None where nothing stands in the way. Raises Unavailable where the roles cannot be read."""
+        """Return None where nothing stands in the way. Raises Unavailable where the roles cannot be read."""
         found = verdict(visit.principal, need)
         if need is None or found is Verdict.ALLOWED:
             return None
@@ -190,24 +201,10 @@ class Console:
         values = {"page": page, "need": need, "ways": self.ways(need), "tier": principal.tier}
         return self._page(visit, page, View("no_role.html", values, HTTPStatus.FORBIDDEN), None)
 
-    async def _recorded(self, visit: Visit, page: ConsolePage, name: str, action: Action) -> Done | View:
-        """The record is there before anything is done; what fails has a second one. Raises Unavailable without it."""
-        details = {"page": page.path, "action": name}
-        details |= {f"form.{each}": visit.value(each) for each in action.recorded if visit.value(each)}
-        self.audit.write(self._record(visit, "ok", "", details))
-        try:
-            return await action.run(visit)
-        except CommonplaceError as error:
-            outcome: Outcome = "denied" if error.status == HTTPStatus.FORBIDDEN else "failed"
-            self.audit.write(self._record(visit, outcome, error.code.lower(), details))
-            raise
-        except Exception:
-            self.audit.write(self._record(visit, "failed", "internal_error", details))
-            raise
-
-    def _record(self, visit: Visit, outcome: Outcome, reason: str, details: dict[str, str]) -> AuditRecord:
+    def _record(self, visit: Visit, outcome: Outcome, reason: str, details: dict[str, str]) -> None:
+        """Raises Unavailable where no record can be written."""
         principal = visit.principal
-        return AuditRecord(
+        record = AuditRecord(
             event=EVENT,
             outcome=outcome,
             at=self.clock(),
@@ -218,6 +215,7 @@ class Console:
             network=network(client_address(visit.request.scope)),
             details=details,
         )
+        self.audit.write(record)
 
     def _page(self, visit: Visit, page: ConsolePage, view: View, said: str | None) -> Response:
         values: dict[str, Any] = {
@@ -234,26 +232,30 @@ class Console:
 
 
 def create_console(console: Console) -> Starlette:
-    """The application over these pages."""
+    """Return the application over these pages."""
     frame = console.frame
     frame.declared.extend(Pages(routes=(), templates=each.templates, assets=each.assets) for each in console.declared)
 
     def render(scope: Scope, error: Exception) -> Response:
         return frame.error(Request(scope), ours(error))
 
+    def routes(page: ConsolePage) -> list[Route]:
+        async def show(request: Request) -> Response:
+            return await console.show(page, request)
+
+        async def act(request: Request) -> Response:
+            return await console.act(page, request)
+
+        found = [Route(address(page), show, methods=["GET"])]
+        return [*found, Route(address(page), act, methods=["POST"])] if page.actions else found
+
     app = Starlette(
         routes=[
-            *(route for each in console.declared for page in each.pages for route in _routes(console, page)),
+            *(route for each in console.declared for page in each.pages for route in routes(page)),
             Route(SIGN_OUT, console.sign_out, methods=["POST"]),
             asset_route(frame, ASSETS),
         ],
-        middleware=[
-            Middleware(HeadAsGet),
-            Middleware(SecurityHeaders, headers=HEADERS, uncached=NOT_KEPT),
-            Middleware(RateLimits, count=console.limits.spend_address, render=render),
-            Middleware(Errors, render=render, quoted=True),
-            Middleware(Sizes),
-        ],
+        middleware=stack(console.limits, render, headers=HEADERS, uncached=NOT_KEPT),
         exception_handlers=exception_handlers(render),
     )
     app.router.redirect_slashes = False
@@ -264,19 +266,56 @@ def address(page: ConsolePage) -> str:
     return f"{CONSOLE}/{page.path}".rstrip("/")
 
 
-def _routes(console: Console, page: ConsolePage) -> list[Route]:
-    async def show(request: Request) -> Response:
-        return await console.show(page, request)
-
-    async def act(request: Request) -> Response:
-        return await console.act(page, request)
-
-    found = [Route(address(page), show, methods=["GET"])]
-    return [*found, Route(address(page), act, methods=["POST"])] if page.actions else found
-
-
 def _to_sign_in(request: Request) -> Response:
     path = quote(request.url.path)
     if path != CONSOLE and not path.startswith(f"{CONSOLE}/"):
         raise NotFound("There is nothing at this address.")
     return to_sign_in(request)
+
+
+def application(
+    settings: SiteSettings, identity: SessionSettings, declared: Sequence[ConsolePages], frame: Frame
+) -> Starlette:
+    """Return the console, built from settings. `frame` is the one that the pages were built with.
+
+    In a private deployment every page that needs a right needs the tier of readers as well: an account of a lower tier
+    reads nothing of the knowledge base here either.
+    """
+
+    def counters() -> CounterStore:
+        from commonplace.kernel.limit_store import counters_of
+
+        return counters_of(settings)
+
+    def for_readers(page: ConsolePage, tier: Tier) -> ConsolePage:
+        need = page.need
+        return page if need is None else replace(page, need=replace(need, tier=highest((need.tier, tier))))
+
+    limiter = Limiter(deferred(counters), time.time, secret=settings.counter_secret)
+    return create_console(
+        Console(
+            frame=frame,
+            declared=[
+                replace(each, pages=[for_readers(page, settings.site_tier) for page in each.pages]) for each in declared
+            ],
+            visitors=visitors(identity),
+            audit=actions(settings.activity_table),
+            denials=denials(identity, settings.activity_table),
+            limits=Limits(limiter, settings.reads_per_minute, settings.searches_per_minute),
+            clock=time.time,
+            origin=identity.issuer,
+            organisation=identity.organisation,
+            ways=lambda need: ways(identity, need),
+        )
+    )
+
+
+def ways(identity: SessionSettings, need: Need) -> list[str]:
+    """Return them by the role map; on a laptop by its accounts as well."""
+    gives = identity.role_map
+    local = [
+        f"sign out, and sign in as the account {account.name} of this laptop"
+        for account in identity.local_accounts
+        if gives.gives(account.tier, need.tier, need.scope)
+    ]
+    return [*local, *gives.ways(need.tier, need.scope)]

@@ -21,33 +21,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Where something is, as a path of this site or an address elsewhere, and its name."""
+    """The place of something, as a path of this site or an address elsewhere, and its name."""
 
     url: str
     title: str
     count: int = 0
-    """Of what waits there for whoever is shown the link."""
+    """The number of things that wait there for whoever is shown the link."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """What the pages are made from."""
+    """The commit that the pages are made from."""
 
     commit: str
     updated: datetime
     url: str | None = None
-    """Where people see the commit."""
+    """The page where people see the commit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pages:
-    """What one capability shows to everybody, the same to each."""
+    """The pages that one capability shows to everybody, the same to each."""
 
     routes: Sequence[BaseRoute]
     templates: Path | None = None
     """Folder of its templates; they extend `base.html` of the frame."""
     filters: Mapping[str, Callable[..., str]] = field(default_factory=dict)
-    """That they use beside those of the frame."""
+    """Filters of its templates beside those of the frame."""
     assets: Path | None = None
     """Folder of its scripts and images, served at `/assets/{name}`."""
     searches: frozenset[str] = frozenset()
@@ -55,7 +55,7 @@ class Pages:
     nearest: Callable[[str], Sequence[Link]] | None = None
     """The pages nearest to a path at which there is nothing."""
     edition: Callable[[], Edition | None] | None = None
-    """What is shown now, for the foot of every page; None before anything is published."""
+    """Returns what is shown now, for the foot of every page; None before anything is published."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,28 +67,28 @@ class Visit:
     csrf: str
     """The value of the field `csrf` that every form of the page has."""
     fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Of the form, for an action."""
+    """The fields of the form, for an action."""
     menu: Sequence[Link] = ()
     """The pages of the console that this person may see."""
     ways: Callable[[Need], Sequence[str]] = lambda _: ()
-    """In words, what somebody can do to get the right."""
+    """Says what somebody can do to get the right."""
 
     @property
     def principal(self) -> Principal:
         return self.visitor.principal
 
     def may(self, need: Need | None) -> bool:
-        """Whether this person may do now what takes this."""
+        """Return whether this person may do now what takes this."""
         return verdict(self.principal, need) is Verdict.ALLOWED
 
     def value(self, name: str) -> str:
-        """A field of the form; empty when it is absent. Raises BadRequest when it came twice."""
+        """Return a field of the form; empty when it is absent. Raises BadRequest when it came twice."""
         return one(self.fields, name)
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a page shows: its template, which extends `console.html`, and the values of it."""
+    """The template of a page, which extends `console.html`, and its values."""
 
     template: str
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -100,22 +100,22 @@ class Done:
     """An action has done its work: the browser loads a page anew, which says so."""
 
     message: str
-    """Key of the page's `messages`."""
+    """The key of one of the page's `messages`."""
     query: Mapping[str, str] = field(default_factory=dict)
-    """Of the address of the page."""
+    """The query of the page's address."""
     path: str | None = None
-    """Of another page of the console, below `/console/`, with the same `messages`."""
+    """The path of another page of the console, below `/console/`, with the same `messages`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What a form of a page does: its field or button `action` names it. It is recorded before it is begun."""
+    """The action of a form of a page: its field or button `action` names it. It is recorded before it is begun."""
 
     run: Callable[[Visit], Awaitable[Done | View]]
     """Calls the service that REST and MCP call. Raises CommonplaceError, which becomes a page; a View is the page once
     more, with what is wrong."""
     need: Need | None = None
-    """Beside that of its page."""
+    """The need beside that of its page."""
     recorded: tuple[str, ...] = ()
     """Fields of the form that stand in the record: names of things, never anybody's text."""
 
@@ -125,7 +125,7 @@ class ConsolePage:
     """One page for people who are signed in."""
 
     path: str
-    """Below `/console/`: `sync`. With parameters, as Starlette writes them, it is in no menu."""
+    """The path below `/console/`: `sync`. With parameters, as Starlette writes them, it is in no menu."""
     title: str
     show: Callable[[Visit], Awaitable[View]]
     """Changes nothing."""
@@ -135,14 +135,14 @@ class ConsolePage:
     messages: Mapping[str, str] = field(default_factory=dict)
     """Sentences that a `Done` shows, by a short code that stands in the address."""
     listed: bool = True
-    """In the menu; else other pages lead to it."""
+    """It stands in the menu; else other pages lead to it."""
     waiting: Callable[[Visit], Awaitable[int]] | None = None
-    """How much waits there for this person, which the menu says on every page: one cheap read."""
+    """Counts what waits there for this person, which the menu says on every page: one cheap read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolePages:
-    """What one capability shows to people who are signed in."""
+    """The pages that one capability shows to people who are signed in."""
 
     pages: Sequence[ConsolePage]
     templates: Path | None = None
@@ -151,5 +151,5 @@ class ConsolePages:
 
 
 def verdict(principal: Principal, need: Need | None) -> Verdict:
-    """As for every interface; where nothing is needed, whoever is signed in may."""
+    """Return the verdict, as for every interface; where nothing is needed, whoever is signed in may."""
     return Verdict.ALLOWED if need is None else judge(principal, need)

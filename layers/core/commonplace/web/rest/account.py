@@ -1,4 +1,4 @@
-"""Authentication for the few REST addresses that need it (resource `{base}/api`), and the endpoint `/me`."""
+"""Authentication for the REST addresses that need it (resource `{base}/api`), and the endpoint `/me`."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -17,20 +17,20 @@ from commonplace.kernel.errors import Forbidden, Unavailable
 from commonplace.web.browsers import cookie_of
 from commonplace.web.challenges import Accounts, SignIn
 from commonplace.web.middleware import client_address
-from commonplace.web.private import Find
 from commonplace.web.representations import API, JSON
+from commonplace.web.rest.declaration import services
 from commonplace.web.rest.documentation import TOKEN_MUST_COME, answers
 from commonplace.web.rest.models import Answer
-from commonplace.web.rest.services import services
+from commonplace.web.stack import Find
 
 router = APIRouter(tags=["Account"])
 
 PRIVATE = {"cache-control": "private, no-store", "vary": "Authorization"}
-"""Of an answer that depends on who asks, refusals included."""
+"""On an answer that depends on who calls, refusals included."""
 
 
 async def account(request: Request) -> Principal:
-    """A dependency: somebody who has signed in, and does not ask too often with all tokens of the account together.
+    """Return an account that has signed in, and does not call too often with all its tokens together; a dependency.
 
     Raises SignIn, NotValid, RateLimited, Unavailable, or Forbidden where nobody can sign in.
     """
@@ -54,35 +54,31 @@ class Caller:
 
 
 def permitted(need: Need) -> Callable[[Request, Principal], Awaitable[Caller]]:
-    """A dependency: an account that may do what takes this, for what an organisation has for itself.
+    """Return a dependency: an account that may do what takes this, for what an organisation has for itself.
 
     Raises as `account`, and Consent.
     """
 
     async def caller(request: Request, principal: Annotated[Principal, Depends(account)]) -> Caller:
-        verdict = judge(principal, need)
-        if verdict is not Verdict.ALLOWED:
-            _refuse(request, verdict, need)
-        return Caller(principal, author(principal, client_address(request.scope)))
+        verdict, accounts = judge(principal, need), services(request).accounts
+        if verdict is Verdict.ALLOWED:
+            return Caller(principal, author(principal, client_address(request.scope)))
+        if accounts is not None:
+            accounts.challenges.admit(verdict, need, accounts.resource)
+        match verdict:
+            case Verdict.UNCERTAIN:
+                raise Unavailable("The roles of your account cannot be read just now.", retry_after_seconds=30)
+            case Verdict.KIND:
+                raise Forbidden("This is beyond the kinds of things that your token reaches.")
+            case Verdict.TIER:
+                raise Forbidden(f"This is for accounts of the tier {need.tier}.", hint="Ask for a role that gives it.")
+        raise Forbidden(f"This takes the scope {need.scope}.", hint="Ask for a token that has it.")
 
     return caller
 
 
-def _refuse(request: Request, verdict: Verdict, need: Need) -> None:
-    accounts = services(request).accounts
-    if accounts is not None:
-        accounts.challenges.admit(verdict, need, accounts.resource)
-    if verdict is Verdict.UNCERTAIN:
-        raise Unavailable("The roles of your account cannot be read just now.", retry_after_seconds=30)
-    if verdict is Verdict.KIND:
-        raise Forbidden("This is beyond the kinds of things that your token reaches.")
-    if verdict is Verdict.TIER:
-        raise Forbidden(f"This is for accounts of the tier {need.tier}.", hint="Ask for a role that gives it.")
-    raise Forbidden(f"This takes the scope {need.scope}.", hint="Ask for a token that has it.")
-
-
 def private(answer: Answer) -> Response:
-    """An answer that no cache keeps, for it depends on who asks."""
+    """Return an answer that no cache stores, for it depends on who calls."""
     return Response(answer.to_json(), media_type=JSON, headers=PRIVATE)
 
 
@@ -93,7 +89,7 @@ UNGUARDED = (*MONITORED, f"{API}/me")
 
 
 def readers(accounts: Accounts, visitors: Visitors) -> Find:
-    """Of a private deployment: by their tokens, or by the sessions of browsers, which show pictures so."""
+    """Find readers of a private deployment by their tokens, or by sessions of browsers, which show pictures so."""
 
     def find(request: Request) -> Principal:
         principal = accounts.identify(request)

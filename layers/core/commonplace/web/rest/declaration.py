@@ -1,16 +1,22 @@
-"""The declaration of a capability's routes, and the context from which it builds them."""
+"""The declaration of a capability's routes, the context from which it builds them, and the services of endpoints."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from starlette.requests import Request
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
     from commonplace.kernel.objects import ObjectStore
-    from commonplace.web.rest.settings import RestSettings
+    from commonplace.web.challenges import Accounts
+    from commonplace.web.settings import RestSettings
+    from commonplace.web.stack import Limits
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +43,10 @@ class RestContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routes:
-    """What one capability answers below `/api/v1`. Addresses are named without that prefix."""
+    """The routes of one capability below `/api/v1`. Addresses are named without that prefix."""
 
     services: object
-    """What its endpoints work with: they ask for it by its class, see `services.part`."""
+    """The services of its endpoints: they get them by their class, see `part`."""
     routers: Sequence[APIRouter]
     root_routers: Sequence[APIRouter] = ()
     """Answer at the root of the host as well."""
@@ -54,3 +60,23 @@ class Routes:
     """Addresses that no quota counts, at the root too."""
     examples: Callable[[], Mapping[str, str]] | None = None
     """Values of parameters, by name, that are published now: what the description shows. Raises Unavailable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The services that endpoints use, built once per application; `parts` are those of the capabilities."""
+
+    site: Site
+    limits: Limits
+    parts: Mapping[type, object]
+    accounts: Accounts | None = None
+    """None where nobody can sign in."""
+
+
+def services(request: Request) -> Services:
+    return cast(Services, request.app.state.services)
+
+
+def part(request: Request, kind: type[T]) -> T:
+    """Return what the capability with services of this class works with."""
+    return cast(T, services(request).parts[kind])

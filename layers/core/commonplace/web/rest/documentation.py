@@ -1,7 +1,7 @@
 """OpenAPI descriptions of endpoints: answers with examples, and shared errors."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from textwrap import fill
 from typing import Any
@@ -25,14 +25,14 @@ DESCRIPTION = """\
   is valid, or the nearest that is. The gateway in front has bodies of its own for what never reaches this
   application (`{"message": "..."}`): requests over 10 MB, and its own throttling.
 """
-"""What holds for every answer, after what capabilities say of theirs."""
+"""The text for every answer, after what capabilities say of theirs."""
 
 TAGS = (
     {"name": "For machines", "description": "Feeds, text for language models, and everything at once."},
     {"name": "Account", "description": "Who calls, for those who have signed in."},
     {"name": "State", "description": "How fresh the library is, and whether its parts answer."},
 )
-"""Sections of everybody, after those of capabilities."""
+"""Sections of every deployment, after those of capabilities."""
 
 STRING = {"type": "string"}
 
@@ -47,11 +47,11 @@ TOKENS = {
 }
 TOKEN_MUST_COME: dict[str, Any] = {"security": [{BEARER: []}]}
 KEY_MAY_COME: dict[str, Any] = {"security": [{}, {OPERATORS_KEY: []}]}
-"""Of an operation that answers without the key, and more with it."""
+"""On an operation that answers without the key, and more with it."""
 
 Responses = dict[int | str, dict[str, Any]]
 ErrorExample = tuple[str, dict[str, Any]]
-"""When it comes, and a body."""
+"""The case in which it comes, and a body."""
 
 
 def error_body(code: str, message: str, **details: Any) -> dict[str, Any]:
@@ -102,22 +102,21 @@ def answers(
     schema: Any = None,
     refusals: Mapping[int, ErrorExample] | None = None,
 ) -> Responses:
-    """200 with its example, 304 where entity tags are compared, and the errors; some errors are everybody's.
+    """Return 200 with its example, 304 where entity tags are compared, and the errors; some errors are everybody's.
 
     `schema` is for answers that no model describes, `refusals` for errors that a capability explains better.
     """
     explained = ERRORS | dict(refusals or {})
     content = example_content(example) | ({} if schema is None else {"schema": schema})
-    told: Responses = {200: {"description": description, "content": {media_type: content}}}
+    responses: Responses = {200: {"description": description, "content": {media_type: content}}}
     if conditional:
-        told[200]["headers"] = {"ETag": {"description": "For `If-None-Match`.", "schema": STRING}}
-        told[304] = {"description": "Nothing has changed since the answer with the `ETag` you sent."}
-    return told | {status: _error_answer(*explained[status]) for status in sorted({*errors, 422, 429, 500, 503})}
-
-
-def _error_answer(description: str, example: dict[str, Any]) -> dict[str, Any]:
-    schema = {"$ref": "#/components/schemas/Error"}
-    return {"description": description, "content": {JSON: example_content(example) | {"schema": schema}}}
+        responses[200]["headers"] = {"ETag": {"description": "For `If-None-Match`.", "schema": STRING}}
+        responses[304] = {"description": "Nothing has changed since the answer with the `ETag` you sent."}
+    for status in sorted({*errors, 422, 429, 500, 503}):
+        when, body = explained[status]
+        content = example_content(body) | {"schema": {"$ref": "#/components/schemas/Error"}}
+        responses[status] = {"description": when, "content": {JSON: content}}
+    return responses
 
 
 def example_content(value: Any) -> dict[str, Any]:
@@ -126,8 +125,10 @@ def example_content(value: Any) -> dict[str, Any]:
 
 
 def build_openapi(app: FastAPI, site: Site, declared: Sequence[Routes]) -> dict[str, Any]:
-    """The OpenAPI 3.1 document of this deployment."""
-    *most, last = [f"`{path}`" for path in (*_paths_at_root_too(declared), "/openapi.json")]
+    """Return the OpenAPI 3.1 document of this deployment."""
+    routes = [route for each in declared for router in each.root_routers for route in router.routes]
+    paths = [route.path for route in routes if isinstance(route, APIRoute) and route.include_in_schema]
+    *most, last = [f"`{path}`" for path in (*paths, "/openapi.json")]
     at_root_too = fill(f"{', '.join(most)} and {last} answer at the root of the host too.", 120)
     document = get_openapi(
         title=f"{site.name} API",
@@ -149,7 +150,11 @@ def build_openapi(app: FastAPI, site: Site, declared: Sequence[Routes]) -> dict[
     for methods in document["paths"].values():
         for operation in methods.values():
             for parameter in operation.get("parameters", ()):
-                parameter["schema"] = _plain(parameter["schema"])
+                # Without what a query cannot say (null) and what its name says already.
+                schema = parameter["schema"]
+                kinds = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
+                rest = {name: one for name, one in schema.items() if name not in ("title", "description", "anyOf")}
+                parameter["schema"] = ({"anyOf": kinds} if len(kinds) > 1 else kinds[0] if kinds else {}) | rest
             for answer in operation["responses"].values():
                 for content in answer.get("content", {}).values():
                     content["example"] = json.loads(content["example"])
@@ -157,26 +162,12 @@ def build_openapi(app: FastAPI, site: Site, declared: Sequence[Routes]) -> dict[
 
 
 def with_examples(document: Mapping[str, Any], published: Mapping[str, str]) -> dict[str, Any]:
-    """The document with these values as the examples of parameters of their names, choices without one excepted."""
-    told: dict[str, Any] = deepcopy(dict(document))
-    for methods in told["paths"].values():
+    """Return the document with these values as examples of parameters of their names, save choices without one."""
+    changed: dict[str, Any] = deepcopy(dict(document))
+    for methods in changed["paths"].values():
         for operation in methods.values():
             for parameter in operation.get("parameters", ()):
                 schema, value = parameter["schema"], published.get(parameter["name"])
                 if value is not None and ("examples" in schema or "enum" not in schema.get("items", schema)):
                     schema["examples"] = [[value] if schema.get("type") == "array" else value]
-    return told
-
-
-def _paths_at_root_too(declared: Sequence[Routes]) -> Iterator[str]:
-    for router in (router for each in declared for router in each.root_routers):
-        yield from (route.path for route in router.routes if isinstance(route, APIRoute) and route.include_in_schema)
-
-
-def _plain(schema: dict[str, Any]) -> dict[str, Any]:
-    """A parameter's schema without what a query cannot say (null) and what its name says already."""
-    told = {name: value for name, value in schema.items() if name not in ("title", "description", "anyOf")}
-    alternatives: list[dict[str, Any]] = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
-    if len(alternatives) > 1:
-        return {"anyOf": alternatives} | told
-    return (alternatives[0] if alternatives else {}) | told
+    return changed

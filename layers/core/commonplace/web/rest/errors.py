@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import cast
 
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -15,22 +15,26 @@ from commonplace.web.middleware import error_headers
 from commonplace.web.representations import JSON, NO_STORE
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS")
-"""Of all addresses together."""
+"""The methods of all addresses together."""
 
 
 def envelope(error: CommonplaceError, headers: Mapping[str, str] | None = None) -> Response:
-    """The error as an answer that no cache keeps."""
+    """Return the error as an answer that no cache stores."""
     body = json.dumps(error.envelope(), ensure_ascii=False).encode("utf-8", "backslashreplace")
-    told = error_headers(error, "Bearer") | NO_STORE | dict(headers or {})
-    return Response(body, status_code=error.status, media_type=JSON, headers=told)
+    return Response(body, error.status, error_headers(error, "Bearer") | NO_STORE | dict(headers or {}), JSON)
 
 
 def render(scope: Scope, error: Exception) -> Response:
-    """Every error of the framework and of our own, in the envelope."""
+    """Return an error of the framework or of our own in the envelope."""
     match error:
         case RequestValidationError():
-            fields = [_field(told) for told in error.errors()]
-            message = "; ".join(f"{told['field']}: {told['message']}" for told in fields[:5])
+            fields = []
+            for fault in error.errors():
+                # Where and what, never the value: it may be anything.
+                place, *path = fault["loc"] or ("request",)
+                text = str(fault["msg"]).removeprefix("Value error, ")
+                fields.append({"in": place, "field": ".".join(map(str, path)) or str(place), "message": text})
+            message = "; ".join(f"{one['field']}: {one['message']}" for one in fields[:5])
             hint = "/api/v1/openapi.json describes every parameter."
             return envelope(InvalidInput(message, fields=fields, hint=hint))
         case HTTPException(status_code=405):
@@ -48,18 +52,11 @@ def render(scope: Scope, error: Exception) -> Response:
 
 
 def allowed(scope: Scope) -> list[str]:
-    """The methods of every route that answers at this path."""
+    """Return the methods of every route that answers at this path."""
     routes = scope["app"].routes
 
     def takes(method: str) -> bool:
-        asked = {**scope, "method": method}
-        return any(route.matches(asked)[0] is Match.FULL for route in routes)
+        request = {**scope, "method": method}
+        return any(route.matches(request)[0] is Match.FULL for route in routes)
 
     return [method for method in METHODS if method == "OPTIONS" or takes("GET" if method == "HEAD" else method)]
-
-
-def _field(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Where and what, never the value: it may be anything."""
-    place, *path = told["loc"] or ("request",)
-    message = str(told["msg"]).removeprefix("Value error, ")
-    return {"in": place, "field": ".".join(map(str, path)) or str(place), "message": message}

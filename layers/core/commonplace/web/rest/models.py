@@ -21,12 +21,12 @@ class Answer(BaseModel):
 
     @classmethod
     def of(cls, stored: Stored) -> Self:
-        """An answer about something stored."""
-        # With `from_attributes`, which asks for one attribute after the other, a list takes seven times as long.
+        """Return an answer about something stored."""
+        # With `from_attributes`, which reads one attribute after the other, a list takes seven times as long.
         return cls.model_validate(vars(stored))
 
     def to_json(self) -> bytes:
-        """Compact UTF-8 JSON. Lone surrogates, which UTF-8 cannot carry, are escaped."""
+        """Return compact UTF-8 JSON. Lone surrogates, which UTF-8 cannot carry, are escaped."""
         try:
             return self.model_dump_json(by_alias=True, exclude_unset=True).encode()
         except ValueError:
@@ -38,7 +38,7 @@ def json_bytes(answer: Answer) -> int:
 
 
 def leading(answers: Iterable[A], budget: int = PAGE_BYTES) -> list[A]:
-    """As many of them as stay within the budget of bytes, at least one: see `pages.fitting`."""
+    """Return as many of them as stay within the budget of bytes, at least one: see `representations.fitting`."""
     every = list(answers)
     # Measured together first: they nearly always fit, and one by one takes twice as long.
     together = len(_ANY.dump_json(every, by_alias=True))
