@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from commonplace.memory.entry_files import ALSO_IN, Parsed, Seed
-from commonplace.memory.model import CATEGORIES
+from commonplace.memory.lesson_words import CATEGORIES
 
 OTHER = "lesson"
 """The category of what has none of the memory's."""

@@ -9,8 +9,8 @@ from bench.retrieval import engines
 from commonplace.memory import search
 from commonplace.memory.index_source import record_of
 from commonplace.memory.model import DEFAULT_LIMIT, Entry, EntryId
-from commonplace.memory.ports import EntryStore
 from commonplace.memory.search import SEED_FUSION, MemorySearch
+from commonplace.memory.store import DynamoEntries
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import EmbeddingProvider, Engine
 from commonplace.search.text import fold, query_terms
@@ -40,7 +40,7 @@ System = Callable[[Query], Sequence[str]]
 
 
 class FixedEntries:
-    """As much of `EntryStore` as a search asks for, over entries that stay as they are."""
+    """As much of `DynamoEntries` as a search asks for, over entries that stay as they are."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self._entries = {(entry.organisation, entry.id): entry for entry in entries}
@@ -50,9 +50,9 @@ class FixedEntries:
         return {id: self._entries[organisation, id] for id in ids if (organisation, id) in self._entries}
 
 
-def store_of(judged: JudgedMemory) -> EntryStore:
+def store_of(judged: JudgedMemory) -> DynamoEntries:
     """The entries, to be read by searches alone."""
-    return cast(EntryStore, FixedEntries(list(judged.entries.values())))
+    return cast(DynamoEntries, FixedEntries(list(judged.entries.values())))
 
 
 @contextmanager

@@ -13,9 +13,9 @@ from bench.retrieval.metrics import paired
 from bench.table import Row
 from commonplace.identity.principals import Principal
 from commonplace.kernel.audit import Author
+from commonplace.memory.entries import Memory
 from commonplace.memory.model import Asked, SearchAnswer
 from commonplace.memory.search import MemorySearch
-from commonplace.memory.service import Memory
 from commonplace.memory.tools.search import SearchArguments, kb_search
 from commonplace.memory.tools.services import MemoryServices
 from commonplace.search.model import EmbeddingProvider, Engine

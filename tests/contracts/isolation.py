@@ -59,7 +59,7 @@ class Together(Remembering):
         """A stretch of each of its jobs."""
         self.acting = organisation
         for job in list(self.jobs.unfinished(organisation)):
-            carry_on(self.parts, organisation, job.id, lambda: True)
+            carry_on(self.memory, organisation, job.id, lambda: True)
 
     def state(self, organisation: str) -> str:
         """Everything that is kept of an organisation, wherever it is kept."""

@@ -27,13 +27,13 @@ from boto3.dynamodb.types import TypeDeserializer
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Unavailable
 from commonplace.memory import validation
-from commonplace.memory.bulk_import import LargeImports
 from commonplace.memory.client.client import Patient
 from commonplace.memory.client.server import HttpMemoryServer
 from commonplace.memory.job_store import DynamoJobs
-from commonplace.memory.ports import Parts
+from commonplace.memory.jobs import LargeImports
+from commonplace.memory.parts import Parts
 from commonplace.memory.store import DynamoEntries
-from commonplace.memory.usage_store import DynamoUsage
+from commonplace.memory.usage import DynamoUsage
 from commonplace.search import providers
 from commonplace.search.store import DynamoVectorCaches
 from local.deployment import Deployment, find

@@ -12,7 +12,8 @@ from typing import Annotated
 import typer
 
 from commonplace.memory.entry_files import Parsed, combined, write
-from commonplace.memory.model import CATEGORIES, Role
+from commonplace.memory.lesson_words import CATEGORIES
+from commonplace.memory.model import Role
 from local.cli.kb.files import read_text, relative
 from local.errors import CommandError
 from local.files import write_whole

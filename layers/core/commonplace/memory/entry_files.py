@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from commonplace.kernel.errors import CommonplaceError, InvalidInput, TooLarge
 from commonplace.kernel.yaml import Reason, YamlError
 from commonplace.kernel.yaml import read as read_values
-from commonplace.memory.model import MAX_IMPORT, MAX_TAG_CHARACTERS, MAX_TAGS, EntryType, Role, content_hash
-from commonplace.memory.validation import content_of
+from commonplace.memory.model import MAX_IMPORT, MAX_TAG_CHARACTERS, MAX_TAGS, EntryType, Role, content_hash, content_of
 
 if TYPE_CHECKING:
     import yaml

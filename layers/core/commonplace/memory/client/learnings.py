@@ -12,7 +12,8 @@ from typing import Any
 
 from commonplace.kernel.errors import InvalidInput
 from commonplace.memory.entry_files import Seed, tags
-from commonplace.memory.model import CATEGORIES, ROLES, Category, Role
+from commonplace.memory.lesson_words import CATEGORIES, Category
+from commonplace.memory.model import ROLES, Role
 
 PENDING = "pending-"
 FILE_NAME = "LEARNINGS.yaml"

@@ -9,6 +9,7 @@ from pydantic import Field
 from commonplace.identity.authorization import Need, Verdict, judge
 from commonplace.kernel.errors import Forbidden, InvalidInput
 from commonplace.memory import validation
+from commonplace.memory.jobs import LargeImports, Rebuilding
 from commonplace.memory.model import BATCH, ENTRY_TYPES, MAX_IMPORT, ROLES, Import, Imported, Rebuilt, Status
 from commonplace.memory.personal_data import without_secrets
 from commonplace.memory.tools.answers import RecurrencePart, recurrence, recurrence_told
@@ -146,14 +147,14 @@ def kb_bulk_import(using: MemoryServices, call: Call, asked: ImportArguments) ->
     if (asked.entries is None) == (asked.handle is None):
         raise InvalidInput("Give `entries` to import, or the `handle` of an import, and not both.")
     if asked.handle is not None:
-        done = using.memory.import_progress(author, validation.handle(asked.handle))
+        done = LargeImports(using.memory).progress(author, validation.handle(asked.handle))
     else:
         entries = _given(asked.entries)
         items = validation.imports(entries)
         if any(isinstance(one, Import) and one.former for one in items):
             _admit(call)
         screened = using.entry_redaction.imports(items) if using.entry_redaction else without_secrets(items, entries)
-        done = using.memory.bulk_import(author, screened, skip_existing=asked.skip_existing, enough=enough)
+        done = LargeImports(using.memory).start(author, screened, asked.skip_existing, enough)
     data = _imported(done)
     return Answer(_import_told(data, done), data)
 
@@ -161,9 +162,9 @@ def kb_bulk_import(using: MemoryServices, call: Call, asked: ImportArguments) ->
 def kb_rebuild_embeddings(using: MemoryServices, call: Call, asked: RebuildArguments) -> Answer:
     author, enough = call.author, using.enough()
     if asked.handle is not None:
-        done = using.memory.rebuild_progress(author, validation.handle(asked.handle))
+        done = Rebuilding(using.memory).progress(author, validation.handle(asked.handle))
     else:
-        done = using.memory.rebuild(author, batch_size=asked.batch_size, clear_cache=asked.clear_cache, enough=enough)
+        done = Rebuilding(using.memory).start(author, asked.batch_size, asked.clear_cache, enough)
     data = RebuildProgress(total=done.total, processed=done.processed, status=done.status, handle=done.handle)
     return Answer(f"{done.processed} of {done.total} entries embedded anew: {_state(done)}", data)
 

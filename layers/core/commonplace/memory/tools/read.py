@@ -1,23 +1,25 @@
 """The tools `kb_get`, `kb_get_related`, `kb_list` and `kb_stats`, which read without a search."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
 from pydantic import Field
 
-from commonplace.memory import usage, validation
+from commonplace.memory import validation
 from commonplace.memory.model import (
     DEFAULT_LISTED,
     DEFAULT_RELATED,
     MAX_LISTED,
+    MAX_OFFSET,
     MAX_RELATED,
     MAX_RELEVANCE,
     Direction,
     Entry,
     EntryType,
     Mean,
+    Metrics,
     Order,
     Related,
     Role,
@@ -171,7 +173,7 @@ class ListArguments(SnakeCaseArguments):
     tags: list[str] | None = Field(None, description="Entries with all of them")
     entry_type: EntryType | None = None
     limit: int = Field(DEFAULT_LISTED, ge=1, le=MAX_LISTED)
-    offset: int = Field(0, ge=0, le=validation.MAX_OFFSET)
+    offset: int = Field(0, ge=0, le=MAX_OFFSET)
     order_by: Order = "created_at"
     order: Direction = "desc"
     source_story: str | None = Field(None, description="Entries of this story")
@@ -347,7 +349,7 @@ def kb_stats(using: MemoryServices, call: Call, asked: StatsArguments) -> Answer
         cache_size=stats.cache_size,
         queries=queries,
         recurrences=stats.recurrences,
-        metrics=dict(usage.told(using.memory.metrics(call.author))) if asked.metrics else None,
+        metrics=metrics_of(using.memory.metrics(call.author)) if asked.metrics else None,
     )
     return Answer(_figures_told(data), data)
 
@@ -375,3 +377,27 @@ def _figures_told(data: Figures) -> str:
             *([f"Metrics: {compact(data.metrics)}"] if data.metrics else []),
         )
     )
+
+
+def metrics_of(metrics: Metrics) -> dict[str, Any]:
+    """Return the four metrics as answers have them."""
+    return {
+        "tokens_per_story": {
+            "with_searches": asdict(metrics.tokens_with_searches),
+            "without_searches": asdict(metrics.tokens_without),
+            "of_answers": asdict(metrics.answer_tokens),
+        },
+        "recurrence": {
+            "recurrences": metrics.recurrences,
+            "most": [
+                {"id": one.id, "seen": one.seen, "first_story": one.first, "last_story": one.story}
+                for one in metrics.most
+            ],
+        },
+        "relevance": {
+            **asdict(metrics.relevance),
+            "votes": {str(vote): n for vote, n in metrics.votes.items()},
+            "lowest": [{"id": one.id, **asdict(one.mean)} for one in metrics.lowest],
+        },
+        "adoption": {**asdict(metrics.searches), "stories_that_searched": metrics.stories_that_searched},
+    }

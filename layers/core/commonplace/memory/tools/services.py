@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from commonplace.memory.model import DEFAULT_LIMIT, DEFAULT_MIN_CONFIDENCE
 
 if TYPE_CHECKING:
+    from commonplace.memory.entries import Memory
     from commonplace.memory.personal_data import EntryRedaction
-    from commonplace.memory.service import Memory
 
 WORK_SECONDS = 15.0
 """How long a call works at what may take longer; the rest goes on by itself."""

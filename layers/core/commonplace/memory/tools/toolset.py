@@ -13,8 +13,8 @@ from commonplace.web.mcp.declaration import Toolset
 from commonplace.web.mcp.skill import load
 
 if TYPE_CHECKING:
+    from commonplace.memory.entries import Memory
     from commonplace.memory.personal_data import EntryRedaction
-    from commonplace.memory.service import Memory
     from commonplace.web.mcp.context import ToolsetContext
 
 FOLDER = Path(__file__).parent / "skills" / "team-memory"
