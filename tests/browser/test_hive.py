@@ -6,9 +6,10 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from commonplace.hive import minhash
-from commonplace.hive.console.desk import Desk, plain
-from commonplace.hive.console.pages import hive_pages
+from commonplace.hive.console import HivePages, hive_pages
 from commonplace.hive.model import Mark
+from commonplace.hive.operations import HiveServices
+from commonplace.hive.passages import pieces
 from tests.browser.hosting import hosted
 from tests.browser.test_console import judged
 from tests.browser.visiting import SECONDS, Visit, visiting
@@ -29,7 +30,7 @@ def room() -> Room:
 @pytest.fixture
 def server(room: Room) -> Iterator[AuthorizationServer]:
     made = room.made
-    desk = Desk(made.hive, made.reviews, made.names, made.clock)
+    desk = HivePages(HiveServices(made.hive, made.reviews), made.names, made.clock)
     with hosted(console=lambda _: [hive_pages(desk)]) as running:
         yield running
 
@@ -199,7 +200,7 @@ def test_pages_of_the_hive_fit_and_are_for_everybody(
             ("/console/hive", "Contributions that wait"),
             (pending(1), "Review: general"),
             ("/console/hive/items", "Contributed knowledge"),
-            (item_page(9), plain(room.kept(9).title)),
+            (item_page(9), "".join(piece.text for piece in pieces(room.kept(9).title))),
             ("/console/hive/rules", "Rules for contributions"),
             ("/console/hive/figures", "Figures of contributions"),
         ):

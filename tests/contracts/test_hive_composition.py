@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.hive.composition import HiveServices, new_id, services
+from commonplace.hive.composition import new_id, services
 from commonplace.hive.model import Asked, AutoApproval, Draft, Rules
+from commonplace.hive.operations import HiveServices
 from commonplace.kernel import aws
 from commonplace.kernel.audit import Author
 from commonplace.kernel.environment import SettingsError

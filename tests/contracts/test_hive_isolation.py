@@ -27,7 +27,6 @@ from moto import mock_aws
 from ulid import ULID
 
 from commonplace.hive.model import ItemId
-from commonplace.hive.tools.services import HiveServices
 from commonplace.hive.tools.toolset import hive_toolset
 from commonplace.identity.principals import Principal
 from commonplace.kernel.audit import Author
@@ -125,7 +124,7 @@ def principal(person: Person) -> Principal:
 def application() -> Gateway:
     throttle = Throttle(Limiter(Counters(), Clock()), NO_LIMITS)
     app = create_app(
-        [hive_toolset(HiveServices(hive=cast(Any, NOW)))],
+        [hive_toolset(cast(Any, NOW))],
         Surface(base_url=BASE_URL, spend=throttle.spend),
         throttle=throttle,
         principals=ByToken({f"token-of-{'-'.join(person)}": principal(person) for person in PEOPLE}),
@@ -302,7 +301,7 @@ class Isolation(RuleBasedStateMachine):
     def public_knowledge_is_what_is_published(self) -> None:
         if not hasattr(self, "world"):
             return
-        shown = {one.id for one in self.world.store.published(100).contributions}
+        shown = {one.id for one in self.world.store.published()}
         assert shown == {one.id for one in self.known.values() if one.public}
 
     # how it is looked at

@@ -11,8 +11,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from commonplace.hive import minhash
 from commonplace.hive.model import AutoApproval, Contribution, ItemId, Report, Rules, content_hash
-from commonplace.hive.ports import Decided, SameText
 from commonplace.hive.records import places
+from commonplace.hive.refusals import Decided, SameText
 from commonplace.hive.store import DynamoContributions
 from commonplace.kernel.audit import AuditRecord
 from commonplace.kernel.audit_store import HIVE, DynamoAudit

@@ -66,7 +66,7 @@ def events(world: World, organisation: str = "acme") -> list[str]:
 
 
 def queue(world: World, organisation: str = "acme") -> list[Contribution]:
-    return list(world.store.pending(organisation, 100).contributions)
+    return list(world.store.pending(organisation))
 
 
 def seen_by(world: World, author: Author, id: ItemId) -> bool:
@@ -134,7 +134,7 @@ def test_what_is_published_and_deleted_at_once_is_gone_for_everybody(world: Worl
         assert world.store.get("acme", id) is None
         assert not seen_by(world, ACME, id)
         assert not seen_by(world, OTHER, id)
-        assert world.store.published(10).contributions == ()
+        assert list(world.store.published()) == []
         assert not world.contribute(OTHER, f"{TEXT} Round {round}.").duplicate
     assert id not in str(world.client.scan(TableName=world.records, ConsistentRead=True)["Items"])
 
@@ -146,7 +146,7 @@ def test_what_is_published_and_withdrawn_at_once_is_one_of_the_two(world: World)
     stored = world.store.get("acme", id)
     assert stored is not None
     assert seen_by(world, OTHER, id) == stored.is_public
-    assert [one.id for one in world.store.published(10).contributions] == ([id] if stored.is_public else [])
+    assert [one.id for one in world.store.published()] == ([id] if stored.is_public else [])
     assert world.store.stats("acme").published == int(stored.is_public)
 
 
@@ -184,7 +184,7 @@ def test_organisations_who_publish_the_same_text_at_once_stay_whole(world: World
         [partial(world.hive().publish, author, id, is_public=True) for author, id in zip(authors, ids, strict=True)]
     )
 
-    shown = {one.id for one in world.store.published(10).contributions}
+    shown = {one.id for one in world.store.published()}
     assert shown
     for author, id in zip(authors, ids, strict=True):
         stored = world.store.get(author.organisation, id)

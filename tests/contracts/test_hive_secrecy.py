@@ -474,7 +474,7 @@ class Secrecy(RuleBasedStateMachine):
         return result
 
     def decide(self, place: int, at: int | None, decide: Callable[[ItemId], Any], *, done: bool) -> None:
-        waiting = self.here.world.store.pending(PERSON[0], 100).contributions
+        waiting = list(self.here.world.store.pending(PERSON[0]))
         if waiting:
             self.arm("", at, ERRORS[place % 2], done=done)
             with suppress(Crash, CommonplaceError):

@@ -15,26 +15,26 @@ from commonplace.hive.model import (
     Counts,
     ItemId,
     Outcome,
-    Page,
     Report,
     Reported,
     Rules,
     Stats,
     Status,
 )
-from commonplace.hive.ports import Decided, SameText, unknown
-from commonplace.hive.records import is_id
-from commonplace.identity.roles import is_organisation
+from commonplace.hive.refusals import Decided, SameText, unknown
+from commonplace.hive.store import DynamoContributions
 from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.environment import is_organisation
 from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.records import is_id
 from tests.fakes.identity_stores import Clock, MemoryAudit
 
 REJECTED_SECONDS = 180 * 86_400
 DAY = 86_400
 
 
-class MemoryContributions:
-    """`commonplace.hive.ports.ContributionStore`.
+class MemoryContributions(DynamoContributions):
+    """The store of contributions, in memory.
 
     `down` has it answer nothing, as a table that does not. `announced` are the events that the table's stream would
     bring. `kept` has contributions by organisation and id.
@@ -101,26 +101,26 @@ class MemoryContributions:
             return len(self._with(organisation, "pending"))
 
     def pending(
-        self, organisation: str, limit: int, after: ItemId | None = None, *, newest_first: bool = False
-    ) -> Page:
+        self, organisation: str, after: str | None = None, *, newest: bool = False, page: int = 0
+    ) -> Iterator[Contribution]:
         with self.answering():
-            if newest_first:
-                return _page(_newest(self._with(organisation, "pending"), after), limit)
+            if newest:
+                return iter(_newest(self._with(organisation, "pending"), after))
             waiting = sorted(self._with(organisation, "pending"), key=lambda one: one.id)
             after = _known(after)
-            return _page([one for one in waiting if after is None or one.id > after], limit)
+            return iter([one for one in waiting if after is None or one.id > after])
 
-    def approved(self, organisation: str, limit: int, after: ItemId | None = None) -> Page:
+    def approved(self, organisation: str, after: str | None = None, *, page: int = 0) -> Iterator[Contribution]:
         with self.answering():
-            return _page(_newest(self._with(organisation, "approved"), after), limit)
+            return iter(_newest(self._with(organisation, "approved"), after))
 
-    def published(self, limit: int, after: ItemId | None = None) -> Page:
+    def published(self, after: str | None = None, *, page: int = 0) -> Iterator[Contribution]:
         with self.answering():
             public = [one for kept in self.kept.values() for one in kept.values() if one.is_public]
-            return _page(_newest(public, after), limit)
+            return iter(_newest(public, after))
 
     def of_account(
-        self, organisation: str, account: str, status: Status | None, after: ItemId | None
+        self, organisation: str, account: str, status: Status | None, after: str | None
     ) -> Iterator[Contribution]:
         with self.answering():
             own = [one for one in self._of(organisation).values() if one.account == account]
@@ -272,16 +272,12 @@ class MemoryContributions:
             self.announced.append({"table": "records", "pk": f"{one.organisation}#hive#items", "sk": one.id})
 
 
-def _newest(found: Sequence[Contribution], after: ItemId | None) -> list[Contribution]:
+def _newest(found: Sequence[Contribution], after: str | None) -> list[Contribution]:
     after = _known(after)
     before = [one for one in found if after is None or one.id < after]
     return sorted(before, key=lambda one: one.id, reverse=True)
 
 
-def _page(found: Sequence[Contribution], limit: int) -> Page:
-    return Page(tuple(found[:limit]), found[limit - 1].id if len(found) > limit else None)
-
-
-def _known(after: ItemId | None) -> ItemId | None:
+def _known(after: str | None) -> str | None:
     """What is no id is no place in a list."""
     return after if after and is_id(after) else None

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from commonplace.hive.model import Contribution, Counts, ItemId, Page, content_hash
+from commonplace.hive.model import Contribution, Counts, ItemId, content_hash
 from commonplace.kernel.errors import Unavailable
 
 CONTRIBUTED = "2026-11-01T08:00:00.000000Z"
@@ -29,7 +29,7 @@ def item(organisation: str, id: str, content: str, **told: Any) -> Contribution:
 
 
 class FakeItems:
-    """The part of `hive.ports.ContributionStore` that index and search read."""
+    """The part of the store of contributions that index and search read."""
 
     def __init__(self) -> None:
         self.kept: dict[ItemId, Contribution] = {}
@@ -56,9 +56,11 @@ class FakeItems:
             if one.status == "approved" and one.organisation == owners[id]
         }
 
-    def pending(self, organisation: str, limit: int) -> Page:
+    def pending(
+        self, organisation: str, after: str | None = None, *, newest: bool = False, page: int = 0
+    ) -> Iterator[Contribution]:
         waiting = [one for one in self.kept.values() if (one.organisation, one.status) == (organisation, "pending")]
-        return Page(tuple(sorted(waiting, key=lambda one: one.id)[:limit]), None)
+        return iter(sorted(waiting, key=lambda one: one.id))
 
     def organisations(self) -> Iterator[str]:
         return iter(sorted({one.organisation for one in self.kept.values()}))

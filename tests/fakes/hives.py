@@ -18,7 +18,7 @@ START = datetime(2026, 11, 23, 8, tzinfo=UTC)
 
 
 class WordSearch:
-    """`hive.ports.Search`: items that share a word with the query, those that share most first."""
+    """The search: items that share a word with the query, those that share most first."""
 
     def __init__(self, store: MemoryContributions, names: dict[str, str]) -> None:
         self.store, self.names = store, names

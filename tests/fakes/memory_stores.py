@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from commonplace.identity.roles import is_organisation
 from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.environment import is_organisation
 from commonplace.kernel.errors import Unavailable
 from commonplace.memory.facets import AllCounts, Counts, Key, Place, Tally, counts, keys
 from commonplace.memory.job_store import (

@@ -69,6 +69,6 @@ def pair(world: World, era: str) -> Iterator[Pair]:
 
 def withdraw_everything(world: World) -> None:
     """The next test finds no public knowledge of this one's."""
-    for one in world.store.published(100).contributions:
+    for one in list(world.store.published()):
         world.hive().publish(Author(organisation=one.organisation), one.id, is_public=False)
         world.take(one.organisation, [one.id])

@@ -11,9 +11,9 @@ import yaml
 from markdown_it import MarkdownIt
 
 from commonplace.hive.model import AutoApproval, Draft, Rules
+from commonplace.hive.operations import NOTICE
 from commonplace.hive.review import Reviews
 from commonplace.hive.service import Hive
-from commonplace.hive.tools.services import NOTICE
 from tests.conformance.hive.worlds import Agent
 from tests.fakes.hive import MemoryContributions
 from tests.unit.web.mcp.talking import text_of

@@ -106,7 +106,7 @@ def test_whose_knowledge_it_is_comes_from_the_token_alone(pair: Pair, name: str)
     if not made.is_error:
         stored = pair.world.store.get(pair.one.organisation, made.structured_content["contribution_id"])
         assert stored is not None
-    assert [one.content for one in pair.world.store.pending(pair.two.organisation, 10).contributions] == []
+    assert [one.content for one in pair.world.store.pending(pair.two.organisation)] == []
 
 
 def test_a_search_gives_what_is_ones_own_and_what_is_public(pair: Pair) -> None:
@@ -151,7 +151,7 @@ def test_nothing_is_written_before_the_redaction_has_answered(agent: Agent) -> N
 
 def test_a_contribution_waits_and_is_no_item(agent: Agent) -> None:
     id = agent.add(LESSON)
-    assert [one.id for one in agent.world.store.pending(agent.organisation, 10).contributions] == [id]
+    assert [one.id for one in agent.world.store.pending(agent.organisation)] == [id]
     assert list(agent.world.store.versions(agent.organisation)) == []
 
 

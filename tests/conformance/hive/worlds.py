@@ -10,7 +10,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client
 
 from commonplace.hive.model import ItemId
-from commonplace.hive.tools.services import HiveServices
+from commonplace.hive.operations import HiveServices
 from commonplace.hive.tools.toolset import hive_toolset
 from commonplace.identity.principals import Principal
 from commonplace.kernel.audit import Author
@@ -90,7 +90,7 @@ def calling(
         scopes=frozenset({f"hive:{level}"}),
         account=account,
     )
-    services = HiveServices(hive=world.hive())
+    services = HiveServices(world.hive(), world.reviews())
     server = build_server([hive_toolset(services)], Surface())
     app = serving(server, Caller(principal, address="192.0.2.1"))
     author = Author(organisation=organisation, account=account, name=f"agent:{account[:4]}")

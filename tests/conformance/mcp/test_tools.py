@@ -14,7 +14,6 @@ from tokenizers import Tokenizer
 from commonplace.documents.content.library import Library
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
-from commonplace.hive.tools.services import HiveServices
 from commonplace.hive.tools.toolset import hive_toolset
 from commonplace.memory.tools.services import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
@@ -77,7 +76,7 @@ def shown_to_models(tools: list[dict[str, Any]]) -> str:
 def toolset_of(name: str) -> Toolset:
     nothing: Any = None
     if name == "hive":
-        return hive_toolset(HiveServices(hive=nothing))
+        return hive_toolset(nothing)
     if name == "memory":
         return memory_toolset(MemoryServices(memory=nothing))
     if name == "reference":

@@ -8,7 +8,6 @@ import pytest
 
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
-from commonplace.hive.tools.services import HiveServices
 from commonplace.hive.tools.toolset import hive_toolset
 from commonplace.identity.principals import TIERS
 from commonplace.memory.tools.services import MemoryServices
@@ -46,7 +45,7 @@ def referring() -> Toolset:
 
 def contributing() -> Toolset:
     nothing: Any = None
-    return hive_toolset(HiveServices(hive=nothing))
+    return hive_toolset(nothing)
 
 
 MEMORY_TABLE = {row[0].strip("`"): row[1:] for row in rows(section(MEMORY_PAGE, "Tools")) if row[0].startswith("`kb_")}

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from commonplace.hive import minhash
-from commonplace.hive.console.desk import Desk
-from commonplace.hive.console.pages import hive_pages
+from commonplace.hive.console import HivePages, hive_pages
 from commonplace.hive.model import AutoApproval, Contribution, Counts, ItemId, Mark, Rules
+from commonplace.hive.operations import HiveServices
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Unavailable
 from commonplace.site.console.pages import pages as home_pages
@@ -32,7 +32,7 @@ class Room:
     audit: MemoryAudit = field(default_factory=MemoryAudit)
 
     def __post_init__(self) -> None:
-        desk = Desk(self.made.hive, self.made.reviews, self.made.names, self.made.clock)
+        desk = HivePages(HiveServices(self.made.hive, self.made.reviews), self.made.names, self.made.clock)
         self.deployment = Deployment(
             lambda _: [home_pages(PUBLIC), hive_pages(desk)],
             standings=Accounts({ALICE: standing("vibecoder"), CAROL: standing("vibecoder"), BOB: standing("member")}),

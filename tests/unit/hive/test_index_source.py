@@ -9,7 +9,6 @@ import pytest
 from commonplace.hive.capability import HIVE
 from commonplace.hive.index_source import ITEMS, StoredItems, of_item, record_id, record_of
 from commonplace.hive.model import ItemId
-from commonplace.hive.ports import ContributionStore
 from commonplace.search.near_duplicates import FEWEST_WORDS
 from commonplace.search.records import RecordId
 from commonplace.search.source import FOR_EVER
@@ -27,7 +26,7 @@ def body(pk: str, sk: str = ID, table: str = "records") -> str:
 def source(*items: object) -> StoredItems:
     kept = FakeItems()
     kept.put(*items)  # type: ignore[arg-type]
-    return StoredItems(cast(ContributionStore, kept))
+    return StoredItems(cast(Any, kept))
 
 
 def test_the_room_declares_the_records_that_its_index_is_made_of() -> None:

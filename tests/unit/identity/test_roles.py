@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from commonplace.identity.accounts import Standing
-from commonplace.identity.roles import MappedStandings, Role, RoleMap, RoleMapError, hat_id, is_organisation
+from commonplace.identity.roles import MappedStandings, Role, RoleMap, RoleMapError, hat_id
+from commonplace.kernel.environment import is_organisation
 from commonplace.kernel.errors import Unavailable
 from tests.fakes.ethereum import FakeHats
 from tests.fakes.identity_stores import Clock

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from commonplace.hive.deployment import NO_MODEL, DeploymentConfiguration
@@ -20,7 +21,7 @@ from commonplace.search.embeddings import model_fingerprint, no_memories
 from commonplace.search.indexer import Enough, Message, Note, Report, complete, never, nobody_waits
 
 if TYPE_CHECKING:
-    from commonplace.hive.ports import ContributionStore
+    from commonplace.hive.store import DynamoContributions
     from commonplace.search.collections import IndexContext
     from commonplace.search.operations import Operations
 
@@ -69,7 +70,7 @@ class Upkeep:
     def __init__(
         self,
         operations: Operations,
-        store: ContributionStore,
+        store: DynamoContributions,
         configuration: DeploymentConfiguration,
         configured: str,
         *,
@@ -118,7 +119,7 @@ class Upkeep:
         oldest = [
             one.contributed_at
             for organisation in self._store.organisations()
-            for one in self._store.pending(organisation, 1).contributions
+            for one in islice(self._store.pending(organisation, page=1), 1)
         ]
         if not oldest:
             return 0.0

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from ulid import ULID
 
 from commonplace.hive.deployment import DeploymentConfiguration
 from commonplace.hive.model import ItemId
+from commonplace.hive.operations import HiveServices
 from commonplace.hive.review import Reviews
 from commonplace.hive.search import HiveSearch
 from commonplace.hive.service import Hive, Parts, stamp
@@ -38,14 +38,6 @@ COUNT_SECONDS = 0.5
 
 READERS = 8
 """Bands of a signature that are asked for at the same time."""
-
-
-@dataclass(frozen=True, slots=True)
-class HiveServices:
-    """What agents do, and what reviewers do."""
-
-    hive: Hive
-    reviews: Reviews
 
 
 def services(environ: Mapping[str, str], settings: RetrievalSettings, objects: ObjectStore) -> HiveServices:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 
 from commonplace.hive.model import Contribution, ItemId
-from commonplace.hive.ports import ContributionStore
+from commonplace.hive.store import DynamoContributions
 from commonplace.kernel.events import ChangedRecord
 from commonplace.search.chunks import chunk_body
 from commonplace.search.near_duplicates import fingerprint
@@ -80,7 +80,7 @@ class StoredItems:
     Reads of the store are consistent, and an id is never used again: an item that is not found is gone for ever.
     """
 
-    def __init__(self, store: ContributionStore) -> None:
+    def __init__(self, store: DynamoContributions) -> None:
         self._store = store
 
     def named(self, body: str) -> tuple[RecordId, ...]:

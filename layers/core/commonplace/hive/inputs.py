@@ -4,18 +4,15 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from commonplace.hive.cursors import decode_cursor
 from commonplace.hive.model import (
     MAX_LABEL_CHARACTERS,
     MAX_RUN_CHARACTERS,
     MAX_TAG_CHARACTERS,
     MAX_TAGS,
-    Asked,
-    Category,
     Draft,
     ItemId,
 )
-from commonplace.hive.ports import unknown
+from commonplace.hive.refusals import unknown
 from commonplace.hive.service import stamp
 from commonplace.kernel.errors import InvalidInput
 from commonplace.kernel.terms import compatible_length
@@ -39,19 +36,6 @@ def moment(text: str, name: str) -> str:
         raise InvalidInput(
             f"{name} is not a time.", hint="Write a date or a time of ISO 8601: 2026-11-23 or 2026-11-23T18:00:00Z."
         ) from None
-
-
-def search_request(
-    query: str, *, category: Category | None, limit: int, cursor: str | None, as_of: str | None, as_of_name: str
-) -> Asked:
-    """Raises InvalidInput for a cursor or a time that is none; `as_of_name` is what the interface calls the time."""
-    return Asked(
-        query=query,
-        category=category,
-        limit=limit,
-        offset=0 if cursor is None else decode_cursor(cursor),
-        as_of=None if as_of is None else moment(as_of, as_of_name),
-    )
 
 
 def draft(

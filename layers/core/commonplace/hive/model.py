@@ -8,7 +8,12 @@ an agent sent is nowhere.
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NewType, get_args
+from typing import Annotated, Literal, NewType, get_args
+
+from pydantic import Field
+
+AN_ID = "`hv_` and a ULID."
+TIMES = "ISO 8601, UTC."
 
 ItemId = NewType("ItemId", str)
 """`hv_{ULID}`: text order is the order of time. A contribution keeps it when it is approved; never used again."""
@@ -102,7 +107,7 @@ class Mark:
     """Stable: `override`, `hidden-text`, `exfiltration`."""
     sentence: str
     """For the reviewer."""
-    start: int
+    start: Annotated[int, Field(description="First character of the content.")]
     end: int
 
 
@@ -111,14 +116,13 @@ class Contribution:
     """One contribution, as it is kept. Times are ISO 8601, UTC, with microseconds and `Z`: text order is time order."""
 
     organisation: str
-    id: ItemId
+    id: Annotated[ItemId, Field(description=AN_ID)]
     status: Status
-    content: str
-    """Stripped; empty of what is rejected."""
+    content: Annotated[str, Field(description="Stripped; empty of what is rejected.")]
     content_hash: str
     category: Category
     confidence: float
-    contributed_at: str
+    contributed_at: Annotated[str, Field(description=TIMES)]
     valid_at: str
     """Since when it is true in the world; when it was contributed, unless a reviewer knows better."""
     account: str
@@ -132,30 +136,26 @@ class Contribution:
     run_id: str | None = None
     signature: str = ""
     """What near duplicates share (`hive.minhash`), in hex."""
-    near: tuple[ItemId, ...] = ()
-    """Near duplicates when it came, of its own organisation and of public knowledge."""
-    marks: tuple[str, ...] = ()
-    """Codes of `Mark`s: what has any is never approved by a rule."""
-    redactions: Mapping[str, int] = field(default_factory=dict)
-    """How many placeholders of each kind it has."""
+    near: Annotated[tuple[ItemId, ...], Field(description="Ids of near duplicates when it came.")] = ()
+    marks: Annotated[tuple[str, ...], Field(description="Codes of what in it gives instructions to agents.")] = ()
+    """What has any is never approved by a rule."""
+    redactions: Annotated[Mapping[str, int], Field(description="Placeholders of each kind.")] = field(
+        default_factory=dict
+    )
     sensitive: bool = False
     """A reviewer asks for a second look."""
     decided_at: str | None = None
-    decided_by: str | None = None
-    """The reviewer's `Author.name`, or `rule:{id}`."""
-    reason: str | None = None
-    """Of a rejection or an invalidation; the contributor is shown it."""
+    decided_by: Annotated[str | None, Field(description="A reviewer, or `rule:{id}`.")] = None
+    reason: Annotated[str | None, Field(description="Why it was rejected, or is not valid any more.")] = None
     is_public: bool = False
     published_at: str | None = None
-    invalid_at: str | None = None
-    """Since when it is not true any more."""
-    expired_at: str | None = None
-    """When that was recorded."""
+    invalid_at: Annotated[str | None, Field(description="Since when it is not true any more.")] = None
+    expired_at: Annotated[str | None, Field(description="When that was recorded.")] = None
     revision: int = 1
     """Grows with every change: orders writes, and those of the index."""
 
     @property
-    def title(self) -> str:
+    def title(self) -> Annotated[str, Field(description="The first 80 characters.")]:
         return title_of(self.content)
 
     @property
@@ -191,19 +191,21 @@ class Quality:
 class Contributed:
     """`duplicate`: the same text was there already, and `id` and `status` are its own."""
 
-    id: ItemId
+    id: Annotated[ItemId, Field(description=AN_ID)]
     status: Status
     category: Category
     duplicate: bool = False
 
     @property
-    def told(self) -> Literal["queued", "approved"]:
-        """The status as agents are told it (seed 004)."""
+    def answer_status(
+        self,
+    ) -> Annotated[Literal["queued", "approved"], Field(description="queued waits for a reviewer")]:
+        """The status in the words of seed 004."""
         return "queued" if self.status == "pending" else "approved"
 
     @property
-    def message(self) -> str:
-        if self.told == "queued":
+    def message(self) -> Annotated[str, Field(description="What became of it, in a sentence.")]:
+        if self.status == "pending":
             return WAITS_ALREADY if self.duplicate else QUEUED
         return THERE_ALREADY if self.duplicate else AT_ONCE
 
@@ -227,10 +229,15 @@ class Item:
     contribution: Contribution
     counts: Counts
     quality: Quality
-    attribution: str
-    """The public name of its organisation."""
+    attribution: Annotated[str, Field(description="Public name of the organisation that contributed it.")]
     own: bool
-    """Whether it belongs to whoever asks: only then is the agent shown."""
+    """Whether it belongs to the caller's organisation."""
+
+    @property
+    def agent(
+        self,
+    ) -> Annotated[str | None, Field(description="Who contributed it; null for other organisations.")]:
+        return self.contribution.agent if self.own else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,24 +256,6 @@ class SearchAnswer:
     next_offset: int | None
     fallback: bool = False
     hint: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
-    """A page of what the caller's own account contributed, newest first."""
-
-    status: Literal["all", "pending", "approved", "rejected"] = "all"
-    category: Category | None = None
-    limit: int = DEFAULT_LISTED
-    after: ItemId | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Contributions, and the id after which the next page begins; None on the last."""
-
-    contributions: tuple[Contribution, ...]
-    after: ItemId | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,10 +278,19 @@ class Reported:
 
     id: ItemId
     outcome: Outcome
-    counted: bool
-    repeated: bool = False
-    """This agent has reported on the item in this run before; that first report stands."""
+    counted: Annotated[bool, Field(description="False where your organisation reported the same of the item today.")]
+    repeated: Annotated[
+        bool, Field(description="True where you reported on it in this task before: that report stands.")
+    ] = False
     counts: Counts = field(default_factory=Counts)
+
+    @property
+    def message(self) -> str:
+        if self.repeated:
+            return "You have reported on this item in this task before: that report stands."
+        if not self.counted:
+            return "Recorded, not counted: your organisation reported this of the item today."
+        return "Counted."
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,17 +300,26 @@ class Near:
     contribution: Contribution
     similarity: float
     by: Literal["words", "meaning"]
+    own: Annotated[bool, Field(description="False is public knowledge of another organisation.")] = True
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What a reviewer is shown of a contribution."""
+    """What to know of a contribution before deciding."""
 
     contribution: Contribution
     marks: tuple[Mark, ...]
     near: tuple[Near, ...]
     item: Item | None = None
-    """Of what is approved: counts, quality."""
+    """Counts and quality of what is approved."""
+
+    @property
+    def counts(self) -> Counts:
+        return self.item.counts if self.item else Counts()
+
+    @property
+    def quality(self) -> Annotated[Quality | None, Field(description="Of what is approved.")]:
+        return self.item.quality if self.item else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -350,8 +357,7 @@ class Contributor:
 
     agent: str
     pending: int
-    refused: int
-    """Contributions that were over its limits, within the last day."""
+    refused: Annotated[int, Field(description="Over its limits, within the last day.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -365,15 +371,11 @@ class Stats:
     contributed: int
     """All that were ever queued."""
     published: int
-    retrieved: int
-    """How often items of others were fetched by this organisation's agents."""
-    served: int
-    """How often its own items were fetched, by whomever."""
+    retrieved: Annotated[int, Field(description="Fetches of others' items by your agents.")]
+    served: Annotated[int, Field(description="Fetches of your items by anybody.")]
     oldest_pending: str | None
     by_category: Mapping[Category, int]
     """Of items."""
     contributors: tuple[Contributor, ...] = ()
-    model: str = ""
-    """Name and revision of the model whose vectors are searched, kept at the first start."""
-    model_changed: bool = False
-    """Another one is configured than was kept."""
+    model: Annotated[str, Field(description="Whose vectors are searched, as stored at the first start.")] = ""
+    model_changed: Annotated[bool, Field(description="Another one is configured than was stored.")] = False

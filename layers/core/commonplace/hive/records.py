@@ -14,9 +14,9 @@ from typing import Any
 
 from commonplace.hive import minhash
 from commonplace.hive.model import Contribution, Counts, Status
-from commonplace.identity.roles import is_organisation
 from commonplace.kernel.environment import PUBLIC
 from commonplace.kernel.items import Item, decoded, encode, key
+from commonplace.kernel.records import Room
 from commonplace.kernel.table import Table, Write
 
 POINTERS = f"{PUBLIC}#hive"
@@ -26,22 +26,13 @@ REJECTED_SECONDS = 180 * 86_400
 
 SHARDS, SHARDS_OF_AN_AGENT = 32, 8
 """Items over which figures are spread: of 32 writers at the same moment few meet."""
-MAX_ID_CHARACTERS = 100
 
 Where = tuple[str, str]
 """`pk` and `sk`."""
 
 
-def room(organisation: str, name: str) -> str:
-    """The partition of one kind of records. Raises ValueError for what cannot name an organisation."""
-    if not is_organisation(organisation):
-        raise ValueError("no organisation, no hive")
-    return f"{organisation}#hive#{name}"
-
-
-def is_id(text: str) -> bool:
-    """Whether this may be a name that we gave: anything else is not there, and perhaps no key at all."""
-    return 0 < len(text) <= MAX_ID_CHARACTERS and text.isascii() and text.isprintable() and "#" not in text
+room = Room("hive", Contribution).partition
+"""The partition of one kind of records of an organisation: `room("acme", "items")`."""
 
 
 def places(one: Contribution | None) -> dict[Where, Item]:

@@ -1,41 +1,40 @@
 """What reviewers do with the hive: look through the queue, decide, make rules, invalidate (`hive:admin`)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 
 from commonplace.hive import minhash, orders
 from commonplace.hive.model import (
     CATEGORIES,
     MAX_ALLOWED,
-    MAX_LISTED,
     MAX_PATTERN_CHARACTERS,
     MAX_PATTERNS,
     MAX_REASON_CHARACTERS,
     MAX_RULES,
     MAX_SHARE,
-    Category,
     Contribution,
     Counts,
     Item,
     ItemId,
     Near,
-    Page,
     Review,
     Rules,
     Stats,
     content_hash,
 )
 from commonplace.hive.passages import PLACEHOLDER
-from commonplace.hive.ports import Decided, SameText, unknown
+from commonplace.hive.refusals import Decided, SameText, unknown
 from commonplace.hive.service import NEAREST, Parts, changed_meanwhile, decided
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Conflict, InvalidInput, Unavailable
+from commonplace.kernel.records import PAGE
 from commonplace.redaction.model import Kind
 
 SIMILAR_MEANING = 0.75
 """Cosine from which on an item is shown beside a contribution."""
-LOOKED = 500
-"""Contributions that are read for one page of a filter."""
+TOGETHER = 20
+"""Items whose counts are read at once."""
 
 
 class Reviews:
@@ -50,51 +49,23 @@ class Reviews:
         return self._store.waiting(author.organisation)
 
     def pending(
-        self,
-        author: Author,
-        limit: int = MAX_LISTED,
-        after: ItemId | None = None,
-        *,
-        category: Category | None = None,
-        marked: bool = False,
-        sensitive: bool = False,
-        newest_first: bool = False,
-    ) -> Page:
-        """The queue, oldest first: only of a category, only what is marked, or flagged.
-
-        With any of these at most LOOKED contributions are read, so that a page may be short and not the last.
-        """
-        limit = max(1, min(limit, MAX_LISTED))
-        if category is None and not marked and not sensitive:
-            return self._store.pending(author.organisation, limit, after, newest_first=newest_first)
-        found: list[Contribution] = []
-        for _ in range(LOOKED // MAX_LISTED):
-            page = self._store.pending(author.organisation, MAX_LISTED, after, newest_first=newest_first)
-            for one in page.contributions:
-                if category in (None, one.category) and (one.marks or not marked) and (one.sensitive or not sensitive):
-                    found.append(one)
-                if len(found) == limit:
-                    last = one is page.contributions[-1] and page.after is None
-                    return Page(tuple(found), None if last else one.id)
-            after = page.after
-            if after is None:
-                break
-        return Page(tuple(found), after)
+        self, author: Author, after: str | None = None, *, newest: bool = False, page: int = PAGE
+    ) -> Iterator[Contribution]:
+        """Yield the queue, oldest first, after an id; `page` contributions are read at once."""
+        return self._store.pending(author.organisation, after, newest=newest, page=page)
 
     def items(
-        self, author: Author, *, public: bool = False, limit: int = MAX_LISTED, after: ItemId | None = None
-    ) -> Page:
-        """The two feeds, newest first: the organisation's own items, or public knowledge."""
-        limit = max(1, min(limit, MAX_LISTED))
-        if public:
-            return self._store.published(limit, after)
-        return self._store.approved(author.organisation, limit, after)
-
-    def seen(self, author: Author, page: Page) -> list[Item]:
-        """The items of a page of a feed as the author sees them, with what became of them."""
-        found = self._store.items({one.id: one.organisation for one in page.contributions})
-        there = [found[one.id] for one in page.contributions if one.id in found]
-        return [self._parts.item(author.organisation, *one) for one in there]
+        self, author: Author, after: str | None = None, *, public: bool = False, page: int = TOGETHER
+    ) -> Iterator[Item]:
+        """Yield one of the two feeds, newest first: the organisation's own items, or public knowledge."""
+        found = (
+            self._store.published(after, page=page)
+            if public
+            else self._store.approved(author.organisation, after, page=page)
+        )
+        while part := list(islice(found, page)):
+            read = self._store.items({one.id: one.organisation for one in part})
+            yield from (self._parts.item(author.organisation, *read[one.id]) for one in part if one.id in read)
 
     def show(self, author: Author, id: ItemId) -> Review:
         """A contribution with what to know before deciding. Raises NotFound."""
@@ -249,27 +220,30 @@ class Reviews:
         return new
 
     def _near(self, contribution: Contribution) -> tuple[Near, ...]:
-        """By words what waits or is approved, by meaning what is approved; none where the index does not answer."""
+        """By words what is pending or approved, by meaning what is approved; none where the index does not answer."""
         if not contribution.content:
             return ()
-        found: dict[ItemId, Near] = {}
-        for one in self._store.near(contribution.organisation, contribution.signature):
-            similarity = minhash.similarity(contribution.signature, one.signature)
-            if one.id != contribution.id:
-                found[one.id] = Near(one, round(similarity, 4), "words")
-        for one, similarity in self._meant(contribution):
-            if one.id not in found or found[one.id].similarity < similarity:
-                found[one.id] = Near(one, round(similarity, 4), "meaning")
-        return tuple(sorted(found.values(), key=lambda near: -near.similarity)[:NEAREST])
-
-    def _meant(self, contribution: Contribution) -> Sequence[tuple[Contribution, float]]:
+        own = contribution.organisation
+        found = {
+            one.id: Near(
+                one,
+                round(minhash.similarity(contribution.signature, one.signature), 4),
+                "words",
+                own=one.organisation == own,
+            )
+            for one in self._store.near(own, contribution.signature)
+            if one.id != contribution.id
+        }
         try:
-            similar = self._parts.search.similar(contribution.organisation, contribution.content, NEAREST + 1)
+            similar = self._parts.search.similar(own, contribution.content, NEAREST + 1)
         except Unavailable:
-            return ()
+            similar = ()
         near = [(id, cosine) for id, cosine in similar if cosine >= SIMILAR_MEANING and id != contribution.id]
-        items = self._store.visible(contribution.organisation, [id for id, _ in near])
-        return [(items[id][0], cosine) for id, cosine in near if id in items]
+        items = self._store.visible(own, [id for id, _ in near])
+        for id, cosine in near:
+            if id in items and (id not in found or found[id].similarity < cosine):
+                found[id] = Near(items[id][0], round(cosine, 4), "meaning", own=items[id][0].organisation == own)
+        return tuple(sorted(found.values(), key=lambda near: -near.similarity)[:NEAREST])
 
 
 def already_decided(contribution: Contribution) -> Conflict:

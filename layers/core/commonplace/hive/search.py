@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from commonplace.hive.index_source import address
 from commonplace.hive.model import Asked, Contribution, Counts, Found, ItemId, SearchAnswer
-from commonplace.hive.ports import ContributionStore
 from commonplace.hive.quality import item_of, quality
+from commonplace.hive.store import DynamoContributions
 from commonplace.search.candidates import CANDIDATES_PER_LEG, TOKEN_DEPTH, Ranked, Retrieval, Stopwatch
 from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.filters import Filters
@@ -58,7 +58,7 @@ class Placed(NamedTuple):
 
 
 class HiveSearch:
-    """`hive.ports.Search` over the index of the collection `contributions`.
+    """A search over the index of the collection `contributions`.
 
     Several `embeddings` are those of the index that answers and of the one that is to take its place. `names` are the
     public names of organisations. `clock` tells seconds, for timings.
@@ -68,7 +68,7 @@ class HiveSearch:
         self,
         engine: Engine,
         embeddings: Sequence[EmbeddingProvider],
-        store: ContributionStore,
+        store: DynamoContributions,
         names: Mapping[str, str],
         *,
         fusion: Fusion | None = None,

@@ -4,19 +4,20 @@ A contribution is stripped, hashed, validated and put into quarantine, in this o
 what was sent is in the memory of this process alone.
 """
 
+from __future__ import annotations
+
 import hashlib
 import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from commonplace.hive import minhash, orders, quality
 from commonplace.hive.model import (
     CATEGORIES,
-    DEFAULT_LISTED,
     MAX_CONTENT,
-    MAX_LISTED,
     MAX_SHARE,
     MIN_CONTENT,
     REJECTED,
@@ -29,16 +30,15 @@ from commonplace.hive.model import (
     Draft,
     Item,
     ItemId,
-    Listing,
     Outcome,
-    Page,
     Report,
     Reported,
     Rules,
     SearchAnswer,
+    Status,
     content_hash,
 )
-from commonplace.hive.ports import ContributionStore, Decided, Search, unknown
+from commonplace.hive.refusals import Decided, unknown
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput, RateLimited, Unavailable
 from commonplace.kernel.limits import Limiter, Quota
@@ -46,6 +46,10 @@ from commonplace.kernel.telemetry import count
 from commonplace.kernel.terms import compatible_length
 from commonplace.redaction.model import Policy, Redacted
 from commonplace.redaction.ports import Redactor
+
+if TYPE_CHECKING:
+    from commonplace.hive.search import HiveSearch
+    from commonplace.hive.store import DynamoContributions
 
 logger = logging.getLogger(__name__)
 
@@ -74,9 +78,9 @@ class Parts:
     `clock` returns the time with its zone, `new_id` makes ids in the order of time.
     """
 
-    store: ContributionStore
+    store: DynamoContributions
     redactor: Redactor
-    search: Search
+    search: HiveSearch
     limiter: Limiter
     clock: Callable[[], datetime]
     new_id: Callable[[], ItemId]
@@ -154,18 +158,9 @@ class Hive:
         contribution, counts = self._visible(author, id)
         return self._parts.item(author.organisation, contribution, counts)
 
-    def list(self, author: Author, listing: Listing) -> Page:
-        """What the author's own account contributed, newest first."""
-        status = None if listing.status == "all" else listing.status
-        limit = max(1, min(listing.limit or DEFAULT_LISTED, MAX_LISTED))
-        found: list[Contribution] = []
-        for one in self._store.of_account(author.organisation, author.account, status, listing.after):
-            if listing.category not in (None, one.category):
-                continue
-            if len(found) == limit:
-                return Page(tuple(found), found[-1].id)
-            found.append(one)
-        return Page(tuple(found), None)
+    def of_account(self, author: Author, status: Status | None, after: str | None) -> Iterator[Contribution]:
+        """Yield what the author's own account contributed, newest first, after an id."""
+        return self._store.of_account(author.organisation, author.account, status, after)
 
     def delete(self, author: Author, id: ItemId, *, reviewer: bool = False) -> None:
         """Removes what the author's own account contributed; a reviewer removes anything of the organisation.

@@ -1,4 +1,4 @@
-"""Contributions on DynamoDB, table `records`: `hive.ports.ContributionStore`.
+"""Contributions on DynamoDB, table `records`.
 
 A write brings the items of a contribution (`hive.records`) from one state to the next, in one transaction with its
 audit record and the figures. Of concurrent writers one succeeds; the others see a condition fail, read again, and
@@ -24,20 +24,20 @@ from commonplace.hive.model import (
     Contributor,
     Counts,
     ItemId,
-    Page,
     Report,
     Reported,
     Rules,
     Stats,
     Status,
 )
-from commonplace.hive.ports import Decided, SameText, unknown
-from commonplace.hive.records import POINTERS, ROOMS, ContributionTable, contribution_of, epoch, is_id, room
+from commonplace.hive.records import POINTERS, ROOMS, ContributionTable, contribution_of, epoch, room
+from commonplace.hive.refusals import Decided, SameText, unknown
 from commonplace.kernel.audit import Lost
-from commonplace.kernel.audit_store import HIVE, audit_writes
+from commonplace.kernel.audit_store import HIVE
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.items import Item, decoded, encode, key
 from commonplace.kernel.parallel import Parallel
+from commonplace.kernel.records import PAGE, Change, Records, is_id
 from commonplace.kernel.table import Write
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ DAY_MARK_SECONDS = 3 * 86_400
 REFUSED_HOURS = 24
 ATTEMPTS = 10
 """Of one transaction, while others write the same items."""
-ROUNDS = 12
+PUBLISHED_TOGETHER = 50
+"""Published items that are read at once: each is two keys of a batch."""
 MAX_NEAR = 20
 """Looked at in each band, the newest, and given back."""
 MINE_TOGETHER = 33
@@ -60,7 +61,13 @@ MINE_TOGETHER = 33
 
 
 class DynamoContributions:
-    """Contributions, what became of them, and the rules of organisations."""
+    """Contributions, what became of them, and the rules of organisations. All methods raise Unavailable.
+
+    Reads are consistent. Each call concerns one organisation, which comes first. A mutation and its audit record are
+    one transaction. Keys begin `{organisation}#hive#`: `pending`, `items`, `rejected`, `hashes`, `mine#{account}`,
+    `counts`, `outcomes`, `figures`, `rules`; what is published has a pointer under `public#hive`, and its hash under
+    `public#hive#hashes`.
+    """
 
     def __init__(
         self,
@@ -79,33 +86,42 @@ class DynamoContributions:
         """
         self._table = ContributionTable(client, records, attempts=ATTEMPTS, sleep=sleep)
         self._counted = ContributionTable(hasty or client, records, attempts=ATTEMPTS, sleep=sleep)
-        self._activity = activity
+        self._records = Records(self._table, activity, HIVE)
         self._parallel = parallel or Parallel()
         self._clock = clock
         self._named: set[str] = set()
 
     def add(self, contribution: Contribution, audit: AuditRecord) -> tuple[ItemId, Status]:
+        """Store it as `pending`, or as `approved` by a rule, unless its organisation or public knowledge has the text.
+
+        Returns who has the text now: of concurrent callers one its own id, the others that same id.
+        """
         if contribution.status == "rejected":
             raise ValueError("what is rejected was pending before")
-        self._name(contribution.organisation)
-        for _ in range(ROUNDS):
-            if held := self._holder(contribution.organisation, contribution.content_hash):
-                owner, id = held
-                holder = self.get(owner, id)
-                if holder is not None and (owner == contribution.organisation or holder.is_public):
+        organisation = contribution.organisation
+        self._name(organisation)
+
+        def decide(change: Change) -> tuple[ItemId, Status]:
+            if held := self._holder(organisation, contribution.content_hash):
+                holder = self.get(*held)
+                if holder is not None and (holder.organisation == organisation or holder.is_public):
                     return holder.id, holder.status
-                continue
-            try:
-                self._write(self._table.changed(None, contribution), audit)
-            except Lost:
-                continue
+                raise Lost  # it was deleted, or withdrawn, between the two reads
+            change.writes += self._table.changed(None, contribution)
+            change.record(audit)
             return contribution.id, contribution.status
-        raise _contended()
+
+        return self._records.change(organisation, decide)
 
     def get(self, organisation: str, id: ItemId) -> Contribution | None:
+        """Return a contribution of this organisation, whatever became of it."""
         return self._of_organisation(organisation, [id]).get(id)
 
     def visible(self, organisation: str, ids: Sequence[ItemId]) -> dict[ItemId, tuple[Contribution, Counts]]:
+        """Return the items among these that this organisation may see: its own, and those that are published now.
+
+        A foreign id and one that does not exist take the same reads.
+        """
         ids = [id for id in dict.fromkeys(ids) if is_id(id)]
         own = room(organisation, "counts")
         pointers = self._table.get_many([key(pk, id) for id in ids for pk in (own, POINTERS)])
@@ -115,6 +131,7 @@ class DynamoContributions:
         return {id: one for id, one in found.items() if one[0].organisation == organisation or one[0].is_public}
 
     def items(self, owners: Mapping[ItemId, str]) -> dict[ItemId, tuple[Contribution, Counts]]:
+        """Return items by id, each of the organisation that the index names: the caller judges what may be seen."""
         known = [(owner, id) for id, owner in owners.items() if is_id(id)]
         keys = [key(room(owner, name), id) for owner, id in known for name in ("items", "counts")]
         read = {(item["pk"], item["sk"]): item for item in self._table.get_many(keys)}
@@ -126,34 +143,42 @@ class DynamoContributions:
         return found
 
     def waiting(self, organisation: str) -> int:
+        """Return about how many are pending."""
         shards = self._table.query(room(organisation, "figures"), "begins_with(sk, :all)", {"all": "all#"})
         return max(0, sum(int(item.get("pending", 0)) for item in shards))
 
     def pending(
-        self, organisation: str, limit: int, after: ItemId | None = None, *, newest_first: bool = False
-    ) -> Page:
-        return self._page(organisation, "pending", limit, after, newest=newest_first)
+        self, organisation: str, after: str | None = None, *, newest: bool = False, page: int = PAGE
+    ) -> Iterator[Contribution]:
+        """Yield the queue, oldest first, from beyond `after`, which need not be in it any more."""
+        items = self._records.items(room(organisation, "pending"), after=after, newest=newest, page=page)
+        return (one for item in items if (one := contribution_of(organisation, item)) is not None)
 
-    def approved(self, organisation: str, limit: int, after: ItemId | None = None) -> Page:
-        return self._page(organisation, "items", limit, after, newest=True)
+    def approved(self, organisation: str, after: str | None = None, *, page: int = PAGE) -> Iterator[Contribution]:
+        """Yield the items of an organisation, newest first."""
+        items = self._records.items(room(organisation, "items"), after=after, newest=True, page=page)
+        return (one for item in items if (one := contribution_of(organisation, item)) is not None)
 
-    def published(self, limit: int, after: ItemId | None = None) -> Page:
-        pointers, then = self._read(POINTERS, limit, after, newest=True)
-        found = self.items({ItemId(item["sk"]): item["organisation"] for item in pointers})
-        public = [found[item["sk"]][0] for item in pointers if item["sk"] in found]
-        return Page(tuple(one for one in public if one.is_public), then)
+    def published(self, after: str | None = None, *, page: int = PUBLISHED_TOGETHER) -> Iterator[Contribution]:
+        """Yield public knowledge of all organisations, newest first."""
+        page = min(page, PUBLISHED_TOGETHER)
+        pointers = self._records.items(POINTERS, after=after, newest=True, page=page)
+        while part := list(islice(pointers, page)):
+            found = self.items({ItemId(item["sk"]): item["organisation"] for item in part})
+            yield from (one for item in part if item["sk"] in found and (one := found[item["sk"]][0]).is_public)
 
     def of_account(
-        self, organisation: str, account: str, status: Status | None, after: ItemId | None
+        self, organisation: str, account: str, status: Status | None, after: str | None
     ) -> Iterator[Contribution]:
-        condition, values = ("sk < :after", {"after": after}) if after and is_id(after) else ("", {})
-        mine = room(organisation, f"mine#{account}")
-        pointers = self._table.query(mine, condition, values, ScanIndexForward=False, Limit=MINE_TOGETHER)
+        """Yield what one account contributed, newest first; read as far as it is taken."""
+        mine = room(organisation, "mine", account)
+        pointers = self._records.items(mine, after=after, newest=True, page=MINE_TOGETHER)
         while ids := [ItemId(item["sk"]) for item in islice(pointers, MINE_TOGETHER)]:
             found = self._of_organisation(organisation, ids, status)
             yield from (found[id] for id in ids if id in found)
 
     def near(self, organisation: str, signature: str) -> Sequence[Contribution]:
+        """Return what shares a band of this signature, pending and approved, own and public."""
         bands = minhash.bands(signature)
         partitions = [room(organisation, f"near#{band}") for band in bands]
         partitions += [f"{POINTERS}#near#{band}" for band in bands]
@@ -167,39 +192,50 @@ class DynamoContributions:
         return [found[id] for id in best if id in found and found[id].status != "rejected"]
 
     def replace(self, contribution: Contribution, was: Contribution, audit: AuditRecord) -> None:
+        """Put it in the place of `was`: a decision, a publication or its withdrawal, an invalidation, a flag, a mask.
+
+        What is rejected loses its text and its hash; with another text goes another hash. Raises Decided, and SameText
+        for a text that another contribution of the organisation has.
+        """
         same = replace(was, organisation=contribution.organisation, id=contribution.id, account=contribution.account)
         if same != was or contribution.revision <= was.revision:
             raise ValueError("a contribution keeps its id, and its revision grows")
-        for _ in range(ROUNDS):
-            try:
-                self._write(self._table.changed(was, contribution), audit)
-            except Lost:
-                self._explain(contribution, was)
-                continue
-            return
-        raise _contended()
+
+        def decide(change: Change) -> None:
+            change.writes += self._table.changed(was, contribution)
+            change.record(audit)
+
+        self._records.change(was.organisation, decide, lambda: self._explain(contribution, was))
 
     def delete(self, organisation: str, id: ItemId, audit: AuditRecord) -> bool:
-        for _ in range(ROUNDS):
+        """Remove it with everything that was derived from it; False when there is none."""
+
+        def decide(change: Change) -> bool:
             one = self.get(organisation, id)
             if one is not None:
-                try:
-                    self._write(self._table.changed(one, None), audit)
-                except Lost:
-                    continue
-            # Also of what is gone: whoever deletes again after a failure here takes away what was left.
-            self._forget_outcomes(organisation, id)
+                change.writes += self._table.changed(one, None)
+                change.record(audit)
             return one is not None
-        raise _contended()
+
+        found = self._records.change(organisation, decide)
+        # After a failure here, deleting again takes away what was left.
+        if is_id(id):
+            outcomes = room(organisation, "outcomes")
+            left = self._table.query(outcomes, "begins_with(sk, :id)", {"id": f"{id}#"}, ProjectionExpression="sk")
+            if self._table.write_many([self._table.delete(key(outcomes, item["sk"])) for item in left]):
+                raise Unavailable("Concurrent changes of the same contributions keep winning.", retry_after_seconds=1)
+        return found
 
     def report(self, report: Report, audit: AuditRecord) -> Reported:
+        """Record it once per `Report.key`; count it once a day for each organisation and outcome."""
         item, outcome = report.item, report.outcome
         outcomes = room(item.organisation, "outcomes")
         counts = key(room(item.organisation, "counts"), item.id)
         once = key(outcomes, f"{item.id}#{report.key}")
         daily = key(outcomes, f"{item.id}#{report.day}#{outcome}#{report.organisation}")
         figure = "helpful" if outcome == "solved" else "notHelpful"
-        for _ in range(ROUNDS):
+
+        def decide(change: Change) -> Reported:
             read = {one["sk"]: one for one in self._table.get_many([counts, once, daily])}
             known = decoded(Counts, read.get(item.id))
             if known is None:
@@ -207,28 +243,29 @@ class DynamoContributions:
             if said := read.get(once["sk"]):
                 return Reported(item.id, said["outcome"], counted=said["counted"], repeated=True, counts=known)
             counted = daily["sk"] not in read
-            visible = "attribute_exists(pk)" if report.organisation == item.organisation else "#isPublic = :public"
-            values = {"public": True} if report.organisation != item.organisation else {}
-            writes = [
+            foreign = report.organisation != item.organisation
+            visible, values = ("#isPublic = :public", {"public": True}) if foreign else ("attribute_exists(pk)", {})
+            change.writes += [
                 self._table.check(key(room(item.organisation, "items"), item.id), visible, **values),
                 self._table.new(once, {"outcome": outcome, "counted": counted}),
             ]
             if counted:
                 until = epoch(f"{report.day}T00:00:00Z") + DAY_MARK_SECONDS
                 add = self._table.update(counts, f"ADD #{figure} :one", "attribute_exists(pk)", one=1)
-                writes += [self._table.new(daily, {"expiresAt": until}), add]
-            try:
-                self._write(writes, audit)
-            except Lost:
-                if item.id not in self.visible(report.organisation, [item.id]):
-                    raise unknown(item.id) from None
-                continue
+                change.writes += [self._table.new(daily, {"expiresAt": until}), add]
+            change.record(audit)
             helpful, not_helpful = counted and outcome == "solved", counted and outcome != "solved"
             counted_now = replace(known, helpful=known.helpful + helpful, not_helpful=known.not_helpful + not_helpful)
             return Reported(item.id, outcome, counted=counted, counts=counted_now)
-        raise _contended()
+
+        def overtaken() -> None:
+            if item.id not in self.visible(report.organisation, [item.id]):
+                raise unknown(item.id)
+
+        return self._records.change(item.organisation, decide, overtaken)
 
     def retrieved(self, contribution: Contribution, by: str) -> None:
+        """Count that an organisation fetched it. Never fails its caller."""
         owner = contribution.organisation
         counts = key(room(owner, "counts"), contribution.id)
         writes = [
@@ -240,6 +277,7 @@ class DynamoContributions:
         self._count(writes)
 
     def refused(self, organisation: str, account: str, agent: str) -> None:
+        """Count a contribution that was over a limit. Never fails its caller."""
         hour = int(self._clock() // 3_600)
         where = key(room(organisation, "figures"), f"refused#{account}#{hour}")
         change = "SET #agent = :agent, #expiresAt = :until ADD #refused :one"
@@ -259,6 +297,7 @@ class DynamoContributions:
         )
 
     def put_rules(self, organisation: str, rules: Rules, was: Rules, audit: AuditRecord) -> None:
+        """Replace the rules. Raises Decided(None) when they were changed meanwhile."""
         item = asdict(rules) | {"approvals": [encode(one) for one in rules.approvals]}
         where = key(room(organisation, "rules"), "rules")
         put = (
@@ -266,10 +305,15 @@ class DynamoContributions:
             if was.revision
             else self._table.new(where, item)
         )
-        try:
-            self._write([put], audit)
-        except Lost:
-            raise Decided(None) from None
+
+        def decide(change: Change) -> None:
+            change.writes.append(put)
+            change.record(audit)
+
+        def overtaken() -> None:
+            raise Decided(None)
+
+        self._records.change(organisation, decide, overtaken)
 
     def stats(self, organisation: str) -> Stats:
         total: Counter[str] = Counter()
@@ -291,7 +335,7 @@ class DynamoContributions:
             for account in agents
             if waiting[account] > 0 or refused[account]
         ]
-        oldest = self.pending(organisation, 1).contributions
+        oldest = next(self.pending(organisation, page=1), None)
         return Stats(
             pending=max(0, total["pending"]),
             approved=max(0, total["approved"]),
@@ -300,16 +344,18 @@ class DynamoContributions:
             published=max(0, total["published"]),
             retrieved=total["retrieved"],
             served=total["served"],
-            oldest_pending=oldest[0].contributed_at if oldest else None,
+            oldest_pending=oldest.contributed_at if oldest else None,
             by_category={one: total[f"of_{one}"] for one in CATEGORIES if total[f"of_{one}"] > 0},
             contributors=tuple(sorted(contributors, key=lambda one: (-one.pending, -one.refused, one.agent))),
         )
 
     def organisations(self) -> Iterator[str]:
+        """Yield every organisation that ever contributed."""
         items = self._table.query(ORGANISATIONS, "begins_with(sk, :prefix)", {"prefix": NAME_PREFIX})
         return (item["sk"].removeprefix(NAME_PREFIX) for item in items)
 
     def versions(self, organisation: str) -> Iterator[tuple[ItemId, int]]:
+        """Yield every item's id and revision, for reconciling the index."""
         items = self._table.query(room(organisation, "items"), ProjectionExpression="sk, revision")
         return ((ItemId(item["sk"]), int(item["revision"])) for item in items)
 
@@ -339,19 +385,6 @@ class DynamoContributions:
             missing = [id for id in missing if id not in found]
         return found
 
-    def _page(self, organisation: str, name: str, limit: int, after: ItemId | None, *, newest: bool) -> Page:
-        items, then = self._read(room(organisation, name), limit, after, newest=newest)
-        read = (contribution_of(organisation, item) for item in items)
-        return Page(tuple(one for one in read if one), then)
-
-    def _read(self, pk: str, limit: int, after: ItemId | None, *, newest: bool) -> tuple[list[Item], ItemId | None]:
-        """So many items of a partition, and the last one's id where there are more; after what is no id, the first."""
-        known = after is not None and is_id(after)
-        condition, values = (f"sk {'<' if newest else '>'} :after", {"after": after}) if known else ("", {})
-        read = self._table.query(pk, condition, values, ScanIndexForward=not newest, Limit=limit + 1)
-        items = list(islice(read, limit + 1))
-        return items[:limit], ItemId(items[limit - 1]["sk"]) if len(items) > limit else None
-
     def _newest(self, pk: str) -> list[Item]:
         return list(islice(self._table.query(pk, ScanIndexForward=False, Limit=MAX_NEAR), MAX_NEAR))
 
@@ -365,21 +398,14 @@ class DynamoContributions:
             if held is not None:
                 raise SameText(ItemId(held["id"])) from None
 
-    def _forget_outcomes(self, organisation: str, id: ItemId) -> None:
-        if not is_id(id):
-            return
-        outcomes = room(organisation, "outcomes")
-        read = self._table.query(outcomes, "begins_with(sk, :id)", {"id": f"{id}#"}, ProjectionExpression="sk")
-        if self._table.write_many([self._table.delete(key(outcomes, item["sk"])) for item in read]):
-            raise _contended()
-
     def _count(self, writes: Sequence[Write]) -> None:
-        self._parallel.map(self._counted_once, writes)
+        """Write figures; a call that is counted does not fail when that fails."""
 
-    def _counted_once(self, write: Write) -> None:
-        """Whoever is counted does not fail for it."""
-        with suppress(Unavailable):
-            self._counted.write(write)
+        def write(one: Write) -> None:
+            with suppress(Unavailable):
+                self._counted.write(one)
+
+        self._parallel.map(write, writes)
 
     def _name(self, organisation: str) -> None:
         """Notes that there is this organisation: apart, for all who add at once would be in each other's way."""
@@ -387,10 +413,3 @@ class DynamoContributions:
         if organisation not in self._named:
             self._table.write(self._table.new(key(ORGANISATIONS, f"{NAME_PREFIX}{organisation}")))
             self._named.add(organisation)
-
-    def _write(self, writes: Sequence[Write], audit: AuditRecord) -> None:
-        self._table.transact([*writes, *audit_writes(self._activity, [audit], HIVE)])
-
-
-def _contended() -> Unavailable:
-    return Unavailable("Others keep writing the same contributions just now.", retry_after_seconds=1)

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from commonplace.identity.accounts import Standing
 from commonplace.identity.principals import TIERS, ordered, parse_scopes, permission_of
 from commonplace.identity.records import Grant
-from commonplace.identity.roles import is_organisation
 from commonplace.identity.secrets import digest, pseudonym, same
 from commonplace.identity.tokens import (
     ALGORITHM,
@@ -31,6 +30,7 @@ from commonplace.identity.tokens import (
     SigningKey,
     SigningKeys,
 )
+from commonplace.kernel.environment import is_organisation
 
 if TYPE_CHECKING:
     from joserfc.jwk import ECKey

@@ -10,7 +10,7 @@ from typing import Any, Self, cast
 
 from commonplace.identity.accounts import LOCAL, OIDC, Hats, Standing
 from commonplace.identity.principals import CATALOGUE, DECLARED, TIERS, Tier, covers, highest, scope
-from commonplace.kernel.environment import ORGANISATION
+from commonplace.kernel.environment import is_organisation
 from commonplace.kernel.errors import Unavailable
 
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
@@ -221,11 +221,6 @@ def _scopes(where: str, values: Any) -> frozenset[str]:
     if not isinstance(values, list) or not all(isinstance(one, str) and one in CATALOGUE for one in values):
         raise RoleMapError(f"{where}: scopes must be among {', '.join(CATALOGUE)}")
     return frozenset(values)
-
-
-def is_organisation(text: Any) -> bool:
-    """Whether this may name an organisation: it begins every key of its data."""
-    return isinstance(text, str) and re.fullmatch(ORGANISATION, text) is not None
 
 
 def hat_id(path: str) -> int:

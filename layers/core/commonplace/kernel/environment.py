@@ -1,5 +1,7 @@
 """Errors of a process's environment, and checks of the hosts and URLs it names."""
 
+import re
+from typing import Any
 from urllib.parse import urlsplit
 
 WEB_URL = "an https:// URL, or an http:// URL of this machine"
@@ -15,6 +17,11 @@ _LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 class SettingsError(ValueError):
     """The environment does not say what the function needs."""
+
+
+def is_organisation(text: Any) -> bool:
+    """Return whether this may name an organisation: the name begins every key of its data."""
+    return isinstance(text, str) and re.fullmatch(ORGANISATION, text) is not None
 
 
 def is_loopback(host: str | None) -> bool:

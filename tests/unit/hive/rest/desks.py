@@ -10,8 +10,8 @@ from httpx2 import Response
 from starlette.testclient import TestClient
 
 from commonplace.hive.client import HiveClient
-from commonplace.hive.rest.routes import hive_routes
-from commonplace.hive.rest.services import HiveRest
+from commonplace.hive.operations import HiveServices
+from commonplace.hive.rest import hive_routes
 from commonplace.identity.resources import Resources
 from commonplace.kernel.limits import Limiter
 from commonplace.web.challenges import Accounts, Challenges
@@ -71,7 +71,7 @@ class Desk:
     def app(self) -> FastAPI:
         resources = Resources(ISSUER, SERVED, SERVED)
         return create_app(
-            [hive_routes(HiveRest(self.world.hive, self.world.reviews))],
+            [hive_routes(HiveServices(self.world.hive, self.world.reviews))],
             Site(reads_per_minute=0, searches_per_minute=0),
             Limiter(Counters(), lambda: 0.0),
             accounts=Accounts(self.realm.principals, Challenges(resources), resources.api),

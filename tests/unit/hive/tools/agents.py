@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from commonplace.hive.model import ItemId
-from commonplace.hive.tools.services import HiveServices
+from commonplace.hive.operations import HiveServices
 from commonplace.hive.tools.toolset import hive_toolset
 from commonplace.identity.principals import Principal, author
 from commonplace.web.mcp.declaration import Caller
@@ -40,7 +40,9 @@ class Agent:
     mode: str = "auto"
 
     def server(self) -> Any:
-        return as_caller(build_server([hive_toolset(HiveServices(hive=self.world.hive))], Surface()), self.caller)
+        return as_caller(
+            build_server([hive_toolset(HiveServices(self.world.hive, self.world.reviews))], Surface()), self.caller
+        )
 
     def other(self, caller: Caller) -> "Agent":
         """Somebody else, of the same deployment."""

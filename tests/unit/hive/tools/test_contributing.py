@@ -15,10 +15,10 @@ from commonplace.hive.model import (
     ItemId,
     Rules,
 )
-from commonplace.hive.tools import contributions
 from commonplace.identity.principals import author
 from tests.fakes.hives import FakeHive
 from tests.unit.hive.tools.agents import REVIEWER, Agent, somebody
+from tests.unit.web.mcp.talking import ask
 
 LOCKS = "Lock rows in one order, or two transactions wait for each other."
 ROUTES = "Specific routes come before parameterized routes in vercel.json."
@@ -90,7 +90,7 @@ def test_a_category_is_judged_after_the_text_is_stripped(here: Agent) -> None:
         ({"content": "x" * 20_001}, "at most 20,000 characters"),
         ({"confidence": 1.1}, "less than or equal to 1"),
         ({"confidence": -0.1}, "greater than or equal to 0"),
-        ({"tags": ["t"] * 21}, "at most 20 tags"),
+        ({"tags": ["t"] * 21}, "at most 20 items"),
         ({"tags": ["t" * 65]}, "at most 64 characters"),
         ({"framework": "f" * 101}, "at most 100 characters"),
         ({"run_id": "r" * 201}, "at most 200 characters"),
@@ -106,7 +106,8 @@ def test_what_is_out_of_bounds_is_refused_and_not_repeated(here: Agent, sent: di
 
 
 def test_the_schema_names_categories_and_bounds(here: Agent) -> None:
-    schema = contributions.add_schema()
+    listed = ask(here.server(), lambda client: client.list_tools()).tools
+    schema = next(tool.input_schema for tool in listed if tool.name == "add_knowledge")
     properties = schema["properties"]
     assert properties["category"]["enum"] == list(CATEGORIES)
     assert (properties["content"]["minLength"], properties["content"]["maxLength"]) == (10, 20_000)

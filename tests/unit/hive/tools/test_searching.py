@@ -6,10 +6,11 @@ from statistics import mean
 import pytest
 
 from commonplace.hive.model import ItemId
+from commonplace.hive.operations import NOTICE
 from commonplace.hive.tools.search import NEITHER, WORDS_ALONE
-from commonplace.hive.tools.services import NOTICE, fenced
 from commonplace.identity.principals import author
 from commonplace.web.mcp.budgets import MAX_TOKENS, estimate_tokens
+from commonplace.web.operations import fenced
 from tests.unit.hive.tools.agents import REVIEWER, Agent, somebody
 
 LOCKS = "Lock rows in one order, or two transactions wait for each other."

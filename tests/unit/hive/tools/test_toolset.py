@@ -10,8 +10,8 @@ import pytest
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.hive.model import CATEGORIES
+from commonplace.hive.operations import NOTICE
 from commonplace.hive.tools.prompts import AWAY
-from commonplace.hive.tools.services import NOTICE, HiveServices
 from commonplace.hive.tools.toolset import SKILL, hive_toolset
 from commonplace.memory.tools.services import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
@@ -22,7 +22,7 @@ from tests.unit.hive.tools.agents import Agent
 from tests.unit.web.mcp.talking import ask
 
 NOTHING: Any = None
-HIVE = hive_toolset(HiveServices(hive=NOTHING))
+HIVE = hive_toolset(NOTHING)
 OTHERS = (
     knowledge_toolset(KnowledgeServices(library=NOTHING, search=NOTHING)),
     memory_toolset(MemoryServices(memory=NOTHING)),

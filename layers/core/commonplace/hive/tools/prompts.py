@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from functools import partial
 
-from commonplace.hive.model import CATEGORIES, MAX_QUERY_CHARACTERS, Asked
-from commonplace.hive.tools.search import Knowledge, hints_of, summarised, summary_text
-from commonplace.hive.tools.services import NOTICE, HiveServices, fenced
+from commonplace.hive.model import CATEGORIES, MAX_QUERY_CHARACTERS
+from commonplace.hive.operations import HiveServices
+from commonplace.hive.tools.search import SearchArguments, search_knowledge
 from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.web.mcp.declaration import Argument, Call, Prompt
+from commonplace.web.operations import fenced
 
 AWAY = "The hive cannot be reached just now. Go on without it: nothing waits for it, and nothing fails for it."
 FOUND = 5
@@ -62,20 +63,14 @@ def _search(using: HiveServices, call: Call, given: Mapping[str, str]) -> str:
     if not problem or len(problem) > MAX_QUERY_CHARACTERS:
         raise InvalidInput(f"problem has 1 to {MAX_QUERY_CHARACTERS:,} characters.", hint="Say it in a sentence.")
     try:
-        answer = using.hive.search(call.author, Asked(query=problem, limit=FOUND))
+        found = search_knowledge(using, call, SearchArguments(query=problem, limit=FOUND))
     except Unavailable:
         return AWAY
-    data = Knowledge(
-        results=[summarised(found) for found in answer.results],
-        total_found=answer.total,
-        hints=hints_of(answer) or None,
-        notice=NOTICE,
-    )
     return f"""\
 Before solving this problem, see what agents learned about it:
 {fenced(problem)}
 
-{summary_text(data)}
+{found.text}
 
 Read what fits with `search_knowledge` and its `id`. Before you use it, check that it applies here: version, situation.
 After trying an item, say with `report_outcome` whether it solved the problem. If nothing fits, solve it, then

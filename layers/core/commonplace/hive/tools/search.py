@@ -3,25 +3,18 @@
 from functools import partial
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, create_model
 
-from commonplace.hive.cursors import encode_cursor
-from commonplace.hive.inputs import item_id, search_request
-from commonplace.hive.model import (
-    DEFAULT_LIMIT,
-    MAX_LIMIT,
-    MAX_QUERY_CHARACTERS,
-    Category,
-    Found,
-    Item,
-    SearchAnswer,
-)
-from commonplace.hive.tools.services import NOTICE, HiveServices, fenced
+from commonplace.hive import faces
+from commonplace.hive.inputs import item_id
+from commonplace.hive.model import DEFAULT_LIMIT, MAX_LIMIT, MAX_QUERY_CHARACTERS, Category, Item
+from commonplace.hive.operations import NOTICE, HiveServices, found_by
 from commonplace.kernel.errors import InvalidInput
-from commonplace.web.mcp import budgets
+from commonplace.web.faces import derived
 from commonplace.web.mcp.budgets import MAX_TOKENS, escaped, piece, shortened
 from commonplace.web.mcp.declaration import Answer, Call, SnakeCaseArguments, SnakeCaseOutput, SnakeCasePart, Tool
 from commonplace.web.mcp.rendering import cost
+from commonplace.web.operations import Actor, cursor_of, fenced, position_of
 
 SEARCH = "search_knowledge"
 NEITHER = "Provide either 'query' for search or 'id' to fetch a specific item."
@@ -45,46 +38,24 @@ class SearchArguments(SnakeCaseArguments):
     as_of: str | None = Field(None, description="What was true then: ISO 8601")
 
 
-class Summary(SnakeCasePart):
-    id: str
-    title: str
-    category: Category
-    confidence: float
-    org_attribution: str
-    relevance_score: float
-    quality: float = Field(description="0 to 1")
+ITEM = derived(faces.KnowledgeItem, SnakeCasePart, SnakeCasePart, nulls=False)
+SUMMARY = derived(faces.Summary, SnakeCasePart, SnakeCasePart, nulls=False)
 
-
-class QualityNumbers(SnakeCasePart):
-    outcomes: float = Field(description="Whether it helped")
-    freshness: float
-    confidence: float
-
-
-class Knowledge(SnakeCaseOutput):
-    """Of a search `results` and `total_found`; of a fetch the item's fields."""
-
-    results: list[Summary] | None = None
-    total_found: int | None = None
-    hints: list[str] | None = None
-    id: str | None = None
-    content: str | None = None
-    category: Category | None = None
-    confidence: float | None = None
-    framework: str | None = None
-    language: str | None = None
-    version: str | None = None
-    tags: list[str] | None = None
-    org_attribution: str | None = None
-    agent: str | None = Field(None, description="Of your own organisation's items")
-    contributed_at: str | None = None
-    valid_at: str | None = None
-    invalid_at: str | None = None
-    expired_at: str | None = None
-    quality: QualityNumbers | None = None
-    is_public: bool | None = None
-    next_cursor: str | None = Field(None, description="Where the results, or the content, go on")
-    notice: str
+BUILD: Any = create_model
+Knowledge = BUILD(
+    "Knowledge",
+    __base__=SnakeCaseOutput,
+    __doc__="The results of a search, or the fields of one item.",
+    results=(list[SUMMARY] | None, None),  # type: ignore[valid-type]
+    total_found=(int | None, None),
+    hints=(list[str] | None, None),
+    **{
+        name: (info.annotation | None, Field(None, description=info.description))
+        for name, info in ITEM.model_fields.items()
+    },
+    next_cursor=(str | None, Field(None, description="Where the results, or the content, go on")),
+    notice=(str, ...),
+)
 
 
 def tools(using: HiveServices) -> tuple[Tool, ...]:
@@ -103,48 +74,25 @@ def tools(using: HiveServices) -> tuple[Tool, ...]:
     )
 
 
-def search_knowledge(using: HiveServices, call: Call, asked: SearchArguments) -> Answer:
-    if asked.id is not None and asked.id.strip():
-        return _fetched(using.hive.fetch(call.author, item_id(asked.id)), asked.cursor)
-    if asked.query is None or not asked.query.strip():
+def search_knowledge(using: HiveServices, call: Call, given: SearchArguments) -> Answer:
+    actor = Actor(call.caller.principal, call.caller.address)
+    if given.id is not None and given.id.strip():
+        return fetched(using.hive.fetch(actor.author, item_id(given.id)), given.cursor)
+    if given.query is None or not given.query.strip():
         raise InvalidInput(NEITHER)
-    wanted = search_request(
-        asked.query,
-        category=asked.category,
-        limit=asked.limit,
-        cursor=asked.cursor,
-        as_of=asked.as_of,
-        as_of_name="as_of",
-    )
-    answer = using.hive.search(call.author, wanted)
+    found = found_by(using, actor, given)
+    hints = [*([WORDS_ALONE] if found["fallback"] else []), *([found["hint"]] if found["hint"] else [])]
     data = Knowledge(
-        results=[summarised(found) for found in answer.results],
-        total_found=answer.total,
-        hints=hints_of(answer) or None,
-        next_cursor=None if answer.next_offset is None else encode_cursor(answer.next_offset),
+        results=[SUMMARY.of(one) for one in found["results"]],
+        total_found=found["total_found"],
+        hints=hints or None,
+        next_cursor=found["next_cursor"],
         notice=NOTICE,
     )
     return Answer(summary_text(data), data)
 
 
-def hints_of(answer: SearchAnswer) -> list[str]:
-    return [*([WORDS_ALONE] if answer.fallback else []), *([answer.hint] if answer.hint else [])]
-
-
-def summarised(found: Found) -> Summary:
-    contribution = found.item.contribution
-    return Summary(
-        id=contribution.id,
-        title=contribution.title,
-        category=contribution.category,
-        confidence=contribution.confidence,
-        org_attribution=found.item.attribution,
-        relevance_score=found.relevance,
-        quality=found.item.quality.score,
-    )
-
-
-def summary_text(data: Knowledge) -> str:
+def summary_text(data: Any) -> str:
     """One line for each result, which costs a model 30 to 50 tokens."""
     hints = [*(data.hints or ())]
     if not data.results:
@@ -159,51 +107,27 @@ def summary_text(data: Knowledge) -> str:
     return f"{head}\n{fenced(chr(10).join(lines))}{more}"
 
 
-def _fetched(item: Item, cursor: str | None) -> Answer:
-    """The item, or as much of a very long one as there is room for."""
+def fetched(item: Item, cursor: str | None) -> Answer:
+    """Return the item, or as much of a very long one as there is room for."""
     one = item.contribution
-    start = 0
-    if cursor is not None:
-        resumed = budgets.resume(cursor, tool=SEARCH, question=one.id, version=one.content_hash)
-        start = resumed if isinstance(resumed, int) else 0
-    share = max(MAX_TOKENS - MARGIN - cost(_item(item, "", start, None)), 1)
+    question = f"hive fetch {one.id} {one.content_hash}"
+    start = 0 if cursor is None else position_of(cursor, question)
+    values = {name: getattr(shown, name) for shown in [ITEM.of(item)] for name in ITEM.model_fields}
+
+    def answer(content: str, onward: str | None) -> Answer:
+        data = Knowledge(**values | {"content": content}, next_cursor=onward, notice=NOTICE)
+        return Answer(_item_text(data, start, len(one.content)), data)
+
+    share = max(MAX_TOKENS - MARGIN - cost(answer("", None)), 1)
     while True:
         part = piece(one.content, start, max_tokens=share, write=escaped)
-        onward = None
-        if not part.complete:
-            onward = budgets.handle(part.end, tool=SEARCH, question=one.id, version=one.content_hash)
-        answer = _item(item, part.text, start, onward)
-        if share <= 1 or cost(answer) <= MAX_TOKENS - MARGIN:
-            return answer
+        made = answer(part.text, None if part.complete else cursor_of(part.end, question))
+        if share <= 1 or cost(made) <= MAX_TOKENS - MARGIN:
+            return made
         share = share * 19 // 20
 
 
-def _item(item: Item, content: str, start: int, onward: str | None) -> Answer:
-    one, quality = item.contribution, item.quality
-    data = Knowledge(
-        id=one.id,
-        content=content,
-        category=one.category,
-        confidence=one.confidence,
-        framework=one.framework,
-        language=one.language,
-        version=one.version,
-        tags=list(one.tags),
-        org_attribution=item.attribution,
-        agent=one.agent if item.own else None,
-        contributed_at=one.contributed_at,
-        valid_at=one.valid_at,
-        invalid_at=one.invalid_at,
-        expired_at=one.expired_at,
-        quality=QualityNumbers(outcomes=quality.outcomes, freshness=quality.freshness, confidence=quality.confidence),
-        is_public=one.is_public,
-        next_cursor=onward,
-        notice=NOTICE,
-    )
-    return Answer(_item_text(data, start, len(one.content)), data)
-
-
-def _item_text(data: Knowledge, start: int, whole: int) -> str:
+def _item_text(data: Any, start: int, whole: int) -> str:
     """What is known of it outside the fence, what its contributor wrote inside."""
     content, quality = data.content or "", data.quality
     described: tuple[Any, ...] = (

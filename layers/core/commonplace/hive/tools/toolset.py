@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from commonplace.hive.operations import OPERATIONS, HiveServices
 from commonplace.hive.settings import HiveSettings
-from commonplace.hive.tools import contributions, prompts, search
-from commonplace.hive.tools.services import HiveServices
+from commonplace.hive.tools import prompts, search
 from commonplace.kernel.deferred import deferred
 from commonplace.web.mcp.declaration import Toolset
+from commonplace.web.mcp.operation_tools import tools_of
 from commonplace.web.mcp.skill import load
 
 if TYPE_CHECKING:
-    from commonplace.hive.service import Hive
     from commonplace.web.mcp.context import ToolsetContext
 
 FOLDER = Path(__file__).parent / "skills" / "contributed-knowledge"
@@ -36,7 +36,7 @@ def hive_toolset(using: HiveServices) -> Toolset:
         name=NAME,
         title="Hive",
         instructions=INSTRUCTIONS,
-        tools=(*search.tools(using), *contributions.tools(using)),
+        tools=(*search.tools(using), *tools_of(OPERATIONS, using)),
         prompts=prompts.prompts(using),
         skills=(SKILL,),
     )
@@ -47,9 +47,9 @@ def toolset(context: ToolsetContext) -> Toolset | None:
     if HiveSettings.where_contributed(context.environ) is None:
         return None
 
-    def hive() -> Hive:
+    def build() -> HiveServices:
         from commonplace.hive import composition
 
-        return composition.services(context.environ, context.settings, context.objects).hive
+        return composition.services(context.environ, context.settings, context.objects)
 
-    return hive_toolset(HiveServices(hive=deferred(hive)))
+    return hive_toolset(deferred(build))

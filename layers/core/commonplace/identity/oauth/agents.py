@@ -12,7 +12,7 @@ from commonplace.identity.oauth.grants import Answers, Form, Holder, Json, Terms
 from commonplace.identity.ports import GrantStore
 from commonplace.identity.principals import TIERS, Tier, ordered, within
 from commonplace.identity.records import Client
-from commonplace.identity.roles import is_organisation
+from commonplace.kernel.environment import is_organisation
 from commonplace.kernel.errors import InvalidInput, RateLimited
 from commonplace.kernel.limits import Quota
 

@@ -1,1 +1,0 @@
-"""The hive over REST, for agents and for reviewers: what `commonplace.hive.client` and the command line call."""

@@ -1,0 +1,314 @@
+"""Operations: what callers can do, each declared once.
+
+One declaration gives the tool (`web.mcp.operation_tools`), the route with its OpenAPI entry
+(`web.rest.operation_routes`), the page of the console (`web.pages.operation_pages`), the command and the method of the
+client. A function and its docstring say what is done; its input is a model; a face shows what it returns (`web.faces`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Any
+
+from pydantic import BaseModel, Field, ValidationError, create_model
+
+from commonplace.identity.authorization import Need, Verdict, judge
+from commonplace.identity.principals import KINDS, Level, Principal, Tier, author, scope
+from commonplace.kernel.audit import Author
+from commonplace.kernel.errors import Forbidden, InvalidInput, Unavailable
+from commonplace.web.faces import Face, derived
+from commonplace.web.mcp.budgets import estimate_tokens, fitting
+from commonplace.web.mcp.declaration import Cost, SnakeCaseArguments
+from commonplace.web.sealed import opened, sealed
+
+MAX_CURSOR_CHARACTERS = 512
+PURPOSE = b"listing"
+
+
+class Input(SnakeCaseArguments):
+    """Base of what an operation takes. Every surface has the same fields and bounds."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestName:
+    """Metadata of an input field: its name in an address or a query, where that differs from the field's."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """The principal of a call, which may do what the operation needs: that was judged before."""
+
+    principal: Principal
+    address: str = "unknown"
+    base_url: str = ""
+
+    @property
+    def author(self) -> Author:
+        """On whose behalf it acts. Raises Forbidden for an account without an organisation."""
+        return author(self.principal, self.address)
+
+    def may(self, need: Need) -> bool:
+        """Return whether it may do something else as well."""
+        return judge(self.principal, need) is Verdict.ALLOWED
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An error as documents show it: when it comes, and an example."""
+
+    when: str
+    code: str
+    message: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """Something that callers can do. `function(service, actor, input)` returns what `output` shows."""
+
+    toolset: str
+    name: str
+    title: str
+    description: str
+    input: type[Any]
+    """A class of Input."""
+    output: type[BaseModel]
+    function: Callable[..., Any]
+    tier: Tier = "member"
+    level: Level = "read"
+    kind: str | None = None
+    cost: Cost | None = None
+    destructive: bool = False
+    tool: bool = True
+    """Whether models have it as a tool of this name."""
+    text: Callable[[Any], str] | None = None
+    """What a model reads of a result; None says its fields line by line."""
+    rest: str = ""
+    """Method and path below `/api/v1`; empty is no route."""
+    operation_id: str = ""
+    """In the OpenAPI document; empty is the name in camel case."""
+    answer: str = ""
+    """What the OpenAPI document says of the result."""
+    example: Any = None
+    """A result, for documents; `example_input` is the body of a request that gives it."""
+    example_input: Mapping[str, Any] | None = None
+    errors: tuple[int, ...] = ()
+    """Statuses of refusals beside those of every operation."""
+    refusals: Mapping[int, Refusal] = field(default_factory=dict)
+    """Errors that this operation explains better than its capability does, by status."""
+
+    @property
+    def need(self) -> Need:
+        """What it takes to do this; the kind is the toolset's if it has but one."""
+        kinds = KINDS.get(self.toolset, ())
+        return Need(self.tier, scope(self.toolset, self.level), self.kind or (kinds[0] if len(kinds) == 1 else None))
+
+    def run(self, service: Any, actor: Actor, given: Any) -> Any:
+        """Do it, for an actor that may."""
+        return self.function(service, actor, given)
+
+    @property
+    def writes(self) -> bool:
+        return self.level != "read"
+
+    @property
+    def rest_name(self) -> str:
+        """The operation's id in the OpenAPI document."""
+        first, *rest = self.name.split("_")
+        return self.operation_id or first + "".join(part.capitalize() for part in rest)
+
+    def accepted(self, values: Mapping[str, Any]) -> Input:
+        """Return the input with these values. Raises InvalidInput, which names fields and never values."""
+        try:
+            made: Input = self.input(**values)
+            return made
+        except ValidationError as error:
+            faults = [(".".join(map(str, one["loc"])), str(one["msg"])) for one in error.errors()]
+            told = "; ".join(f"{name or 'input'}: {why}" for name, why in faults[:5])
+            raise InvalidInput(told, fields=[{"field": name, "message": why} for name, why in faults]) from None
+
+    def output_as(self, whole: type[BaseModel], part: type[BaseModel], *, nulls: bool) -> Any:
+        """Return the output's face on one surface: see `faces.derived`."""
+        return derived(self.output, whole, part, nulls)
+
+    def words(self, result: Any) -> str:
+        """Return what a model reads of a result."""
+        if self.text is not None:
+            return self.text(result)
+        values = self.output.model_validate(result).model_dump(mode="json", exclude_none=True)
+        return "\n".join(
+            f"{name}: {value if isinstance(value, str) else json.dumps(value)}" for name, value in values.items()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A record that a list has looked at and does not show."""
+
+    position: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing(Operation):
+    """An operation that pages. `function(service, actor, filters, after)` yields records lazily, after the id `after`.
+
+    It yields Skipped for what filters leave out: at most `looked` for one page, which may be short and not the last.
+    """
+
+    row: type[Face]
+    of: str
+    """The name of the rows in an answer."""
+    line: Callable[[Any], str]
+    """A row as one line for a model or a terminal."""
+    head: str = "{count} rows."
+    nothing: str = "There is nothing of this kind."
+    notice: str = ""
+    """A sentence that models get with every page."""
+    more: Callable[[Any, Actor], Mapping[str, Any]] | None = None
+    """Further fields of a page, which `output` declares."""
+    looked: int = 500
+
+    def run(self, service: Any, actor: Actor, given: Any) -> Any:
+        return self.page(service, actor, given)
+
+    def page(self, service: Any, actor: Actor, given: Any, *, tokens: int | None = None) -> dict[str, Any]:
+        """Return a page as `output` has it; with `tokens`, as many rows as fit. Raises InvalidInput for a cursor."""
+        records, cursor = self.read(service, actor, given)
+        rows = [self.row.of(one) for one in records]
+        if tokens is not None and len(fitted := fitting(rows, self.tokens, tokens)) < len(rows):
+            rows = fitted
+            cursor = self.cursor(given, self.position(records[len(rows) - 1]))
+        return {self.of: rows, "next_cursor": cursor, **(self.more(service, actor) if self.more else {})}
+
+    def read(self, service: Any, actor: Actor, given: Any) -> tuple[list[Any], str | None]:
+        """Return the records of a page, and the cursor of the next."""
+        after = None if given.cursor is None else position_of(given.cursor, self.question(given))
+        records: list[Any] = []
+        passed, last = 0, None
+        for one in self.function(service, actor, given, after):
+            if last is not None and (len(records) == given.limit or passed == self.looked):
+                return records, self.cursor(given, last)
+            if isinstance(one, Skipped):
+                passed, last = passed + 1, one.position
+            else:
+                records.append(one)
+                last = self.position(one)
+        return records, None
+
+    def position(self, record: Any) -> str:
+        """Return the id of a record, after which the next page begins."""
+        return str(self.row.read.get("id", attrgetter("id"))(record))
+
+    def question(self, given: Any) -> str:
+        """Return everything that the order of the list depends on."""
+        return f"{self.toolset} {self.name} {given.model_dump_json(exclude={'limit', 'cursor'})}"
+
+    def cursor(self, given: Any, position: str) -> str:
+        """Return the cursor of the page after a position."""
+        return cursor_of(position, self.question(given))
+
+    def words(self, result: Any) -> str:
+        """Return a page as text: rows in a fence, which nothing in them can end."""
+        rows, cursor = result[self.of], result["next_cursor"]
+        if not rows:
+            return self.nothing
+        head = f"{self.head.format(count=len(rows))} {self.notice}".strip()
+        more = f"\nMore: cursor `{cursor}`" if cursor else ""
+        return f"{head}\n{fenced(chr(10).join(map(self.line, rows)))}{more}"
+
+    def tokens(self, row: Face) -> int:
+        """Return what a row costs a model: the larger of its line and its data."""
+        data = json.dumps(row.model_dump(mode="json", exclude_none=True), ensure_ascii=False, separators=(",", ":"))
+        return max(estimate_tokens(self.line(row)), estimate_tokens(data)) + 2
+
+
+def fenced(text: str) -> str:
+    """Return a text as a block of Markdown that it cannot end: the fence is longer than any run of backticks in it."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def cursor_of(position: str | int, question: str) -> str:
+    """Return an opaque cursor; `question` is everything that the order of the list depends on."""
+    return sealed(json.dumps(position).encode(), question, purpose=PURPOSE)
+
+
+def position_of(cursor: str, question: str) -> Any:
+    """Return the position in a cursor. Raises InvalidInput for a cursor of another list."""
+    try:
+        if len(cursor) > MAX_CURSOR_CHARACTERS:
+            raise ValueError("longer than any cursor")
+        return json.loads(opened(cursor.strip(), question, purpose=PURPOSE))
+    except ValueError:
+        raise InvalidInput(
+            "This cursor does not belong to this list.",
+            hint="Pass next_cursor of an answer with the same arguments, or leave it out to begin anew.",
+            field="cursor",
+        ) from None
+
+
+def paged(filters: type[Input], *, usual: int, most: int, rows: str = "Rows") -> type[Input]:
+    """Return the input of a list: its filters, `limit` and `cursor`."""
+    return create_model(
+        f"{filters.__name__}Page",
+        __base__=filters,
+        limit=(int, Field(usual, ge=1, le=most, description=f"{rows} on a page")),
+        cursor=(
+            str | None,
+            Field(None, max_length=MAX_CURSOR_CHARACTERS, description="next_cursor of the page before"),
+        ),
+    )
+
+
+def operation(toolset: str, **declared: Any) -> Callable[[Callable[[Any, Actor, Any], Any]], Operation]:
+    """Declare a function as an operation: its name, and its docstring as the description."""
+
+    def declare(function: Callable[[Any, Actor, Any], Any]) -> Operation:
+        return Operation(function=function, **(_named(function) | {"toolset": toolset} | declared))
+
+    return declare
+
+
+def listing(
+    toolset: str, *, usual: int = 20, most: int = 100, more_fields: Mapping[str, Any] | None = None, **declared: Any
+) -> Callable[[Callable[[Any, Actor, Any, str | None], Iterable[Any]]], Listing]:
+    """Declare a generator of records as a list. `order` describes the rows: "Newest first"."""
+    order = declared.pop("order", "")
+
+    def declare(function: Callable[[Any, Actor, Any, str | None], Iterable[Any]]) -> Listing:
+        row: Any = declared["row"]
+        fields: dict[str, Any] = {declared["of"]: (list[row], Field(description=order or None))}
+        fields["next_cursor"] = (str | None, Field(description="Where the list goes on"))
+        output = create_model(f"{row.__name__}Page", __base__=Face, **fields, **(more_fields or {}))
+        values = _named(function) | {"toolset": toolset, "output": output} | declared
+        values["input"] = paged(values["input"], usual=usual, most=most)
+        return Listing(function=function, **values)
+
+    return declare
+
+
+def invoke(
+    principal: Principal, called: Operation, service: Any, given: Mapping[str, Any], *, address: str = ""
+) -> Any:
+    """Do something on a principal's behalf, without any surface, and return the operation's own result.
+
+    Raises Forbidden, InvalidInput, and what the operation raises.
+    """
+    match judge(principal, called.need):
+        case Verdict.ALLOWED:
+            return called.run(service, Actor(principal, address), called.accepted(given))
+        case Verdict.UNCERTAIN:
+            raise Unavailable("The roles of your account cannot be read just now.", retry_after_seconds=30)
+    raise Forbidden(f"This takes the scope {called.need.scope}, and the tier {called.need.tier}.")
+
+
+def _named(function: Callable[..., Any]) -> dict[str, Any]:
+    return {"name": function.__name__, "description": " ".join((inspect.getdoc(function) or "").split())}
