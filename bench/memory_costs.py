@@ -35,10 +35,10 @@ from commonplace.memory.entries import Memory
 from commonplace.memory.job_store import DynamoJobs, DynamoQueryCounts
 from commonplace.memory.lesson_words import CATEGORIES
 from commonplace.memory.model import Entry, EntryId, content_hash
+from commonplace.memory.operations import MemoryServices
 from commonplace.memory.records import SHARDS, EntryTable, count_key
 from commonplace.memory.search import MemorySearch
 from commonplace.memory.store import DynamoEntries
-from commonplace.memory.tools.services import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
 from commonplace.memory.usage import DynamoUsage
 from commonplace.search.store import DynamoVectorCaches

@@ -15,14 +15,13 @@ from commonplace.identity.principals import Principal
 from commonplace.kernel.audit import Author
 from commonplace.memory.entries import Memory
 from commonplace.memory.model import Asked, SearchAnswer
+from commonplace.memory.operations import MemoryServices, SearchArguments, kb_search
 from commonplace.memory.search import MemorySearch
-from commonplace.memory.tools.search import SearchArguments, kb_search
-from commonplace.memory.tools.services import MemoryServices
 from commonplace.search.model import EmbeddingProvider, Engine
 from commonplace.search.text import fold, query_terms
 from commonplace.web.mcp import rendering
 from commonplace.web.mcp.budgets import estimate_tokens
-from commonplace.web.mcp.declaration import Call, Caller
+from commonplace.web.operations import Actor
 
 Count = Callable[[str], int]
 
@@ -166,7 +165,7 @@ def _searching(judged: JudgedMemory, search: MemorySearch, limit: int, *, data: 
     """What the tool answers: its text, which is what most clients show a model, or its data as well."""
     names = {str(id_of(name)): name for name in judged.entries}
     using = MemoryServices(memory=cast(Memory, _Searching(search)))
-    call = Call(Caller(Principal(organisation=ORGANISATION)))
+    actor = Actor(Principal(organisation=ORGANISATION))
 
     def read(query: Query) -> Reading:
         asked = query.asked
@@ -178,8 +177,8 @@ def _searching(judged: JudgedMemory, search: MemorySearch, limit: int, *, data: 
             limit=limit,
             min_confidence=asked.min_confidence,
         )
-        answer = kb_search(using, call, arguments)
-        told = rendering.data_of(answer)
+        answer = kb_search.run(using, actor, arguments)
+        told = answer.data.model_dump(mode="json", exclude_none=True)
         shown = frozenset(names[id] for one in told["entries"] for id in (one["id"], *one.get("duplicates", ())))
         return Reading(answer.text + (rendering.compact(told) if data else ""), shown)
 

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from commonplace.identity.principals import Principal
 from commonplace.kernel.limits import Limiter
-from commonplace.memory.tools.services import MemoryServices
+from commonplace.memory.operations import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
 from commonplace.memory.upkeep import carry_on
 from commonplace.web.gateway import Gateway

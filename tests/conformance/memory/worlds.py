@@ -19,9 +19,9 @@ from commonplace.memory.entries import Memory
 from commonplace.memory.index_source import StoredEntries
 from commonplace.memory.job_store import DynamoJobs, DynamoQueryCounts
 from commonplace.memory.model import EntryId
+from commonplace.memory.operations import MemoryServices
 from commonplace.memory.search import MemorySearch
 from commonplace.memory.store import DynamoEntries
-from commonplace.memory.tools.services import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
 from commonplace.memory.usage import DynamoUsage
 from commonplace.search.embedded.engine import EmbeddedEngine
