@@ -440,6 +440,10 @@ class Memory(Parts):
         if not self.store.delete(author.organisation, id, self.record(author, "memory.delete", entry=id)):
             raise unknown(id)
 
+    def deleted(self, author: Author, id: EntryId) -> Entry | None:
+        """Return an entry that was deleted in the last 30 days."""
+        return self.store.deleted(author.organisation, id)
+
     def undelete(self, author: Author, id: EntryId) -> Entry:
         """Bring a deleted entry back as it was. Raises NotFound, and Conflict when another has its content by now."""
         was = self.store.deleted(author.organisation, id)
