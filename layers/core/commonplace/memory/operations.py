@@ -6,10 +6,12 @@ Names, arguments, answers, defaults and bounds of tools are those of the seed. T
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from pydantic import Field, create_model
@@ -55,7 +57,6 @@ from commonplace.memory.model import (
     DEFAULT_LISTED,
     DEFAULT_MIN_CONFIDENCE,
     DEFAULT_RELATED,
-    ENTRY_TYPES,
     MAX_CONTENT_BYTES,
     MAX_IMPORT,
     MAX_LIMIT,
@@ -142,45 +143,7 @@ LISTED: Names = {
 }
 """Words of questions for lists of entries, beside those of `search.list_questions`."""
 
-IMPORT_SCHEMA: Mapping[str, Any] = {
-    "properties": {
-        "entries": {
-            "description": f"At most {MAX_IMPORT} entries, or YAML text of such a list",
-            "anyOf": [
-                {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "required": ["content", "entry_type", "roles"],
-                        "properties": {
-                            "content": {"type": "string"},
-                            "entry_type": {"enum": list(ENTRY_TYPES)},
-                            "roles": {"type": "array", "items": {"enum": list(ROLES)}},
-                            "tags": {"type": "array", "items": {"type": "string"}},
-                            **{name: {"type": "string"} for name in ("source_file", "source_story", "parent_id")},
-                            "ref": {"type": "string", "description": "Names it within this import"},
-                            "parent_ref": {"type": "string", "description": "ref of its parent"},
-                            "confidence": {"type": "number"},
-                            "metadata": {"type": "object"},
-                            "id": {
-                                "type": "string",
-                                "description": "memory:admin: it is brought back as it was, with these",
-                            },
-                            **{name: {"type": "string"} for name in ("created_at", "updated_at")},
-                            "version": {"type": "integer"},
-                            **{name: {"type": "string"} for name in ("supersedes", "superseded_by")},
-                            "seen": {"type": "integer"},
-                            "seen_in": {"type": "array", "items": {"type": "string"}},
-                        },
-                    },
-                },
-                {"type": "string"},
-            ],
-        },
-        "skip_existing": {"type": "boolean", "default": True, "description": "false: a duplicate is an error"},
-        "handle": {"type": "string", "description": "Alone: how far the import has come that gave it"},
-    },
-}
+IMPORT_SCHEMA: Mapping[str, Any] = json.loads(Path(__file__).with_name("import_schema.json").read_text("utf-8"))
 """What clients are shown. Each entry is checked by itself: one that is wrong costs the others nothing."""
 
 
