@@ -16,18 +16,17 @@ import json
 import random
 from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from commonplace.kernel.environment import is_organisation
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.items import Item, decoded, encode, key
 from commonplace.kernel.table import Table
-from commonplace.memory.facets import ALL, LAST, AllCounts, Change, Counts, Key, Place, Tally
+from commonplace.memory.facets import ALL, AllCounts, Change, Counts, Place, Tally
 from commonplace.memory.model import Entry, EntryId
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from commonplace.kernel.table import Write
 
@@ -211,32 +210,6 @@ class EntryTable(Table):
             for facet, cells in counts.items()
             if cells
         ]
-
-    def keys(
-        self, organisation: str, facet: str, *, newest_first: bool, low: str, high: str, page: int
-    ) -> Iterator[Key]:
-        low, high = low or " ", high or LAST
-        if low > high:  # which BETWEEN refuses
-            return iter(())
-        items = self.query(
-            room(organisation, f"facet#{facet}"),
-            "sk BETWEEN :low AND :high",
-            {"low": low, "high": high},
-            ScanIndexForward=not newest_first,
-            Limit=max(1, min(page, KEYS_PER_PAGE)),
-        )
-        return (found for item in items if (found := decoded(Key, item)))
-
-    def tally(self, organisation: str) -> Tally:
-        counts: dict[str, Counts] = {}
-        marks: Counter[str] = Counter()
-        items = self.query(room(organisation, "counts"))
-        for facet, shards in groupby(items, lambda item: str(item["sk"]).rpartition("#")[0]):
-            found = list(shards)
-            counts[facet] = summed(found)
-            for name in (WRITES, REPAIRS):
-                marks[name] += sum(item.get(name, 0) for item in found)
-        return Tally(counts=counts, writes=marks[WRITES], repairs=marks[REPAIRS])
 
 
 def random_shard() -> int:

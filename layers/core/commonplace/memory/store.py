@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from commonplace.kernel.audit import Lost
@@ -20,6 +22,7 @@ from commonplace.kernel.audit_store import MEMORY, audit_writes
 from commonplace.kernel.items import decoded
 from commonplace.kernel.table import Write
 from commonplace.memory.facets import (
+    LAST,
     AllCounts,
     Change,
     Counts,
@@ -36,6 +39,8 @@ from commonplace.memory.records import (
     KEYS_PER_PAGE,
     NAME_PREFIX,
     ORGANISATIONS,
+    REPAIRS,
+    WRITES,
     EntryTable,
     Once,
     contended,
@@ -279,7 +284,17 @@ class DynamoEntries:
 
         `page` is how many are wanted, as far as is known: so many are read at a time.
         """
-        return self._table.keys(organisation, facet, newest_first=newest_first, low=low, high=high, page=page)
+        low, high = low or " ", high or LAST
+        if low > high:  # which BETWEEN refuses
+            return iter(())
+        items = self._table.query(
+            room(organisation, f"facet#{facet}"),
+            "sk BETWEEN :low AND :high",
+            {"low": low, "high": high},
+            ScanIndexForward=not newest_first,
+            Limit=max(1, min(page, KEYS_PER_PAGE)),
+        )
+        return (found for item in items if (found := decoded(Key, item)))
 
     def counts(self, organisation: str, facet: str) -> Counts:
         """Return what the entries of a facet that is counted add up to."""
@@ -288,7 +303,15 @@ class DynamoEntries:
 
     def tally(self, organisation: str) -> Tally:
         """Return all counts."""
-        return self._table.tally(organisation)
+        counts: dict[str, Counts] = {}
+        marks: Counter[str] = Counter()
+        items = self._table.query(room(organisation, "counts"))
+        for facet, shards in groupby(items, lambda item: str(item["sk"]).rpartition("#")[0]):
+            found = list(shards)
+            counts[facet] = summed(found)
+            for name in (WRITES, REPAIRS):
+                marks[name] += sum(item.get(name, 0) for item in found)
+        return Tally(counts=counts, writes=marks[WRITES], repairs=marks[REPAIRS])
 
     def correct(self, organisation: str, drift: AllCounts, tally: Tally) -> None:
         """Add to counts what they lack, unless somebody has done so since `tally`."""

@@ -18,22 +18,20 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from commonplace.kernel.audit import Lost
-from commonplace.kernel.audit_store import MEMORY, audit_writes
+from commonplace.kernel.audit_store import MEMORY
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.items import decoded, encode, key
+from commonplace.kernel.records import Change, Records
 from commonplace.kernel.table import Table, Write
 from commonplace.memory.facets import facet
 from commonplace.memory.model import MAX_SEEN_IN, EntryId, Rating, Recurrence, StoryUse, Vote
 from commonplace.memory.records import (
     EntryTable,
     adding,
-    contended,
     entry_key,
     random_shard,
     read_entry,
@@ -52,7 +50,7 @@ logger = logging.getLogger(__name__)
 RECURRENCES = "recurrences"
 """The total of them."""
 KEPT_SECONDS = 366 * 86_400
-ROUNDS, HASTY_ATTEMPTS = 12, 3
+HASTY_ATTEMPTS = 3
 LAST_RANK = 10**9
 """Above every number that is ranked: the highest comes first."""
 
@@ -90,8 +88,9 @@ class DynamoUsage:
     ) -> None:
         """`hasty` counts, where nobody is to wait for that; `client` reads. `clock` gives epoch seconds."""
         self._table = EntryTable(client, records, sleep=sleep)
-        self._counting = Table(hasty or client, records, attempts=HASTY_ATTEMPTS, sleep=sleep)
-        self._activity = activity
+        self._records = Records(self._table, activity, MEMORY)
+        counting = Table(hasty or client, records, attempts=HASTY_ATTEMPTS, sleep=sleep)
+        self._counting = Records(counting, activity, MEMORY)
         self._clock = clock
 
     def recur(self, organisation: str, id: EntryId, story: str, at: str, audit: AuditRecord) -> Recurrence | None:
@@ -100,7 +99,8 @@ class DynamoUsage:
         The same again notes nothing, and returns what is noted. None when it is the story that learned it first, and
         when there is no such entry. Raises Unavailable.
         """
-        for _ in range(ROUNDS):
+
+        def decide(change: Change) -> Recurrence | None:
             entry = read_entry(organisation, self._table.get(entry_key(organisation, id)))
             if entry is None or story in ("", entry.source_story):
                 return None
@@ -108,30 +108,20 @@ class DynamoUsage:
             if noted := self._table.get(where):
                 return decoded(Recurrence, noted)
             found = Recurrence(id, entry.source_story or "", story, at, entry.seen + 1)
-            seen = self._table.changed(
-                organisation,
-                id,
-                "SET #revision = #revision + :one, #seen = :seen, #seenIn = :stories",
-                "#revision = :was",
-                {
-                    "one": 1,
-                    "was": entry.revision,
-                    "seen": found.seen,
-                    "stories": [*entry.seen_in, story][-MAX_SEEN_IN:],
-                },
-            )
-            ranked = [
+            how = "SET #revision = #revision + :one, #seen = :seen, #seenIn = :stories"
+            stories = [*entry.seen_in, story][-MAX_SEEN_IN:]
+            values = {"one": 1, "was": entry.revision, "seen": found.seen, "stories": stories}
+            change.writes += [
+                self._table.new(where, encode(found)),
+                *self._table.changed(organisation, id, how, "#revision = :was", values),
                 self._table.put(_recurring(organisation, id, found.seen), encode(found)),
                 self._table.delete(_recurring(organisation, id, entry.seen)),
+                *self._counted(self._table, organisation, {RECURRENCES: 1}),
             ]
-            counted = self._counted(self._table, organisation, {RECURRENCES: 1})
-            record = audit_writes(self._activity, [audit], MEMORY)
-            try:
-                self._table.transact([self._table.new(where, encode(found)), *seen, *ranked, *counted, *record])
-            except Lost:
-                continue
+            change.record(audit)
             return found
-        raise contended()
+
+        return self._records.change(organisation, decide)
 
     def searched(self, organisation: str, story: str, tokens: int) -> None:
         """Count a search, and the tokens of its answer. Never fails its caller."""
@@ -147,50 +137,48 @@ class DynamoUsage:
         def recorded(use: StoryUse) -> StoryUse:
             return use if tokens_used is None else replace(use, tokens_used=tokens_used)
 
-        self._note(self._table, organisation, story, recorded)
+        self._note(self._records, organisation, story, recorded)
 
-    def _note(self, table: Table, organisation: str, story: str, change: Callable[[StoryUse], StoryUse]) -> None:
+    def _note(self, records: Records, organisation: str, story: str, use: Callable[[StoryUse], StoryUse]) -> None:
+        table = records.table
         where = key(room(organisation, "stories"), facet("story", story))
+
+        def decide(change: Change) -> None:
+            read = table.get(where)
+            was = decoded(StoryUse, read)
+            now = use(was or StoryUse(story))
+            cells = of_story(now)
+            cells.subtract(of_story(was))
+            change.writes.append(self._replaced(table, where, read, encode(now) | self._for_a_year()))
+            change.writes += self._counted(table, organisation, cells)
+
         try:
-            for _ in range(ROUNDS):
-                read = table.get(where)
-                was = decoded(StoryUse, read)
-                now = change(was or StoryUse(story))
-                cells = of_story(now)
-                cells.subtract(of_story(was))
-                noted = self._replaced(table, where, read, encode(now) | self._for_a_year())
-                writes = [noted, *self._counted(table, organisation, cells)]
-                with suppress(Lost):
-                    table.transact(writes)
-                    return
+            records.change(organisation, decide)
         except Unavailable:
-            pass
-        logger.warning("a story could not be counted")
+            logger.warning("a story could not be counted")
 
     def vote(self, organisation: str, vote: Vote) -> Rating:
         """Store a vote in place of the one that the voter gave the entry in that story. Raises Unavailable."""
         where = key(room(organisation, "votes"), f"{vote.id}#{facet('story', vote.story)}#{vote.voter}")
         of_entry = key(room(organisation, "ratings"), vote.id)
-        for _ in range(ROUNDS):
+
+        def decide(change: Change) -> Rating:
             read, rated = self._table.get(where), self._table.get(of_entry)
             was, before = decoded(Vote, read), decoded(Rating, rated) or Rating(vote.id)
             votes, total = (0, vote.relevance - was.relevance) if was else (1, vote.relevance)
             now = replace(before, votes=before.votes + votes, total=before.total + total)
             cells = of_vote(vote)
             cells.subtract(of_vote(was))
-            writes = [
+            change.writes += [
                 self._replaced(self._table, where, read, encode(vote) | self._for_a_year()),
                 self._replaced(self._table, of_entry, rated, encode(now)),
                 self._table.put(_rated(organisation, now), encode(now)),
                 *([self._table.delete(_rated(organisation, before))] if before.votes and before != now else []),
                 *self._counted(self._table, organisation, cells),
             ]
-            try:
-                self._table.transact(writes)
-            except Lost:
-                continue
             return now
-        raise contended()
+
+        return self._records.change(organisation, decide)
 
     def rating(self, organisation: str, id: EntryId) -> Rating:
         return decoded(Rating, self._table.get(key(room(organisation, "ratings"), id))) or Rating(id)
