@@ -37,20 +37,19 @@ from commonplace.identity.principals import Principal
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Unavailable
 from commonplace.memory import search as conditions
+from commonplace.memory.entries import Memory
 from commonplace.memory.index_source import record_of
 from commonplace.memory.model import DEFAULT_LIMIT, Asked, Entry, EntryId, SearchAnswer
-from commonplace.memory.ports import EntryStore
+from commonplace.memory.operations import MemoryServices, SearchArguments, kb_search
 from commonplace.memory.search import SEED_FUSION, MemorySearch
-from commonplace.memory.service import Memory
-from commonplace.memory.tools.search import SearchArguments, kb_search
-from commonplace.memory.tools.services import MemoryServices
+from commonplace.memory.store import DynamoEntries
 from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import EmbeddingProvider, Engine
 from commonplace.search.text import fold, query_terms
 from commonplace.web.mcp import rendering
 from commonplace.web.mcp.budgets import estimate_tokens
-from commonplace.web.mcp.declaration import Call, Caller
+from commonplace.web.operations import Actor
 
 GREP, LEXICAL, BUILT = "grep", "lexical only", "RRF 0.3/0.7, as built"
 FUSIONS: Mapping[str, Fusion] = {
@@ -71,7 +70,7 @@ System = Callable[[Query], Sequence[str]]
 
 
 class FixedEntries:
-    """As much of `EntryStore` as a search needs, over entries that stay as they are."""
+    """As much of `DynamoEntries` as a search needs, over entries that stay as they are."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self._entries = {entry.id: entry for entry in entries}
@@ -91,7 +90,9 @@ def indexed(entries: Sequence[Entry], provider: EmbeddingProvider | None, url: s
 def search_of(
     entries: Sequence[Entry], engine: Engine, provider: EmbeddingProvider | None, fusion: Fusion = SEED_FUSION
 ) -> MemorySearch:
-    return MemorySearch(engine, [provider] if provider else [], cast(EntryStore, FixedEntries(entries)), fusion=fusion)
+    return MemorySearch(
+        engine, [provider] if provider else [], cast(DynamoEntries, FixedEntries(entries)), fusion=fusion
+    )
 
 
 def systems_of(judged: JudgedMemory, engine: Engine, provider: EmbeddingProvider | None) -> dict[str, System]:
@@ -180,7 +181,7 @@ def ways(judged: JudgedMemory, engine: Engine, provider: EmbeddingProvider | Non
     """Return the ways to an answer, from the most to the least reading."""
     search = search_of(list(judged.entries.values()), engine, provider)
     using = MemoryServices(memory=cast(Memory, _Searching(search)))
-    call = Call(Caller(Principal(organisation=ORGANISATION)))
+    actor = Actor(Principal(organisation=ORGANISATION))
     names = {str(id_of(name)): name for name in judged.entries}
     texts = {name: fold(entry.content) for name, entry in judged.entries.items()}
 
@@ -212,8 +213,8 @@ def ways(judged: JudgedMemory, engine: Engine, provider: EmbeddingProvider | Non
                 limit=limit,
                 min_confidence=asked.min_confidence,
             )
-            answer = kb_search(using, call, arguments)
-            sent = rendering.data_of(answer)
+            answer = kb_search.run(using, actor, arguments)
+            sent = answer.data.model_dump(mode="json", exclude_none=True)
             shown = {names[id] for one in sent["entries"] for id in (one["id"], *one.get("duplicates", ()))}
             return answer.text + (rendering.compact(sent) if data else ""), shown
 

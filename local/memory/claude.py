@@ -1,7 +1,6 @@
 """The parser of CLAUDE.md: one fact for each rule, with the headings above it as tags."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from operator import attrgetter
 
@@ -71,7 +70,11 @@ class _Page:
             case Item(text, line) if _IMPORT.fullmatch(text):
                 self.takes_in(text, line)
             case Item() | Row():
-                self.rule(f"{self.announced} {_text(block)}".lstrip(), block.line)
+                if isinstance(block, Item):
+                    text = block.text
+                else:
+                    text = "; ".join(f"{name}: {cell}" if name else cell for name, cell in block.cells if cell)
+                self.rule(f"{self.announced} {text}".lstrip(), block.line)
                 self.used = True
 
     def paragraph(self, block: Paragraph) -> None:
@@ -99,7 +102,9 @@ def parse(text: str, source_file: str | None = None, roles: tuple[Role, ...] = R
     for block in found:
         page.take(block)
     page.release()
-    title = _title(found)
+    # The one heading of the first level names the file and no subject.
+    first = [block.text for block in found if isinstance(block, Heading) and block.level == 1]
+    title = first[0] if len(first) == 1 else None
     seeds = [
         Seed(
             content=rule,
@@ -119,15 +124,3 @@ def parse(text: str, source_file: str | None = None, roles: tuple[Role, ...] = R
         remarks.append("There is no rule in it: no list item and no paragraph.")
     at = attrgetter("line")
     return Parsed(facts, tuple(remarks), tuple(sorted(page.read, key=at)), tuple(sorted(page.unread, key=at)))
-
-
-def _title(found: Iterable[Block]) -> str | None:
-    """The one heading of the first level, which names the file and no subject."""
-    first = [block.text for block in found if isinstance(block, Heading) and block.level == 1]
-    return first[0] if len(first) == 1 else None
-
-
-def _text(block: Item | Row) -> str:
-    if isinstance(block, Item):
-        return block.text
-    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in block.cells if cell)

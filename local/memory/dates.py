@@ -46,31 +46,28 @@ def is_date(text: str) -> bool:
 
 def own_date(text: str) -> str:
     """The date of a lesson, at its begin or in brackets of its own, where it is one day."""
-    return next((one.iso for one in _dates(text) if one.begin <= 4 or _is_apart(text, one)), "")
-
-
-def _is_apart(text: str, date: Dated) -> bool:
-    return text[: date.begin].endswith(tuple("([（")) and text[date.end :].startswith(tuple(")]）"))
+    for one in _dates(text):
+        apart = text[: one.begin].endswith(tuple("([（")) and text[one.end :].startswith(tuple(")]）"))
+        if one.begin <= 4 or apart:
+            return one.iso
+    return ""
 
 
 def _dates(text: str) -> Iterator[Dated]:
     for form in _FORMS:
         for found in form.finditer(text):
             part = found.groupdict()
-            iso = _of_slashes(part) if "first" in part else _iso(part["year"], _month(part), part["day"])
+            iso: str | None
+            if "first" in part:
+                # Which number is the month is known only where the other cannot be.
+                one, other = part["first"], part["second"]
+                days = {_iso(part["year"], one, other), _iso(part["year"], other, one)} - {None}
+                iso = days.pop() if len(days) == 1 else "" if days else None
+            else:
+                month = part["month"] if "month" in part else _MONTHS.index(part["name"][:3].lower()) + 1
+                iso = _iso(part["year"], month, part["day"])
             if iso is not None:
                 yield Dated(iso, found.start(), found.end())
-
-
-def _month(part: dict[str, str]) -> str | int:
-    return part["month"] if "month" in part else _MONTHS.index(part["name"][:3].lower()) + 1
-
-
-def _of_slashes(part: dict[str, str]) -> str | None:
-    """Which number is the month is known only where the other cannot be."""
-    days = {_iso(part["year"], part["first"], part["second"]), _iso(part["year"], part["second"], part["first"])}
-    days.discard(None)
-    return days.pop() if len(days) == 1 else "" if days else None
 
 
 def _iso(year: str, month: str | int, day: str) -> str | None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 
 from commonplace.memory.entry_files import Kind, Parsed, Read, Unread, merged, tags
-from commonplace.memory.model import MAX_CONTENT_BYTES, MAX_SOURCE_CHARACTERS, Category, Role, of_heading
+from commonplace.memory.lesson_words import Category, of_heading
+from commonplace.memory.model import MAX_CONTENT_BYTES, MAX_SOURCE_CHARACTERS, Role
 from local.memory.dates import own_date
 from local.memory.fields import (
     date_of,

@@ -118,19 +118,14 @@ def blocks(text: str) -> Iterator[Block]:
         lines[broken] = ""
         tokens = parse("\n".join(lines))
         yield Unreadable("a block of code begins here and is never closed; what follows is read as text", broken + 1)
-    if apart := set(_labels_after_lists(tokens, lines)):
+    # Lines that CommonMark takes for the end of a list item, though a label begins at their margin.
+    inside = (one.map for one in tokens if one.type == "paragraph_open" and one.level and one.map)
+    if apart := {at for begin, end in inside for at in range(begin + 1, end) if _MARGIN_LABEL.match(lines[at])}:
         origin = [at for at, _ in enumerate(lines) for _ in range(2 if at in apart else 1)]
         tokens = parse("\n".join(f"\n{line}" if at in apart else line for at, line in enumerate(lines)))
         for token in tokens:
             token.map = [origin[min(at, len(origin) - 1)] for at in token.map or ()]
     yield from _below(SyntaxTreeNode(tokens))
-
-
-def _labels_after_lists(tokens: "list[Token]", lines: list[str]) -> Iterator[int]:
-    """Lines that CommonMark takes for the end of a list item, though a label begins at their margin."""
-    for token in tokens:
-        if token.type == "paragraph_open" and token.level and token.map:
-            yield from (at for at in range(token.map[0] + 1, token.map[1]) if _MARGIN_LABEL.match(lines[at]))
 
 
 def _never_closed(tokens: "list[Token]", lines: list[str]) -> int | None:
@@ -259,16 +254,12 @@ def _labelled(tokens: "list[Token]", number: int) -> Line | None:
 
 
 def _inline(node: "SyntaxTreeNode") -> str:
-    return _joined(_raw(node))
+    inlines = (child.token for child in node.children if child.type == "inline")
+    return _joined("".join(word for inline in inlines if inline for word in _words(inline.children or ())))
 
 
 def _joined(text: str) -> str:
     return _SPACES.sub(" ", text).strip()
-
-
-def _raw(node: "SyntaxTreeNode") -> str:
-    inlines = (child.token for child in node.children if child.type == "inline")
-    return "".join(word for inline in inlines if inline for word in _words(inline.children or ()))
 
 
 def _words(tokens: "Iterable[Token]") -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from commonplace.memory.entry_files import Read, Unread
-from commonplace.memory.model import Category, of_heading
+from commonplace.memory.lesson_words import Category, of_heading
 from local.memory.dates import first_date, is_date
 from local.memory.fields import date_of, is_field, tells_of_lesson, told_by, two_days
 from local.memory.headings import Name, about_file, describes, name, numbered, only_told, plain, series

@@ -6,7 +6,8 @@ from typing import Any
 
 from commonplace.memory.client.learnings import recap
 from commonplace.memory.entry_files import Seed, tag, tags
-from commonplace.memory.model import MAX_SOURCE_CHARACTERS, Category, Role
+from commonplace.memory.lesson_words import Category
+from commonplace.memory.model import MAX_SOURCE_CHARACTERS, Role
 
 
 @dataclass(slots=True)

@@ -39,7 +39,9 @@ def parse(text: str, source_file: str, roles: tuple[Role, ...] = ()) -> Parsed:
         told = f"the file has {size:,} bytes; an entry holds {MAX_CONTENT_BYTES:,}. Cut it into parts"
         return Parsed((), unread=(Unread(1, told),))
     words = _words(source_file)
-    known, more = _kind(words)
+    # By the words of the name first, those of the folders above it after.
+    kinds = ((known, more) for word in reversed(words) for at, known, more in _KINDS if re.fullmatch(at, word))
+    known, more = next(kinds, (DEFAULT_ROLES, ()))
     title = next(
         (block.text for block in blocks(content) if isinstance(block, Heading)), PurePosixPath(source_file).stem
     )
@@ -63,12 +65,3 @@ def _words(path: str) -> tuple[str, ...]:
     stem = name.partition(".")[0] or name
     parts = [word for word in _WORD.findall(stem) if word.casefold() not in ("template", "tmpl")]
     return tuple(dict.fromkeys(tag(one) for one in (*telling, *parts) if tag(one)))
-
-
-def _kind(words: tuple[str, ...]) -> tuple[tuple[Role, ...], tuple[str, ...]]:
-    """By the words of the name first, those of the folders above it after."""
-    for word in reversed(words):
-        for pattern, roles, more in _KINDS:
-            if re.fullmatch(pattern, word):
-                return roles, more
-    return DEFAULT_ROLES, ()

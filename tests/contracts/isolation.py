@@ -14,7 +14,7 @@ from uuid import UUID
 
 from commonplace.identity.principals import Principal
 from commonplace.kernel.limits import Limiter
-from commonplace.memory.tools.services import MemoryServices
+from commonplace.memory.operations import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
 from commonplace.memory.upkeep import carry_on
 from commonplace.web.gateway import Gateway
@@ -59,7 +59,7 @@ class Together(Remembering):
         """A stretch of each of its jobs."""
         self.acting = organisation
         for job in list(self.jobs.unfinished(organisation)):
-            carry_on(self.parts, organisation, job.id, lambda: True)
+            carry_on(self.memory, organisation, job.id, lambda: True)
 
     def state(self, organisation: str) -> str:
         """Everything that is kept of an organisation, wherever it is kept."""

@@ -28,21 +28,20 @@ from moto import mock_aws
 from bench import table
 from bench.table import Row, ratio
 from commonplace.identity.principals import Principal
-from commonplace.kernel.table import Table as Records
 from commonplace.kernel.table import Write
 from commonplace.memory import facets
 from commonplace.memory.client.client import MemoryClient
 from commonplace.memory.client.learnings import Address
-from commonplace.memory.facet_store import SHARDS, FacetTable, count_key
+from commonplace.memory.entries import Memory
 from commonplace.memory.job_store import DynamoJobs, DynamoQueryCounts
-from commonplace.memory.model import CATEGORIES, Entry, EntryId, content_hash
-from commonplace.memory.records import EntryTable
+from commonplace.memory.lesson_words import CATEGORIES
+from commonplace.memory.model import Entry, EntryId, content_hash
+from commonplace.memory.operations import MemoryServices
+from commonplace.memory.records import SHARDS, EntryTable, count_key
 from commonplace.memory.search import MemorySearch
-from commonplace.memory.service import Memory
 from commonplace.memory.store import DynamoEntries
-from commonplace.memory.tools.services import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
-from commonplace.memory.usage_store import DynamoUsage
+from commonplace.memory.usage import DynamoUsage
 from commonplace.search.store import DynamoVectorCaches
 from commonplace.web.mcp.declaration import Call, Caller
 from local.cloud import moto_patches
@@ -250,7 +249,7 @@ def world(client: Any, size: int) -> World:
         counts=DynamoQueryCounts(metered, records),
         caches=DynamoVectorCaches(metered, cache),
         usage=DynamoUsage(metered, records, activity),
-        search=MemorySearch(_NoIndex(), [], store),  # type: ignore[arg-type]
+        search_index=MemorySearch(_NoIndex(), [], store),  # type: ignore[arg-type]
         embedder=None,
         clock=lambda: datetime.now(UTC),
         new_id=lambda: str(uuid4()),
@@ -265,12 +264,12 @@ class _NoIndex:
 
 def fill(client: Any, records: str, made: Sequence[Entry]) -> None:
     """Write the items that `DynamoEntries.add` writes, straight into moto, with counts in all their shards."""
-    entry_table, facet_table = EntryTable(client, records), FacetTable(Records(client, records))
+    entry_table = EntryTable(client, records)
     writes: list[Write] = [entry_table.named(OWN)]
     counts: dict[tuple[str, int], Counter[str]] = {}
     for number, entry in enumerate(made):
         change = facets.change(None, entry)
-        writes += [*entry_table.added(OWN, entry), *facet_table.placed(OWN, change)]
+        writes += [*entry_table.added(OWN, entry), *entry_table.placed(OWN, change)]
         for facet, cells in change.counts.items():
             counts.setdefault((facet, number % SHARDS), Counter()).update(cells)
     writes += [entry_table.put(count_key(OWN, facet, shard), cells) for (facet, shard), cells in counts.items()]

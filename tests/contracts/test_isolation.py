@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from commonplace.memory.tools.services import MemoryServices
+from commonplace.memory.operations import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
 from tests.contracts.isolation import ORGANISATIONS, Together, asked, comparable, other_than, together
 from tests.examples import examples

@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 
 from commonplace.kernel.audit import AuditRecord
 from commonplace.memory.facets import position
-from commonplace.memory.lookup import Reading
 from commonplace.memory.model import ENTRY_TYPES, ROLES, Entry, EntryId, Listing, content_hash
 from commonplace.memory.store import DynamoEntries
 from tests.aws_fixture import TABLE
 from tests.dynamodb_fixture import new_table
 from tests.examples import examples
-from tests.fakes.memory_stores import MemoryCaches, MemoryCounts, MemoryEntries, MemoryUsage
+from tests.fakes.memories import ACME, memory_over
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -133,28 +132,28 @@ def test_every_answer_is_that_of_a_plain_model(
     dynamodb: "DynamoDBClient", steps: list[tuple[str, int, dict[str, Any]]], asked: list[Listing]
 ) -> None:
     store = DynamoEntries(dynamodb, new_table(dynamodb, "records"), TABLE)
-    reading = Reading(store, MemoryCounts(), MemoryCaches(), MemoryUsage(MemoryEntries()))
+    memory = memory_over(store)
     kept: dict[EntryId, Entry] = {}
     done(store, kept, steps)
 
     for listing in (*asked, Listing()):
         expected = model_list(kept, listing)
-        answer = reading.list("acme", listing)
+        answer = memory.list(ACME, listing)
         page = expected[listing.offset : listing.offset + listing.limit]
         assert [*answer.entries] == [shown(kept, entry) for entry in page], listing
         assert answer.total == len(expected), listing
         if page and len(page) < len(expected):
             behind = replace(listing, after=position(page[-1], listing.order_by), offset=0)
-            rest = reading.list("acme", behind)
+            rest = memory.list(ACME, behind)
             assert [one.id for one in rest.entries] == [
                 one.id for one in expected[listing.offset + len(page) :][: listing.limit]
             ]
             assert rest.total == len(expected)
     for entry in kept.values():
-        related = reading.related("acme", entry.id, 50)
+        related = memory.related(ACME, entry.id, 50)
         assert [(one.entry.id, one.relation) for one in related] == model_related(kept, entry)
         assert all(one.entry == shown(kept, kept[one.entry.id]) for one in related)
-    stats = reading.stats("acme")
+    stats = memory.stats(ACME)
     entries = list(kept.values())
     roles = Counter(role for entry in entries for role in entry.roles)
     assert stats.total_entries == len(entries)

@@ -19,12 +19,13 @@ from commonplace.kernel.audit import AuditRecord, Author
 from commonplace.kernel.audit_store import MEMORY, DynamoAudit
 from commonplace.kernel.errors import Conflict, InvalidInput, NotFound
 from commonplace.memory import facets, validation
+from commonplace.memory.entries import Memory
 from commonplace.memory.job_store import DynamoJobs, DynamoQueryCounts
+from commonplace.memory.jobs import LargeImports
 from commonplace.memory.model import Added, Entry, EntryId, Job, Updated
 from commonplace.memory.search import MemorySearch
-from commonplace.memory.service import Memory
 from commonplace.memory.store import DynamoEntries
-from commonplace.memory.usage_store import DynamoUsage
+from commonplace.memory.usage import DynamoUsage
 from tests.aws_fixture import TABLE
 from tests.dynamodb_fixture import new_table
 from tests.examples import examples
@@ -64,7 +65,7 @@ class Team:
             counts=self.counts,
             caches=MemoryCaches(),
             usage=DynamoUsage(self.client, self.records, self.activity, clock=START.timestamp),
-            search=MemorySearch(NO_INDEX, [], entries),
+            search_index=MemorySearch(NO_INDEX, [], entries),
             embedder=None,
             clock=lambda: START + timedelta(milliseconds=next(self._ticks)),
             new_id=lambda: str(uuid4()),
@@ -170,7 +171,7 @@ def test_many_who_add_the_same_texts_in_bulk_add_each_once(team: Team) -> None:
     def bulk(first: int) -> Any:
         numbers = [(first + number) % 40 for number in range(40)]
         items = [{"content": f"Text {number}", "entry_type": "fact", "roles": ["dev"]} for number in numbers]
-        return team.service().bulk_import(ACME, validation.imports(items), skip_existing=True, enough=lambda: False)
+        return LargeImports(team.service()).start(ACME, validation.imports(items), True, lambda: False)
 
     outcomes = at_once([partial(bulk, first) for first in range(8)])
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.memory import facets
-from commonplace.memory.facet_repair import repair
-from commonplace.memory.facet_store import SHARDS, count_key, facet_key
 from commonplace.memory.model import Card, Entry, EntryId
+from commonplace.memory.records import SHARDS, count_key, facet_key
 from commonplace.memory.store import DynamoEntries
+from commonplace.memory.upkeep import repair
 from tests.contracts.test_memory_stores import an_entry, told
 from tests.dynamodb_fixture import new_table
 

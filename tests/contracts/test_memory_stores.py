@@ -13,8 +13,8 @@ from commonplace.kernel.errors import Unavailable
 from commonplace.memory import facets
 from commonplace.memory.job_store import DynamoJobs, DynamoQueryCounts
 from commonplace.memory.model import Entry, EntryId, Job, content_hash
-from commonplace.memory.ports import EntryStore, JobStore, Once, QueryCounts, Replayed, Stale, Taken
-from commonplace.memory.store import DynamoEntries
+from commonplace.memory.records import Once
+from commonplace.memory.store import DynamoEntries, Replayed, Stale, Taken
 from tests.aws_fixture import TABLE
 from tests.dynamodb_fixture import new_table
 from tests.fakes.failing import CANCELED, Failing, refusal
@@ -32,9 +32,9 @@ ODD_IDS = ["", "#", "a#b", "ä", "\n", "\udcff", "x" * 101, "x" * 3_000]
 @dataclass
 class Stores:
     clock: Clock
-    entries: EntryStore
-    jobs: JobStore
-    counts: QueryCounts
+    entries: DynamoEntries
+    jobs: DynamoJobs
+    counts: DynamoQueryCounts
     audit: AuditLog
 
 

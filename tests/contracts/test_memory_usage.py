@@ -10,9 +10,8 @@ import pytest
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.memory.model import MAX_SEEN_IN, EntryId, Rating, Recurrence, Vote
-from commonplace.memory.ports import EntryStore, UsageStore
 from commonplace.memory.store import DynamoEntries
-from commonplace.memory.usage_store import KEPT_SECONDS, DynamoUsage
+from commonplace.memory.usage import KEPT_SECONDS, DynamoUsage
 from tests.aws_fixture import TABLE
 from tests.contracts.test_memory_stores import OTHER, START, an_entry, told
 from tests.dynamodb_fixture import new_table
@@ -29,8 +28,8 @@ AT = "2026-11-24T08:00:00.000000Z"
 @dataclass
 class World:
     clock: Clock
-    entries: EntryStore
-    usage: UsageStore
+    entries: DynamoEntries
+    usage: DynamoUsage
 
     def add(self, name: str = "one", story: str | None = "APP-1") -> EntryId:
         entry = an_entry(name, source_story=story)

@@ -9,11 +9,11 @@ from uuid import UUID
 
 from commonplace.kernel.audit import Author
 from commonplace.memory import validation
+from commonplace.memory.entries import Memory
 from commonplace.memory.index_source import record_id, record_of
 from commonplace.memory.model import BATCH, Added, EntryId, Found
-from commonplace.memory.ports import Parts
 from commonplace.memory.search import MemorySearch
-from commonplace.memory.service import Memory
+from commonplace.memory.store import DynamoEntries
 from commonplace.memory.upkeep import carry_on
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.embeddings import embed_records, with_tokens
@@ -65,17 +65,7 @@ class Remembering:
             counts=self.counts,
             caches=self.caches,
             usage=self.usage,
-            search=MemorySearch(self.engine, providers, self.store),
-            embedder=self.embedder,
-            clock=self.clock,
-            new_id=self.new_id,
-            batch=self.batch,
-        )
-        self.parts = Parts(
-            store=self.store,
-            jobs=self.jobs,
-            caches=self.caches,
-            usage=self.usage,
+            search_index=MemorySearch(self.engine, providers, self.store),
             embedder=self.embedder,
             clock=self.clock,
             new_id=self.new_id,
@@ -121,13 +111,28 @@ class Remembering:
     def carry_on(self, author: Author, handle: str, stretches: int = 1_000) -> None:
         """Has a job carried on, one batch a stretch, as its events would."""
         for _ in range(stretches):
-            job = carry_on(self.parts, author.organisation, handle, lambda: True)
+            job = carry_on(self.memory, author.organisation, handle, lambda: True)
             if job is None or job.status != "in_progress":
                 return
 
     @staticmethod
     def _of(organisation: str, held: dict[RecordId, int]) -> Iterator[RecordId]:
         return (id for id in held if id.startswith(f"{organisation}/"))
+
+
+def memory_over(store: DynamoEntries) -> Memory:
+    """A memory of this store that never searches."""
+    return Memory(
+        store=store,
+        jobs=MemoryJobs(),
+        counts=MemoryCounts(),
+        caches=MemoryCaches(),
+        usage=MemoryUsage(MemoryEntries()),
+        search_index=MemorySearch(None, [], store),  # type: ignore[arg-type]
+        embedder=None,
+        clock=lambda: datetime.fromtimestamp(Clock.now, UTC),
+        new_id=str,
+    )
 
 
 def remembering(folder: Path, embedder: FakeEmbeddings | None = None) -> Remembering:

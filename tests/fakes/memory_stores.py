@@ -11,6 +11,13 @@ from commonplace.kernel.audit import AuditRecord
 from commonplace.kernel.environment import is_organisation
 from commonplace.kernel.errors import Unavailable
 from commonplace.memory.facets import AllCounts, Counts, Key, Place, Tally, counts, keys
+from commonplace.memory.job_store import (
+    JOB_SECONDS,
+    MAX_PIECE_BYTES,
+    PIECE_SECONDS,
+    DynamoJobs,
+    DynamoQueryCounts,
+)
 from commonplace.memory.model import (
     MAX_SEEN_IN,
     Card,
@@ -24,18 +31,17 @@ from commonplace.memory.model import (
     StoryUse,
     Vote,
 )
-from commonplace.memory.ports import KEYS_PER_PAGE, Once, Replayed, Stale, Taken
-from commonplace.memory.usage import RECURRENCES, of_story, of_vote
+from commonplace.memory.records import KEYS_PER_PAGE, MAX_VERSIONS, Once
+from commonplace.memory.store import KEPT_SECONDS, DynamoEntries, Replayed, Stale, Taken
+from commonplace.memory.usage import RECURRENCES, DynamoUsage, of_story, of_vote
 from commonplace.search.model import Vector, VectorMemory
+from commonplace.search.store import DynamoVectorCaches
 from tests.fakes.identity_stores import Clock, MemoryAudit
 
 V = TypeVar("V")
 
 MAX_TOGETHER = 8
 """Entries of one transaction."""
-JOB_SECONDS, PIECE_SECONDS = 7 * 86_400, 8 * 86_400
-MAX_PIECE_BYTES = 300_000
-KEPT_SECONDS, MAX_VERSIONS = 30 * 86_400, 20
 
 
 def known(organisation: str) -> None:
@@ -70,8 +76,8 @@ class Kept:
     deleted: dict[EntryId, tuple[Entry, float]] = field(default_factory=dict)
 
 
-class MemoryEntries(Answers):
-    """`commonplace.memory.ports.EntryStore`. `announced` are the events that the table's stream would bring."""
+class MemoryEntries(Answers, DynamoEntries):
+    """`announced` are the events that the table's stream would bring."""
 
     def __init__(self, clock: Callable[[], float] | None = None, audit: MemoryAudit | None = None) -> None:
         super().__init__()
@@ -261,8 +267,8 @@ class MemoryEntries(Answers):
         self.audit.write(replace(audit, id=f"{audit.id}-{len(self.audit.records)}", details=details))
 
 
-class MemoryJobs(Answers):
-    """`commonplace.memory.ports.JobStore`. `announced` as in `MemoryEntries`."""
+class MemoryJobs(Answers, DynamoJobs):
+    """`announced` as in `MemoryEntries`."""
 
     def __init__(self, clock: Callable[[], float] | None = None, audit: MemoryAudit | None = None) -> None:
         super().__init__()
@@ -318,9 +324,7 @@ class MemoryJobs(Answers):
         self.announced.append({"table": "records", "pk": f"{job.organisation}#memory#jobs", "sk": job.id})
 
 
-class MemoryCounts(Answers):
-    """`commonplace.memory.ports.QueryCounts`."""
-
+class MemoryCounts(Answers, DynamoQueryCounts):
     def __init__(self) -> None:
         super().__init__()
         self.kept: Counter[tuple[str, str, Role]] = Counter()
@@ -349,14 +353,12 @@ class MemoryVectors:
         self.kept.update(vectors)
 
 
-class MemoryCaches(Answers):
-    """`commonplace.memory.ports.VectorCaches`."""
-
+class MemoryCaches(Answers, DynamoVectorCaches):
     def __init__(self) -> None:
         super().__init__()
         self.caches: dict[str, MemoryVectors] = {}
 
-    def of(self, organisation: str) -> VectorMemory:
+    def of(self, organisation: str) -> VectorMemory:  # type: ignore[override]
         return self.caches.setdefault(organisation, MemoryVectors())
 
     def clear(self, organisation: str) -> int:
@@ -372,8 +374,8 @@ class MemoryCaches(Answers):
         return self.caches.setdefault(organisation, MemoryVectors()).kept
 
 
-class MemoryUsage(Answers):
-    """`commonplace.memory.ports.UsageStore`, over the entries that it notes recurrences in."""
+class MemoryUsage(Answers, DynamoUsage):
+    """Over the entries that it notes recurrences in."""
 
     def __init__(self, entries: MemoryEntries) -> None:
         super().__init__()

@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.search.model import Vector
+from commonplace.search.store import DynamoVectorCaches
 
 
-class FakeVectorCaches:
-    """`memory.ports.VectorCaches`. `down` has it answer nothing, as a table that does not."""
+class FakeVectorCaches(DynamoVectorCaches):
+    """`down` has it answer nothing, as a table that does not."""
 
     def __init__(self) -> None:
         self.kept: dict[str, dict[str, Vector]] = defaultdict(dict)
         """By organisation and key."""
         self.down = False
 
-    def of(self, organisation: str) -> "FakeVectorMemory":
+    def of(self, organisation: str) -> "FakeVectorMemory":  # type: ignore[override]
         return FakeVectorMemory(self, organisation)
 
     def clear(self, organisation: str) -> int:

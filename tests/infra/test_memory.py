@@ -11,9 +11,9 @@ from moto import mock_aws
 from commonplace.kernel.audit import AuditRecord
 from commonplace.memory.job_store import DynamoJobs, DynamoQueryCounts
 from commonplace.memory.model import Entry, EntryId, Job, Vote, content_hash
-from commonplace.memory.ports import Once
+from commonplace.memory.records import Once
 from commonplace.memory.store import DynamoEntries
-from commonplace.memory.usage_store import DynamoUsage
+from commonplace.memory.usage import DynamoUsage
 from commonplace.search.store import DynamoNote, DynamoVectorCaches
 from tests.dynamodb_fixture import new_table
 from tests.infra.templates import Template, as_list

@@ -462,7 +462,7 @@ def test_alarms_are_for_what_is_there(template: Template, serverless: Template, 
         ("search/embeddings.py", "the query could not be embedded, searching words only"),
         ("search/embeddings.py", "embedding failed, indexing words only"),
         ("search/rerank.py", "reranking failed, keeping the fused order"),
-        ("memory/writes.py", "entries are kept without vectors"),
+        ("memory/parts.py", "entries are kept without vectors"),
     ],
 )
 def test_going_on_without_a_model_is_counted_where_it_is_logged(opensearch: Template, file: str, message: str) -> None:

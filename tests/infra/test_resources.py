@@ -13,7 +13,7 @@ from commonplace.identity.telemetry import Event, Outcome
 from commonplace.identity.telemetry import record as record_event
 from commonplace.kernel.audit import Author
 from commonplace.memory.model import Asked
-from commonplace.memory.tools.search import note_query
+from commonplace.memory.operations import note_query
 from commonplace.reference.library import REFERENCE_PREFIX, catalogue_key, manifest_key
 from commonplace.web.mcp.calls import CallRecord, record
 from infra.front import REST_PATHS

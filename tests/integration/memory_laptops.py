@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from commonplace.memory.client.client import MemoryServer, Patient
-from commonplace.memory.client.server import HttpMemoryServer
+from commonplace.client import Patient, Server
+from commonplace.memory.client.client import MemoryServer
 from commonplace.search import providers
 from local.dev.laptop import Laptop
 from local.dev.source import clone
@@ -42,7 +42,7 @@ PATIENCE_SECONDS = 300
 @contextmanager
 def agent(laptop: Laptop) -> Iterator[MemoryServer]:
     """Calls the tools as a patient agent does."""
-    server = HttpMemoryServer(laptop.url, None)
+    server = Server(laptop.url, None, "memory")
     try:
         yield Patient(server, outage_seconds=PATIENCE_SECONDS)
     finally:

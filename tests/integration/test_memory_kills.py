@@ -24,16 +24,15 @@ import pytest
 import yaml
 from boto3.dynamodb.types import TypeDeserializer
 
+from commonplace.client import Patient, Server
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Unavailable
 from commonplace.memory import validation
-from commonplace.memory.bulk_import import LargeImports
-from commonplace.memory.client.client import Patient
-from commonplace.memory.client.server import HttpMemoryServer
 from commonplace.memory.job_store import DynamoJobs
-from commonplace.memory.ports import Parts
+from commonplace.memory.jobs import LargeImports
+from commonplace.memory.parts import Parts
 from commonplace.memory.store import DynamoEntries
-from commonplace.memory.usage_store import DynamoUsage
+from commonplace.memory.usage import DynamoUsage
 from commonplace.search import providers
 from commonplace.search.store import DynamoVectorCaches
 from local.deployment import Deployment, find
@@ -114,7 +113,7 @@ class Team:
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """As an agent that asks again while nobody answers."""
-        with closing(HttpMemoryServer(self.url, None)) as server:
+        with closing(Server(self.url, None, "memory")) as server:
             return Patient(server, outage_seconds=SECONDS).call(tool, arguments)
 
     def rooms(self) -> dict[str, dict[str, dict[str, Any]]]:
@@ -234,7 +233,7 @@ class Updates:
         self.count = 0
 
     def run(self) -> None:
-        with closing(HttpMemoryServer(self._team.url, None)) as server:
+        with closing(Server(self._team.url, None, "memory")) as server:
             while True:
                 place = self.count % UPDATED
                 id = list(self.acknowledged)[place]

@@ -209,7 +209,7 @@ class Seeding:
     def run(self, server: HiveServer, entries: Sequence[Entry], *, wait: bool) -> None:
         from time import sleep
 
-        from local.cli.kb.progress import progress
+        from local.cli.kb.show import progress
 
         with progress("Contributing") as told:
             for entry in entries:

@@ -2,10 +2,10 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any
 
 import typer
 
@@ -15,13 +15,11 @@ from commonplace.memory.model import MAX_RELEVANCE, EntryType, Phase, Role
 from local.access import Place
 from local.cli.kb import mend
 from local.cli.kb.connection import RESTORING, SEED_SECONDS, DryRun, reached
-from local.cli.kb.deliver import deliver
+from local.cli.kb.deliver import deliver, replace_entries
 from local.cli.kb.files import entries_of, faults_of, seed_files
 from local.cli.kb.learn import learn, sync_pending, validated
 from local.cli.kb.parse import app as parse
-from local.cli.kb.progress import fault_lines, faults_told, progress
-from local.cli.kb.replace import replace_entries
-from local.cli.kb.text import entry_text
+from local.cli.kb.show import entry_text, fault_lines, faults_told, progress
 from local.files import whole
 from local.options import grouped
 from local.terminal import AsJson, clean, commands, counted, print_json
@@ -183,17 +181,17 @@ def export(
 ) -> None:
     """Write every entry as YAML that `kb seed` imports anywhere, and `kb restore` brings back as it was."""
     count = 0
-    with reached(place, SEED_SECONDS) as client, progress("Reading") as told, _written(output) as file:
+    with (
+        reached(place, SEED_SECONDS) as client,
+        progress("Reading") as told,
+        nullcontext(sys.stdout) if output is None else whole(output) as file,
+    ):
         for count, entry in enumerate(client.entries(told), start=1):  # noqa: B007 - the last is told
             file.write(write([exported(entry)]))
         if not count:
             file.write(write([]))
     if output is not None:
         typer.echo(f"{output}: {counted(count)}.", err=True)
-
-
-def _written(output: Path | None) -> AbstractContextManager[TextIO]:
-    return nullcontext(sys.stdout) if output is None else whole(output)
 
 
 app.command()(mend.get)

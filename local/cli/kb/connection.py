@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from commonplace.kernel.errors import CommonplaceError, InvalidInput
-from commonplace.memory.client.client import AUTHORIZATION_HINT, LIMITED_SECONDS, MemoryClient, Patient
+from commonplace.memory.client.client import AUTHORIZATION_HINT, MemoryClient
 from commonplace.memory.client.learnings import Address
 from local.access import Grant, Place, granted
 from local.errors import CommandError
@@ -23,6 +23,8 @@ GRANT = Grant(agent="commonplace-kb", scopes=("memory:write",), path="/mcp/memor
 RESTORING = replace(GRANT, scopes=("memory:admin",))
 """Bringing entries back with their ids and dates."""
 
+LIMITED_SECONDS = 300.0
+"""How long a call waits for its turn. A class of calls has a new window every minute."""
 LEARN_LIMITED_SECONDS = 90.0
 """How long a story's end waits for its turn: a window of calls, and half of the next."""
 LEARN_SECONDS, ASK_SECONDS, SEED_SECONDS = 3.0, 10.0, 120.0
@@ -45,11 +47,11 @@ def opened(
 
     Raises CommandError when nothing runs there, or nobody may make a token.
     """
-    from commonplace.memory.client.server import HttpMemoryServer
+    from commonplace.client import Patient, Server
 
     with granted(place, grant) as access:
         try:
-            server = HttpMemoryServer(access.url, access.token)
+            server = Server(access.url, access.token, "memory", hint=AUTHORIZATION_HINT)
         except InvalidInput as error:
             raise CommandError(error.message, error.hint or "") from error
         try:

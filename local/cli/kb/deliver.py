@@ -1,18 +1,23 @@
-"""Files of entries sent to the memory, one after the other, and told of even where it stops."""
+"""Files of entries sent to the memory, and reported even where that stops: new ones, and edited ones (`--replace`)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import typer
 
 from commonplace.memory.client.client import MemoryClient, Told
+from commonplace.memory.client.replacement import Replaced
 from local.access import Grant, Place
 from local.cli.kb.connection import GRANT, SEED_SECONDS, reached
-from local.cli.kb.progress import progress
+from local.cli.kb.show import beginning, fault_lines, faults_told, progress
 from local.errors import CommandError
+from local.terminal import counted, print_json
 
 AGAIN = "Run the same command again: it goes on where it stopped."
+
+SHOWN = 10
+"""Entries that are named, of those that a file does not have any more."""
 
 
 class Sent(Protocol):
@@ -32,7 +37,7 @@ def deliver(
     place: Place,
     grant: Grant = GRANT,
 ) -> None:
-    """Sends each file, then tells of those that are done. Ends with 1 where an entry was refused."""
+    """Send each file, then report those that are done. Ends with 1 where an entry was refused."""
     done: dict[str, S] = {}
     try:
         with reached(place, SEED_SECONDS, grant) as client:
@@ -50,3 +55,70 @@ def deliver(
     tell(done)
     if any(one.errors for one in done.values()):
         raise typer.Exit(1)
+
+
+def replace_entries(files: Mapping[str, list[Any]], place: Place, *, dry_run: bool, as_json: bool) -> None:
+    """Changes what was edited, adds what is new, and names what the files do not have any more."""
+    if dry_run:
+        with reached(place, SEED_SECONDS) as client:
+            compared = {name: client.compare(entries) for name, entries in files.items()}
+        rehearsed = []
+        for name, one in compared.items():
+            entries = files[name]
+            edited = [
+                {"entry": at + 1, "id": was["id"], "was": was["content"]}
+                for at, was in sorted(one.former.items())
+                if entries[at].get("content") != was["content"]
+            ]
+            new = len(entries) - len(one.former)
+            rehearsed.append(
+                {"file": name, "total": len(entries), "edited": edited, "new": new, "gone": _ids(one.gone)}
+            )
+            if not as_json:
+                typer.echo(f"{name}: {counted(new)} new, {len(edited):,} edited. Nothing was sent.")
+                for each in edited:
+                    typer.echo(f"  entry {each['entry']} takes the place of: {beginning(each['was'])}")
+                for line in gone_lines(name, one.gone):
+                    typer.echo(line)
+        if as_json:
+            print_json({"dryRun": True, "files": rehearsed})
+        return
+
+    def tell(done: Mapping[str, Replaced]) -> None:
+        if not as_json:
+            for name, one in done.items():
+                typer.echo(replaced_text(name, one))
+            return
+        answers = [
+            {
+                "file": name,
+                "total": one.total,
+                "imported": one.imported,
+                "changed": one.changed,
+                "unchanged": one.unchanged,
+                "gone": _ids(one.gone),
+                "errors": faults_told(one.errors),
+            }
+            for name, one in done.items()
+        ]
+        print_json({"files": answers})
+
+    deliver(files, MemoryClient.replace, tell, place)
+
+
+def replaced_text(file: str, one: Replaced) -> str:
+    """One line for a file, and one for each entry that was refused or is not in it any more."""
+    head = f"{file}: {counted(one.imported)} imported, {len(one.changed):,} changed, {one.unchanged:,} as they were."
+    return "\n".join([head, *fault_lines(file, one.errors), *gone_lines(file, one.gone)])
+
+
+def gone_lines(file: str, gone: Sequence[Mapping[str, Any]]) -> list[str]:
+    if not gone:
+        return []
+    head = f"{file}: {counted(len(gone))} not in the file any more, but in the memory (kb delete ID takes one out):"
+    more = [f"  and {len(gone) - SHOWN:,} more; --json names all"] if len(gone) > SHOWN else []
+    return [head, *(f"  {one['id']}  {beginning(one['content'])}" for one in gone[:SHOWN]), *more]
+
+
+def _ids(entries: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [str(one["id"]) for one in entries]

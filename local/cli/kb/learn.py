@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -32,7 +32,7 @@ from local.cli.kb.files import (
     records_below,
     write_learnings,
 )
-from local.cli.kb.text import beginning
+from local.cli.kb.show import beginning
 from local.errors import CommandError
 from local.options import grouped
 from local.terminal import AsJson, clean, counted, print_json
@@ -56,9 +56,14 @@ def learn(
 ) -> None:
     """Record what a story taught. If the memory cannot be reached it is kept in a file, with a warning."""
     file = output or (Path() if story == STDIN else story.parent) / FOLDER / FILE_NAME
-    new = _learnings_of(story)
+    learnings = _learnings_of(story)
     with alone(file):
-        learnings = _with_earlier(new, file)
+        # What the file knows already is retained: ids that were given, and what still waits.
+        if file.exists():
+            earlier = read_learnings(file)
+            if earlier.story != learnings.story:
+                raise CommandError(f"{file} is the record of {earlier.story}.", "Give another one with -o.")
+            learnings = learnings.joined(earlier)
         if not dry_run:
             # Before the memory is called: whatever happens from here on, `sync-pending` finds it.
             write_learnings(file, replace(learnings, available=not learnings.pending))
@@ -83,16 +88,6 @@ def _learnings_of(story: Path) -> Learnings:
         what = learnings.entries[place].category or "summary"
         raise CommandError(f"{story}: the memory would not take the {what} that is entry {place + 1}.", told)
     return learnings
-
-
-def _with_earlier(new: Learnings, file: Path) -> Learnings:
-    """What the file knows already is kept: ids that were given, and what still waits."""
-    if not file.exists():
-        return new
-    earlier = read_learnings(file)
-    if earlier.story != new.story:
-        raise CommandError(f"{file} is the record of {earlier.story}.", "Give another one with -o.")
-    return new.joined(earlier)
 
 
 def _deliver(learnings: Learnings, file: Path, place: Place) -> Learnings:
@@ -219,7 +214,10 @@ def validated(
     files = [Path(what)] if Path(what).is_file() else []
     files = files or [file for file, one in records_below(Path())[0] if one.story == what]
     confirmed, gone = 0, 0
-    with _asked_if(files, place) as client:
+    failures = [one for file in files for one in read_learnings(file).entries if one.category == FAILURE]
+    # Where everything that is confirmed still waits to be delivered, no memory has to be there.
+    nobody = nullcontext(MemoryClient(Nobody(), Address("nobody")))
+    with nobody if files and all(one.pending for one in failures) else reached(place) as client:
         for file in files:
             with alone(file):
                 told = client.validated(read_learnings(file), gate, now())
@@ -234,14 +232,6 @@ def validated(
     typer.echo(f"{counted(confirmed, 'failure', 'failures')} of {what}: {gate}.")
     if gone:
         typer.echo(f"{counted(gone)} of the record are no longer in the memory.", err=True)
-
-
-def _asked_if(files: list[Path], place: Place) -> AbstractContextManager[MemoryClient]:
-    """The memory, unless everything that is confirmed still waits to be delivered: then nobody has to be there."""
-    failures = [one for file in files for one in read_learnings(file).entries if one.category == FAILURE]
-    if files and all(one.pending for one in failures):
-        return nullcontext(MemoryClient(Nobody(), Address("nobody")))
-    return reached(place)
 
 
 class Nobody:

@@ -16,7 +16,7 @@ from local.access import Place
 from local.cli.kb.connection import SEED_SECONDS, reached
 from local.cli.kb.files import now, read_text
 from local.cli.kb.parse import RoleName
-from local.cli.kb.text import beginning, entry_text
+from local.cli.kb.show import beginning, entry_text
 from local.errors import CommandError
 from local.files import write_whole
 from local.options import grouped
@@ -140,11 +140,18 @@ def delete(
     if kept.exists():
         raise CommandError(f"{kept} is there already.", "Give another one with -o.")
     with reached(place, SEED_SECONDS) as client:
-        found = list(_named(client, ids) if ids else selected(client, story, file, {}))
+        found: list[dict[str, Any]] = []
+        for id in dict.fromkeys(ids or ()):
+            try:
+                found.append(client.get(id))
+            except NotFound as error:
+                raise CommandError(f"There is no entry {id}, so nothing was deleted.", error.hint or "") from error
+        found += [] if ids else selected(client, story, file, {})
         if found:
             write_whole(kept, write([exported(one) for one in found]))
             typer.echo(f"{kept}: {counted(len(found))} that would be deleted.", err=True)
-            _confirmed(found, yes)
+        if found and not yes:
+            _confirm(found)
         gone = sum(client.delete(one["id"]) for one in found)
     if as_json:
         print_json({"deleted": gone, "ids": [one["id"] for one in found], "file": str(kept) if found else None})
@@ -166,17 +173,8 @@ def _undelete(ids: list[str], beside: object, as_json: bool, place: Place) -> No
         typer.echo(f"{counted(len(set(ids)))} brought back.")
 
 
-def _named(client: MemoryClient, ids: list[str]) -> Iterator[dict[str, Any]]:
-    for id in dict.fromkeys(ids):
-        try:
-            yield client.get(id)
-        except NotFound as error:
-            raise CommandError(f"There is no entry {id}, so nothing was deleted.", error.hint or "") from error
-
-
-def _confirmed(found: list[dict[str, Any]], yes: bool) -> None:
-    if yes:
-        return
+def _confirm(found: list[dict[str, Any]]) -> None:
+    """Ask on the terminal whether these entries are to be deleted. Raises Abort."""
     for one in found[:SHOWN]:
         typer.echo(f"  {beginning(one['content'])}", err=True)
     if (more := len(found) - SHOWN) > 0:

@@ -12,7 +12,8 @@ from typing import Annotated
 import typer
 
 from commonplace.memory.entry_files import Parsed, combined, write
-from commonplace.memory.model import CATEGORIES, Role
+from commonplace.memory.lesson_words import CATEGORIES
+from commonplace.memory.model import Role
 from local.cli.kb.files import read_text, relative
 from local.errors import CommandError
 from local.files import write_whole
@@ -133,17 +134,12 @@ def _write(parts: Sequence[Parsed], output: Path | None, force: bool) -> None:
     if output is None:
         typer.echo(text, nl=False)
         return
-    if output.exists() and not force and _edited(output):
+    first, _, rest = read_text(output).partition("\n") if output.exists() and not force else ("", "", "")
+    if (first or rest) and first != f"{MARK}{_hash(rest)}":
         hint = "Keep your changes and give another -o, or give --force."
         raise CommandError(f"{output} is there, and not as this command wrote it.", hint)
     write_whole(output, f"{MARK}{_hash(text)}\n{text}")
     typer.echo(f"{output}: {counted(len(seeds))}. Look it through, then: commonplace kb seed --file {output}", err=True)
-
-
-def _edited(file: Path) -> bool:
-    """Whether a file holds anything but what this command has written."""
-    first, _, rest = read_text(file).partition("\n")
-    return bool(first or rest) and first != f"{MARK}{_hash(rest)}"
 
 
 def _hash(text: str) -> str:

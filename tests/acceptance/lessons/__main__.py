@@ -12,7 +12,7 @@ from typing import Any
 from bench.table import Row, say
 from commonplace.kernel.yaml import read
 from commonplace.memory.entry_files import ALSO_IN, Parsed, Seed
-from commonplace.memory.model import CATEGORIES
+from commonplace.memory.lesson_words import CATEGORIES
 from local.memory import claude, lessons
 
 COUNTED = Path(__file__).with_name("counted.yaml")

@@ -15,15 +15,15 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client
 
 from commonplace.identity.principals import Principal
+from commonplace.memory.entries import Memory
 from commonplace.memory.index_source import StoredEntries
 from commonplace.memory.job_store import DynamoJobs, DynamoQueryCounts
 from commonplace.memory.model import EntryId
+from commonplace.memory.operations import MemoryServices
 from commonplace.memory.search import MemorySearch
-from commonplace.memory.service import Memory
 from commonplace.memory.store import DynamoEntries
-from commonplace.memory.tools.services import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
-from commonplace.memory.usage_store import DynamoUsage
+from commonplace.memory.usage import DynamoUsage
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.indexer import Indexer, Message
 from commonplace.search.model import Engine
@@ -74,7 +74,7 @@ class World:
             counts=DynamoQueryCounts(self.client, self.records),
             caches=self.caches,
             usage=DynamoUsage(self.client, self.records, self.activity, clock=START.timestamp),
-            search=MemorySearch(self.engine, [self.model], store),
+            search_index=MemorySearch(self.engine, [self.model], store),
             embedder=self.model,
             clock=lambda: START + timedelta(seconds=next(self.ticks)),
             new_id=lambda: str(uuid4()),

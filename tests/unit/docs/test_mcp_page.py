@@ -10,7 +10,7 @@ from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.hive.tools.toolset import hive_toolset
 from commonplace.identity.principals import TIERS
-from commonplace.memory.tools.services import MemoryServices
+from commonplace.memory.operations import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
 from commonplace.reference.model import GAP_SECONDS, MAX_GAPS
 from commonplace.reference.tools.answers import ANSWER_TOKENS

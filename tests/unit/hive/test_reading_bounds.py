@@ -11,7 +11,7 @@ from commonplace.hive.inputs import draft
 from commonplace.hive.model import MAX_CONTENT
 from commonplace.kernel import terms
 from commonplace.kernel.errors import InvalidInput, TooLarge
-from commonplace.memory.validation import content_of
+from commonplace.memory.model import content_of
 from commonplace.redaction.function import MAX_TEXT_BYTES, RedactFunction
 from commonplace.redaction.model import Policy, Span
 from commonplace.redaction.pipeline import MAX_WEIGHT, MAX_WEIGHT_OF_ALL, Pipeline, weight

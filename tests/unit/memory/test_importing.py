@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from commonplace.kernel.audit import AuditRecord, Author
 from commonplace.kernel.errors import NotFound, Unavailable
 from commonplace.memory import validation
+from commonplace.memory.jobs import LargeImports, Rebuilding
 from commonplace.memory.model import MAX_CONTENT_BYTES, Entry, EntryId, Imported
 from commonplace.memory.upkeep import carry_on
 from tests.fakes.memories import ACME, OTHER, CountingEmbeddings, Remembering, remembering
@@ -45,7 +46,7 @@ def imported(
     enough: Callable[[], bool] = lambda: False,
 ) -> Imported:
     items = validation.imports(entries)
-    return team.memory.bulk_import(author, items, skip_existing=skip_existing, enough=enough)
+    return LargeImports(team.memory).start(author, items, skip_existing, enough)
 
 
 def total(team: Remembering, author: Author = ACME) -> int:
@@ -193,7 +194,7 @@ def test_what_there_is_no_time_for_goes_on_under_a_handle(team: Remembering, mod
     assert begun.handle is not None
     assert total(team) == 200
     team.carry_on(ACME, begun.handle)
-    done = team.memory.import_progress(ACME, begun.handle)
+    done = LargeImports(team.memory).progress(ACME, begun.handle)
     assert (done.status, done.imported, done.processed, done.total) == ("complete", 1_234, 1_234, 1_234)
     assert (done.handle, done.ids) == (None, None)
     assert total(team) == 1_234
@@ -207,7 +208,7 @@ def test_large_entries_go_on_in_pieces_that_can_be_kept(team: Remembering) -> No
     assert begun.handle is not None
     assert len(team.jobs.pieces) > 1
     team.carry_on(ACME, begun.handle)
-    assert team.memory.import_progress(ACME, begun.handle).imported == 8
+    assert LargeImports(team.memory).progress(ACME, begun.handle).imported == 8
 
 
 def test_errors_and_parents_reach_across_the_pieces(team: Remembering) -> None:
@@ -221,7 +222,7 @@ def test_errors_and_parents_reach_across_the_pieces(team: Remembering) -> None:
     assert begun.handle is not None
     assert len(begun.errors) == 1
     team.carry_on(ACME, begun.handle)
-    done = team.memory.import_progress(ACME, begun.handle)
+    done = LargeImports(team.memory).progress(ACME, begun.handle)
     assert (done.imported, done.processed) == (251, 253)
     assert [error.split(":")[0] for error in done.errors] == ["entries[1]", "entries[252]"]
     children = team.memory.list(ACME, validation.listing(entry_type="fact", limit=100)).entries
@@ -232,10 +233,10 @@ def test_worker_that_was_stopped_before_it_said_how_far_it_came_counts_nothing_t
     begun = imported(team, many(350), enough=at_once)
     assert begun.handle is not None
     before = team.jobs.job("acme", begun.handle)
-    carry_on(team.parts, "acme", begun.handle, at_once)
+    carry_on(team.memory, "acme", begun.handle, at_once)
     forget(team, begun.handle, before)
     team.carry_on(ACME, begun.handle)
-    done = team.memory.import_progress(ACME, begun.handle)
+    done = LargeImports(team.memory).progress(ACME, begun.handle)
     assert (done.imported, done.skipped, done.processed) == (350, 0, 350)
     assert total(team) == 350
 
@@ -253,11 +254,11 @@ def test_worker_stopped_in_the_middle_of_a_batch_is_followed_by_one_that_finishe
 
     team.store.add = stopped  # type: ignore[method-assign, assignment]
     with pytest.raises(Unavailable):
-        carry_on(team.parts, "acme", begun.handle, at_once)
+        carry_on(team.memory, "acme", begun.handle, at_once)
     assert total(team) == 137
     team.store.add = real  # type: ignore[method-assign]
     team.carry_on(ACME, begun.handle)
-    done = team.memory.import_progress(ACME, begun.handle)
+    done = LargeImports(team.memory).progress(ACME, begun.handle)
     assert (done.imported, done.skipped, total(team)) == (300, 0, 300)
     assert sum(model.calls) == 300
     assert len(model.calls) == 3
@@ -270,12 +271,12 @@ def test_two_workers_on_one_job_count_once(team: Remembering) -> None:
 
     def overtaken(job: Any, was: Any) -> bool:
         team.jobs.advance = real  # type: ignore[method-assign]
-        carry_on(team.parts, "acme", job.id, at_once)
+        carry_on(team.memory, "acme", job.id, at_once)
         return real(job, was)
 
     team.jobs.advance = overtaken  # type: ignore[method-assign]
     team.carry_on(ACME, begun.handle)
-    done = team.memory.import_progress(ACME, begun.handle)
+    done = LargeImports(team.memory).progress(ACME, begun.handle)
     assert (done.imported, done.skipped, done.processed, total(team)) == (250, 0, 250, 250)
 
 
@@ -303,7 +304,7 @@ def test_job_whose_pieces_are_gone_fails_and_says_what_to_do(team: Remembering) 
     assert begun.handle is not None
     team.jobs.pieces.clear()
     team.carry_on(ACME, begun.handle)
-    done = team.memory.import_progress(ACME, begun.handle)
+    done = LargeImports(team.memory).progress(ACME, begun.handle)
     assert (done.status, done.imported) == ("failed", 100)
     assert "Send it again" in done.errors[-1]
 
@@ -320,10 +321,10 @@ def test_handle_of_another_organisation_is_unknown(team: Remembering) -> None:
     assert begun.handle is not None
     for author, handle in ((OTHER, begun.handle), (ACME, "00000000-0000-4000-8000-000000000000")):
         with pytest.raises(NotFound):
-            team.memory.import_progress(author, handle)
+            LargeImports(team.memory).progress(author, handle)
         with pytest.raises(NotFound):
-            team.memory.rebuild_progress(author, handle)
-    assert carry_on(team.parts, "other", begun.handle, at_once) is None
+            Rebuilding(team.memory).progress(author, handle)
+    assert carry_on(team.memory, "other", begun.handle, at_once) is None
 
 
 def test_import_is_recorded_on_behalf_of_who_began_it(team: Remembering) -> None:

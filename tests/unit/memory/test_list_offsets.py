@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from commonplace.kernel.audit import AuditRecord
+from commonplace.memory.entries import FEW
 from commonplace.memory.facets import Key
-from commonplace.memory.lookup import FEW, Reading
 from commonplace.memory.model import Entry, EntryId, Listing, content_hash
-from tests.fakes.memory_stores import MemoryCaches, MemoryCounts, MemoryEntries, MemoryUsage
+from tests.fakes.memories import ACME, memory_over
+from tests.fakes.memory_stores import MemoryEntries
 
 AUDIT = AuditRecord(event="memory.test", outcome="ok", at=1_800_000_000, organisation="acme", subject="s")
 SIZE, PAGE = 600, 50
@@ -42,10 +43,6 @@ def entry(number: int) -> Entry:
     )
 
 
-def reading(store: MemoryEntries) -> Reading:
-    return Reading(store, MemoryCounts(), MemoryCaches(), MemoryUsage(store))
-
-
 @pytest.fixture
 def store() -> CountedKeys:
     store = CountedKeys()
@@ -59,10 +56,10 @@ def store() -> CountedKeys:
     ids=str,
 )
 def test_pages_by_offset_read_each_key_about_once(store: CountedKeys, asked: dict[str, Any]) -> None:
-    whole = reading(store).list("acme", Listing(**asked, limit=SIZE))
-    here, store.read, shown = reading(store), 0, list[Entry]()
+    whole = memory_over(store).list(ACME, Listing(**asked, limit=SIZE))
+    here, store.read, shown = memory_over(store), 0, list[Entry]()
     for offset in range(0, SIZE, PAGE):
-        answer = here.list("acme", Listing(**asked, limit=PAGE, offset=offset))
+        answer = here.list(ACME, Listing(**asked, limit=PAGE, offset=offset))
         shown += answer.entries
         assert answer.more == (offset + PAGE < SIZE)
     assert shown == [*whole.entries]
@@ -73,19 +70,19 @@ def test_pages_by_offset_read_each_key_about_once(store: CountedKeys, asked: dic
 
 
 def test_an_offset_before_a_deep_one_goes_on_from_a_position_on_the_way(store: CountedKeys) -> None:
-    here = reading(store)
-    here.list("acme", Listing(limit=PAGE, offset=SIZE - PAGE))
+    here = memory_over(store)
+    here.list(ACME, Listing(limit=PAGE, offset=SIZE - PAGE))
     store.read = 0
-    answer = here.list("acme", Listing(limit=PAGE, offset=SIZE // 2 + 7))
-    assert answer.entries == reading(store).list("acme", Listing(limit=PAGE, offset=SIZE // 2 + 7)).entries
+    answer = here.list(ACME, Listing(limit=PAGE, offset=SIZE // 2 + 7))
+    assert answer.entries == memory_over(store).list(ACME, Listing(limit=PAGE, offset=SIZE // 2 + 7)).entries
     assert store.read < SIZE
 
 
 def test_an_offset_counts_entries_anew_after_a_write(store: CountedKeys) -> None:
-    here, asked = reading(store), Listing(limit=PAGE, offset=PAGE)
-    before = here.list("acme", asked)
+    here, asked = memory_over(store), Listing(limit=PAGE, offset=PAGE)
+    before = here.list(ACME, asked)
     store.add("acme", [entry(SIZE)], AUDIT)
-    after = here.list("acme", asked)
+    after = here.list(ACME, asked)
     assert after.entries[1:] == before.entries[:-1]
     assert store.delete("acme", entry(SIZE).id, AUDIT)
-    assert here.list("acme", asked).entries == before.entries
+    assert here.list(ACME, asked).entries == before.entries

@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from commonplace.client import Server
 from commonplace.kernel.errors import (
     BadRequest,
     CommonplaceError,
@@ -19,14 +20,14 @@ from commonplace.kernel.errors import (
     Unauthorized,
     Unavailable,
 )
-from commonplace.memory.client.server import HttpMemoryServer
+from commonplace.memory.client.client import AUTHORIZATION_HINT
 from commonplace.web.mcp.rendering import refusal
 
 NOW = datetime(2026, 3, 24, 10, 0, 0, tzinfo=UTC)
 BASE = "https://knowledge.example.org"
 
 
-def server(answer: Any, asked: list[httpx.Request] | None = None) -> HttpMemoryServer:
+def server(answer: Any, asked: list[httpx.Request] | None = None) -> Server:
     def handle(request: httpx.Request) -> httpx.Response:
         if asked is not None:
             asked.append(request)
@@ -35,7 +36,14 @@ def server(answer: Any, asked: list[httpx.Request] | None = None) -> HttpMemoryS
         found: httpx.Response = answer
         return found
 
-    return HttpMemoryServer(BASE, "secret-token", transport=httpx.MockTransport(handle), clock=lambda: NOW)
+    return Server(
+        BASE,
+        "secret-token",
+        "memory",
+        hint=AUTHORIZATION_HINT,
+        transport=httpx.MockTransport(handle),
+        clock=lambda: NOW,
+    )
 
 
 def rpc(**told: Any) -> httpx.Response:
@@ -157,5 +165,5 @@ def test_an_answer_without_end_is_cut_off() -> None:
 
 def test_a_token_is_not_sent_where_others_could_read_it() -> None:
     with pytest.raises(InvalidInput):
-        HttpMemoryServer("http://knowledge.example.org", "secret-token")
-    HttpMemoryServer("http://127.0.0.1:8787", "secret-token").close()
+        Server("http://knowledge.example.org", "secret-token")
+    Server("http://127.0.0.1:8787", "secret-token").close()

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.memory import validation
-from commonplace.memory.bulk_import import Plan, plan
+from commonplace.memory.jobs import Plan, plan
 from commonplace.memory.model import Import
 from commonplace.memory.validation import Refused
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commonplace.client import Patient
 from commonplace.kernel.errors import RateLimited, Unavailable
-from commonplace.memory.client.client import MAX_CALL_BYTES, UNNAMED, MemoryClient, Patient, exported, importable, plant
+from commonplace.memory.client.client import MAX_CALL_BYTES, UNNAMED, MemoryClient, exported, importable, plant
 from commonplace.memory.client.learnings import Address
 from tests.fakes.memory_server import FakeMemoryServer
 

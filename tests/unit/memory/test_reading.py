@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from commonplace.memory import validation
-from commonplace.memory.lookup import COMMON_FLOOR
+from commonplace.memory.entries import COMMON_FLOOR
 from commonplace.memory.model import EntryId
 from tests.fakes.memories import ACME, OTHER, Remembering, remembering
 

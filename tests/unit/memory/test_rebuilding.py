@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.kernel.errors import Conflict, NotFound, Unavailable
+from commonplace.memory.jobs import Rebuilding
 from commonplace.memory.model import Card, EntryId, Rebuilt
 from commonplace.memory.upkeep import carry_on
 from tests.fakes.memories import ACME, OTHER, CountingEmbeddings, Remembering, remembering
@@ -30,7 +31,7 @@ def team(tmp_path: Path, model: CountingEmbeddings) -> Remembering:
 def rebuild(
     team: Remembering, size: int = 10, *, clear: bool = True, enough: Callable[[], bool] = lambda: False
 ) -> Rebuilt:
-    return team.memory.rebuild(ACME, batch_size=size, clear_cache=clear, enough=enough)
+    return Rebuilding(team.memory).start(ACME, size, clear, enough)
 
 
 def revisions(team: Remembering) -> list[int]:
@@ -73,7 +74,7 @@ def test_searches_find_with_vectors_all_the_time(team: Remembering) -> None:
     for _ in range(4):
         assert team.search("lesson about subject 7")
         assert list(team.engine.incomplete()) == []
-        carry_on(team.parts, "acme", begun.handle, at_once)
+        carry_on(team.memory, "acme", begun.handle, at_once)
         team.settle()
     assert list(team.engine.incomplete()) == []
 
@@ -82,10 +83,10 @@ def test_what_there_is_no_time_for_goes_on_under_a_handle(team: Remembering, mod
     begun = rebuild(team, enough=at_once)
     assert (begun.total, begun.processed, begun.status) == (25, 10, "in_progress")
     assert begun.handle is not None
-    carry_on(team.parts, "acme", begun.handle, at_once)
-    assert team.memory.rebuild_progress(ACME, begun.handle).processed == 20
+    carry_on(team.memory, "acme", begun.handle, at_once)
+    assert Rebuilding(team.memory).progress(ACME, begun.handle).processed == 20
     team.carry_on(ACME, begun.handle)
-    done = team.memory.rebuild_progress(ACME, begun.handle)
+    done = Rebuilding(team.memory).progress(ACME, begun.handle)
     assert (done.total, done.processed, done.status, done.handle) == (25, 25, "complete", None)
     assert model.calls == [10, 10, 5]
     assert revisions(team) == [2]
@@ -103,7 +104,7 @@ def test_a_stretch_reads_nothing_of_what_is_done(team: Remembering, monkeypatch:
     begun = rebuild(team, 5, enough=at_once)
     assert begun.handle is not None
     team.carry_on(ACME, begun.handle)
-    assert team.memory.rebuild_progress(ACME, begun.handle).status == "complete"
+    assert Rebuilding(team.memory).progress(ACME, begun.handle).status == "complete"
     # Each stretch looks whether there is a batch behind its own.
     assert len(read) <= 2 * 25
     assert set(read) == {card.id for card in cards("acme")}
@@ -134,11 +135,11 @@ def test_model_that_goes_away_leaves_the_rest_for_later(team: Remembering, model
     assert (begun.processed, begun.status) == (10, "in_progress")
     assert begun.handle is not None
     with pytest.raises(Unavailable):
-        carry_on(team.parts, "acme", begun.handle, at_once)
-    assert team.memory.rebuild_progress(ACME, begun.handle).processed == 10
+        carry_on(team.memory, "acme", begun.handle, at_once)
+    assert Rebuilding(team.memory).progress(ACME, begun.handle).processed == 10
     model.failing = False
     team.carry_on(ACME, begun.handle)
-    assert team.memory.rebuild_progress(ACME, begun.handle).status == "complete"
+    assert Rebuilding(team.memory).progress(ACME, begun.handle).status == "complete"
 
 
 def test_entries_that_come_and_go_meanwhile_do_no_harm(team: Remembering) -> None:
@@ -149,7 +150,7 @@ def test_entries_that_come_and_go_meanwhile_do_no_harm(team: Remembering) -> Non
     for number in range(5):
         team.add(f"New lesson {number}.")
     team.carry_on(ACME, begun.handle)
-    done = team.memory.rebuild_progress(ACME, begun.handle)
+    done = Rebuilding(team.memory).progress(ACME, begun.handle)
     assert done.status == "complete"
     assert done.processed == done.total
 
@@ -176,4 +177,4 @@ def test_handle_of_another_organisation_is_unknown(team: Remembering) -> None:
     begun = rebuild(team, enough=at_once)
     assert begun.handle is not None
     with pytest.raises(NotFound):
-        team.memory.rebuild_progress(OTHER, begun.handle)
+        Rebuilding(team.memory).progress(OTHER, begun.handle)

@@ -10,7 +10,6 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 from mypy_boto3_dynamodb import DynamoDBClient
 
 from commonplace.kernel.errors import Unavailable
-from commonplace.memory.ports import VectorCaches
 from commonplace.search.embeddings import vector_key
 from commonplace.search.model import Vector
 from commonplace.search.store import DynamoVectorCaches, DynamoVectorMemory, MemoryBehind
@@ -33,8 +32,8 @@ def table(dynamodb: DynamoDBClient, clock: Clock) -> DynamoVectorCaches:
 
 
 @pytest.fixture(params=["table", "fake"])
-def caches(request: pytest.FixtureRequest) -> VectorCaches:
-    found: VectorCaches = FakeVectorCaches() if request.param == "fake" else request.getfixturevalue("table")
+def caches(request: pytest.FixtureRequest) -> DynamoVectorCaches:
+    found: DynamoVectorCaches = FakeVectorCaches() if request.param == "fake" else request.getfixturevalue("table")
     return found
 
 
@@ -93,14 +92,14 @@ FAILURES = [
 ]
 
 
-def test_vectors_come_back_as_they_were_kept_and_unknown_keys_are_left_out(caches: VectorCaches) -> None:
+def test_vectors_come_back_as_they_were_kept_and_unknown_keys_are_left_out(caches: DynamoVectorCaches) -> None:
     vectors = {named("one"): array("f", [0.6, -0.8]), named("two"): array("f", [1 / 3, math.pi])}
     caches.of("acme").remember(vectors)
     assert caches.of("acme").known([named("two"), named("three"), *vectors, named("two")]) == vectors
     assert caches.of("acme").known([]) == {}
 
 
-def test_more_vectors_than_one_request_takes_are_kept_found_counted_and_cleared(caches: VectorCaches) -> None:
+def test_more_vectors_than_one_request_takes_are_kept_found_counted_and_cleared(caches: DynamoVectorCaches) -> None:
     vectors = {named(f"{number}"): array("f", [number / 7] * 1024) for number in range(260)}
     caches.of("acme").remember(vectors)
     assert caches.of("acme").known(list(vectors)) == vectors
@@ -109,7 +108,7 @@ def test_more_vectors_than_one_request_takes_are_kept_found_counted_and_cleared(
     assert (caches.size("acme"), caches.of("acme").known(list(vectors))) == (0, {})
 
 
-def test_organisations_neither_find_nor_count_nor_clear_each_others_vectors(caches: VectorCaches) -> None:
+def test_organisations_neither_find_nor_count_nor_clear_each_others_vectors(caches: DynamoVectorCaches) -> None:
     mine, theirs = {named("one"): array("f", [1.0])}, {named("one"): array("f", [2.0]), named("two"): array("f", [3.0])}
     caches.of("acme").remember(mine)
     caches.of("acme-east").remember(theirs)
@@ -121,7 +120,7 @@ def test_organisations_neither_find_nor_count_nor_clear_each_others_vectors(cach
     assert caches.clear("nobody") == 0
 
 
-def test_a_vector_that_is_kept_again_is_one_vector(caches: VectorCaches) -> None:
+def test_a_vector_that_is_kept_again_is_one_vector(caches: DynamoVectorCaches) -> None:
     for _ in range(2):
         caches.of("acme").remember({named("one"): array("f", [1.0])})
     assert caches.size("acme") == 1
@@ -140,7 +139,7 @@ def test_vectors_of_many_days_are_counted_without_reading_one(
     assert (table.clear("acme"), table.size("acme")) == (7, 0)
 
 
-def test_keys_of_every_beginning_are_counted(caches: VectorCaches) -> None:
+def test_keys_of_every_beginning_are_counted(caches: DynamoVectorCaches) -> None:
     keys = [digit * 64 for digit in "0123456789abcdef"]
     caches.of("acme").remember({key: array("f", [1.0]) for key in keys})
     assert (caches.size("acme"), caches.clear("acme"), caches.size("acme")) == (16, 16, 0)

@@ -32,10 +32,10 @@ from commonplace.hive.settings import HiveSettings
 from commonplace.kernel.deferred import deferred
 from commonplace.kernel.errors import BadRequest, CommonplaceError, Conflict, InvalidInput
 from commonplace.redaction.model import KINDS
+from commonplace.web.operation_pages import action, actor
 from commonplace.web.operations import Skipped
 from commonplace.web.pages.declaration import ConsolePage, ConsolePages, Done, View, Visit
 from commonplace.web.pages.frame import PageContext
-from commonplace.web.pages.operation_pages import action, actor
 
 HERE = Path(__file__).parent
 SHOWN = 50

@@ -6,9 +6,9 @@ from commonplace.hive.faces import EXAMPLE
 from commonplace.hive.operations import OPERATIONS, HiveServices
 from commonplace.hive.settings import HiveSettings
 from commonplace.kernel.deferred import deferred
+from commonplace.web.operation_routes import routes_of
 from commonplace.web.operations import Refusal
 from commonplace.web.rest.declaration import RestContext, Routes
-from commonplace.web.rest.operation_routes import routes_of
 
 TAG = "Contributed knowledge"
 

@@ -1,10 +1,12 @@
 """The memory of a team of agents."""
 
-from commonplace.kernel.capability import Capability, Items, Metric, Scopes
+from commonplace.kernel.capability import Capability, Function, Items, Metric, Scopes
 
 ENTRIES, CARDS, FACETS = "*#memory#entries", "*#memory#cards", "*#memory#facet#*"
 RECURRING = "*#memory#recurring"
 RECORDS, ORGANISATIONS, VECTORS, AUDIT = "*#memory#*", "organisations", "*#vectors", "memory#*"
+SETTINGS = ("commonplace.memory.settings:MemoryToolSettings",)
+CALLERS: tuple[Function, ...] = ("mcp", "rest", "console")
 READ = (
     Items(("index-build",), "records", ("GetItem", "BatchGetItem"), (ENTRIES,)),
     Items(("index-build",), "records", ("Query",), (CARDS,)),
@@ -24,10 +26,10 @@ CONTINUED = (
 counts that are repaired. Entries are added and changed, never taken out."""
 
 CALLS = (
-    Items(("mcp",), "records", (*CHANGED, "DeleteItem"), (RECORDS,)),
-    Items(("mcp",), "records", ("PutItem",), (ORGANISATIONS,)),
-    Items(("mcp",), "cache", ("BatchGetItem", "BatchWriteItem", "Query", "UpdateItem"), (VECTORS,)),
-    Items(("mcp",), "activity", ("PutItem",), (AUDIT,)),
+    Items(CALLERS, "records", (*CHANGED, "DeleteItem"), (RECORDS,)),
+    Items(CALLERS, "records", ("PutItem",), (ORGANISATIONS,)),
+    Items(CALLERS, "cache", ("BatchGetItem", "BatchWriteItem", "Query", "UpdateItem"), (VECTORS,)),
+    Items(CALLERS, "activity", ("PutItem",), (AUDIT,)),
 )
 """Everything that is remembered, in one statement: a policy for each kind of record is too long for its role."""
 
@@ -44,6 +46,8 @@ MEMORY = Capability(
         kinds=("entries",),
     ),
     toolset="commonplace.memory.tools.toolset:toolset",
+    routes="commonplace.memory.rest:routes",
+    console="commonplace.memory.console:pages",
     collection="commonplace.memory.collection:collection",
     access=(*READ, *CONTINUED, *CALLS),
     indexed_records=("#memory#entries", "#memory#jobs"),
@@ -52,7 +56,9 @@ MEMORY = Capability(
         Metric(name="MemoryFallbacks", title="Searches of the memory by words alone"),
     ),
     settings={
-        "toolset": ["commonplace.memory.settings:MemoryToolSettings"],
+        "toolset": SETTINGS,
+        "routes": SETTINGS,
+        "console": SETTINGS,
         "collection": ["commonplace.memory.settings:MemorySettings"],
     },
 )

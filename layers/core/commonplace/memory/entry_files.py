@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from commonplace.kernel.errors import CommonplaceError, InvalidInput, TooLarge
 from commonplace.kernel.yaml import Reason, YamlError
 from commonplace.kernel.yaml import read as read_values
-from commonplace.memory.model import MAX_IMPORT, MAX_TAG_CHARACTERS, MAX_TAGS, EntryType, Role, content_hash
-from commonplace.memory.validation import content_of
+from commonplace.memory.model import MAX_IMPORT, MAX_TAG_CHARACTERS, MAX_TAGS, EntryType, Role, content_hash, content_of
 
 if TYPE_CHECKING:
     import yaml
@@ -38,6 +37,12 @@ _REFUSED: dict[Reason, str] = {
     "duplicate": "The YAML gives a field of an entry twice",
     "key": "The YAML has a list or a mapping for a field's name",
 }
+
+IMPORTED = (
+    *("ref", "content", "entry_type", "roles", "tags", "confidence", "source_file", "source_story", "parent_id"),
+    *("parent_ref", "metadata"),
+)
+"""The fields of an entry of an import, in the order of files."""
 
 WIDTH = 110
 WORD = 64
@@ -70,20 +75,9 @@ class Seed:
 
     def as_import(self) -> dict[str, Any]:
         """The fields of `kb_bulk_import`, those left out that say nothing."""
-        told: dict[str, Any] = {
-            "ref": self.ref,
-            "content": self.content,
-            "entry_type": self.entry_type,
-            "roles": list(self.roles),
-            "tags": list(self.tags),
-            "confidence": self.confidence,
-            "source_file": self.source_file,
-            "source_story": self.source_story,
-            "parent_id": self.parent_id,
-            "parent_ref": self.parent_ref,
-            "metadata": dict(self.metadata),
-        }
-        return {name: value for name, value in told.items() if value not in (None, {}) or name in ("roles", "tags")}
+        fields = {name: getattr(self, name) for name in IMPORTED}
+        fields |= {"roles": list(self.roles), "tags": list(self.tags), "metadata": dict(self.metadata)}
+        return {name: value for name, value in fields.items() if value not in (None, {}) or name in ("roles", "tags")}
 
 
 Kind = Literal["story", "group", "section", "fact", "code", "field", "told", "nothing", "introduction", "template"]
@@ -137,8 +131,19 @@ def merged(seeds: Sequence[Seed]) -> tuple[Seed, ...]:
     """
     kept: dict[str, Seed] = {}
     for seed in seeds:
-        known = kept.get(seed.hash)
-        kept[seed.hash] = seed if known is None else _joined(known, seed)
+        if (first := kept.get(seed.hash)) is None:
+            kept[seed.hash] = seed
+            continue
+        stories = list(first.metadata.get(ALSO_IN, ()))
+        if seed.source_story and seed.source_story not in (first.source_story, *stories):
+            stories.append(seed.source_story)
+        roles: tuple[Role, ...] = tuple(dict.fromkeys((*first.roles, *seed.roles)))
+        kept[seed.hash] = replace(
+            first,
+            tags=tags((*first.tags, *seed.tags)),
+            roles=("all",) if "all" in roles else roles,
+            metadata=dict(first.metadata) | ({ALSO_IN: stories} if stories else {}),
+        )
     return tuple(kept.values())
 
 
@@ -158,19 +163,6 @@ def combined(parts: Sequence[Parsed]) -> Parsed:
             above = names.get(seed.parent_ref or "")
             found.append(replace(seed, ref=names.get(seed.ref or ""), parent_ref=above))
     return Parsed(merged(found), tuple(remark for part in parts for remark in part.remarks))
-
-
-def _joined(first: Seed, other: Seed) -> Seed:
-    stories = list(first.metadata.get(ALSO_IN, ()))
-    if other.source_story and other.source_story != first.source_story and other.source_story not in stories:
-        stories.append(other.source_story)
-    roles: tuple[Role, ...] = tuple(dict.fromkeys((*first.roles, *other.roles)))
-    return replace(
-        first,
-        tags=tags((*first.tags, *other.tags)),
-        roles=("all",) if "all" in roles else roles,
-        metadata=dict(first.metadata) | ({ALSO_IN: stories} if stories else {}),
-    )
 
 
 def read(text: str) -> list[Any]:
@@ -200,17 +192,13 @@ def document(text: str, *, max_bytes: int = MAX_BYTES, max_values: int = MAX_VAL
     try:
         return read_values(text, max_depth=MAX_DEPTH, max_values=max_values).value
     except YamlError as error:
-        raise _refused(error) from None
-
-
-def _refused(error: YamlError) -> CommonplaceError:
-    """The place is reported and never the text."""
-    if error.reason == "values":
-        return TooLarge("The YAML holds too many values.", hint="Import it in several parts.")
-    if error.reason == "half-character":
-        return InvalidInput("The YAML holds half a character.", hint="Send whole Unicode characters.")
-    where = f" (line {error.line})" if error.line is not None else ""
-    return InvalidInput(f"{_REFUSED[error.reason]}{where}.", hint=_EXAMPLE)
+        # The place is reported and never the text.
+        if error.reason == "values":
+            raise TooLarge("The YAML holds too many values.", hint="Import it in several parts.") from None
+        if error.reason == "half-character":
+            raise InvalidInput("The YAML holds half a character.", hint="Send whole Unicode characters.") from None
+        where = f" (line {error.line})" if error.line is not None else ""
+        raise InvalidInput(f"{_REFUSED[error.reason]}{where}.", hint=_EXAMPLE) from None
 
 
 def write(value: Any) -> str:

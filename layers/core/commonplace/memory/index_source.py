@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from commonplace.kernel.events import ChangedRecord
 from commonplace.memory.model import Entry, EntryId
-from commonplace.memory.ports import EntryStore
+from commonplace.memory.store import DynamoEntries
 from commonplace.search import identifiers
 from commonplace.search.chunks import chunk_body
 from commonplace.search.model import Chunk, Record, RecordId
@@ -30,18 +30,18 @@ _ORGANISATION = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 
 def record_id(organisation: str, entry: EntryId) -> RecordId:
-    """Under which the index has an entry: two organisations never share one."""
+    """Return the id under which the index has an entry: two organisations never share one."""
     return RecordId(f"{organisation}/{entry}")
 
 
 def subject(entry: Entry) -> tuple[str, ...]:
-    """The headings that a fact stood under, as its metadata has them: the story's title, the section, or a rule's."""
+    """Return the headings that a fact stood under, by its metadata: the story's title, the section, or a rule's."""
     named = (entry.metadata.get(name) for name in ("title", "section", "heading"))
     return tuple(one for one in named if entry.entry_type == "fact" and isinstance(one, str) and one)
 
 
 def record_of(entry: Entry) -> Record:
-    """The searchable record. Its version is the entry's revision.
+    """Return the searchable record. Its version is the entry's revision.
 
     An entry has no title: a template or a summary says in its text what it is about. A fact does not, so what is
     indexed and embedded of it begins with its subject. Its fingerprint is that of its text alone.
@@ -85,18 +85,18 @@ class JobEvent:
 
 
 def is_of_memory(body: str) -> bool:
-    """Whether a message is one of these, and neither a notification of the bucket nor of another room."""
-    told = ChangedRecord.of(body)
-    return told is not None and "#memory#" in told.pk
+    """Return whether a message is one of these, and neither of the bucket nor of another room."""
+    changed = ChangedRecord.of(body)
+    return changed is not None and "#memory#" in changed.pk
 
 
 def event_of(body: str) -> EntryEvent | JobEvent:
-    """The event in a message. Raises ValueError for one of another form."""
-    told = ChangedRecord.model_validate_json(body)
-    if _ORGANISATION.fullmatch(organisation := told.pk.removesuffix(ENTRIES)):
-        return EntryEvent(organisation, EntryId(told.sk))
-    if _ORGANISATION.fullmatch(organisation := told.pk.removesuffix(JOBS)):
-        return JobEvent(organisation, told.sk)
+    """Return the event in a message. Raises ValueError for one of another form."""
+    changed = ChangedRecord.model_validate_json(body)
+    if _ORGANISATION.fullmatch(organisation := changed.pk.removesuffix(ENTRIES)):
+        return EntryEvent(organisation, EntryId(changed.sk))
+    if _ORGANISATION.fullmatch(organisation := changed.pk.removesuffix(JOBS)):
+        return JobEvent(organisation, changed.sk)
     raise ValueError("the message names no entry and no job")
 
 
@@ -107,7 +107,7 @@ class StoredEntries:
     deletion is undone, which gives it a revision above every tombstone (`memory.writes`).
     """
 
-    def __init__(self, store: EntryStore) -> None:
+    def __init__(self, store: DynamoEntries) -> None:
         self._store = store
 
     def named(self, body: str) -> tuple[RecordId, ...]:
@@ -121,7 +121,7 @@ class StoredEntries:
         return lambda _record: FOR_EVER
 
     def published(self) -> Published:
-        """By the cards, which are written with the entries."""
+        """Return what there is by the cards, which are written with the entries."""
         return Published(
             {
                 record_id(organisation, card.id): card.revision
@@ -137,24 +137,21 @@ class StoredEntries:
             organisation, id = address(record)
             wanted.setdefault(organisation, []).append(id)
         for organisation, entries in wanted.items():
-            self._read(organisation, entries, reading)
+            found = self._store.get_many(organisation, entries)
+            for id in entries:
+                record = record_id(organisation, id)
+                if id not in found:
+                    reading.missing.append(record)
+                    continue
+                try:
+                    reading.records[record] = record_of(found[id])
+                except ValueError as error:
+                    logger.error("an entry cannot be read", extra={"record": record, "error": type(error).__name__})
+                    reading.unreadable.append(record)
         return reading
-
-    def _read(self, organisation: str, ids: list[EntryId], reading: Reading) -> None:
-        found = self._store.get_many(organisation, ids)
-        for id in ids:
-            record = record_id(organisation, id)
-            if id not in found:
-                reading.missing.append(record)
-                continue
-            try:
-                reading.records[record] = record_of(found[id])
-            except ValueError as error:
-                logger.error("an entry cannot be read", extra={"record": record, "error": type(error).__name__})
-                reading.unreadable.append(record)
 
 
 def address(record: RecordId) -> tuple[str, EntryId]:
-    """Whose the entry of a record is, and its id. No name of an organisation has a slash in it."""
+    """Return whose the entry of a record is, and its id. No name of an organisation has a slash in it."""
     organisation, _, id = record.partition("/")
     return organisation, EntryId(id)

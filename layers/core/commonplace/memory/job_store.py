@@ -1,4 +1,4 @@
-"""Long work and query counts on DynamoDB, table `records`: `memory.ports.JobStore` and `QueryCounts`.
+"""Long work and query counts on DynamoDB, table `records`.
 
 The stream of the table announces each write of a job, which makes the index function continue it.
 """
@@ -15,7 +15,7 @@ from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.items import Item, decoded, encode, key
 from commonplace.kernel.table import Table
 from commonplace.memory.model import PHASES, ROLES, Job, Phase, Role
-from commonplace.memory.records import is_id, job_key, piece_key, room
+from commonplace.memory.records import is_id, room
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -37,8 +37,16 @@ _KNOWN: Mapping[str, tuple[str, Role]] = {
 }
 
 
+def _job_key(organisation: str, id: str) -> Item:
+    return key(room(organisation, "jobs"), id)
+
+
+def _piece_key(organisation: str, id: str, number: int) -> Item:
+    return key(room(organisation, f"pieces#{id}"), f"{number:05d}")
+
+
 class DynamoJobs:
-    """Jobs, and the texts they work on."""
+    """Work that takes longer than one call. Each write of a job is an event that has it carried on."""
 
     def __init__(
         self,
@@ -55,30 +63,33 @@ class DynamoJobs:
         self._clock = clock
 
     def create(self, job: Job, pieces: Sequence[str] = (), audit: AuditRecord | None = None) -> None:
+        """Store the job, and what it works on: texts of at most 300,000 bytes each."""
         if any(len(piece.encode()) > MAX_PIECE_BYTES for piece in pieces):
             raise ValueError("a piece is too large for an item")
         # Pieces first: whoever sees the job finds all of it, and pieces without a job expire.
         for number, piece in enumerate(pieces):
-            where = piece_key(job.organisation, job.id, number)
+            where = _piece_key(job.organisation, job.id, number)
             self._table.write(self._table.put(where, {"text": piece} | self._expires(PIECE_SECONDS)))
-        new = self._table.new(job_key(job.organisation, job.id), self._kept(job))
+        new = self._table.new(_job_key(job.organisation, job.id), self._kept(job))
         self._table.transact([new, *audit_writes(self._activity, [audit] if audit else [], MEMORY)])
 
     def job(self, organisation: str, id: str) -> Job | None:
-        return self._read(organisation, self._table.get(job_key(organisation, id))) if is_id(id) else None
+        return self._read(organisation, self._table.get(_job_key(organisation, id))) if is_id(id) else None
 
     def piece(self, organisation: str, id: str, number: int) -> str | None:
-        item = self._table.get(piece_key(organisation, id, number)) if is_id(id) else None
+        item = self._table.get(_piece_key(organisation, id, number)) if is_id(id) else None
         return item["text"] if self._lives(item) and item else None
 
     def advance(self, job: Job, was: Job) -> bool:
+        """Put `job` in the place of `was`, if nobody else did meanwhile (`Job.step` shows it)."""
         if job.step <= was.step:
             raise ValueError("a job's step grows with each write")
-        where = job_key(job.organisation, job.id)
+        where = _job_key(job.organisation, job.id)
         put = self._table.put(where, self._kept(job), "#step = :step", step=was.step)
         return self._table.write(put) is not None
 
     def unfinished(self, organisation: str) -> Iterator[Job]:
+        """Return those that are in progress."""
         going = {"status": "in_progress"}
         items = self._table.query(room(organisation, "jobs"), values=going, filter="#status = :status")
         return (job for item in items if (job := self._read(organisation, item)))
@@ -98,7 +109,7 @@ class DynamoJobs:
 
 
 class DynamoQueryCounts:
-    """One item a phase and role: every addition is atomic."""
+    """How often the memory was searched: one item a phase and role, so every addition is atomic."""
 
     def __init__(
         self,
@@ -114,6 +125,7 @@ class DynamoQueryCounts:
         self._clock = clock
 
     def count(self, organisation: str, phase: Phase | None, role: Role) -> None:
+        """Count a search. Never fails its caller."""
         where = key(room(organisation, "queries"), f"{phase or 'none'}#{role}")
         count = self._counting.update(where, "SET #at = :now ADD #n :one", now=int(self._clock()), one=1)
         try:
@@ -122,6 +134,7 @@ class DynamoQueryCounts:
             logger.warning("a query could not be counted")
 
     def counts(self, organisation: str) -> Mapping[tuple[str, Role], int]:
+        """Return the counts by (phase, or `none`, and role). Raises Unavailable."""
         items = self._table.query(room(organisation, "queries"))
         found = ((_KNOWN.get(item["sk"]), item["n"]) for item in items)
         return {asked: n for asked, n in found if asked}

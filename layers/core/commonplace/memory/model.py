@@ -1,17 +1,25 @@
-"""Values of the memory: entries, categories, jobs, requests and answers.
+"""Values of the memory: entries, jobs, requests and answers, with the bounds of what callers send.
 
-Sources: seed 001, "Database Schema", "Knowledge Entry Types", "Seed Strategy" and "Workflow Integration". Jobs are what
-takes longer than one call: large imports, and new vectors for all entries.
+Sources: seed 001, "Database Schema", "Knowledge Entry Types", "Seed Strategy" and "Workflow Integration". The types of
+fields normalise and bound raw values where `memory.validation` reads them; whoever makes a value in code is trusted.
 """
 
 import hashlib
+import json
+import math
 import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, Literal, NewType, get_args
+from datetime import UTC, date, datetime
+from typing import Annotated, Any, Literal, NewType, get_args
 
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
+
+from commonplace.kernel.errors import InvalidInput, TooLarge
+from commonplace.kernel.terms import compatible_length
 from commonplace.search.model import Fit
+from commonplace.search.text import clean_query
 
 EntryId = NewType("EntryId", str)
 """A UUID (RFC 9562) in its usual form. Never used again, not even for the same content."""
@@ -25,7 +33,7 @@ ROLES: tuple[Role, ...] = get_args(Role)
 
 Phase = Literal["pm", "elab", "dev", "review", "qa"]
 PHASES: tuple[Phase, ...] = get_args(Phase)
-"""Of a story's life (seed 001, "Workflow Integration"): queries are counted by phase and role."""
+"""The phases of a story's life (seed 001, "Workflow Integration"): queries are counted by phase and role."""
 
 MAX_CONTENT_BYTES = 32_768
 """In UTF-8: what one answer can still show whole."""
@@ -38,15 +46,18 @@ MAX_METADATA_DEPTH = 5
 MAX_SEEN_IN = 10
 MAX_RELEVANCE = 5
 """A vote on a hit is 0 (useless) to 5 (exactly what was needed); seed 001, "Success Metrics"."""
-
-CAPTURED = 0.8
-"""Confidence in the explanation of a failure, until a quality gate has passed."""
+MAX_REFERENCE_CHARACTERS = 200
+"""The bound of an idempotency key, and of a name within an import."""
+MAX_QUERY_CHARACTERS = 1_000
+MAX_OFFSET = 1_000_000
+EXACT_INTEGER = 2**53 - 1
+"""Beyond this, readers of JSON round."""
 
 Kind = Literal["import", "rebuild"]
 Status = Literal["in_progress", "complete", "failed"]
 
 DEFAULT_LIMIT, MAX_LIMIT = 10, 50
-"""Of a search."""
+"""The bounds of a search."""
 DEFAULT_RELATED, MAX_RELATED = 5, 50
 DEFAULT_LISTED, MAX_LISTED = 20, 100
 DEFAULT_MIN_CONFIDENCE = 0.5
@@ -55,17 +66,22 @@ BATCH = 100
 MAX_IMPORT = 10_000
 """Entries of one import."""
 
-_INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
-_BLANK = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
-_BLANKS_AT_END = re.compile(r"[ \t]+\n")
-
 Order = Literal["created_at", "updated_at", "confidence"]
 Direction = Literal["asc", "desc"]
 Relation = Literal["sibling", "parent", "child", "tags"]
 
+_INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
+_BLANK = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
+_BLANKS_AT_END = re.compile(r"[ \t]+\n")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_AROUND = re.compile(r"\A(?:\ufeff|[ \t]*\n)+")
+"""A byte order mark, and empty lines before the first."""
+_UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+
 
 def content_hash(content: str) -> str:
-    """SHA-256 of the folded content in UTF-8, 64 hex digits: two entries of an organisation never share it.
+    """Return the SHA-256 of the folded content in UTF-8, 64 hex digits: two entries of an organisation never share it.
 
     Folded are the form of Unicode (NFC), characters that take no room, kinds of blanks and line ends, blanks at the
     ends of lines and before the first word. The content itself stays as it was written.
@@ -75,21 +91,180 @@ def content_hash(content: str) -> str:
     return hashlib.sha256(folded.encode("utf-8")).hexdigest()
 
 
+def content_of(text: str) -> str:
+    """Return the text as it is stored and hashed: lines ended by LF, no empty lines before or after it."""
+    too_large = TooLarge(
+        f"`content` is larger than {MAX_CONTENT_BYTES:,} bytes.",
+        hint="Keep a summary, and its parts as entries of their own.",
+    )
+    # Before anything is made of it: a text far too large is not worth a copy.
+    if len(text) > 2 * MAX_CONTENT_BYTES:
+        raise too_large
+    content = _AROUND.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).rstrip()
+    if not any(char.isprintable() and not char.isspace() for char in content):
+        raise InvalidInput("`content` is empty.", hint="Say what is worth knowing later, in a sentence or more.")
+    if len(content.encode()) > MAX_CONTENT_BYTES or compatible_length(content) > MAX_CONTENT_BYTES:
+        raise too_large
+    if _CONTROL.search(content):
+        raise InvalidInput("`content` holds control characters.", hint="Send plain text or Markdown.")
+    return content
+
+
+def merged_metadata(metadata: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata with these keys in their new values; a null removes its key. Raises TooLarge."""
+    result = {key: value for key, value in {**metadata, **changes}.items() if value is not None}
+    _check_metadata_size(result)
+    return result
+
+
+def metadata_too_deep() -> InvalidInput:
+    hint = f"Nest lists and objects at most {MAX_METADATA_DEPTH} deep."
+    return InvalidInput("`metadata` is nested too deeply.", hint=hint)
+
+
+def _check_metadata_size(value: Mapping[str, Any]) -> None:
+    if len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()) > MAX_METADATA_BYTES:
+        raise TooLarge(
+            f"`metadata` is larger than {MAX_METADATA_BYTES} bytes.", hint="Keep names and figures; text is `content`."
+        )
+
+
+def _metadata(value: dict[str, Any]) -> dict[str, Any]:
+    level: list[Any] = [value]
+    for _ in range(MAX_METADATA_DEPTH + 1):
+        for one in level:
+            if isinstance(one, float) and not math.isfinite(one):
+                raise InvalidInput("`metadata` holds a number that is not finite.", hint="Give digits.")
+            if isinstance(one, int) and abs(one) > EXACT_INTEGER:
+                raise InvalidInput("`metadata` holds a number that readers would round.", hint="Give it as text.")
+        inner = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
+        level = [one for values in inner for one in values]
+    if level:
+        raise metadata_too_deep()
+    _check_metadata_size(value)
+    return value
+
+
+def _tag(text: str) -> str:
+    tag = " ".join(unicodedata.normalize("NFC", text).lower().split())
+    if not tag or not tag.isprintable():
+        raise InvalidInput("`tags` holds one that is empty.", hint="Give words, such as: routing, database, failure.")
+    if len(tag) > MAX_TAG_CHARACTERS:
+        raise InvalidInput(f"`tags` holds one of more than {MAX_TAG_CHARACTERS} characters.", hint="Shorten it.")
+    return tag
+
+
+def _tags(tags: tuple[str, ...]) -> tuple[str, ...]:
+    tags = tuple(dict.fromkeys(tags))
+    if len(tags) > MAX_TAGS:
+        raise InvalidInput(f"`tags` are more than {MAX_TAGS}.", hint="Keep those that others use too.")
+    return tags
+
+
+def _roles(given: tuple[Role, ...]) -> tuple[Role, ...]:
+    if not given:
+        raise InvalidInput("`roles` is empty.", hint=f"Name one or more of: {', '.join(ROLES)}.")
+    return tuple(role for role in ROLES if role in given)
+
+
+def _line(most: int) -> AfterValidator:
+    """One line of text; None when there is nothing in it."""
+
+    def line_of(text: str) -> str | None:
+        line = " ".join(unicodedata.normalize("NFC", text).split())
+        if len(line) > most:
+            raise ValueError(f"is longer than {most} characters", "Shorten it.")
+        if not line.isprintable():
+            raise ValueError("holds control characters", "Give plain text.")
+        return line or None
+
+    return AfterValidator(line_of)
+
+
+def _whole(least: int, most: int) -> BeforeValidator:
+    """A whole number within bounds. Nothing is cut to size: 0 and one too many are both refused."""
+
+    def whole_of(value: Any) -> int:
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise ValueError(f"has to be a whole number from {least} to {most}", f"Give {least} to {most}.")
+        return value
+
+    return BeforeValidator(whole_of)
+
+
+def _query(text: str) -> str:
+    if not clean_query(text[: MAX_QUERY_CHARACTERS + 1]):
+        raise InvalidInput("`query` is empty.", hint="Ask in a sentence or a few words; kb_list lists without a query.")
+    if compatible_length(text[: MAX_QUERY_CHARACTERS + 1]) > MAX_QUERY_CHARACTERS:
+        hint = "Ask for the subject in a sentence or a few words."
+        raise InvalidInput(f"`query` is longer than {MAX_QUERY_CHARACTERS} characters.", hint=hint)
+    return text
+
+
+def _encodable(text: str) -> str:
+    """Raises UnicodeError, which is a ValueError, for half a character."""
+    text.encode()
+    return text
+
+
+def _moment(value: Any) -> Any:
+    """An ISO date, or a time in UTC as entries have it; without a zone it is UTC."""
+    given = value.isoformat() if isinstance(value, date) else value
+    if not isinstance(given, str) or not given.strip():
+        return given or None
+    text = given.strip()
+    try:
+        if _DAY.fullmatch(text):
+            return date.fromisoformat(text).isoformat()
+        time = datetime.fromisoformat(text)
+        moment = time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise ValueError("is no date or time", "Give 2026-11-24, or 2026-11-24T08:30:00Z.") from None
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+_LOWER = BeforeValidator(lambda value: value.strip().lower() if isinstance(value, str) else value)
+_LISTED = BeforeValidator(lambda value: () if value is None else (value,) if isinstance(value, str) else value)
+"""One value stands for a list of it."""
+
+Text = Annotated[str, AfterValidator(_encodable)]
+Content = Annotated[Text, AfterValidator(content_of)]
+Type = Annotated[EntryType, _LOWER]
+Roles = Annotated[tuple[Annotated[Role, _LOWER], ...], _LISTED, AfterValidator(_roles)]
+"""One role or more, each once, in their usual order."""
+Tags = Annotated[tuple[Annotated[Text, AfterValidator(_tag)], ...], _LISTED, AfterValidator(_tags)]
+"""In lower case, each once, in the order given."""
+Metadata = Annotated[dict[str, JsonValue], AfterValidator(_metadata)]
+"""Nulls stay: their meaning is the caller's."""
+Confidence = Annotated[float, Field(strict=True, ge=0, le=1), AfterValidator(lambda value: value + 0.0)]
+Id = Annotated[EntryId, _LOWER, Field(pattern=f"^{_UUID}$")]
+Source = Annotated[Text, _line(MAX_SOURCE_CHARACTERS)]
+NewSource = Annotated[Source, AfterValidator(lambda line: line or "")]
+"""Empty where it is to be removed; `NewParent` likewise."""
+NewParent = Annotated[EntryId, _LOWER, Field(pattern=f"^(?:{_UUID})?$")]
+Reference = Annotated[Text, _line(MAX_REFERENCE_CHARACTERS)]
+Moment = Annotated[str, BeforeValidator(_moment)]
+"""A day, or a moment in the form of `Entry.created_at`."""
+Version = Annotated[int, _whole(1, EXACT_INTEGER)]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewEntry:
-    """An entry that is to be. Checked and normalised by `memory.validation`, and by nothing else."""
+    """An entry that is to be."""
 
-    content: str
-    entry_type: EntryType
-    roles: tuple[Role, ...]
-    tags: tuple[str, ...] = ()
-    source_file: str | None = None
-    source_story: str | None = None
-    parent_id: EntryId | None = None
-    confidence: float = 1.0
-    supersedes: EntryId | None = None
+    content: Content
+    entry_type: Type
+    roles: Roles
+    tags: Tags = ()
+    source_file: Source | None = None
+    source_story: Source | None = None
+    parent_id: Id | None = None
+    confidence: Confidence = 1.0
+    metadata: Metadata = field(default_factory=dict)
+    supersedes: Id | None = None
     """An entry in whose place it stands."""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,24 +274,25 @@ class Changes:
     In `metadata` a null removes its key.
     """
 
-    content: str | None = None
-    entry_type: EntryType | None = None
-    roles: tuple[Role, ...] | None = None
-    tags: tuple[str, ...] | None = None
-    confidence: float | None = None
-    source_file: str | None = None
-    source_story: str | None = None
-    parent_id: EntryId | None = None
-    metadata: Mapping[str, Any] | None = None
+    content: Content | None = None
+    entry_type: Type | None = None
+    roles: Roles | None = None
+    tags: Tags | None = None
+    confidence: Confidence | None = None
+    source_file: NewSource | None = None
+    source_story: NewSource | None = None
+    parent_id: NewParent | None = None
+    metadata: Metadata | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One entry, as it is kept. Times are ISO 8601, UTC, with microseconds and `Z`: text order is time order."""
+class Card:
+    """An entry without its text: a few hundred bytes, stored beside it and written with it.
 
-    organisation: str
+    Times are ISO 8601, UTC, with microseconds and `Z`: text order is time order.
+    """
+
     id: EntryId
-    content: str
     content_hash: str
     entry_type: EntryType
     roles: tuple[Role, ...]
@@ -131,6 +307,14 @@ class Entry:
     parent_id: EntryId | None = None
     source_file: str | None = None
     source_story: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry(Card):
+    """One entry, whole."""
+
+    organisation: str
+    content: str
     supersedes: EntryId | None = None
     superseded_by: EntryId | None = None
     """The entry that stands in its place: searches do not find this one."""
@@ -141,120 +325,14 @@ class Entry:
     """Those stories, the newest last, at most `MAX_SEEN_IN`."""
 
     @property
-    def card(self) -> "Card":
+    def card(self) -> Card:
         """What lists, relations and figures need of it."""
-        return Card(
-            id=self.id,
-            content_hash=self.content_hash,
-            entry_type=self.entry_type,
-            roles=self.roles,
-            tags=self.tags,
-            confidence=self.confidence,
-            created_at=self.created_at,
-            updated_at=self.updated_at,
-            version=self.version,
-            revision=self.revision,
-            parent_id=self.parent_id,
-            source_file=self.source_file,
-            source_story=self.source_story,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
-    """An entry without its text: a few hundred bytes, kept beside it and written with it."""
-
-    id: EntryId
-    content_hash: str
-    entry_type: EntryType
-    roles: tuple[Role, ...]
-    tags: tuple[str, ...]
-    confidence: float
-    created_at: str
-    updated_at: str
-    version: int
-    revision: int
-    parent_id: EntryId | None = None
-    source_file: str | None = None
-    source_story: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Category:
-    """`key` is its list in a story's file; `category` names it in LEARNINGS.yaml."""
-
-    category: str
-    key: str
-    title: str
-    tags: tuple[str, ...]
-    roles: tuple[Role, ...]
-    headings: re.Pattern[str]
-    """What the section is called in a LESSONS-LEARNED.md, in lower case."""
-    confidence: float = 1.0
-
-
-def _category(
-    category: str,
-    title: str,
-    tags: str,
-    roles: tuple[Role, ...],
-    headings: str,
-    *,
-    key: str = "",
-    confidence: float = 1.0,
-) -> Category:
-    pattern = re.compile(rf"(?:{headings})\b")
-    return Category(
-        category, key or f"{category.replace('-', '_')}s", title, tuple(tags.split()), roles, pattern, confidence
-    )
-
-
-CATEGORIES = (
-    _category("reuse", "Reuse", "reuse pattern", ("dev",), r"re-?us\w*|(?<!\w )discover(?:y|ies)\Z", key="reuse"),
-    _category("blocker", "Blockers", "blocker", ("dev", "pm"), r"block\w*|impediments?"),
-    _category("time-sink", "Time sinks", "time-sink", ("dev", "pm"), r"time[ -]?sinks?|what took"),
-    _category("verification", "Verification", "verification", ("qa", "dev"), r"verif\w*|fast-fail", key="verification"),
-    _category("recommendation", "Recommendations", "recommendation", ("dev",), r"recommend\w*"),
-    _category(
-        "high-cost",
-        "High cost",
-        "high-cost tokens optimization",
-        ("dev", "qa"),
-        r"high[ -]cost|expensive|token (?:optimi[sz]ation|usage analysis)",
-        key="high_cost_operations",
-    ),
-    _category(
-        "failure",
-        "Failures",
-        "failure",
-        ("dev",),
-        r"failures?|what failed|(?:failed|attempted) (?:fixes|attempts|approaches)|what (?:did not|didn['’]t) work",
-        confidence=CAPTURED,
-    ),
-)
-
-
-_BEFORE = re.compile(
-    r"(?:(?:key|main|major|top|qa|final|other|general|critical|important|notable|technical|future|known|biggest|process"
-    r"|testing|test|code|pattern|our|lessons?|and|&)\s+){0,3}"
-)
-_LAST = re.compile(r"(?:[\w-]+\s+){1,3}(recommendations|blockers|time[ -]?sinks|verification notes|reuse discoveries)")
-
-
-def of_heading(text: str) -> Category | None:
-    """The kind of section that this heading begins, however it goes on; None if it is none of them.
-
-    Words that only qualify may stand before it: `Key Recommendations`, `QA Verification Notes`.
-    """
-    words = re.sub(r"\A[^\w]+|\A\d+[.)]\s+", "", text.casefold()).strip(": ")
-    last = _LAST.fullmatch(words)
-    begins = {0, before.end() if (before := _BEFORE.match(words)) else 0, last.start(1) if last else 0}
-    return next((one for at in sorted(begins) for one in CATEGORIES if one.headings.match(words, at)), None)
+        return Card(**{one.name: getattr(self, one.name) for one in fields(Card)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One piece of such work and how far it has come. Finished ones are kept for a week."""
+    """Work that takes longer than one call, and how far it has come. Finished ones are stored for a week."""
 
     organisation: str
     id: str
@@ -280,28 +358,50 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Conditions:
+    """The conditions that searches and lists share."""
+
+    role: Annotated[Role, _LOWER] | None = None
+    """Entries of this role, and those of role `all`; `all` is no condition."""
+    tags: Tags = ()
+    """A search takes entries with any of them, a list those with all."""
+    entry_type: Type | None = None
+    source_story: Source | None = None
+    source_file: Source | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    """Bounds of `created_at`, both included: the beginning of a time, such as a day, is that whole stretch."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(Conditions):
     """A search: what passes every condition, ranked by words and meaning."""
 
-    query: str
-    role: Role | None = None
-    """Entries of this role, and those of role `all`; `all` is no condition."""
-    tags: tuple[str, ...] = ()
-    """Entries with any of them."""
-    entry_type: EntryType | None = None
-    limit: int = DEFAULT_LIMIT
-    min_confidence: float = DEFAULT_MIN_CONFIDENCE
-    phase: Phase | None = None
+    query: Annotated[str, AfterValidator(_query)]
+    limit: Annotated[int, _whole(1, MAX_LIMIT)] = DEFAULT_LIMIT
+    min_confidence: Confidence = DEFAULT_MIN_CONFIDENCE
+    phase: Annotated[Phase, _LOWER] | None = None
     """Only counted."""
-    story: str | None = None
+    story: Source | None = None
     """Only counted."""
-    source_story: str | None = None
-    source_file: str | None = None
-    since: str | None = None
-    until: str | None = None
-    """Bounds of `created_at`: a day, meant whole, or a time as entries have it."""
     collapse: bool = True
     """Shows one of several entries that are nearly equal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing(Conditions):
+    """A list without a search."""
+
+    limit: Annotated[int, _whole(1, MAX_LISTED)] = DEFAULT_LISTED
+    offset: Annotated[int, _whole(0, MAX_OFFSET)] = 0
+    order_by: Annotated[Order, _LOWER] = "created_at"
+    order: Annotated[Direction, _LOWER] = "desc"
+    after: str = ""
+    """A position (`memory.facets`): the list goes on behind it, and `offset` counts from there."""
+    total: int | None = None
+    """How many pass the filters, by the page before: they are not counted again where that takes reading them."""
+    whole: bool = True
+    """Whether these are all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,9 +418,8 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """`fallback` is true when no embedding could be had, and words alone were compared. `hint` says that nothing fits;
-    then all that was found is weak.
-    """
+    """`fallback` is true when no embedding could be had, and words alone were compared. `hint` says that nothing fits:
+    then all that was found is weak."""
 
     found: tuple[Found, ...]
     fallback: bool
@@ -334,30 +433,6 @@ class Related:
     entry: Entry
     relation: Relation
     shared: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
-    """A list without a search. `tags`: entries with all of them. A role as in `Asked`."""
-
-    role: Role | None = None
-    tags: tuple[str, ...] = ()
-    entry_type: EntryType | None = None
-    limit: int = DEFAULT_LISTED
-    offset: int = 0
-    order_by: Order = "created_at"
-    order: Direction = "desc"
-    source_story: str | None = None
-    source_file: str | None = None
-    since: str | None = None
-    until: str | None = None
-    """Of `created_at`, both included; the beginning of a time, such as a day, is that whole stretch."""
-    after: str = ""
-    """A position (`memory.facets`): the list goes on behind it, and `offset` counts from there."""
-    total: int | None = None
-    """How many pass the filters, by the page before: they are not counted again where that takes reading them."""
-    whole: bool = True
-    """Whether these are all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,7 +478,7 @@ class Added:
     replayed: bool = False
     embedded: bool = True
     """False when the text waits for its vectors: it is found by its words meanwhile."""
-    recurrence: "Recurrence | None" = None
+    recurrence: Recurrence | None = None
     """Where another story learned it before; also when that is noted already."""
     nearest: tuple[Near, ...] = ()
 
@@ -418,14 +493,14 @@ class Updated:
 class Former:
     """What an entry had that is brought back as it was."""
 
-    id: EntryId
-    created_at: str
-    updated_at: str
-    version: int
-    supersedes: EntryId | None = None
-    superseded_by: EntryId | None = None
-    seen: int = 0
-    seen_in: tuple[str, ...] = ()
+    id: Id
+    created_at: Moment
+    updated_at: Moment
+    version: Version
+    supersedes: Id | None = None
+    superseded_by: Id | None = None
+    seen: Annotated[int, _whole(0, EXACT_INTEGER)] = 0
+    seen_in: Annotated[tuple[Source, ...], _LISTED, Field(max_length=MAX_SEEN_IN)] = ()
 
 
 FORMER = tuple(one.name for one in fields(Former))
@@ -472,7 +547,7 @@ class Rebuilt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
-    """Figures of one organisation's memory."""
+    """The figures of one organisation's memory."""
 
     total_entries: int
     by_type: Mapping[EntryType, int]
@@ -481,7 +556,7 @@ class Stats:
     """0 when there are no entries."""
     last_updated: str | None
     cache_size: int
-    """Vectors kept of this organisation's texts."""
+    """Stored vectors of this organisation's texts."""
     queries: Mapping[tuple[str, Role], int]
     """Searches by (phase, or `none`, and role)."""
     recurrences: int = 0

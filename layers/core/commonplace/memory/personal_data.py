@@ -36,7 +36,7 @@ MORE_KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class EntryRedaction:
-    """Entries without personal data in any text. Raises Unavailable where the redaction does not answer."""
+    """Takes personal data out of every text of entries. Raises Unavailable where the redaction does not answer."""
 
     redactor: Redactor
     mode: Literal["mask", "refuse"]
@@ -49,28 +49,29 @@ class EntryRedaction:
         return replace(changes, **self._screened(changes))
 
     def imports(self, items: Sequence[Import | Refused]) -> list[Import | Refused]:
-        """Each by itself, so that it becomes the same whatever stands beside it. Raises TooLarge for more than one call
-        can redact: nothing may wait in a job as it was written."""
+        """Screen each by itself, so that it becomes the same whatever stands beside it.
+
+        Raises TooLarge for more than one call can redact: nothing may wait in a job as it was written.
+        """
         if len(items) > BATCH:
             raise TooLarge(
                 f"`entries` are more than {BATCH}, and this deployment looks for personal data in each.",
                 hint="Import them in several calls, parents first; `commonplace kb seed` does.",
             )
-        with ThreadPoolExecutor(CALLS_AT_ONCE) as pool:
-            return list(pool.map(self._import, items))
 
-    def _import(self, item: Import | Refused) -> Import | Refused:
-        if isinstance(item, Refused):
-            return item
-        try:
-            return replace(item, entry=self.new(item.entry))
-        except InvalidInput as error:
-            return _refused(error)
+        def screened(item: Import | Refused) -> Import | Refused:
+            try:
+                return item if isinstance(item, Refused) else replace(item, entry=self.new(item.entry))
+            except InvalidInput as error:
+                return Refused.of(error)
+
+        with ThreadPoolExecutor(CALLS_AT_ONCE) as pool:
+            return list(pool.map(screened, items))
 
     def _screened(self, one: NewEntry | Changes) -> dict[str, Any]:
-        """A tag in which something was found is left out: what stands in its place is no subject."""
-        told = {name: value for name in SCREENED if (value := getattr(one, name, None))}
-        texts = list(dict.fromkeys(text for _, _, text in _texts(told)))
+        """Return the screened fields. A tag in which something was found is left out: its placeholder is no subject."""
+        fields = {name: value for name in SCREENED if (value := getattr(one, name, None))}
+        texts = list(dict.fromkeys(text for _, _, text in _texts(fields)))
         masked: dict[str, str] = {}
         counts: dict[Kind, int] = {}
         for first in range(0, len(texts), FIELDS_AT_ONCE):
@@ -79,20 +80,26 @@ class EntryRedaction:
             masked |= {text: redacted.fields[str(place)] for place, text in enumerate(part)}
             counts |= {kind: counts.get(kind, 0) + number for kind, number in redacted.counts.items()}
         if self.mode == "refuse" and any(text != left for text, left in masked.items()):
-            raise _refusal(counts)
-        tags = tuple(tag for tag in told.get("tags", ()) if masked[tag] == tag)
-        return {name: tags if name == "tags" else _rewritten(value, masked) for name, value in told.items()}
+            found = ", ".join(f"{number} {kind}" for kind, number in counts.items())
+            raise InvalidInput(
+                f"The entry has personal data or secrets in it ({found}), so it was not stored.",
+                hint="Write placeholders such as [NAME] or [API_KEY] in their place, and send it again.",
+            )
+        tags = tuple(tag for tag in fields.get("tags", ()) if masked[tag] == tag)
+        return {name: tags if name == "tags" else _rewritten(value, masked) for name, value in fields.items()}
 
 
-def refuse_secrets(told: Mapping[str, Any]) -> None:
-    """Raises InvalidInput for a key, token or password in the fields of an entry as they were sent: its kind, and where
-    it stands."""
+def refuse_secrets(sent: Mapping[str, Any]) -> None:
+    """Refuse a key, token or password in the fields of an entry as they were sent.
+
+    Raises InvalidInput, which names its kind and where it stands.
+    """
     # Compiling the rules takes longer than most calls: only who writes waits for it.
     from commonplace.redaction.secret_rules import LIKELY_MNEMONIC, find_secrets
     from commonplace.redaction.views import view_of
 
-    for place, name, told_text in _texts(told):
-        text = f"{name}: {told_text}" if name else told_text
+    for place, name, own in _texts(sent):
+        text = f"{name}: {own}" if name else own
         if place == "source_file":
             # The rules take what stands in an address for a part of it.
             text = text.replace("/", " ")
@@ -107,22 +114,22 @@ def refuse_secrets(told: Mapping[str, Any]) -> None:
             )
 
 
-def without_secrets(items: Sequence[Import | Refused], told: Sequence[Any]) -> list[Import | Refused]:
-    """The entries of an import, those refused whose fields as they were sent have a secret in them."""
+def without_secrets(items: Sequence[Import | Refused], sent: Sequence[Any]) -> list[Import | Refused]:
+    """Return the entries of an import, those refused whose fields as they were sent have a secret in them."""
     kept: list[Import | Refused] = []
-    for item, fields in zip(items, told, strict=True):
+    for item, fields in zip(items, sent, strict=True):
         try:
             if isinstance(item, Import):
                 refuse_secrets(fields)
             kept.append(item)
         except InvalidInput as error:
-            kept.append(_refused(error))
+            kept.append(Refused.of(error))
     return kept
 
 
-def _texts(told: Mapping[Any, Any], above: str = "") -> Iterator[tuple[str, str, str]]:
-    """Every text in these fields, after the name of the entry's field that it is in, and its own within an object."""
-    for name, value in told.items():
+def _texts(fields: Mapping[Any, Any], above: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield every text, after the name of the entry's field that it is in, and its own within an object."""
+    for name, value in fields.items():
         place, own = above or str(name), str(name) if above else ""
         if above and isinstance(name, str):
             yield place, "", name
@@ -147,15 +154,3 @@ def _rewritten(value: Any, texts: Mapping[str, str]) -> Any:
             return [_rewritten(inner, texts) for inner in value]
         case _:
             return value
-
-
-def _refused(error: InvalidInput) -> Refused:
-    return Refused(" ".join(part for part in (error.message, error.hint) if part))
-
-
-def _refusal(counts: Mapping[Kind, int]) -> InvalidInput:
-    found = ", ".join(f"{number} {kind}" for kind, number in counts.items())
-    return InvalidInput(
-        f"The entry has personal data or secrets in it ({found}), so it was not stored.",
-        hint="Write placeholders such as [NAME] or [API_KEY] in their place, and send it again.",
-    )

@@ -6,13 +6,13 @@ and every condition is checked again before anything is shown.
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.memory.index_source import CURRENT, record_id
 from commonplace.memory.model import Asked, Entry, EntryId, Found, Role, SearchAnswer
-from commonplace.memory.ports import EntryStore
+from commonplace.memory.store import DynamoEntries
 from commonplace.search.candidates import Ranked, Retrievals, Stopwatch
 from commonplace.search.filters import Filters
 from commonplace.search.fitness import DEPTH, NOTHING_FITS, NOTHING_WITHIN, fits
@@ -36,13 +36,8 @@ Group = tuple[Entry, float, list[EntryId]]
 """An entry, its score, and the others that it stands for."""
 
 
-def roles_meant(role: Role | None) -> tuple[Role, ...]:
-    """Which roles an entry may have for a question of this role; empty is no condition."""
-    return () if role in (None, "all") else (role, "all")
-
-
 def filters(organisation: str, asked: Asked) -> Filters:
-    """The conditions as the index takes them. The organisation always stands among them."""
+    """Return the conditions as the index takes them. The organisation always stands among them."""
     return Filters(
         content_types=(asked.entry_type,) if asked.entry_type else (),
         tags_any=asked.tags,
@@ -57,10 +52,17 @@ def filters(organisation: str, asked: Asked) -> Filters:
     )
 
 
+def roles_meant(role: Role | None) -> tuple[Role, ...]:
+    """Return which roles an entry may have for a query of this role; empty is no condition."""
+    return () if role in (None, "all") else (role, "all")
+
+
 def found(asked: Asked, entry: Entry) -> bool:
-    """Whether a search may show the entry: any of the tags is enough."""
+    """Return whether a search may show the entry: any of the tags is enough."""
+    roles = roles_meant(asked.role)
     return (
-        _fits(asked, entry)
+        asked.entry_type in (None, entry.entry_type)
+        and (not roles or not set(roles).isdisjoint(entry.roles))
         and entry.superseded_by is None
         and asked.source_story in (None, entry.source_story)
         and asked.source_file in (None, entry.source_file)
@@ -71,19 +73,10 @@ def found(asked: Asked, entry: Entry) -> bool:
     )
 
 
-def _fits(asked: Asked, entry: Entry) -> bool:
-    roles = roles_meant(asked.role)
-    return asked.entry_type in (None, entry.entry_type) and (not roles or not set(roles).isdisjoint(entry.roles))
-
-
-def without_lost_parents(store: EntryStore, organisation: str, entries: Sequence[Entry]) -> tuple[Entry, ...]:
-    """The entries, with no parent where that is gone: at once, before it is swept."""
+def without_lost_parents(store: DynamoEntries, organisation: str, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Return the entries, with no parent where that is gone: at once, before it is swept."""
     parents = list({entry.parent_id for entry in entries if entry.parent_id})
-    return orphaned(entries, store.get_many(organisation, parents).keys() if parents else set())
-
-
-def orphaned(entries: Sequence[Entry], there: Set[EntryId]) -> tuple[Entry, ...]:
-    """The entries, with no parent where that is not among those that are there."""
+    there = store.get_many(organisation, parents).keys() if parents else set()
     return tuple(
         entry if entry.parent_id is None or entry.parent_id in there else replace(entry, parent_id=None)
         for entry in entries
@@ -91,14 +84,14 @@ def orphaned(entries: Sequence[Entry], there: Set[EntryId]) -> tuple[Entry, ...]
 
 
 def in_order(ids: Sequence[EntryId], entries: Mapping[EntryId, Entry]) -> tuple[Entry, ...]:
-    """Those that are there, in this order."""
+    """Return those that are there, in this order."""
     return tuple(entries[id] for id in ids if id in entries)
 
 
 class MemorySearch:
     """Searches the index of the memory, and shows what the store says of what was found.
 
-    Several `embeddings` are those of the index that answers and of the one that is to take its place. `clock` tells
+    Several `embeddings` are those of the index that answers and of the one that is to take its place. `clock` gives
     seconds, for timings.
     """
 
@@ -106,7 +99,7 @@ class MemorySearch:
         self,
         engine: Engine,
         embeddings: Sequence[EmbeddingProvider],
-        store: EntryStore,
+        store: DynamoEntries,
         *,
         fusion: Fusion = SEED_FUSION,
         clock: Callable[[], float] = time.perf_counter,
@@ -117,7 +110,7 @@ class MemorySearch:
         self._clock = clock
 
     def search(self, organisation: str, asked: Asked) -> SearchAnswer:
-        """The best entries of this organisation. Raises Unavailable when index or store do not answer."""
+        """Return the best entries of this organisation. Raises Unavailable when index or store do not answer."""
         query = Query.of(asked.query)
         request = SearchRequest(query.text, filters(organisation, asked), asked.limit, collapse=asked.collapse)
         retrieval = self._retrievals.of(organisation)
@@ -140,7 +133,7 @@ class MemorySearch:
         return SearchAnswer(found, fallback=self._retrievals.fell_back(organisation, query, ranked), hint=hint)
 
     def nearest(self, organisation: str, vector: QueryVector, limit: int) -> list[tuple[Entry, float]]:
-        """Entries of this organisation with a similar text and how similar, the nearest first; none in doubt."""
+        """Return entries with a similar text and how similar, the nearest first; none in doubt."""
         asked = Asked(query="", min_confidence=0.0)
         try:
             candidates = self._engine.candidates(NOTHING, vector, filters(organisation, asked), limit)
@@ -152,14 +145,9 @@ class MemorySearch:
         return [(entry, scores[entry.id]) for entry in entries]
 
     def _groups(self, organisation: str, asked: Asked, ranked: Ranked) -> list[Group]:
-        """What may be shown, best first: of texts that are nearly equal, only the best."""
+        """Return what may be shown, best first: of texts that are nearly equal, only the best."""
         copies = {record: (record, *ranked.best.duplicates.get(record, ())) for record, _ in ranked.best.ranking}
-        ids = {
-            record: id
-            for each in copies.values()
-            for record in each
-            if (id := _entry_of(organisation, record)) is not None
-        }
+        ids = {one: id for each in copies.values() for one in each if (id := _entry_of(organisation, one)) is not None}
         entries = self._store.get_many(organisation, list(dict.fromkeys(ids.values()))) if ids else {}
         groups: dict[tuple[str, ...], Group] = {}
         for record, score in ranked.best.ranking:
@@ -185,7 +173,7 @@ class MemorySearch:
     def _excerpts(
         self, organisation: str, query: Query, entries: Sequence[Entry], ranked: Ranked
     ) -> Mapping[EntryId, str]:
-        """What is shown of each: all of a short one, of a long one the chunk that was found, as the store has it."""
+        """Return all of a short entry, and of a long one the chunk that was found, as the store has it."""
         long = [entry for entry in entries if len(entry.content) > EXCERPT_CHARACTERS]
         wanted = [(record_id(organisation, entry.id), 0.0) for entry in long]
         shown = self._retrievals.of(organisation).show(query, ranked, wanted, {}) if wanted else {}
@@ -201,7 +189,7 @@ class MemorySearch:
 
 
 def _entry_of(organisation: str, record: RecordId) -> EntryId | None:
-    """The entry behind a record of this organisation; None for a record of any other."""
+    """Return the entry behind a record of this organisation; None for a record of any other."""
     owner, _, id = record.rpartition("/")
     return EntryId(id) if owner == organisation else None
 
@@ -211,7 +199,7 @@ def _flat(text: str) -> str:
 
 
 def beginning(text: str, most: int) -> str:
-    """The text, cut between words where it is longer."""
+    """Return the text, cut between words where it is longer."""
     if len(text) <= most:
         return text
     cut = text.rfind(" ", most // 2, most)

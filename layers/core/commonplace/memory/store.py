@@ -1,26 +1,28 @@
-"""Entries on DynamoDB, table `records`: `memory.ports.EntryStore`.
+"""Entries on DynamoDB, table `records`.
 
 An entry is itself, its card, its content's hash, which makes content unique, and its keys and counts
-(`memory.facet_store`), all written by one transaction. Of concurrent writers one succeeds; the others see a condition
-fail, read again, and answer by what they find. Race and outage are never
-confused: what does not end in a bounded number of rounds is Unavailable.
+(`memory.facets`), all written by one transaction. Of concurrent writers one succeeds; the others see a condition
+fail, read again, and answer by what they find. Race and outage are never confused: what does not end in a bounded
+number of rounds is Unavailable.
 """
 
 from __future__ import annotations
 
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from commonplace.kernel.audit import Lost
 from commonplace.kernel.audit_store import MEMORY, audit_writes
 from commonplace.kernel.items import decoded
 from commonplace.kernel.table import Write
-from commonplace.memory.facet_store import FacetTable
 from commonplace.memory.facets import (
+    LAST,
     AllCounts,
     Change,
     Counts,
@@ -33,11 +35,14 @@ from commonplace.memory.facets import (
     together,
 )
 from commonplace.memory.model import Card, Entry, EntryId
-from commonplace.memory.ports import KEYS_PER_PAGE, Once, Replayed, Stale, Taken
 from commonplace.memory.records import (
+    KEYS_PER_PAGE,
     NAME_PREFIX,
     ORGANISATIONS,
+    REPAIRS,
+    WRITES,
     EntryTable,
+    Once,
     contended,
     deleted_key,
     entry_key,
@@ -46,6 +51,7 @@ from commonplace.memory.records import (
     once_key,
     read_entry,
     room,
+    summed,
 )
 from commonplace.search.source import batches
 
@@ -58,7 +64,7 @@ if TYPE_CHECKING:
 ITEMS_AN_ENTRY = 3
 """Beside its keys and counts."""
 MAX_WRITES = 100
-"""Of one transaction, which may also have 4 MB: it takes fewer than ten entries."""
+"""Writes of one transaction, which may also have 4 MB: it takes fewer than ten entries."""
 MAX_CHANGED = 30
 """Entries whose revision, or parent, one transaction changes."""
 CARDS_PER_PAGE = 500
@@ -68,8 +74,32 @@ KEPT_SECONDS = 30 * 86_400
 """How long a deletion can be undone."""
 
 
+class Stale(Exception):
+    """The entry is not in the version that the change was made for, or is gone. Nothing was written."""
+
+
+class Taken(Exception):
+    """Another entry of the organisation has this content. Nothing was written."""
+
+    def __init__(self, id: EntryId) -> None:
+        super().__init__(id)
+        self.id = id
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """This was done before, under the same key."""
+
+    id: EntryId
+    request: str
+
+
 class DynamoEntries:
-    """Entries, their cards and hashes, and requests that are to be done once."""
+    """The record of what is remembered. Reads are consistent. All methods raise Unavailable.
+
+    Each call concerns one organisation, which comes first; no id, hash or key reaches another's items. A mutation and
+    its audit record are one transaction.
+    """
 
     def __init__(
         self,
@@ -82,7 +112,6 @@ class DynamoEntries:
     ) -> None:
         """`clock` gives epoch seconds."""
         self._table = EntryTable(client, records, sleep=sleep)
-        self._facets = FacetTable(self._table)
         self._activity = activity
         self._clock = clock
         self._named: set[str] = set()
@@ -91,15 +120,22 @@ class DynamoEntries:
         return read_entry(organisation, self._table.get(entry_key(organisation, id))) if is_id(id) else None
 
     def get_many(self, organisation: str, ids: Sequence[EntryId]) -> dict[EntryId, Entry]:
+        """Return those that are there, in no order."""
         keys = [entry_key(organisation, id) for id in dict.fromkeys(ids) if is_id(id)]
         items = self._table.get_many(keys)
         return {entry.id: entry for item in items if (entry := read_entry(organisation, item))}
 
     def holders(self, organisation: str, hashes: Sequence[str]) -> dict[str, EntryId]:
+        """Return which entries have these contents, by content hash."""
         keys = [hash_key(organisation, one) for one in dict.fromkeys(hashes) if is_id(one)]
         return {item["sk"]: EntryId(item["id"]) for item in self._table.get_many(keys)}
 
     def add(self, organisation: str, entries: Sequence[Entry], audit: AuditRecord) -> dict[str, EntryId]:
+        """Add the entries whose content nobody has yet, in as few transactions as DynamoDB takes.
+
+        Returns who has each content now, by hash: an entry's own id when it was added, another's when it was not.
+        Each transaction carries a copy of the audit record, under an id of its own, with the number of its entries.
+        """
         first: dict[str, Entry] = {}
         for entry in entries:
             first.setdefault(entry.content_hash, entry)
@@ -109,20 +145,39 @@ class DynamoEntries:
             held |= self._added(organisation, part, audit)
         return held
 
+    def _added(self, organisation: str, entries: Sequence[Entry], audit: AuditRecord) -> dict[str, EntryId]:
+        """Return who has each content after what could be added of these was added, in one transaction."""
+        held: dict[str, EntryId] = {}
+        for _ in range(ROUNDS):
+            new = [entry for entry in entries if entry.content_hash not in held]
+            if not new:
+                return held
+            writes = [one for entry in new for one in self._table.added(organisation, entry)]
+            try:
+                sum_of = together(change(None, entry) for entry in new)
+                self._mutate(organisation, writes, sum_of, _numbered(audit, len(new)))
+            except Lost:
+                held = self.holders(organisation, [entry.content_hash for entry in entries])
+                continue
+            return held | {entry.content_hash: entry.id for entry in new}
+        raise contended()
+
     def add_once(self, organisation: str, entry: Entry, audit: AuditRecord, once: Once) -> EntryId | Replayed:
+        """Add one entry, remembered under the key: also when the content was there already."""
         self._name(organisation)
         for _ in range(ROUNDS):
-            known = self._replayed(organisation, once)
-            if known:
-                return known
+            known = self._table.get(once_key(organisation, once.key))
+            if known and known["expiresAt"] > self._clock():
+                return Replayed(EntryId(known["id"]), known["request"])
             holder = self.holders(organisation, [entry.content_hash]).get(entry.content_hash)
             noted = self._table.once(organisation, once, holder or entry.id, int(self._clock()))
             try:
                 if holder:
-                    self._write([noted, self._table.still_held(organisation, entry.content_hash, holder)])
+                    where = hash_key(organisation, entry.content_hash)
+                    self._write([noted, self._table.check(where, "#id = :id", id=holder)])
                 else:
                     writes = [noted, *self._table.added(organisation, entry)]
-                    self._mutate(organisation, writes, change(None, entry), _told(audit, 1))
+                    self._mutate(organisation, writes, change(None, entry), _numbered(audit, 1))
             except Lost:
                 continue
             return holder or entry.id
@@ -131,6 +186,10 @@ class DynamoEntries:
     def replace(
         self, organisation: str, entry: Entry, was: Entry, audit: AuditRecord, above: Sequence[Entry] = ()
     ) -> None:
+        """Put `entry` in the place of `was`, if those `above` it are as they were read. Raises Stale and Taken.
+
+        Where its version grows, `was` is stored among its versions.
+        """
         if entry.id != was.id or entry.revision <= was.revision:
             raise ValueError("an entry keeps its id, and its revision grows")
         writes = self._table.replaced(organisation, entry, was)
@@ -139,12 +198,18 @@ class DynamoEntries:
             try:
                 self._mutate(organisation, writes, change(was, entry), audit, entry)
             except Lost:
-                self._explain(organisation, entry, was, above)
+                stored = self.get_many(organisation, [was.id, *(one.id for one in above)])
+                if any(one.id not in stored or stored[one.id].revision != one.revision for one in (was, *above)):
+                    raise Stale from None
+                holder = self.holders(organisation, [entry.content_hash]).get(entry.content_hash, entry.id)
+                if holder != entry.id:
+                    raise Taken(holder) from None
                 continue
             return
         raise contended()
 
     def delete(self, organisation: str, id: EntryId, audit: AuditRecord) -> bool:
+        """Remove the entry, its card and its hash, and keep it aside for 30 days; False when there is none."""
         for _ in range(ROUNDS):
             entry = self.get(organisation, id)
             if entry is None:
@@ -159,10 +224,12 @@ class DynamoEntries:
         raise contended()
 
     def deleted(self, organisation: str, id: EntryId) -> Entry | None:
+        """Return an entry that was deleted in the last 30 days."""
         item = self._table.get(deleted_key(organisation, id)) if is_id(id) else None
         return read_entry(organisation, item) if item and item["expiresAt"] > self._clock() else None
 
     def restore(self, organisation: str, entry: Entry, was: Entry, audit: AuditRecord) -> None:
+        """Add `entry`, which is `was` among the deleted, and keep its versions. Raises Stale and Taken."""
         if entry.id != was.id or entry.revision <= was.revision:
             raise ValueError("an entry keeps its id, and its revision grows")
         for _ in range(ROUNDS):
@@ -181,20 +248,24 @@ class DynamoEntries:
         raise contended()
 
     def versions(self, organisation: str, id: EntryId) -> tuple[Entry, ...]:
+        """Return the entry as it was before each of its last 20 changes, the oldest first; of a deleted one as well."""
         items = self._table.query(room(organisation, f"versions#{id}")) if is_id(id) else ()
         return tuple(entry for item in items if (entry := read_entry(organisation, item)))
 
     def forget_parent(self, organisation: str, ids: Sequence[EntryId], parent: EntryId) -> None:
+        """Take the parent that is gone out of these entries. Their version stays, for nobody has changed them."""
         how = "SET #revision = #revision + :one REMOVE #parentId"
         gone = parent_facet(parent)
-        changes = [
-            self._table.changed(organisation, entry.id, how, "#parentId = :parent", {"one": 1, "parent": parent})
-            + self._facets.removed(organisation, [(gone, position(entry))])
-            for entry in self.get_many(organisation, ids).values()
-        ]
-        self._change(changes)
+        self._change(
+            [
+                self._table.changed(organisation, entry.id, how, "#parentId = :parent", {"one": 1, "parent": parent})
+                + self._table.removed(organisation, [(gone, position(entry))])
+                for entry in self.get_many(organisation, ids).values()
+            ]
+        )
 
     def touch(self, organisation: str, ids: Sequence[EntryId]) -> None:
+        """Raise the revision of these entries, so that the index writes them again. Those that are gone stay gone."""
         how, there = "SET #revision = #revision + :one", "attribute_exists(pk)"
         known = [id for id in dict.fromkeys(ids) if is_id(id)]
         self._change([self._table.changed(organisation, id, how, there, {"one": 1}) for id in known])
@@ -209,76 +280,77 @@ class DynamoEntries:
         high: str = "",
         page: int = KEYS_PER_PAGE,
     ) -> Iterator[Key]:
-        return self._facets.keys(organisation, facet, newest_first=newest_first, low=low, high=high, page=page)
+        """Return the entries of a facet in order of their positions, from `low` to `high`, both included where given.
+
+        `page` is how many are wanted, as far as is known: so many are read at a time.
+        """
+        low, high = low or " ", high or LAST
+        if low > high:  # which BETWEEN refuses
+            return iter(())
+        items = self._table.query(
+            room(organisation, f"facet#{facet}"),
+            "sk BETWEEN :low AND :high",
+            {"low": low, "high": high},
+            ScanIndexForward=not newest_first,
+            Limit=max(1, min(page, KEYS_PER_PAGE)),
+        )
+        return (found for item in items if (found := decoded(Key, item)))
 
     def counts(self, organisation: str, facet: str) -> Counts:
-        return self._facets.counts(organisation, facet)
+        """Return what the entries of a facet that is counted add up to."""
+        items = self._table.query(room(organisation, "counts"), "begins_with(sk, :facet)", {"facet": f"{facet}#"})
+        return summed(items)
 
     def tally(self, organisation: str) -> Tally:
-        return self._facets.tally(organisation)
+        """Return all counts."""
+        counts: dict[str, Counts] = {}
+        marks: Counter[str] = Counter()
+        items = self._table.query(room(organisation, "counts"))
+        for facet, shards in groupby(items, lambda item: str(item["sk"]).rpartition("#")[0]):
+            found = list(shards)
+            counts[facet] = summed(found)
+            for name in (WRITES, REPAIRS):
+                marks[name] += sum(item.get(name, 0) for item in found)
+        return Tally(counts=counts, writes=marks[WRITES], repairs=marks[REPAIRS])
 
     def correct(self, organisation: str, drift: AllCounts, tally: Tally) -> None:
+        """Add to counts what they lack, unless somebody has done so since `tally`."""
         # Whoever is overtaken leaves the rest as well: it is being added.
         with suppress(Lost):
             for part in batches(list(drift.items()), MAX_CHANGED):
-                self._write(self._facets.corrected(organisation, dict(part), tally))
+                self._write(self._table.corrected(organisation, dict(part), tally))
                 tally = replace(tally, repairs=tally.repairs + 1)
 
     def place(self, organisation: str, id: EntryId, places: Sequence[Place]) -> None:
+        """Put every key of the entry where it belongs, and remove those `places` that are not its own.
+
+        Does nothing to an entry that is changed meanwhile, for its keys were written with it.
+        """
         entry = self.get(organisation, id)
         own = change(None, entry)
         gone = [place for place in places if place not in own.put]
-        there = self._table.unchanged(organisation, entry) if entry else self._table.absent(organisation, id)
+        absent = self._table.check(entry_key(organisation, id), "attribute_not_exists(pk)")
+        as_read = self._table.unchanged(organisation, entry) if entry else absent
         with suppress(Lost):
-            self._write([there, *self._facets.placed(organisation, own), *self._facets.removed(organisation, gone)])
+            self._write([as_read, *self._table.placed(organisation, own), *self._table.removed(organisation, gone)])
 
     def cards(self, organisation: str, *, after: str = "") -> Iterator[Card]:
+        """Return the cards of the entries whose ids come after this one, in order of ids: of all without one."""
         behind = ("sk > :after", {"after": after}) if after else ()
         items = self._table.query(room(organisation, "cards"), *behind, Limit=CARDS_PER_PAGE)
         return (card for item in items if (card := decoded(Card, item)))
 
     def organisations(self) -> Iterator[str]:
+        """Return every organisation that ever added an entry."""
         items = self._table.query(ORGANISATIONS, "begins_with(sk, :prefix)", {"prefix": NAME_PREFIX})
         return (item["sk"].removeprefix(NAME_PREFIX) for item in items)
-
-    def _added(self, organisation: str, entries: Sequence[Entry], audit: AuditRecord) -> dict[str, EntryId]:
-        """Who has each content after what could be added of these was added, in one transaction."""
-        held: dict[str, EntryId] = {}
-        for _ in range(ROUNDS):
-            new = [entry for entry in entries if entry.content_hash not in held]
-            if not new:
-                return held
-            writes = [one for entry in new for one in self._table.added(organisation, entry)]
-            try:
-                sum_of = together(change(None, entry) for entry in new)
-                self._mutate(organisation, writes, sum_of, _told(audit, len(new)))
-            except Lost:
-                held = self.holders(organisation, [entry.content_hash for entry in entries])
-                continue
-            return held | {entry.content_hash: entry.id for entry in new}
-        raise contended()
-
-    def _explain(self, organisation: str, entry: Entry, was: Entry, above: Sequence[Entry]) -> None:
-        """Why the entry was not replaced. Returns if that is over."""
-        stored = self.get_many(organisation, [was.id, *(one.id for one in above)])
-        if any(one.id not in stored or stored[one.id].revision != one.revision for one in (was, *above)):
-            raise Stale from None
-        holder = self.holders(organisation, [entry.content_hash]).get(entry.content_hash, entry.id)
-        if holder != entry.id:
-            raise Taken(holder) from None
-
-    def _replayed(self, organisation: str, once: Once) -> Replayed | None:
-        item = self._table.get(once_key(organisation, once.key))
-        if item is None or item["expiresAt"] <= self._clock():
-            return None
-        return Replayed(EntryId(item["id"]), item["request"])
 
     def _change(self, changes: Sequence[list[Write]]) -> None:
         for part in batches(changes, MAX_CHANGED):
             self._changed(part)
 
     def _changed(self, changes: Sequence[list[Write]]) -> None:
-        """All of them that can be done: one that cannot fails its transaction, so halves are tried."""
+        """Do all of them that can be done: one that cannot fails its transaction, so halves are tried."""
         try:
             self._write([one for change in changes for one in change])
         except Lost:
@@ -288,22 +360,21 @@ class DynamoEntries:
                 self._changed(changes[middle:])
 
     def _name(self, organisation: str) -> None:
-        """Notes that there is this organisation: apart, for all who add at once would be in each other's way."""
-        if organisation in self._named:
-            return
-        self._table.write(self._table.named(organisation))
-        self._named.add(organisation)
+        """Note that there is this organisation: apart, for all who add at once would be in each other's way."""
+        if organisation not in self._named:
+            self._table.write(self._table.named(organisation))
+            self._named.add(organisation)
 
     def _mutate(
         self, organisation: str, writes: Sequence[Write], how: Change, audit: AuditRecord, stays: Entry | None = None
     ) -> None:
-        """The writes with what they do to facets and counts. Raises Lost.
+        """Do the writes with what they do to facets and counts. Raises Lost.
 
         Only an entry that `stays`, and changes nearly all of very many tags, does not fit: then keys are put before,
         and others removed after. Meanwhile a key may say too much, which a list sees by the entry.
         """
-        whole = [*writes, *self._facets.counted(organisation, how)]
-        puts, removed = self._facets.placed(organisation, how), self._facets.removed(organisation, how.removed)
+        whole = [*writes, *self._table.counted(organisation, how)]
+        puts, removed = self._table.placed(organisation, how), self._table.removed(organisation, how.removed)
         excess = max(len(whole) + len(puts) + len(removed) + 1 - MAX_WRITES, 0)
         if excess:
             self._table.transact(puts[:excess])
@@ -318,7 +389,7 @@ class DynamoEntries:
 
 
 def _transactions(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
-    """Runs of entries that one transaction takes, with the record of it."""
+    """Yield runs of entries that one transaction takes, with the record of it."""
     run: list[Entry] = []
     placed, counted = 0, set[str]()
     for entry in entries:
@@ -333,6 +404,6 @@ def _transactions(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
         yield run
 
 
-def _told(audit: AuditRecord, entries: int) -> AuditRecord:
-    """The record of one transaction among several."""
+def _numbered(audit: AuditRecord, entries: int) -> AuditRecord:
+    """Return the record of one transaction among several."""
     return replace(audit, id=secrets.token_hex(6), details={**audit.details, "entries": str(entries)})

@@ -1,7 +1,7 @@
 """Operations: what callers can do, each declared once.
 
-One declaration gives the tool (`web.mcp.operation_tools`), the route with its OpenAPI entry
-(`web.rest.operation_routes`), the page of the console (`web.pages.operation_pages`), the command and the method of the
+One declaration gives the tool (`web.operation_tools`), the route with its OpenAPI entry
+(`web.operation_routes`), the page of the console (`web.operation_pages`), the command and the method of the
 client. A function and its docstring say what is done; its input is a model; a face shows what it returns (`web.faces`).
 """
 
@@ -86,6 +86,12 @@ class Operation:
     kind: str | None = None
     cost: Cost | None = None
     destructive: bool = False
+    exact: bool = False
+    """Models get a refusal for a number beyond its bounds, as for operations that write."""
+    input_schema: Mapping[str, Any] | None = None
+    """What models are shown in place of the schema of `input`, where a model cannot say it."""
+    max_values: int = 2_000
+    """Values in the arguments of one call of a tool, nested ones included."""
     tool: bool = True
     """Whether models have it as a tool of this name."""
     text: Callable[[Any], str] | None = None

@@ -13,7 +13,7 @@ from commonplace.hive.model import CATEGORIES
 from commonplace.hive.operations import NOTICE
 from commonplace.hive.tools.prompts import AWAY
 from commonplace.hive.tools.toolset import SKILL, hive_toolset
-from commonplace.memory.tools.services import MemoryServices
+from commonplace.memory.operations import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
 from commonplace.reference.tools.services import ReferenceServices
 from commonplace.reference.tools.toolset import reference_toolset

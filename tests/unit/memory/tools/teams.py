@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from commonplace.identity.principals import Principal
-from commonplace.memory.tools.services import MemoryServices
+from commonplace.memory.operations import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
 from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Caller

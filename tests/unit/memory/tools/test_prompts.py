@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from commonplace.memory.model import CATEGORIES, PHASES, Category
+from commonplace.memory.lesson_words import CATEGORIES, Category
+from commonplace.memory.model import PHASES
 from commonplace.memory.tools.prompts import AWAY, EMPTY, FOCUS
 from commonplace.memory.tools.toolset import FOLDER, SKILL
 from commonplace.web.mcp.skills import frontmatter

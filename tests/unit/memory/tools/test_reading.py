@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from commonplace.memory.lookup import FEW
+from commonplace.memory.answers import LIST_TOKENS
+from commonplace.memory.entries import FEW
 from commonplace.memory.model import MAX_CONTENT_BYTES, content_hash
-from commonplace.memory.tools.answers import LIST_TOKENS
 from commonplace.web.mcp.budgets import MAX_TOKENS, estimate_tokens
 from tests.unit.memory.tools.teams import Team
 from tests.unit.web.mcp.talking import ERAS, text_of

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from commonplace.kernel.errors import Unavailable
-from commonplace.memory.tools.answers import LIST_TOKENS
-from commonplace.memory.tools.search import FALLBACK, LIST
+from commonplace.memory.answers import LIST_TOKENS
+from commonplace.memory.operations import FALLBACK, LIST
 from commonplace.search.fitness import NOTHING_FITS, NOTHING_WITHIN
 from commonplace.web.mcp.budgets import MAX_TOKENS, estimate_tokens
 from tests.fakes.embeddings import FakeEmbeddings
@@ -126,7 +126,7 @@ def test_the_defaults_are_those_of_the_deployment_and_the_schema_shows_them(tmp_
 
 
 def test_a_query_is_one_line_of_log_without_a_word_of_it(here: Team, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, "commonplace.memory.tools"):
+    with caplog.at_level(logging.INFO, "commonplace.memory"):
         here.data("kb_search", query="unspeakable tides", role="qa", phase="dev")
         here.data("kb_search", query="unspeakable tides")
     lines = [record for record in caplog.records if record.message == "memory query"]

@@ -5,7 +5,7 @@ import pytest
 from commonplace.identity.principals import Principal
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Forbidden
-from commonplace.memory.tools.services import WORK_SECONDS, MemoryServices
+from commonplace.memory.operations import WORK_SECONDS, MemoryServices
 from commonplace.web.mcp.declaration import Call, Caller
 
 

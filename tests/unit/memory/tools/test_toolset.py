@@ -7,7 +7,7 @@ import pytest
 
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
-from commonplace.memory.tools.services import MemoryServices
+from commonplace.memory.operations import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
 from commonplace.web.mcp.offer import MAX_INSTRUCTION_WORDS, offer_of
 from tests.unit.memory.tools.teams import Team

@@ -6,7 +6,7 @@ import pytest
 
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
-from commonplace.memory.tools.services import MemoryServices
+from commonplace.memory.operations import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
 from commonplace.reference.model import ENTRY_TYPES, METHODS, Catalogue, EndpointAnswer
 from commonplace.reference.tools.services import ReferenceServices

@@ -10,7 +10,7 @@ from commonplace.hive.settings import HiveSettings
 from commonplace.hive.tools import prompts, search
 from commonplace.kernel.deferred import deferred
 from commonplace.web.mcp.declaration import Skill, Toolset
-from commonplace.web.mcp.operation_tools import tools_of
+from commonplace.web.operation_tools import tools_of
 
 if TYPE_CHECKING:
     from commonplace.web.mcp.declaration import ToolsetContext

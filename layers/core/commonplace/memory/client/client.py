@@ -1,29 +1,24 @@
 """The client of a memory server: imports in calls of bounded size, retries, delivery of learnings, exports.
 
 Imports send parents first and may be repeated without harm. Retries follow `Retry-After` and bridge a short outage.
-Pure logic over the port `MemoryServer`: `memory.client.server` reaches a real one, and a test brings its own.
+Pure logic over the port `MemoryServer`: `commonplace.client` reaches a real one, and a test brings its own.
 """
 
 import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
-from commonplace.kernel.errors import Conflict, InvalidInput, NotFound, RateLimited, TooLarge, Unavailable
+from commonplace.kernel.errors import Conflict, InvalidInput, NotFound, TooLarge, Unavailable
 from commonplace.memory.client.learnings import Address, Learned, Learnings
 from commonplace.memory.client.replacement import Comparison, Replaced, changes, compare, sources
 from commonplace.memory.model import BATCH, FORMER, MAX_LISTED
 
 AUTHORIZATION_HINT = "It takes a token for /mcp/memory with the scope memory:write."
 """Of whoever comes without one, or with one that is refused."""
-
-LIMITED_SECONDS = 300.0
-"""How long one call may wait for its turn. A class of calls has a new window every minute."""
-
-FIRST_PAUSE = 1.0
-"""Seconds before the second attempt; twice as many before each further one."""
 
 MAX_CALL_BYTES = 700_000
 """Of the entries of one call, as JSON: a message to the server has at most a mebibyte."""
@@ -60,50 +55,6 @@ class MemoryServer(Protocol):
         ...
 
 
-class Patient:
-    """`MemoryServer` over another one. Every call that goes through it may be repeated without harm."""
-
-    def __init__(
-        self,
-        server: MemoryServer,
-        *,
-        outage_seconds: float,
-        limited_seconds: float = LIMITED_SECONDS,
-        sleep: Callable[[float], object] = time.sleep,
-        monotonic: Callable[[], float] = time.monotonic,
-        waiting: Callable[[float, str], object] = lambda seconds, why: None,  # noqa: ARG005 - says nothing
-    ) -> None:
-        """`outage_seconds` are those of one outage, the time that a silent server takes included.
-
-        `waiting` is called before each wait.
-        """
-        self._server = server
-        self._outage, self._limited = outage_seconds, limited_seconds
-        self._sleep, self._monotonic = sleep, monotonic
-        self._waiting = waiting
-
-    def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        outage, limited, pause = self._outage, self._limited, FIRST_PAUSE
-        while True:
-            began = self._monotonic()
-            try:
-                return self._server.call(tool, arguments)
-            except RateLimited as error:
-                limited = self._wait(error, FIRST_PAUSE, limited, "it takes so many calls only")
-            except Unavailable as error:
-                outage = self._wait(error, pause, outage - (self._monotonic() - began), "it does not answer")
-                pause *= 2
-
-    def _wait(self, error: RateLimited | Unavailable, least: float, left: float, why: str) -> float:
-        """Waits as long as the server says, and returns what is left. Raises the error when that is too little."""
-        seconds = max(least, float(error.retry_after_seconds))
-        if seconds > left:
-            raise error
-        self._waiting(seconds, why)
-        self._sleep(seconds)
-        return left - seconds
-
-
 @dataclass(slots=True)
 class Planted:
     """The outcome of an import. Places count from 0."""
@@ -124,7 +75,7 @@ def plant(
     told: Told = lambda _done: None,
     sleep: Callable[[float], object] = time.sleep,
 ) -> Planted:
-    """Imports all of it; what is there already is skipped. Raises what the server raises, and may be run again."""
+    """Import all of it; what is there already is skipped. Raises what the server raises, and may be run again."""
     planted = Planted(len(entries))
     fit, places = _named(entries, planted)
     for batch in _cut(fit, parents_first(fit, places)):
@@ -136,7 +87,7 @@ def plant(
 
 
 def _named(entries: Sequence[Any], planted: Planted) -> tuple[dict[int, Entry], dict[str, int]]:
-    """The entries by place, and the places by name; what no server has to see is refused here."""
+    """Return the entries by place, and the places by name; what no server has to see is refused here."""
     fit: dict[int, Entry] = {}
     places: dict[str, int] = {}
     for place, one in enumerate(entries):
@@ -152,7 +103,7 @@ def _named(entries: Sequence[Any], planted: Planted) -> tuple[dict[int, Entry], 
 
 
 def parents_first(entries: Mapping[int, Entry], places: Mapping[str, int]) -> list[int]:
-    """Places of the entries in an order that has parents before children, else that of the file."""
+    """Return places of the entries in an order that has parents before children, else that of the file."""
     depths: dict[int, int] = {}
     for place in entries:
         above: list[int] = []
@@ -182,7 +133,7 @@ def _cut(entries: Mapping[int, Entry], order: Sequence[int]) -> list[list[int]]:
 def _related(
     entries: Mapping[int, Entry], batch: Sequence[int], places: Mapping[str, int], planted: Planted
 ) -> dict[int, Entry]:
-    """What to send: names as short as can be, and parents of earlier calls by their ids.
+    """Return what to send: names as short as can be, and parents of earlier calls by their ids.
 
     A child whose parent was refused before is refused here.
     """
@@ -257,10 +208,6 @@ def _done(planted: Planted) -> int:
     return planted.imported + planted.skipped + len(planted.errors)
 
 
-def _silently(done: int, total: int) -> None:
-    """Reports nothing."""
-
-
 @dataclass(frozen=True, slots=True)
 class Validated:
     """The learnings after a quality gate, how many failures it concerned, and which of them are no longer there."""
@@ -281,7 +228,7 @@ class MemoryClient:
         self._sleep = sleep
 
     def deliver(self, learnings: Learnings, at: str) -> Learnings:
-        """Imports what is pending or no longer there, in one call where it fits, parents before children.
+        """Import what is pending or no longer there, in one call where it fits, parents before children.
 
         What was delivered is looked up by its id, so another memory, or one that lost entries, gets what it lacks.
         What the memory has already, from a delivery whose answer was lost, is not added again: its id is taken over.
@@ -295,7 +242,7 @@ class MemoryClient:
         return learnings.delivered(ids, errors, at, self._address).recurring(planted.first)
 
     def seed(self, entries: Sequence[Any], told: Told) -> Planted:
-        """Imports the entries of a file, unchecked."""
+        """Import the entries of a file, unchecked."""
         return plant(self._server, entries, told=told, sleep=self._sleep)
 
     def compare(self, entries: Sequence[Any]) -> Comparison:
@@ -304,7 +251,7 @@ class MemoryClient:
         return compare(entries, list(found.values()))
 
     def replace(self, entries: Sequence[Any], told: Told) -> Replaced:
-        """Puts the entries of a file in the place of what they were: what is new is added, what was edited is changed.
+        """Put the entries of a file in the place of what they were: what is new is added, what was edited is changed.
 
         What somebody changes meanwhile is left to him and reported. May be repeated, as `seed`.
         """
@@ -328,7 +275,9 @@ class MemoryClient:
                 done.errors[place] = "`parent_ref` names no entry of this file, or one that was refused."
                 continue
             try:
-                changed = self._replaced(was, changes(entry, was, entry.get("parent_id")))
+                wanted = changes(entry, was, entry.get("parent_id"))
+                sent = {**wanted, "expected_version": was["version"]}
+                changed = bool(wanted) and self.update(str(was["id"]), sent)["version"] > was["version"]
             except (Conflict, InvalidInput, NotFound, TooLarge) as error:
                 done.errors[place] = f"{error.message} {error.hint or ''}".strip()
                 continue
@@ -337,14 +286,8 @@ class MemoryClient:
             told(count)
         return done
 
-    def _replaced(self, was: Entry, wanted: Mapping[str, Any]) -> bool:
-        if not wanted:
-            return False
-        answer = self.update(str(was["id"]), {**wanted, "expected_version": was["version"]})
-        return int(answer["version"]) > int(was["version"])
-
     def validated(self, learnings: Learnings, gate: Gate, at: str) -> Validated:
-        """Notes the result of a quality gate on each failure of the story, and how sure it leaves them.
+        """Note the result of a quality gate on each failure of the story, and how sure it leaves them.
 
         What is still pending is changed in the learnings alone, and delivered so.
         """
@@ -364,7 +307,7 @@ class MemoryClient:
         return Validated(replace(learnings, entries=tuple(entries)), failures - len(gone), tuple(gone))
 
     def failures_of(self, story: str) -> list[dict[str, Any]]:
-        """The failures that the memory has of a story."""
+        """Return the failures that the memory has of a story."""
         return list(self.entries(tags=[FAILURE], source_story=story))
 
     def confirm(self, id: str, gate: Gate, at: str) -> bool:
@@ -372,16 +315,16 @@ class MemoryClient:
         return self._confirm(id, gate, {"validated_at": at, "gate_result": gate})
 
     def search(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer of `kb_search`."""
+        """Return the answer of `kb_search`."""
         return self._server.call("kb_search", {name: one for name, one in arguments.items() if one not in (None, [])})
 
     def rate(self, id: str, relevance: int, story: str | None = None) -> dict[str, Any]:
-        """The answer of `kb_rate`. Raises NotFound."""
+        """Return the answer of `kb_rate`. Raises NotFound."""
         told = {"id": id, "relevance": relevance} | ({"story": story} if story else {})
         return self._server.call("kb_rate", told)
 
     def get(self, id: str, *, as_of: str | None = None, history: bool = False) -> dict[str, Any]:
-        """An entry, whole, as it is or as it was, with its versions where they are asked for. Raises NotFound."""
+        """Return an entry, whole, as it is or as it was, with its versions if that is wanted. Raises NotFound."""
         then = {"as_of": as_of} if as_of else {}
         told = self._server.call("kb_get", {"id": id, **then, **({"history": True} if history else {})})
         content = [str(told["content"])]
@@ -394,7 +337,7 @@ class MemoryClient:
         }
 
     def update(self, id: str, changes: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer of `kb_update`. Raises NotFound, and Conflict for another version than the one expected."""
+        """Return the answer of `kb_update`. Raises NotFound, and Conflict for another version than the one expected."""
         return self._server.call("kb_update", {"id": id, **changes})
 
     def delete(self, id: str) -> bool:
@@ -406,15 +349,19 @@ class MemoryClient:
         return True
 
     def undelete(self, id: str) -> None:
-        """Brings back what was deleted in the last 30 days. Raises NotFound, and Conflict for content that is there."""
+        """Bring back what was deleted in the last 30 days. Raises NotFound, and Conflict for content that is there."""
         self._server.call("kb_delete", {"id": id, "undo": True})
 
     def stats(self, *, metrics: bool = False) -> dict[str, Any]:
-        """The answer of `kb_stats`."""
+        """Return the answer of `kb_stats`."""
         return self._server.call("kb_stats", {"metrics": True} if metrics else {})
 
-    def entries(self, told: Callable[[int, int], object] = _silently, **filters: Any) -> Iterator[dict[str, Any]]:
-        """Every entry, whole, the oldest first. `told` is called with how many have been read, and of how many.
+    def entries(
+        self,
+        told: Callable[[int, int], object] = lambda done, total: None,  # noqa: ARG005 - says nothing
+        **filters: Any,
+    ) -> Iterator[dict[str, Any]]:
+        """Yield every entry, whole, the oldest first. `told` is called with how many have been read, and of how many.
 
         Entries that are added meanwhile come at the end; each comes once. `filters` are arguments of `kb_list`.
         """
@@ -427,7 +374,7 @@ class MemoryClient:
             told(len(seen), max(len(seen), total))
 
     def _pages(self, asked: Mapping[str, Any]) -> Iterator[tuple[list[dict[str, Any]], int]]:
-        """The pages of a list, and how many entries it has. An offset would read all that it passes over each time."""
+        """Yield the pages of a list, and how many entries it has: an offset would read what it passes over."""
         answer = self._server.call("kb_list", {"limit": MAX_LISTED, **asked})
         rest = {name: value for name, value in asked.items() if name != "offset"}
         while True:
@@ -453,14 +400,11 @@ class MemoryClient:
             lost -= {str(one["id"]) for one in page}
             if not lost:
                 break
-        return {id for id in lost if not self._has(id)}
-
-    def _has(self, id: str) -> bool:
-        try:
-            self._server.call("kb_get", {"id": id})
-        except (NotFound, InvalidInput):
-            return False
-        return True
+        for id in [*lost]:
+            with suppress(NotFound, InvalidInput):
+                self._server.call("kb_get", {"id": id})
+                lost.discard(id)
+        return lost
 
     def _confirm(self, id: str, gate: Gate, metadata: Mapping[str, Any]) -> bool:
         changes: dict[str, Any] = {"id": id, "metadata": dict(metadata)}
@@ -474,7 +418,7 @@ class MemoryClient:
 
 
 def _below(entry: Any, refs: Mapping[str, int], ids: Mapping[int, str]) -> Any:
-    """With its parent's id, where that is known, in place of its name."""
+    """Return an entry with its parent's id, where that is known, in place of its name."""
     if not isinstance(entry, Mapping) or not entry.get("parent_ref"):
         return entry
     id = ids.get(refs.get(str(entry["parent_ref"]), -1))
@@ -483,22 +427,24 @@ def _below(entry: Any, refs: Mapping[str, int], ids: Mapping[int, str]) -> Any:
 
 
 def exported(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Everything of an entry that brings it back as it was."""
+    """Return everything of an entry that brings it back as it was."""
     return {name: entry[name] for name in EXPORTED if entry.get(name) not in (None, {})}
 
 
 def importable(entries: Sequence[Any], *, as_they_were: bool = False) -> list[Any]:
-    """The entries of a file, those of an export in the form in which they can be imported anywhere: ids become names,
-    parents name them. With `as_they_were` they keep ids, dates and versions too, for which a token needs memory:admin.
+    """Return the entries of a file, those of an export so that they can be imported anywhere: ids become names.
+
+    With `as_they_were` they keep ids, dates and versions too, for which a token needs memory:admin.
     """
     ids = {one["id"] for one in entries if isinstance(one, Mapping) and "id" in one}
-    return [_importable(one, ids, as_they_were) for one in entries]
-
-
-def _importable(entry: Any, ids: set[Any], as_they_were: bool) -> Any:
-    if not isinstance(entry, Mapping) or "id" not in entry:
-        return entry
-    told = {"ref": entry["id"]} | {name: value for name, value in entry.items() if as_they_were or name not in FORMER}
-    if told.get("parent_id") in ids:
-        told["parent_ref"] = told.pop("parent_id")
-    return told
+    found: list[Any] = []
+    for entry in entries:
+        if not isinstance(entry, Mapping) or "id" not in entry:
+            found.append(entry)
+            continue
+        kept = {name: value for name, value in entry.items() if as_they_were or name not in FORMER}
+        one = {"ref": entry["id"]} | kept
+        if one.get("parent_id") in ids:
+            one["parent_ref"] = one.pop("parent_id")
+        found.append(one)
+    return found

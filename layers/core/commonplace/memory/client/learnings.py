@@ -12,7 +12,8 @@ from typing import Any
 
 from commonplace.kernel.errors import InvalidInput
 from commonplace.memory.entry_files import Seed, tags
-from commonplace.memory.model import CATEGORIES, ROLES, Category, Role
+from commonplace.memory.lesson_words import CATEGORIES, Category
+from commonplace.memory.model import ROLES, Role
 
 PENDING = "pending-"
 FILE_NAME = "LEARNINGS.yaml"
@@ -324,13 +325,19 @@ def _summary(told: Mapping[str, Any], story: str, facts: list[tuple[Category, Se
         text = _text_of("summary", said)
         begun = f"{story}: {title} - " if title else f"{story}: "
         content = text if text.startswith(story) else begun + text
+    metadata: dict[str, Any] = {name: text for name in ("title", "date") if (text := _line(told, name))}
+    if (took := told.get("tokens_used")) is not None:
+        if isinstance(took, bool) or not isinstance(took, int) or took < 0:
+            hint = "What the whole story took, such as 48000."
+            raise InvalidInput("`tokens_used` has to be a whole number.", hint=hint)
+        metadata["tokens_used"] = took
     return Seed(
         content=content,
         entry_type="summary",
         roles=_roles("roles", told.get("roles")) or SUMMARY_ROLES,
         tags=tags(_tags("tags", told.get("tags"))),
         source_file=_line(told, "source_file") or None,
-        metadata={name: text for name in ("title", "date") if (text := _line(told, name))} | _tokens_used(told),
+        metadata=metadata,
     )
 
 
@@ -351,13 +358,16 @@ def _facts(told: Mapping[str, Any], kind: Category) -> Iterator[Seed]:
         if unknown := set(fact) - {"content", "tags", "roles", "confidence", "metadata"}:
             hint = "It has: content, tags, roles, confidence, metadata."
             raise InvalidInput(f"`{where}` has no field {min(map(str, unknown))[:60]!r}.", hint=hint)
+        sure = fact.get("confidence", kind.confidence)
+        if isinstance(sure, bool) or not isinstance(sure, int | float) or not 0 <= sure <= 1:
+            raise InvalidInput(f"`{where}.confidence` has to be a number from 0 to 1.", hint="1 is certain.")
         yield Seed(
             content=_text_of(where, fact.get("content")),
             entry_type="fact",
             roles=_roles(f"{where}.roles", fact.get("roles")) or kind.roles,
             tags=tags((*kind.tags, *_tags(f"{where}.tags", fact.get("tags")), *_tags("tags", told.get("tags")))),
             source_file=_line(told, "source_file") or None,
-            confidence=_confidence(where, fact.get("confidence", kind.confidence)),
+            confidence=float(sure),
             metadata=subject | _metadata(where, fact.get("metadata")),
         )
 
@@ -365,15 +375,6 @@ def _facts(told: Mapping[str, Any], kind: Category) -> Iterator[Seed]:
 def _line(told: Mapping[str, Any], name: str) -> str:
     value = told.get(name)
     return "" if value is None else " ".join(str(value).split())
-
-
-def _tokens_used(told: Mapping[str, Any]) -> dict[str, int]:
-    value = told.get("tokens_used")
-    if value is None:
-        return {}
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise InvalidInput("`tokens_used` has to be a whole number.", hint="What the whole story took, such as 48000.")
-    return {"tokens_used": value}
 
 
 def _text_of(where: str, value: Any) -> str:
@@ -398,12 +399,6 @@ def _roles(where: str, value: Any) -> tuple[Role, ...]:
     if not isinstance(listed, list) or not all(one in ROLES for one in listed):
         raise InvalidInput(f"`{where}` has to name roles.", hint=f"There are: {', '.join(ROLES)}.")
     return tuple(role for role in ROLES if role in listed)
-
-
-def _confidence(where: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise InvalidInput(f"`{where}.confidence` has to be a number from 0 to 1.", hint="1 is certain.")
-    return float(value)
 
 
 def _metadata(where: str, value: Any) -> dict[str, Any]:

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from commonplace.kernel.errors import CommonplaceError
-from commonplace.memory.model import content_hash
-from commonplace.memory.validation import content_of
+from commonplace.memory.model import content_hash, content_of
 
 Entry = Mapping[str, Any]
 

@@ -9,10 +9,9 @@ from typing import cast
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.memory import validation
-from commonplace.memory.model import DEFAULT_LIMIT, PHASES, ROLES, Asked, Found, Phase, Role, SearchAnswer
-from commonplace.memory.tools.answers import Told, facts, fitted, told
-from commonplace.memory.tools.search import note_query
-from commonplace.memory.tools.services import MemoryServices
+from commonplace.memory.answers import EntryFace, entry_text, facts, fitted
+from commonplace.memory.model import DEFAULT_LIMIT, PHASES, ROLES, Asked, Phase, Role
+from commonplace.memory.operations import MemoryServices, note_query
 from commonplace.web.mcp.budgets import estimate_tokens
 from commonplace.web.mcp.declaration import Argument, Call, Complete, Prompt
 
@@ -115,39 +114,26 @@ Now
 
 
 def _remembered(using: MemoryServices, author: Author, phase: Phase, role: Role, story: str | None) -> str:
+    """Return what is tagged for the phase; where nothing is, what is about its subjects."""
+    focus = FOCUS[phase]
+    asked = Asked(query=focus.query, role=role, tags=focus.tags, min_confidence=MIN_CONFIDENCE, phase=phase)
     try:
-        answer = _searched(using, author, phase, role)
+        answer = using.memory.search(author, asked)
+        if not answer.found:
+            answer = using.memory.search(author, replace(asked, tags=(), phase=None))
     except Unavailable:
         return AWAY
+    note_query(asked, fallback=answer.fallback)
     shown = fitted(
-        answer.found, _contents, _row, lambda number, one: told(one, head=f"{number}. "), usual=DEFAULT_LIMIT
+        answer.found,
+        lambda found: (found.entry.content, found.excerpt),
+        lambda found, content: EntryFace(**facts(found.entry, content)),
+        lambda number, one: entry_text(one, head=f"{number}. "),
+        usual=DEFAULT_LIMIT,
     )
     text = "\n\n".join(shown.text) or EMPTY
     using.memory.served(author, story, estimate_tokens(text))
     return text
-
-
-def _searched(using: MemoryServices, author: Author, phase: Phase, role: Role) -> SearchAnswer:
-    """What is tagged for the phase; where nothing is, what is about its subjects."""
-    focus = FOCUS[phase]
-    asked = Asked(query=focus.query, role=role, tags=focus.tags, min_confidence=MIN_CONFIDENCE, phase=phase)
-    answer = using.memory.search(author, asked)
-    if not answer.found:
-        answer = using.memory.search(author, replace(asked, tags=(), phase=None))
-    note_query(asked, fallback=answer.fallback)
-    return answer
-
-
-def _contents(found: Found) -> tuple[str, str]:
-    return found.entry.content, found.excerpt
-
-
-def _row(found: Found, content: str) -> Told:
-    return Told(**facts(found.entry, content))
-
-
-def _line(number: int, one: Told) -> str:
-    return told(one, head=f"{number}. ")
 
 
 def _chosen(name: str, value: str, choices: tuple[str, ...]) -> str:

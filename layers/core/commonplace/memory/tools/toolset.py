@@ -1,25 +1,22 @@
-"""The toolset `memory`, composed of its parts, with its skill. The order here is the order of every list."""
+"""The toolset `memory`: its operations as tools, a prompt and a skill. The order here is the order of every list."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from commonplace.kernel.deferred import deferred
-from commonplace.memory.settings import MemoryToolSettings
-from commonplace.memory.tools import jobs, prompts, read, search, write
-from commonplace.memory.tools.services import MemoryServices
+from commonplace.memory.operations import MemoryServices, operations_of
+from commonplace.memory.services import services_of
+from commonplace.memory.tools import prompts
 from commonplace.web.mcp.declaration import Skill, Toolset
+from commonplace.web.operation_tools import tools_of
 
 if TYPE_CHECKING:
-    from commonplace.memory.personal_data import EntryRedaction
-    from commonplace.memory.service import Memory
     from commonplace.web.mcp.declaration import ToolsetContext
 
 FOLDER = Path(__file__).parent / "skills" / "team-memory"
 
 SKILL = Skill.load(FOLDER)
-
 
 NAME = "memory"
 
@@ -38,39 +35,13 @@ def memory_toolset(using: MemoryServices) -> Toolset:
         name=NAME,
         title="Team memory",
         instructions=INSTRUCTIONS,
-        tools=(
-            *search.tools(using),
-            *read.get_tools(using),
-            *read.tools(using),
-            *write.tools(using),
-            *jobs.tools(using),
-        ),
+        tools=tools_of(operations_of(using.default_limit, using.min_confidence), using),
         prompts=prompts.prompts(using),
         skills=(SKILL,),
     )
 
 
 def toolset(context: ToolsetContext) -> Toolset | None:
-    """As a deployment serves it; None without a table of records. The first call loads stores, index and models."""
-    told = MemoryToolSettings.where_remembered(context.environ)
-    if told is None:
-        return None
-
-    def memory() -> Memory:
-        from commonplace.memory import composition
-
-        return composition.memory(told, context.settings, context.objects)
-
-    def entry_redaction() -> EntryRedaction:
-        from commonplace.memory import composition
-
-        return composition.entry_redaction(told, context.environ)
-
-    return memory_toolset(
-        MemoryServices(
-            memory=deferred(memory),
-            default_limit=told.default_limit,
-            min_confidence=told.min_confidence,
-            entry_redaction=None if told.redaction == "off" else deferred(entry_redaction),
-        )
-    )
+    """Return the toolset of a deployment; None without a table of records."""
+    using = services_of(context.environ, context.settings, context.objects)
+    return memory_toolset(using) if using else None

@@ -1,7 +1,7 @@
 """Refusal of query parameters that an endpoint does not have, naming the one that was meant."""
 
 from collections.abc import Mapping
-from typing import get_origin
+from typing import Any, get_args, get_origin
 
 from fastapi import Request
 from fastapi.dependencies.models import Dependant
@@ -47,12 +47,15 @@ def _parameters(dependant: Dependant) -> Mapping[str, bool]:
         for field in each.query_params:
             kind = field.field_info.annotation
             if isinstance(kind, type) and issubclass(kind, BaseModel):
-                found |= {
-                    one.alias or name: get_origin(one.annotation) is list for name, one in kind.model_fields.items()
-                }
+                found |= {one.alias or name: _is_list(one.annotation) for name, one in kind.model_fields.items()}
             else:
-                found[field.alias] = get_origin(kind) is list
+                found[field.alias] = _is_list(kind)
     return found
+
+
+def _is_list(annotation: Any) -> bool:
+    """Return whether a parameter of this type takes several values; it may be optional."""
+    return list in (get_origin(annotation), *map(get_origin, get_args(annotation)))
 
 
 def _printable(name: str) -> str:

@@ -1,18 +1,23 @@
-"""Bulk imports (seed 001, `kb_bulk_import`): their order, their batches, and the jobs that continue large ones.
+"""Work of any size, continued as jobs: bulk imports, and new vectors for all entries (seed 001).
 
 Parents come before their children, everything else stays in order. Entries are checked, skipped where they exist,
 embedded in few calls, and stored. Every step may be repeated: what exists is recognised by its content, and an entry
 that was stored just before an interruption by its id. So an interrupted import continues where it was and counts
 nothing twice.
+
+Of new vectors a batch is embedded, its vectors are cached, and only then are its entries touched: the index writes them
+again and finds the vectors. Until then it answers with the old ones, so searches are not disturbed.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from commonplace.kernel.audit import Author
-from commonplace.kernel.errors import NotFound
+from commonplace.kernel.errors import Conflict, NotFound, Unavailable
+from commonplace.memory.facets import ALL, number
 from commonplace.memory.index_source import record_of
 from commonplace.memory.model import (
     Entry,
@@ -23,13 +28,12 @@ from commonplace.memory.model import (
     Job,
     Kind,
     NewEntry,
+    Rebuilt,
     Recurrence,
     content_hash,
 )
-from commonplace.memory.ports import Parts
-from commonplace.memory.usage import Usage
+from commonplace.memory.parts import Parts
 from commonplace.memory.validation import Refused
-from commonplace.memory.writes import Vectors
 from commonplace.search.indexer import Enough, never
 
 _LOST_PARENT = "Its parent cannot be imported. Mend that entry first."
@@ -70,7 +74,7 @@ class Plan:
 
 
 def plan(items: Sequence[Import | Refused]) -> Plan:
-    """Which entries may be imported, in which order. Linear in their number, whatever refers to what."""
+    """Return which entries may be imported, in which order. Linear in their number, whatever refers to what."""
     problems = {place: item.sentence for place, item in enumerate(items) if isinstance(item, Refused)}
     taken = {place: item for place, item in enumerate(items) if isinstance(item, Import)}
     refs: dict[str, int] = {}
@@ -96,7 +100,7 @@ def plan(items: Sequence[Import | Refused]) -> Plan:
 
 
 def _parents_first(places: Iterable[int], parents: dict[int, int], problems: dict[int, str]) -> list[int]:
-    """Every place without a problem, after its parent; those whose parent has one get one of their own."""
+    """Return every place without a problem, after its parent; those whose parent has one get one of their own."""
     order: dict[int, None] = {}
     for start in places:
         way: dict[int, None] = {}
@@ -129,19 +133,19 @@ class Tally:
     recurrences: list[Recurrence] = field(default_factory=list)
 
     def refuse(self, place: int, sentence: str) -> None:
-        """Counts an entry that cannot be imported."""
+        """Count an entry that cannot be imported."""
         self.processed += 1
         if len(self.errors) < MAX_ERRORS:
             self.errors.append(f"entries[{place}]: {sentence}"[:MAX_ERROR_CHARACTERS])
 
     def keep(self, one: Planned, id: EntryId) -> None:
-        """Counts an entry that was kept."""
+        """Count an entry that was added."""
         self.processed += 1
         self.imported += 1
         self.ids[one.name] = id
 
     def skip(self, one: Planned, id: EntryId, *, allowed: bool) -> None:
-        """Counts an entry whose content is there already."""
+        """Count an entry whose content is there already."""
         if not allowed:
             self.refuse(one.place, f"The entry {id} has this content already. Leave it out, or set skip_existing.")
             return
@@ -172,13 +176,12 @@ class Importer:
         self._ids = ids
         self._tally = tally
         self._skip_existing = skip_existing
-        self._vectors = Vectors(parts.embedder, parts.caches)
-        self._usage = Usage(parts)
+        self._vectors = parts.vectors
         self._holders: dict[str, EntryId] = {}
         """Who has which content, as far as this run knows."""
 
     def run(self, planned: Sequence[Planned], enough: Enough) -> int:
-        """Takes entries until there is `enough`, and says how many were done. Raises Unavailable."""
+        """Take entries until there is `enough`, and return how many were done. Raises Unavailable."""
         done = 0
         for batch in self._batches(planned):
             if done and enough():
@@ -188,7 +191,7 @@ class Importer:
         return done
 
     def _batches(self, planned: Sequence[Planned]) -> Iterator[_Batch]:
-        """Stretches of which as many texts are new to the cache as one call of the model takes, or fewer."""
+        """Yield stretches of which as many texts are new to the cache as one call of the model takes, or fewer."""
         batch = _Batch()
         for start in range(0, len(planned), LOOKED_UP):
             for one, entry, texts in self._looked_up(planned[start : start + LOOKED_UP]):
@@ -202,7 +205,7 @@ class Importer:
             yield batch
 
     def _looked_up(self, planned: Sequence[Planned]) -> list[tuple[Planned, Entry | None, dict[str, str]]]:
-        """Each with what it becomes, and with its texts that are to be embedded."""
+        """Return each with what it becomes, and with its texts that are to be embedded."""
         organisation = self._author.organisation
         self._holders |= self._parts.store.holders(organisation, [one.hash for one in planned])
         new = {one.place: self._entry(one) for one in planned if one.hash not in self._holders}
@@ -239,34 +242,45 @@ class Importer:
             wave = [one for one in waiting if one.parent_hash is None or one.parent_hash in self._holders]
             if not wave:
                 break
-            self._keep(wave)
+            entries = [self._entry(one) for one in wave]
+            record = self._parts.record(self._author, "memory.import")
+            self._holders |= self._parts.store.add(self._author.organisation, entries, record)
+            for one in wave:
+                id = self._holders[one.hash]
+                if id == self._ids[one.place]:
+                    self._tally.keep(one, id)
+                else:
+                    self._tally.skip(one, id, allowed=self._skip_existing)
             taken = {one.place for one in wave}
             waiting = [one for one in waiting if one.place not in taken]
         for one in waiting:
             self._tally.refuse(one.place, "Its parent was not imported.")
         for one in copies:
-            self._skip_copy(one)
+            if (holder := self._holders.get(one.hash)) is None:
+                self._tally.refuse(one.place, "An entry before it has the same content and was not imported.")
+            else:
+                self._tally.skip(one, holder, allowed=self._skip_existing)
         self._note([one for one, _ in batch.entries])
 
     def _note(self, batch: Sequence[Planned]) -> None:
-        """The stories of the batch, and what they learned again."""
+        """Note the stories of the batch, and what they learned again."""
         held = {one.place: id for one in batch if one.entry.source_story and (id := self._holders.get(one.hash))}
         others = sorted({id for place, id in held.items() if id != self._ids[place]})
         there = self._parts.store.get_many(self._author.organisation, others) if others else {}
         for one in batch:
             if one.place in held:
-                self._usage.record(self._author, one.entry)
+                self._parts.note_story(self._author, one.entry)
             if one.former and held.get(one.place) == one.former.id:
                 for story in one.former.seen_in:
-                    self._usage.recur(self._author, one.former.id, story)
+                    self._parts.recur(self._author, one.former.id, story)
             holder = there.get(held.get(one.place, EntryId("")))
             # What is refused, or brought back as it was, was not learned.
             if holder and self._skip_existing and not one.former and one.entry.source_story != holder.source_story:
-                found = self._usage.recur(self._author, holder.id, one.entry.source_story)
+                found = self._parts.recur(self._author, holder.id, one.entry.source_story)
                 self._tally.recurrences += [found] if found else []
 
     def _new(self, batch: _Batch) -> tuple[list[Planned], list[Planned]]:
-        """Those whose content nobody has, each content once; and their copies. What is there is counted on the way."""
+        """Return those whose content nobody has, each content once, and their copies. What is there is counted here."""
         first: dict[str, Planned] = {}
         copies: list[Planned] = []
         for one, _ in batch.entries:
@@ -282,7 +296,7 @@ class Importer:
         return list(first.values()), copies
 
     def _with_parents(self, new: Sequence[Planned]) -> list[Planned]:
-        """Those whose parents, where they name one by its id, are there. Parents in the import may come yet."""
+        """Return those whose parents, where they name one by its id, are there. Parents in the import may come yet."""
         organisation, store = self._author.organisation, self._parts.store
         hashes = {one.parent_hash for one in new if one.parent_hash} - self._holders.keys()
         if hashes:
@@ -302,24 +316,6 @@ class Importer:
                 lost.add(one.place)
         return [one for one in new if one.place not in lost]
 
-    def _keep(self, wave: Sequence[Planned]) -> None:
-        entries = [self._entry(one) for one in wave]
-        record = self._parts.record(self._author, "memory.import")
-        self._holders |= self._parts.store.add(self._author.organisation, entries, record)
-        for one in wave:
-            holder = self._holders[one.hash]
-            if holder == self._ids[one.place]:
-                self._tally.keep(one, holder)
-            else:
-                self._tally.skip(one, holder, allowed=self._skip_existing)
-
-    def _skip_copy(self, one: Planned) -> None:
-        holder = self._holders.get(one.hash)
-        if holder is None:
-            self._tally.refuse(one.place, "An entry before it has the same content and was not imported.")
-        else:
-            self._tally.skip(one, holder, allowed=self._skip_existing)
-
 
 class LargeImports:
     """Imports of any size."""
@@ -328,7 +324,7 @@ class LargeImports:
         self._parts = parts
 
     def start(self, author: Author, items: Sequence[Import | Refused], skip_existing: bool, enough: Enough) -> Imported:
-        """Imports until there is `enough`; the rest becomes a job. After Unavailable the same may be sent again."""
+        """Import until there is `enough`; the rest becomes a job. After Unavailable the same may be sent again."""
         planned = plan(items)
         tally = Tally()
         for place, sentence in planned.problems:
@@ -337,36 +333,9 @@ class LargeImports:
         importer = Importer(self._parts, author, ids, tally, skip_existing=skip_existing)
         done = importer.run(planned.order, enough)
         rest = planned.order[done:]
+        total = len(items)
         if not rest:
-            return _answer(len(items), tally)
-        pieces = list(_pieces(rest, ids, self._parts.batch))
-        return progress(self._leave(author, pieces, tally, len(items), skip_existing))
-
-    def carry_on(self, job: Job, enough: Enough) -> Job | None:
-        """Takes the next pieces of the job."""
-        tally = Tally(job.processed, job.imported, job.skipped, list(job.errors))
-        position, status = int(job.position or 0), job.status
-        while status == "in_progress":
-            piece = self._parts.jobs.piece(job.organisation, job.id, position)
-            if piece is None:
-                status = "failed"
-                tally.errors.append(_LOST)
-                break
-            self._take(job, piece, tally)
-            position += 1
-            if tally.processed >= job.total:
-                status = "complete"
-            elif enough():
-                break
-        return write(self._parts, job, tally, position=str(position), status=status)
-
-    def _take(self, job: Job, piece: str, tally: Tally) -> None:
-        planned = [_unpacked(one) for one in json.loads(piece)]
-        ids = {one.place: id for one, id in planned}
-        importer = Importer(self._parts, author_of(job), ids, tally, skip_existing=job.skip_existing)
-        importer.run([one for one, _ in planned], never)
-
-    def _leave(self, author: Author, pieces: Sequence[str], tally: Tally, total: int, skip_existing: bool) -> Job:
+            return _answer(total, tally)
         job = replace(
             new_job(self._parts, author, "import"),
             total=total,
@@ -377,19 +346,50 @@ class LargeImports:
             errors=tuple(tally.errors),
         )
         record = self._parts.record(author, "memory.import", handle=job.id, waiting=str(total - tally.processed))
-        self._parts.jobs.create(job, pieces, record)
-        return job
+        self._parts.jobs.create(job, list(_pieces(rest, ids, self._parts.batch)), record)
+        return _progress(job)
+
+    def progress(self, author: Author, handle: str) -> Imported:
+        """Return how far an import has come. Raises NotFound."""
+        return _progress(_job(self._parts, author, handle, "import"))
+
+    def carry_on(self, job: Job, enough: Enough) -> Job | None:
+        """Take the next pieces of the job."""
+        tally = Tally(job.processed, job.imported, job.skipped, list(job.errors))
+        position, status = int(job.position or 0), job.status
+        while status == "in_progress":
+            piece = self._parts.jobs.piece(job.organisation, job.id, position)
+            if piece is None:
+                status = "failed"
+                tally.errors.append(_LOST)
+                break
+            planned = [_unpacked(one) for one in json.loads(piece)]
+            ids = {one.place: id for one, id in planned}
+            author = Author(
+                organisation=job.organisation,
+                account=job.account,
+                client=job.client,
+                grant=job.grant,
+                network=job.network,
+            )
+            importer = Importer(self._parts, author, ids, tally, skip_existing=job.skip_existing)
+            importer.run([one for one, _ in planned], never)
+            position += 1
+            if tally.processed >= job.total:
+                status = "complete"
+            elif enough():
+                break
+        return write(self._parts, job, tally, position=str(position), status=status)
 
 
-def progress(job: Job) -> Imported:
-    """How far the job has come."""
+def _progress(job: Job) -> Imported:
     tally = Tally(job.processed, job.imported, job.skipped, list(job.errors))
     going_on = job.status == "in_progress"
     return replace(_answer(job.total, tally), status=job.status, handle=job.id if going_on else None, ids=None)
 
 
 def new_job(parts: Parts, author: Author, kind: Kind) -> Job:
-    """A job of this author's, which has done nothing yet."""
+    """Return a job of this author's, which has done nothing yet."""
     now = parts.now()
     return Job(
         organisation=author.organisation,
@@ -405,15 +405,8 @@ def new_job(parts: Parts, author: Author, kind: Kind) -> Job:
     )
 
 
-def author_of(job: Job) -> Author:
-    """On whose behalf a job works."""
-    return Author(
-        organisation=job.organisation, account=job.account, client=job.client, grant=job.grant, network=job.network
-    )
-
-
 def write(parts: Parts, was: Job, tally: Tally, **changes: Any) -> Job | None:
-    """The job as it has come on; as somebody else has brought it on, where that was faster."""
+    """Return the job as it has come on, or as somebody else has brought it on where that was faster."""
     job = replace(
         was,
         step=was.step + 1,
@@ -427,10 +420,13 @@ def write(parts: Parts, was: Job, tally: Tally, **changes: Any) -> Job | None:
     return job if parts.jobs.advance(job, was) else parts.jobs.job(was.organisation, was.id)
 
 
-def no_job(handle: str) -> NotFound:
-    """Nobody's, another organisation's, of another kind, or forgotten."""
-    hint = "Handles are kept for a week. Importing the same again skips what is there."
-    return NotFound(f"There is no work under the handle {handle}.", hint=hint)
+def _job(parts: Parts, author: Author, handle: str, kind: Kind) -> Job:
+    """Raises NotFound: it is not there, another organisation's, of another kind, or forgotten."""
+    job = parts.jobs.job(author.organisation, handle)
+    if job is None or job.kind != kind:
+        hint = "Handles are kept for a week. Importing the same again skips what is there."
+        raise NotFound(f"There is no work under the handle {handle}.", hint=hint)
+    return job
 
 
 def _answer(total: int, tally: Tally) -> Imported:
@@ -449,11 +445,11 @@ def _answer(total: int, tally: Tally) -> Imported:
 
 
 def _pieces(planned: Sequence[Planned], ids: dict[int, EntryId], most: int) -> Iterator[str]:
-    """JSON of as many entries as are embedded together, or of fewer where they are large."""
+    """Yield JSON of as many entries as are embedded together, or of fewer where they are large."""
     piece: list[str] = []
     size = 0
     for one in planned:
-        text = json.dumps(_packed(one, ids[one.place]), ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps({**asdict(one), "id": ids[one.place]}, ensure_ascii=False, separators=(",", ":"))
         if piece and (len(piece) == most or size + len(text.encode()) > PIECE_BYTES):
             yield f"[{','.join(piece)}]"
             piece, size = [], 0
@@ -463,16 +459,108 @@ def _pieces(planned: Sequence[Planned], ids: dict[int, EntryId], most: int) -> I
         yield f"[{','.join(piece)}]"
 
 
-def _packed(one: Planned, id: EntryId) -> dict[str, Any]:
-    return {**asdict(one), "id": id}
-
-
 def _unpacked(packed: dict[str, Any]) -> tuple[Planned, EntryId]:
-    told = dict(packed)
-    id = EntryId(told.pop("id"))
-    entry = dict(told.pop("entry"))
+    rest = dict(packed)
+    id = EntryId(rest.pop("id"))
+    entry = dict(rest.pop("entry"))
     entry |= {name: tuple(entry[name]) for name in ("roles", "tags")}
-    former = told.pop("former")
+    former = rest.pop("former")
     if former:
         former |= {"seen_in": tuple(former["seen_in"])}
-    return Planned(entry=NewEntry(**entry), former=Former(**former) if former else None, **told), id
+    return Planned(entry=NewEntry(**entry), former=Former(**former) if former else None, **rest), id
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """How many entries were done, the id of the last one, and whether none is left."""
+
+    entries: int
+    position: str
+    whole: bool
+
+
+class Rebuilding:
+    """One organisation's rebuild at a time."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._vectors = parts.vectors
+
+    def start(self, author: Author, batch_size: int, clear_cache: bool, enough: Enough) -> Rebuilt:
+        """Make vectors anew until there is `enough`; the rest becomes a job. One in progress is reported.
+
+        The cache is cleared once the model has answered for the first batch: while it is away nothing is lost.
+        Raises Conflict where there is no model, and Unavailable when it does not answer.
+        """
+        if self._parts.embedder is None:
+            hint = "Searches compare words. Name a model in EMBEDDING_PROVIDER to compare meaning as well."
+            raise Conflict("This deployment has no embedding model.", hint=hint)
+        organisation = author.organisation
+        going_on = next((job for job in self._parts.jobs.unfinished(organisation) if job.kind == "rebuild"), None)
+        if going_on is not None:
+            return _rebuilt(going_on)
+        job = replace(new_job(self._parts, author, "rebuild"), batch_size=batch_size)
+        total = number(self._parts.store.counts(organisation, ALL))
+        done = self._run(organisation, "", batch_size, enough, clear_first=clear_cache)
+        if clear_cache and not done.entries:
+            self._parts.caches.clear(organisation)
+        job = replace(
+            job,
+            total=done.entries if done.whole else max(total, done.entries),
+            processed=done.entries,
+            position=done.position,
+            status="complete" if done.whole else "in_progress",
+        )
+        record = self._parts.record(author, "memory.rebuild", handle=job.id, entries=str(job.total))
+        self._parts.jobs.create(job, (), record)
+        return _rebuilt(job)
+
+    def carry_on(self, job: Job, enough: Enough) -> Job | None:
+        """Go on after the last entry that is done. Raises Unavailable when not one batch could be done."""
+        done = self._run(job.organisation, job.position, job.batch_size, enough)
+        processed = job.processed + done.entries
+        return write(
+            self._parts,
+            job,
+            Tally(processed),
+            position=done.position,
+            total=processed if done.whole else max(job.total, processed),
+            status="complete" if done.whole else "in_progress",
+        )
+
+    def progress(self, author: Author, handle: str) -> Rebuilt:
+        """Return how far the rebuild has come. Raises NotFound."""
+        return _rebuilt(_job(self._parts, author, handle, "rebuild"))
+
+    def _run(self, organisation: str, after: str, size: int, enough: Enough, *, clear_first: bool = False) -> _Stretch:
+        """Return what was done behind this id. Once one batch is, a model that goes away only ends this stretch."""
+        done, position = 0, after
+        ids = (card.id for card in self._parts.store.cards(organisation, after=after))
+        while batch := list(islice(ids, size)):
+            if done and enough():
+                return _Stretch(done, position, whole=False)
+            try:
+                self._make(organisation, batch, clear=clear_first and not done)
+            except Unavailable:
+                if not done:
+                    raise
+                return _Stretch(done, position, whole=False)
+            done, position = done + len(batch), batch[-1]
+        return _Stretch(done, position, whole=True)
+
+    def _make(self, organisation: str, ids: Sequence[EntryId], *, clear: bool) -> None:
+        entries = self._parts.store.get_many(organisation, ids)
+        records = [record_of(entry) for entry in entries.values()]
+        texts = {key: text for record in records for key, text in self._vectors.texts(record).items()}
+        wanted = texts.keys() if clear else self._vectors.missing(organisation, texts)
+        made = self._vectors.make({key: text for key, text in texts.items() if key in wanted})
+        if clear:
+            self._parts.caches.clear(organisation)
+        if made:
+            self._parts.caches.of(organisation).remember(made)
+        self._parts.store.touch(organisation, list(entries))
+
+
+def _rebuilt(job: Job) -> Rebuilt:
+    going_on = job.status == "in_progress"
+    return Rebuilt(total=job.total, processed=job.processed, status=job.status, handle=job.id if going_on else None)

@@ -45,4 +45,7 @@ def _tool(one: Operation, service: Any) -> Tool:
         cost=one.cost or ("write" if one.writes else "read"),
         read_only=not one.writes,
         destructive=one.destructive,
+        exact=one.exact,
+        input_schema=one.input_schema,
+        max_values=one.max_values,
     )

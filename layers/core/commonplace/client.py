@@ -1,0 +1,282 @@
+"""The client of a deployment over HTTP: tools of a toolset over MCP, and REST. Bounded in size and time; with waits.
+
+Whatever is refused or fails becomes an error of `kernel.errors`, in the server's own words.
+"""
+
+import json
+import logging
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, NoReturn, TypeVar
+from urllib.parse import urlsplit
+
+import httpx
+
+from commonplace.kernel.environment import is_loopback
+from commonplace.kernel.errors import (
+    BadRequest,
+    CommonplaceError,
+    Conflict,
+    Forbidden,
+    InvalidInput,
+    NotFound,
+    RateLimited,
+    TooLarge,
+    Unauthorized,
+    Unavailable,
+)
+from commonplace.kernel.retry import retry_after
+
+R = TypeVar("R")
+
+VERSION = "2026-07-28"
+"""The version of MCP: every call is whole in itself."""
+CALL_SECONDS, CONNECT_SECONDS = 60.0, 5.0
+MAX_BYTES = 8 * 1024 * 1024
+INTERNAL = -32_603
+"""JSON-RPC's code for what nobody expected."""
+MAX_TOLD = 2_000
+"""Characters of a server's own words that are passed on."""
+LIMITED_SECONDS = 300.0
+"""How long one call may wait for its turn. A class of calls has a new window every minute."""
+FIRST_PAUSE = 1.0
+"""Seconds before the second attempt; twice as many before each further one."""
+
+_REFUSALS: Mapping[str, type[CommonplaceError]] = {
+    one.code: one for one in (BadRequest, Conflict, Forbidden, InvalidInput, NotFound, TooLarge, Unauthorized)
+}
+_ERROR = "commonplace/error"
+
+# httpx logs every address at INFO.
+logging.getLogger("httpx").setLevel(logging.WARNING)
+logging.getLogger("httpcore").setLevel(logging.WARNING)
+
+
+class Server:
+    """One deployment. Neither the token nor what is sent ever stands in an error."""
+
+    def __init__(
+        self,
+        base_url: str,
+        token: str | None,
+        toolset: str = "",
+        *,
+        hint: str = "",
+        seconds: float = CALL_SECONDS,
+        transport: httpx.BaseTransport | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`toolset` is whose tools `call` calls; `hint` says which token it takes.
+
+        Raises InvalidInput for a token that would go where others can read it.
+        """
+        address = urlsplit(base_url)
+        local = is_loopback(address.hostname)
+        if token and not local and address.scheme != "https":
+            message = "The address is not https: a token is not sent where others could read it."
+            raise InvalidInput(message, hint="Use the https:// address of the deployment.")
+        self._url, self._toolset, self._hint = base_url.rstrip("/"), toolset, hint
+        self._token = token
+        self._clock, self._monotonic = clock, monotonic
+        self._seconds = seconds
+        self._http = httpx.Client(
+            timeout=httpx.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS)),
+            follow_redirects=False,
+            trust_env=not local,
+            transport=transport,
+        )
+
+    def close(self) -> None:
+        self._http.close()
+
+    def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the structured answer of a tool."""
+        meta = {"io.modelcontextprotocol/protocolVersion": VERSION, "io.modelcontextprotocol/clientCapabilities": {}}
+        params = {"name": tool, "arguments": dict(arguments), "_meta": meta}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        headers = {
+            "accept": "application/json, text/event-stream",
+            "mcp-protocol-version": VERSION,
+            "mcp-method": "tools/call",
+            "mcp-name": tool,
+        }
+        status, received, body = self._sent("POST", f"/mcp/{self._toolset}", headers, json=message)
+        if status != httpx.codes.OK:
+            self._refuse(status, received)
+        text = body.decode("utf-8", "replace")
+        if received.get("content-type", "").startswith("text/event-stream"):
+            # The message may be the last of an event stream.
+            text = next((line[5:] for line in reversed(text.splitlines()) if line.startswith("data:")), "")
+        answer = _object(text)
+        if isinstance(error := answer.get("error"), dict):
+            data = error.get("data")
+            known = data if isinstance(data, dict) else {}
+            self._raise(str(error.get("message") or "")[:MAX_TOLD], {**known, "rpc": error.get("code")})
+        result = answer.get("result")
+        if not isinstance(result, dict):
+            raise Unavailable("The server answered with something else than MCP.", hint="Is the address right?")
+        if result.get("isError"):
+            details = (result.get("_meta") or {}).get(_ERROR)
+            parts = result.get("content") or []
+            texts = (str(one.get("text")) for one in parts if isinstance(one, dict) and one.get("type") == "text")
+            self._raise(" ".join(texts)[:MAX_TOLD], details if isinstance(details, dict) else {})
+        data = result.get("structuredContent")
+        return data if isinstance(data, dict) else {}
+
+    def rest(self, method: str, path: str, *, body: Any = None, **query: Any) -> dict[str, Any]:
+        """Return the answer of an address below `/api/v1`. Parameters that are None are left out."""
+        given = {name: one for name, one in query.items() if one is not None}
+        sent: dict[str, Any] = {"params": given} | ({} if body is None else {"json": body})
+        status, received, content = self._sent(method, f"/api/v1{path}", {}, **sent)
+        text = content.decode("utf-8", "replace")
+        if 200 <= status < 300:
+            return _object(text)
+        try:
+            error = json.loads(text)["error"]
+            message, details = str(error["message"])[:MAX_TOLD], dict(error.get("details") or {})
+            hint = str(details.get("hint") or "")
+            words = f"{message} Hint: {hint}" if hint else message
+            self._raise(words, {"code": error["code"], **details})
+        except (ValueError, LookupError, TypeError):
+            # A gateway in front has bodies of its own.
+            self._refuse(status, received)
+
+    def pages(self, path: str, of: str, **query: Any) -> Iterator[dict[str, Any]]:
+        """Yield every row of a list over REST; the next page is read when it is needed."""
+        yield from paged(self.rest, path, of, **query)
+
+    def _sent(self, method: str, path: str, more: Mapping[str, str], **sent: Any) -> tuple[int, httpx.Headers, bytes]:
+        headers = {**more, "user-agent": "commonplace"}
+        if self._token:
+            headers["authorization"] = f"Bearer {self._token}"
+        began = self._monotonic()
+        try:
+            with self._http.stream(method, self._url + path, headers=headers, **sent) as response:
+                body = bytearray()
+                for part in response.iter_bytes():
+                    body += part
+                    if len(body) > MAX_BYTES:
+                        raise TooLarge("The server's answer is too large.", hint="Ask for less at once.")
+                    if self._monotonic() - began > self._seconds:
+                        raise Unavailable("The server's answer does not end.", retry_after_seconds=1)
+                return response.status_code, response.headers, bytes(body)
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+            message = f"{urlsplit(self._url).netloc} does not answer ({type(error).__name__})."
+            raise Unavailable(message, retry_after_seconds=1, hint="Is it running? Try its /health.") from None
+
+    def _raise(self, text: str, data: Mapping[str, Any]) -> NoReturn:
+        """Raise a refusal in the server's own words, without the code before them."""
+        code = str(data.get("code") or "")
+        words = text.removeprefix(f"{code}: ").strip() or "The server refused the call."
+        message, _, hint = words.partition(" Hint: ")
+        if code in (RateLimited.code, Unavailable.code):
+            kind = RateLimited if code == RateLimited.code else Unavailable
+            asked = data.get("retryAfterSeconds")
+            wait = int(asked) if isinstance(asked, int | float) and 0 < asked <= 86_400 else 1
+            raise kind(message, retry_after_seconds=wait, hint=hint or None)
+        if words.startswith("INTERNAL_ERROR") or data.get("rpc") == INTERNAL:
+            raise Unavailable("The server failed.", retry_after_seconds=1, hint="Try again later.")
+        if words.startswith("Access denied"):
+            raise Forbidden(message, hint=hint or self._hint)
+        raise _REFUSALS.get(code, BadRequest)(message, hint=hint or None)
+
+    def _refuse(self, status: int, headers: httpx.Headers) -> NoReturn:
+        """Raise what HTTP itself says, before anything was called."""
+        asked = retry_after(headers.get("retry-after"), self._clock())
+        wait = 1 if asked is None else min(max(1, math.ceil(asked)), 86_400)
+        if status == 429:
+            raise RateLimited("Too many calls.", retry_after_seconds=wait)
+        if status >= 500 or status == 408:
+            raise Unavailable(f"The server answers {status}.", retry_after_seconds=wait)
+        if status == 401:
+            refused = "The server does not accept this token."
+            message = refused if self._token is not None else "The server asks for a token, and there is none."
+            raise Unauthorized(message, hint=self._hint)
+        if status == 403:
+            raise Forbidden("The token may not do this.", hint=self._hint)
+        if status == 404:
+            served = f"No {self._toolset} is" if self._toolset else "Nothing of this kind is"
+            raise NotFound(f"{served} served at this address.", hint="Give the base URL of a deployment with one.")
+        if status == 413:
+            raise TooLarge("One call was too large for the server.", hint="Shorten the longest entries.")
+        raise BadRequest(f"The server answers {status}.", hint="Is the address the base URL of a deployment?")
+
+
+class Patient:
+    """A server whose calls wait and are repeated. Every call through it may be repeated without harm."""
+
+    def __init__(
+        self,
+        server: Any,
+        *,
+        outage_seconds: float,
+        limited_seconds: float = LIMITED_SECONDS,
+        sleep: Callable[[float], object] = time.sleep,
+        monotonic: Callable[[], float] = time.monotonic,
+        waiting: Callable[[float, str], object] = lambda seconds, why: None,  # noqa: ARG005 - says nothing
+    ) -> None:
+        """`server` is a Server, or what has the same calls. `waiting` is called before each wait.
+
+        `outage_seconds` are those of one outage, the time that a silent server takes included.
+        """
+        self._server = server
+        self._outage, self._limited = outage_seconds, limited_seconds
+        self._sleep, self._monotonic = sleep, monotonic
+        self._waiting = waiting
+
+    def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """As `Server.call`."""
+        return self._repeated(lambda: dict(self._server.call(tool, arguments)))
+
+    def rest(self, method: str, path: str, *, body: Any = None, **query: Any) -> dict[str, Any]:
+        """As `Server.rest`."""
+        return self._repeated(lambda: dict(self._server.rest(method, path, body=body, **query)))
+
+    def pages(self, path: str, of: str, **query: Any) -> Iterator[dict[str, Any]]:
+        """As `Server.pages`."""
+        yield from paged(self.rest, path, of, **query)
+
+    def _repeated(self, call: Callable[[], R]) -> R:
+        outage, limited, pause = self._outage, self._limited, FIRST_PAUSE
+        while True:
+            began = self._monotonic()
+            try:
+                return call()
+            except RateLimited as error:
+                limited = self._wait(error, FIRST_PAUSE, limited, "it takes so many calls only")
+            except Unavailable as error:
+                outage = self._wait(error, pause, outage - (self._monotonic() - began), "it does not answer")
+                pause *= 2
+
+    def _wait(self, error: RateLimited | Unavailable, least: float, left: float, why: str) -> float:
+        """Wait as long as the server says, and return what is left. Raises the error when that is too little."""
+        seconds = max(least, float(error.retry_after_seconds))
+        if seconds > left:
+            raise error
+        self._waiting(seconds, why)
+        self._sleep(seconds)
+        return left - seconds
+
+
+def paged(read: Callable[..., dict[str, Any]], path: str, of: str, **query: Any) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a list's pages."""
+    cursor = None
+    while True:
+        page = read("GET", path, cursor=cursor, **query)
+        yield from page[of]
+        cursor = page.get("nextCursor")
+        if not cursor:
+            return
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise Unavailable("The server answered with something else than MCP.", hint="Is the address right?")
+    return value
