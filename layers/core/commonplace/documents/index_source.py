@@ -90,7 +90,10 @@ class StoredDocuments:
                 reading.missing.append(record)
                 continue
             try:
-                reading.records[record] = _parse(record, stored.body)
+                document = Document.model_validate_json(stored.body)
+                if document.ref != str(record):
+                    raise ValueError("the document is stored under another name")
+                reading.records[record] = record_from_document(document)
             except ValueError as error:
                 logger.error("a document cannot be read", extra={"record": record, "error": type(error).__name__})
                 reading.unreadable.append(record)
@@ -127,10 +130,3 @@ def records_of(body: str) -> tuple[RecordId, ...]:
 def _always(generation: int) -> Horizon:
     """Every document is part of each publication."""
     return lambda _record: generation
-
-
-def _parse(record: RecordId, body: bytes) -> Record:
-    document = Document.model_validate_json(body)
-    if document.ref != str(record):
-        raise ValueError("the document is stored under another name")
-    return record_from_document(document)

@@ -75,12 +75,12 @@ def markdown(entry: Entry, document_url: str, content: str) -> bytes:
         "documentUrl": document_url,
         "source": entry.source_url,
     }
-    lines = [f"{name}: {_inline(value)}\n" for name, value in told.items() if value is not None]
+    lines = [
+        f"{name}: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}\n"
+        for name, value in told.items()
+        if value is not None
+    ]
     return f"---\n{''.join(lines)}---\n{content}".encode("utf-8", "backslashreplace")
-
-
-def _inline(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def highlighted(snippet: str, marks: Iterable[tuple[int, int]]) -> str:

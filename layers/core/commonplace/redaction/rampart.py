@@ -110,7 +110,10 @@ def _runs(text: str, words: Sequence[Word]) -> Iterator[_Run]:
     run = _Run()
     for word in words:
         last = run.words[-1] if run.words else None
-        if last and (last.group != word.group or not _joined(text, last, word)):
+        if last and (
+            last.group != word.group
+            or not (last.end == word.start or bool(_JOINTS[word.group].fullmatch(text, last.end, word.start)))
+        ):
             yield run
             run = _Run()
         run.words.append(word)
@@ -118,13 +121,11 @@ def _runs(text: str, words: Sequence[Word]) -> Iterator[_Run]:
         yield run
 
 
-def _joined(text: str, last: Word, word: Word) -> bool:
-    return last.end == word.start or bool(_JOINTS[word.group].fullmatch(text, last.end, word.start))
-
-
 def _judged(text: str, run: _Run) -> Span | None:
     if run.words[0].group == "name":
-        run = _capitalised(text, run)
+        # Small words around a name go, unless there are no others: `Ada Byron saw`.
+        large = [index for index, word in enumerate(run.words) if not text[word.start : word.end].islower()]
+        run = _Run(run.words[large[0] : large[-1] + 1]) if large else run
     start, end = run.words[0].start, run.words[-1].end
     if run.words[0].group == "name":
         if initials := _INITIALS.search(text, max(0, start - 12), start):
@@ -150,12 +151,6 @@ def _judged(text: str, run: _Run) -> Span | None:
     return None
 
 
-def _capitalised(text: str, run: _Run) -> _Run:
-    """Without small words around it, unless there are no others: `Ada Byron saw`."""
-    large = [index for index, word in enumerate(run.words) if not text[word.start : word.end].islower()]
-    return _Run(run.words[large[0] : large[-1] + 1]) if large else run
-
-
 def _is_name(found: str, run: _Run) -> bool:
     if not re.search(r"[^\W\d_]{2}", found) or _IDENTIFIER.search(found):
         return False
@@ -177,7 +172,11 @@ class Rampart:
     def detect(self, texts: Sequence[str]) -> list[list[Span]]:
         """The spans of each text. Raises Unavailable."""
         places = [(index, start, end) for index, text in enumerate(texts) for start, end in windows(text)]
-        pieces = [_readable(texts[index][start:end]) for index, start, end in places]
+        # Positions stay. What stands for something left out reads best as a comma; lone surrogates are no UTF-8.
+        pieces = [
+            texts[index][start:end].replace("\ufffc", ",").encode("utf-8", "replace").decode()
+            for index, start, end in places
+        ]
         encodings, owners = [], []
         for place, encoding in zip(places, self._graph.encode_texts(pieces, overlap=OVERLAP), strict=True):
             for each in (encoding, *encoding.overflowing):
@@ -214,11 +213,6 @@ class Rampart:
             best = max(likely, key=lambda part: likely[part])
             if best in PARTS.values() and likely[best] >= POSSIBLE:
                 yield Word(offset + start, offset + end, best, likely[best])
-
-
-def _readable(text: str) -> str:
-    """As long as it was. What stands for something left out reads best as a comma; lone surrogates are no UTF-8."""
-    return text.replace("\ufffc", ",").encode("utf-8", "replace").decode()
 
 
 def _columns(path: Path) -> list[str]:

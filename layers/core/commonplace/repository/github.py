@@ -155,7 +155,23 @@ class GitHubRepository:
 
     def _dates(self, commit_sha: str, paths: Sequence[str]) -> dict[str, datetime]:
         try:
-            return self._query_dates(commit_sha, paths)
+            owner, _, name = self._name.partition("/")
+            variables = {f"p{index}": path for index, path in enumerate(paths)}
+            body = {
+                "query": last_changed_query(len(paths)),
+                "variables": {"owner": owner, "name": name, "oid": commit_sha} | variables,
+            }
+            answer = self._client.post("/graphql", self._authorization(), body, max_bytes=4 * 1024 * 1024)
+            told = _json(answer)
+            errors = told.get("errors") or []
+            if any(map(_is_limit, errors)):
+                raise RepositoryRateLimited(query_limited_until(answer.headers, self._client.clock()))
+            if errors and told.get("data") is None and len(paths) > FEWEST_PATHS:
+                raise RepositoryUnavailable("GitHub did not manage the query")
+            if errors:
+                logger.warning("GitHub could not tell every time of last change", extra={"errors": len(errors)})
+            dates = ((path, _committed(told, f"a{index}")) for index, path in enumerate(paths))
+            return {path: date for path, date in dates if date is not None}
         except RepositoryUnavailable:
             if len(paths) <= FEWEST_PATHS:
                 raise
@@ -164,25 +180,6 @@ class GitHubRepository:
             return {}
         half = len(paths) // 2
         return self._dates(commit_sha, paths[:half]) | self._dates(commit_sha, paths[half:])
-
-    def _query_dates(self, commit_sha: str, paths: Sequence[str]) -> dict[str, datetime]:
-        owner, _, name = self._name.partition("/")
-        variables = {f"p{index}": path for index, path in enumerate(paths)}
-        body = {
-            "query": last_changed_query(len(paths)),
-            "variables": {"owner": owner, "name": name, "oid": commit_sha} | variables,
-        }
-        answer = self._client.post("/graphql", self._authorization(), body, max_bytes=4 * 1024 * 1024)
-        told = _json(answer)
-        errors = told.get("errors") or []
-        if any(map(_is_limit, errors)):
-            raise RepositoryRateLimited(query_limited_until(answer.headers, self._client.clock()))
-        if errors and told.get("data") is None and len(paths) > FEWEST_PATHS:
-            raise RepositoryUnavailable("GitHub did not manage the query")
-        if errors:
-            logger.warning("GitHub could not tell every time of last change", extra={"errors": len(errors)})
-        dates = ((path, _committed(told, f"a{index}")) for index, path in enumerate(paths))
-        return {path: date for path, date in dates if date is not None}
 
 
 def last_changed_query(count: int) -> str:

@@ -197,7 +197,19 @@ class GitHubClient:
         """The answer at the end of the redirects. Credentials go to the API alone."""
         url = self._api.join(ask.path.lstrip("/"))
         for _ in range(MAX_REDIRECTS + 1):
-            response = self._send(ask, url)
+            with self._lock:
+                self._calls += 1
+            sent = {
+                "User-Agent": "commonplace",
+                "X-GitHub-Api-Version": API_VERSION,
+                "Accept": ask.accept,
+                **ask.headers,
+            }
+            if ask.authorization and self._is_api(url):
+                sent["Authorization"] = ask.authorization
+            content: dict[str, Any] = {} if ask.body is None else {"json": ask.body}
+            request = self._http.build_request(ask.method, url, headers=sent, **content)
+            response = self._http.send(request, stream=True, follow_redirects=False)
             location = response.headers.get("location")
             if response.status_code not in (301, 302, 303, 307, 308) or location is None:
                 return response
@@ -207,21 +219,6 @@ class GitHubClient:
             if ask.method != "GET" or not trusted or not (ask.elsewhere or self._is_api(url)):
                 raise RepositoryRefused("GitHub sends the request elsewhere: was the repository renamed?")
         raise RepositoryRefused("GitHub redirects without end")
-
-    def _send(self, ask: _Ask, url: httpx.URL) -> httpx.Response:
-        with self._lock:
-            self._calls += 1
-        headers = {
-            "User-Agent": "commonplace",
-            "X-GitHub-Api-Version": API_VERSION,
-            "Accept": ask.accept,
-            **ask.headers,
-        }
-        if ask.authorization and self._is_api(url):
-            headers["Authorization"] = ask.authorization
-        content: dict[str, Any] = {} if ask.body is None else {"json": ask.body}
-        request = self._http.build_request(ask.method, url, headers=headers, **content)
-        return self._http.send(request, stream=True, follow_redirects=False)
 
     def _is_api(self, url: httpx.URL) -> bool:
         return (url.scheme, url.host, url.port) == (self._api.scheme, self._api.host, self._api.port)

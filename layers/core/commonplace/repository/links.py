@@ -90,7 +90,14 @@ def read_contents(file: "ParsedFile", is_embed: Callable[[str], bool] = lambda _
             _own_fragments(file, tokens, anchors),
             _bare_pipes(file, tokens),
         )
-        return Contents(tuple(links), tags, anchors, tuple(islice(problems, MAX_PROBLEMS)), _heading(tokens))
+        texts = (
+            " ".join(BLOCK.sub("", plain(inside.children)).split())
+            for token, inside in pairwise(tokens)
+            if token.type == "heading_open" and token.tag == "h1" and token.level == 0
+        )
+        return Contents(
+            tuple(links), tags, anchors, tuple(islice(problems, MAX_PROBLEMS)), next(filter(None, texts), None)
+        )
     except OutOfTime:
         raise
     except Exception as error:  # noqa: BLE001 - a parser's bug in one body must not end a run over all of them
@@ -189,15 +196,6 @@ def _conflicts(file: "ParsedFile", tokens: Sequence[Token]) -> Iterator[Problem]
             message, hint = "a merge has left its markers here", "keep one of the versions, and take the markers out"
             yield Problem("broken-content", message, hint, file.body_line + at)
         opened, divided = begins or (divides and opened), divides
-
-
-def _heading(tokens: Sequence[Token]) -> str | None:
-    texts = (
-        " ".join(BLOCK.sub("", plain(inside.children)).split())
-        for token, inside in pairwise(tokens)
-        if token.type == "heading_open" and token.tag == "h1" and token.level == 0
-    )
-    return next(filter(None, texts), None)
 
 
 def _anchors(tokens: Sequence[Token]) -> Iterator[str]:

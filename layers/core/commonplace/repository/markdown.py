@@ -117,7 +117,11 @@ def parse_or_raise(raw: bytes, fields: Collection[str]) -> ParsedFile | None:
     except YamlError as error:
         if _is_prose(raw[block.start : block.end], fields):
             return None
-        raise Unreadable(_problem(error, fields)) from None
+        mending = _MENDING.get(error.problem or "", "put quotes around values with special characters")
+        unread = ("malformed-frontmatter", "the frontmatter is not valid YAML", mending)
+        code, message, cure = _REFUSED.get(error.reason, unread)
+        named = error.key if error.key in fields else None
+        raise Unreadable(Problem(code, message, cure, 1 + (error.line or 0), error.column, named)) from None
     if not isinstance(parsed.value, dict | None):
         if _is_prose(raw[block.start : block.end], fields):
             return None
@@ -175,13 +179,3 @@ def _check_encoding(raw: bytes) -> None:
         line = 1 + len(LINE_END.findall(raw, 0, error.start))
         message = "the file is not valid UTF-8"
         raise Unreadable(Problem("invalid-utf8", message, hint="save it in the encoding UTF-8", line=line)) from None
-
-
-def _problem(error: YamlError, fields: Collection[str]) -> Problem:
-    """With its line in the file. A field is named only if it is one of these: an unclosed block may have swallowed text
-    that looks like one."""
-    mending = _MENDING.get(error.problem or "", "put quotes around values with special characters")
-    unread = ("malformed-frontmatter", "the frontmatter is not valid YAML", mending)
-    code, message, hint = _REFUSED.get(error.reason, unread)
-    field = error.key if error.key in fields else None
-    return Problem(code, message, hint, 1 + (error.line or 0), error.column, field)

@@ -135,6 +135,13 @@ def _page(services: Services, request: Request, entry: Entry) -> Page:
     )
     manifest, banner = catalogue.manifest, catalogue.banner(entry)
     rendered = services.renderer.render(entry, json.loads(stored.body)["content"])
+    changed = entry.updated_at.date().isoformat() if entry.updated_at else None
+    dated = entry.date or changed
+    parts = (f"“{entry.title}”", services.frame.name, dated, services.addresses.of(entry))
+    # The file is edited on GitHub, where it lies in a repository there.
+    edit_url, at_commit = None, f"/blob/{entry.commit_sha}/"
+    if entry.source_url and at_commit in entry.source_url:
+        edit_url = entry.source_url.replace(at_commit, f"/edit/{quote(manifest.branch)}/", 1)
     return services.page(
         request,
         "document.html",
@@ -146,8 +153,8 @@ def _page(services: Services, request: Request, entry: Entry) -> Page:
         back=back,
         related=related(catalogue, graph, entry),
         address=services.addresses.of(entry),
-        citation=_citation(services, entry, manifest.commit_sha),
-        edit_url=_edit_url(entry, manifest.branch),
+        citation=f"{'. '.join(part for part in parts if part)} (commit {manifest.commit_sha[:12]}).",
+        edit_url=edit_url,
     )
 
 
@@ -166,19 +173,3 @@ def related(catalogue: Catalogue, graph: Graph, entry: Entry) -> list[Entry]:
                 scores[other.ref] += 1000 // len(bearing) + (1 if other.group and other.group == entry.group else 0)
     best = sorted(scores, key=lambda ref: (-scores[ref], known[ref].title.casefold(), ref))
     return [known[ref] for ref in best[:RELATED]]
-
-
-def _citation(services: Services, entry: Entry, commit: str) -> str:
-    """Title, site, date, address, and the commit at which it said so."""
-    changed = entry.updated_at.date().isoformat() if entry.updated_at else None
-    dated = entry.date or changed
-    parts = (f"“{entry.title}”", services.frame.name, dated, services.addresses.of(entry))
-    return f"{'. '.join(part for part in parts if part)} (commit {commit[:12]})."
-
-
-def _edit_url(entry: Entry, branch: str) -> str | None:
-    """Where the file is edited on GitHub; None where there is no such repository."""
-    at_commit = f"/blob/{entry.commit_sha}/"
-    if not entry.source_url or at_commit not in entry.source_url:
-        return None
-    return entry.source_url.replace(at_commit, f"/edit/{quote(branch)}/", 1)

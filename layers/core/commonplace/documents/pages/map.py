@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -46,7 +45,25 @@ def map_routes(frame: Frame, library: Library) -> list[Route]:
         key = ("map", chosen.type, chosen.group, chosen.around)
 
         def drawn() -> Page:
-            return frame.page(request, "map.html", **_values(library, edition.catalogue, chosen, center))
+            filters = Filters(
+                content_types=ONTOLOGY.expand(chosen.type) if chosen.type else (),
+                groups=(chosen.group,) if chosen.group else (),
+            )
+            documents = edition.catalogue.select(Selection(filters))
+            edges = library.graph().edges
+            shown = around(center.ref, documents, edges) if center else documents
+            return frame.page(
+                request,
+                "map.html",
+                heading=f"Around {center.title}" if center else "Map",
+                center=center,
+                drawn=draw(shown, edges),
+                chosen=chosen,
+                types=sorted({entry.content_type for entry in edition.catalogue.entries} | {chosen.type} - {""}),
+                groups=sorted({entry.group for entry in edition.catalogue.entries if entry.group}, key=str.casefold),
+                outlines=OUTLINES,
+                address=DocumentAddresses().of,
+            )
 
         return pages.page(edition.etag, key, drawn).answer(request)
 
@@ -72,23 +89,3 @@ def _chosen(request: Request, catalogue: Catalogue) -> tuple[Chosen, Entry | Non
         center = found.entry
         asked["around"] = center.ref
     return Chosen(**asked), center
-
-
-def _values(library: Library, catalogue: Catalogue, chosen: Chosen, center: Entry | None) -> dict[str, Any]:
-    filters = Filters(
-        content_types=ONTOLOGY.expand(chosen.type) if chosen.type else (),
-        groups=(chosen.group,) if chosen.group else (),
-    )
-    documents = catalogue.select(Selection(filters))
-    edges = library.graph().edges
-    shown = around(center.ref, documents, edges) if center else documents
-    return {
-        "heading": f"Around {center.title}" if center else "Map",
-        "center": center,
-        "drawn": draw(shown, edges),
-        "chosen": chosen,
-        "types": sorted({entry.content_type for entry in catalogue.entries} | {chosen.type} - {""}),
-        "groups": sorted({entry.group for entry in catalogue.entries if entry.group}, key=str.casefold),
-        "outlines": OUTLINES,
-        "address": DocumentAddresses().of,
-    }

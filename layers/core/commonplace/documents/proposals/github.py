@@ -177,10 +177,29 @@ class _PullRequest:
     def done(self) -> Proposed:
         if found := self._pull():
             return self._same(found)
-        self._check_unproposed()
+        # Somebody else, or the same caller in other words, may have proposed the same file or the same link.
+        facts = {line for line in self._asked.body.splitlines() if line.startswith(FACTS)}
+        opened = _read(Pulls, self._github.get("pulls", state="open", base=self._base, per_page="100")).root
+        for pull in opened:
+            ours = pull.head.ref.startswith(BRANCH_PREFIX) and pull.is_from(self._repository, pull.head.ref)
+            if ours and facts.intersection((pull.body or "").splitlines()):
+                hint = f"It is {pull.html_url}. Add to it there, or choose another title for something else."
+                raise Conflict("This is proposed already, and waits for its review.", hint=hint)
         if not self._make_branch():
-            self._take_up_branch()
-        return self._open()
+            # An earlier call began it: it is right if its commit says the same.
+            head = _read(Ref, self._github.get(f"git/ref/heads/{self._asked.branch}")).object.sha
+            commit = _read(Commit, self._github.get(f"git/commits/{head}"))
+            if self._trailer not in commit.message.splitlines():
+                message = "The branch of this proposal says something else."
+                raise Conflict(message, hint="Choose another key for another proposal.")
+        asked = {"title": self._asked.title, "head": self._asked.branch, "base": self._base}
+        try:
+            answer = self._github.post("pulls", asked | {"body": f"{self._asked.body}\n{self._marker}\n"})
+        except _NotThere:
+            if existing := self._pull():
+                return self._same(existing)
+            raise
+        return self._proposed(_read(Pull, answer), created=True)
 
     def _pull(self) -> Pull | None:
         """The pull request of the branch: an open one, else the newest; also when the branch is gone by now."""
@@ -190,16 +209,6 @@ class _PullRequest:
         # GitHub ignores a filter that it does not understand, so the answer is looked at.
         ours = [pull for pull in pulls if pull.is_from(self._repository, self._asked.branch)]
         return next((pull for pull in ours if pull.state == "open"), ours[0] if ours else None)
-
-    def _check_unproposed(self) -> None:
-        """Somebody else, or the same caller in other words, may have proposed the same file or the same link."""
-        facts = {line for line in self._asked.body.splitlines() if line.startswith(FACTS)}
-        opened = _read(Pulls, self._github.get("pulls", state="open", base=self._base, per_page="100")).root
-        for pull in opened:
-            ours = pull.head.ref.startswith(BRANCH_PREFIX) and pull.is_from(self._repository, pull.head.ref)
-            if ours and facts.intersection((pull.body or "").splitlines()):
-                hint = f"It is {pull.html_url}. Add to it there, or choose another title for something else."
-                raise Conflict("This is proposed already, and waits for its review.", hint=hint)
 
     def _same(self, pull: Pull) -> Proposed:
         """Reviewers may have changed the file since, so the request's fingerprint counts."""
@@ -248,24 +257,6 @@ class _PullRequest:
         hint = "Choose another title, or propose a change of that file on GitHub."
         return Conflict(f"A file stands at {self._asked.path} already.", hint=hint)
 
-    def _take_up_branch(self) -> None:
-        """What an earlier call began: right if its commit says the same. Raises Conflict."""
-        head = _read(Ref, self._github.get(f"git/ref/heads/{self._asked.branch}")).object.sha
-        commit = _read(Commit, self._github.get(f"git/commits/{head}"))
-        if self._trailer not in commit.message.splitlines():
-            message = "The branch of this proposal says something else."
-            raise Conflict(message, hint="Choose another key for another proposal.")
-
-    def _open(self) -> Proposed:
-        asked = {"title": self._asked.title, "head": self._asked.branch, "base": self._base}
-        try:
-            answer = self._github.post("pulls", asked | {"body": f"{self._asked.body}\n{self._marker}\n"})
-        except _NotThere:
-            if found := self._pull():
-                return self._same(found)
-            raise
-        return self._proposed(_read(Pull, answer), created=True)
-
     def _proposed(self, pull: Pull, *, created: bool) -> Proposed:
         return Proposed(pull.number, pull.html_url, self._asked.path, self._asked.branch, created)
 
@@ -292,22 +283,18 @@ def _explained(client: GitHubClient) -> Iterator[None]:
         raise Unavailable("GitHub does not answer now.", hint=AGAIN) from None
     except (RepositoryRefused, MalformedSecret, _NotThere, ClientError) as error:
         logger.error("proposals are not allowed", extra={"reason": _reason(error)})
-        raise _not_allowed() from None
+        raise Unavailable(
+            "This deployment is not able to open pull requests at present.",
+            retry_after_seconds=OPERATOR_SECONDS,
+            hint="Its operator can mend that: the credentials for drafts must be valid, and need write access to "
+            "contents and pull requests of the knowledge base's repository.",
+        ) from None
 
 
 def _reason(error: Exception) -> str:
     """Our own words, where there are some: those of others may quote what nobody should read."""
     ours = isinstance(error, RepositoryUnavailable | RepositoryRefused | MalformedSecret)
     return str(error) if ours else type(error).__name__
-
-
-def _not_allowed() -> Unavailable:
-    return Unavailable(
-        "This deployment is not able to open pull requests at present.",
-        retry_after_seconds=OPERATOR_SECONDS,
-        hint="Its operator can mend that: the credentials for drafts must be valid, and need write access to contents "
-        "and pull requests of the knowledge base's repository.",
-    )
 
 
 def _read(kind: type[Told], answer: Answer) -> Told:

@@ -146,19 +146,19 @@ def _proposal(
     }
     block = frontmatter({name: value for name, value in given.items() if value is not None})
     facts = {"Title": title, "Type": kind, "File": path, "Address": url, "Description": description}
+    what = "link for the library" if kind == LINK else f"draft of type {kind}"
     return Proposal(
         path=path,
         text=f"{block}\n{content}" if content else block,
         title=pull_request_title("Link" if kind == LINK else f"Draft {kind}", title),
-        body=pull_request_body(_introduction(kind), {name: fact for name, fact in facts.items() if fact}, author),
+        body=pull_request_body(
+            f"A {what}, proposed through Commonplace. It is one new file, and it is not published.",
+            {name: fact for name, fact in facts.items() if fact},
+            author,
+        ),
         branch=branch_of(title, asking.organisation, asking.subject, asking.tool, key or fingerprint, key=key),
         fingerprint=fingerprint,
     )
-
-
-def _introduction(kind: str) -> str:
-    what = "link for the library" if kind == LINK else f"draft of type {kind}"
-    return f"A {what}, proposed through Commonplace. It is one new file, and it is not published."
 
 
 def web_address(text: str) -> str:

@@ -169,7 +169,12 @@ class References:
         if found is None or url is None:
             return _broken(shown)
         if isinstance(found, Attachment) and found.media_type.startswith("image/"):
-            sizes = _dimensions(found, size)
+            # The size that the author asked for, else the picture's own: a page that knows both does not jump about.
+            width, height = found.width, found.height
+            if size:
+                asked, tall = int(size[1]), int(size[2]) if size[2] else None
+                width, height = asked, tall or (round(height * asked / width) if width and height else None)
+            sizes = "".join(f' {name}="{value}"' for name, value in (("width", width), ("height", height)) if value)
             return f'<img src="{escape(url)}" alt="{escape(shown)}"{sizes} loading="lazy" decoding="async">'
         if linked:
             return escape(shown)
@@ -190,15 +195,6 @@ def _outside(href: str) -> str | None:
         return normalizeLink(href)
     except ValueError:
         return None
-
-
-def _dimensions(picture: Attachment, size: re.Match[str] | None) -> str:
-    """The size that the author asked for, else the picture's own; a page that knows both does not jump about."""
-    width, height = picture.width, picture.height
-    if size:
-        asked, tall = int(size[1]), int(size[2]) if size[2] else None
-        width, height = asked, tall or (round(height * asked / width) if width and height else None)
-    return "".join(f' {name}="{value}"' for name, value in (("width", width), ("height", height)) if value)
 
 
 def _anchor(url: str | None, shown: str, kind: str = "") -> str:

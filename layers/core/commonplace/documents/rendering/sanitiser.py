@@ -1,7 +1,7 @@
 """The last step of every rendering: an explicit list of what HTML may hold. Whatever else an author wrote goes."""
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from html import escape, unescape
 
 import nh3
@@ -77,12 +77,28 @@ def sanitise(html: str, *, ids: Mapping[str, str], addresses: Collection[str]) -
     Images are of this host alone; relative links that the rendering did not make go. Every link gets a `rel` but those
     that the rendering made and those that lead to no host.
     """
+
+    def allowed(tag: str, name: str, value: str) -> str | None:
+        if name == "class":
+            return " ".join(word for word in value.split() if _is_class(tag, word)) or None
+        if name in ("id", "name"):
+            if name == "id" and ids.get(value) == tag:
+                return value
+            return RAW_ID_PREFIX + value if _RAW_ID.match(value) else None
+        if tag == "img" and name == "src":
+            return value if value in addresses else None
+        if name == "href":
+            return _WEB.sub(lambda found: f"{found[1].lower()}://", _IGNORED.sub("", value), 1)
+        if name in ("width", "height", "colspan", "rowspan", "span", "start", "value"):
+            return value if value.isascii() and value.isdigit() and len(value) <= 4 else None
+        return value
+
     clean = nh3.clean(
         html,
         tags=set(TAGS),
         clean_content_tags=set(CONTENT_GOES_TOO),
         attributes=ATTRIBUTES,
-        attribute_filter=_filter(ids, addresses),
+        attribute_filter=allowed,
         tag_attribute_values=VALUES,
         url_schemes=SCHEMES,
         url_relative=lambda url: url if url.startswith("#") or url in addresses else None,
@@ -104,25 +120,6 @@ def _shown_image(found: re.Match[str]) -> str:
         return found[0]
     alt = _ALT.search(found[1])
     return escape(unescape(alt[1])) if alt else ""
-
-
-def _filter(ids: Mapping[str, str], addresses: Collection[str]) -> Callable[[str, str, str], str | None]:
-    def allowed(tag: str, name: str, value: str) -> str | None:
-        if name == "class":
-            return " ".join(word for word in value.split() if _is_class(tag, word)) or None
-        if name in ("id", "name"):
-            if name == "id" and ids.get(value) == tag:
-                return value
-            return RAW_ID_PREFIX + value if _RAW_ID.match(value) else None
-        if tag == "img" and name == "src":
-            return value if value in addresses else None
-        if name == "href":
-            return _WEB.sub(lambda found: f"{found[1].lower()}://", _IGNORED.sub("", value), 1)
-        if name in ("width", "height", "colspan", "rowspan", "span", "start", "value"):
-            return value if value.isascii() and value.isdigit() and len(value) <= 4 else None
-        return value
-
-    return allowed
 
 
 def _is_class(tag: str, word: str) -> bool:

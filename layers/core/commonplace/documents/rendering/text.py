@@ -90,14 +90,26 @@ class _Text:
     def html(self, fragment: str | None = None) -> str | None:
         """All of it, or the section or block that the fragment names; None when there is none."""
         if not self._embedded:
-            self._drop_title()
+            # The page shows the document's title already.
+            tokens = self._tokens
+            if len(tokens) > 2 and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
+                written = " ".join(plain(tokens[1].children).split()).casefold()
+                if written == " ".join(self.entry.title.split()).casefold():
+                    del tokens[:3]
         elif fragment is not None:
             self._tokens = slice_of(self._tokens, fragment)
             if not self._tokens:
                 return None
         self._tokens = open_callouts(self._tokens)
         self._tokens = list(self._led())
-        self._settle_fragments()
+        # Links into the same document lead to its headings, however their fragment is written.
+        own = self._references.document_url(self.entry, None) if self._embedded else ""
+        for token in self._tokens:
+            for child in token.children or ():
+                href = child.attrs.get("href")
+                if child.type == "link_open" and isinstance(href, str) and href.startswith("#"):
+                    child.attrs["href"] = address = own + self.page.anchors.lead(href)
+                    self.page.addresses.add(address)
         parser = _parser()
         html: str = parser.renderer.render(self._tokens, parser.options, self._env)
         if "footnotes" in self._env:
@@ -107,14 +119,6 @@ class _Text:
     @property
     def _embedded(self) -> bool:
         return len(self.above) > 1
-
-    def _drop_title(self) -> None:
-        """The heading that only repeats the document's title: the page has it already."""
-        tokens = self._tokens
-        if len(tokens) > 2 and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
-            written = " ".join(plain(tokens[1].children).split()).casefold()
-            if written == " ".join(self.entry.title.split()).casefold():
-                del tokens[:3]
 
     def _led(self) -> Iterator[Token]:
         """The tokens with links, embeds, anchors and heading levels put in place."""
@@ -223,16 +227,6 @@ class _Text:
             self.headings.append(Heading(int(token.tag[1]), name, text))
         label = f'<a class="anchor" href="#{escape(name)}" aria-label="Link to this section">#</a>'
         inline.children.append(Token("html_inline", "", 0, content=label))
-
-    def _settle_fragments(self) -> None:
-        """Links into the same document lead to its headings, however their fragment is written."""
-        own = self._references.document_url(self.entry, None) if self._embedded else ""
-        for token in self._tokens:
-            for child in token.children or ():
-                href = child.attrs.get("href")
-                if child.type == "link_open" and isinstance(href, str) and href.startswith("#"):
-                    child.attrs["href"] = address = own + self.page.anchors.lead(href)
-                    self.page.addresses.add(address)
 
 
 @cache

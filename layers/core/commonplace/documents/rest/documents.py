@@ -12,7 +12,6 @@ from starlette.responses import Response
 from commonplace.documents.content.document import Entry, reference
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.filter_values import unknown
-from commonplace.documents.content.graph import AuthoredLink
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.rest import examples, models
 from commonplace.documents.rest.examples import answers
@@ -56,24 +55,26 @@ async def list_entries(request: Request, asked: Annotated[Listing, Query()]) -> 
     """
     using = services(request)
     edition = using.library.edition()
-    page = using.pages.page(edition.etag, ("entries", asked.query()), lambda: _list(using, edition.catalogue, asked))
+
+    def build() -> Page:
+        selection = asked.selection(edition.catalogue)
+        matching = edition.catalogue.select(selection, asked.sort)
+        window = matching[asked.offset : asked.offset + asked.limit]
+        if asked.body:
+            # No more are read than can be shown.
+            window = fitting(window, lambda entry: entry.size)
+        shown = leading(_listed(using, asked, window))
+        total = len(matching)
+        told = models.EntryList(entries=shown, total=total, limit=asked.limit, offset=asked.offset)
+        if hints := unknown(edition.catalogue, selection.filters):
+            told.hints = hints
+        links = link_header(
+            f"{API}/entries", asked, limit=asked.limit, offset=asked.offset, shown=len(shown), total=total
+        )
+        return Page.of(told.to_json(), headers=links)
+
+    page = using.pages.page(edition.etag, ("entries", asked.query()), build)
     return page.answer(request)
-
-
-def _list(using: Services, catalogue: Catalogue, asked: Listing) -> Page:
-    selection = asked.selection(catalogue)
-    matching = catalogue.select(selection, asked.sort)
-    window = matching[asked.offset : asked.offset + asked.limit]
-    if asked.body:
-        # No more are read than can be shown.
-        window = fitting(window, lambda entry: entry.size)
-    shown = leading(_listed(using, asked, window))
-    total = len(matching)
-    told = models.EntryList(entries=shown, total=total, limit=asked.limit, offset=asked.offset)
-    if hints := unknown(catalogue, selection.filters):
-        told.hints = hints
-    links = link_header(f"{API}/entries", asked, limit=asked.limit, offset=asked.offset, shown=len(shown), total=total)
-    return Page.of(told.to_json(), headers=links)
 
 
 def _listed(using: Services, asked: Listing, window: Sequence[Entry]) -> Iterator[models.ListedEntry]:
@@ -164,10 +165,18 @@ async def get_entry(
     edition = using.library.edition()
     entry, renamed = _resolve(edition.catalogue, content_type, document_id)
     if form == "html":
-        page = using.pages.page(
-            edition.etag, ("html", entry.ref, str(renamed)), lambda: _rendered(using, entry, renamed)
-        )
-        return page.answer(request)
+
+        def build() -> Page:
+            found, stored = _open(using, lambda catalogue: catalogue.manifest.by_ref.get(entry.ref))
+            document = json.loads(stored.body)
+            rendered = using.renderer.render(found, document.pop("content"))
+            headings = [{"level": each.level, "id": each.id, "text": each.text} for each in rendered.headings]
+            body = _outside(computed(using, found)) | document
+            body |= {"html": rendered.html, "headings": headings, "truncated": rendered.truncated}
+            place = {"content-location": f"{models.entry_url(found)}?format=html"} if renamed else {}
+            return Page.of(encode(body), headers=place)
+
+        return using.pages.page(edition.etag, ("html", entry.ref, str(renamed)), build).answer(request)
     return _document(
         request, using, entry, lambda catalogue: resolve(catalogue, content_type, document_id), canonical=not renamed
     )
@@ -186,62 +195,50 @@ async def get_entry_links(request: Request, content_type: PathType, document_id:
     using = services(request)
     edition = using.library.edition()
     entry = resolve(edition.catalogue, content_type, document_id)
-    return using.pages.page(edition.etag, ("links", entry.ref), lambda: _links(using, entry)).answer(request)
 
+    def build() -> Page:
+        graph = using.library.graph()
+        catalogue = using.library.edition().catalogue
+        by_ref = catalogue.manifest.by_ref
+        links: list[models.WrittenLink] = []
+        for link in graph.authored.get(entry.path, ()):
+            document = catalogue.manifest.by_path.get(link.path or "")
+            attachment = catalogue.attachment_at(link.path or "")
+            url = None
+            if document:
+                url = using.addresses.of(document) + fragment_of(link.fragment)
+            elif attachment:
+                url = using.addresses.of_attachment(attachment) + place_in_file(link.fragment)
+            links.append(
+                models.WrittenLink(
+                    written=link.written,
+                    kind=link.kind,
+                    text=link.text,
+                    line=link.line,
+                    field=link.field,
+                    ref=document.ref if document else None,
+                    attachment=attachment.name if attachment else None,
+                    url=url,
+                )
+            )
+        out, back = (
+            [models.Pointer.at(using.addresses, found) for node in nodes if (found := by_ref.get(node.ref))]
+            for nodes in (graph.out(entry.ref), graph.back(entry.ref))
+        )
+        broken = [models.BrokenLink.of(link) for link in graph.broken_of(entry.ref)]
+        told = models.EntryLinks(
+            ref=entry.ref,
+            links=leading(links, LINKS_BYTES),
+            out=leading(out, LINKS_BYTES),
+            back=leading(back, LINKS_BYTES),
+            broken=leading(broken, LINKS_BYTES),
+            truncated=False,
+        )
+        pairs = ((told.links, links), (told.out, out), (told.back, back), (told.broken, broken))
+        told.truncated = any(len(shown) < len(found) for shown, found in pairs)
+        return Page.of(told.to_json())
 
-def _rendered(using: Services, entry: Entry, renamed: bool) -> Page:
-    entry, stored = _open(using, lambda catalogue: catalogue.manifest.by_ref.get(entry.ref))
-    document = json.loads(stored.body)
-    rendered = using.renderer.render(entry, document.pop("content"))
-    headings = [{"level": each.level, "id": each.id, "text": each.text} for each in rendered.headings]
-    told = _outside(computed(using, entry)) | document
-    told |= {"html": rendered.html, "headings": headings, "truncated": rendered.truncated}
-    return Page.of(
-        encode(told), headers={"content-location": f"{models.entry_url(entry)}?format=html"} if renamed else {}
-    )
-
-
-def _links(using: Services, entry: Entry) -> Page:
-    graph = using.library.graph()
-    catalogue = using.library.edition().catalogue
-    by_ref = catalogue.manifest.by_ref
-    links = [_written(using, catalogue, link) for link in graph.authored.get(entry.path, ())]
-    out, back = (
-        [models.Pointer.at(using.addresses, found) for node in nodes if (found := by_ref.get(node.ref))]
-        for nodes in (graph.out(entry.ref), graph.back(entry.ref))
-    )
-    broken = [models.BrokenLink.of(link) for link in graph.broken_of(entry.ref)]
-    told = models.EntryLinks(
-        ref=entry.ref,
-        links=leading(links, LINKS_BYTES),
-        out=leading(out, LINKS_BYTES),
-        back=leading(back, LINKS_BYTES),
-        broken=leading(broken, LINKS_BYTES),
-        truncated=False,
-    )
-    pairs = ((told.links, links), (told.out, out), (told.back, back), (told.broken, broken))
-    told.truncated = any(len(shown) < len(found) for shown, found in pairs)
-    return Page.of(told.to_json())
-
-
-def _written(using: Services, catalogue: Catalogue, link: AuthoredLink) -> models.WrittenLink:
-    document = catalogue.manifest.by_path.get(link.path or "")
-    attachment = catalogue.attachment_at(link.path or "")
-    url = None
-    if document:
-        url = using.addresses.of(document) + fragment_of(link.fragment)
-    elif attachment:
-        url = using.addresses.of_attachment(attachment) + place_in_file(link.fragment)
-    return models.WrittenLink(
-        written=link.written,
-        kind=link.kind,
-        text=link.text,
-        line=link.line,
-        field=link.field,
-        ref=document.ref if document else None,
-        attachment=attachment.name if attachment else None,
-        url=url,
-    )
+    return using.pages.page(edition.etag, ("links", entry.ref), build).answer(request)
 
 
 def resolve(catalogue: Catalogue, content_type: str, document_id: str) -> Entry:

@@ -16,7 +16,7 @@ from commonplace.documents.rest import examples, models
 from commonplace.documents.rest.documents import resolve
 from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Counting, Place, link_header
-from commonplace.documents.rest.services import Services, services
+from commonplace.documents.rest.services import services
 from commonplace.documents.views import group, release
 from commonplace.kernel.errors import NotFound
 from commonplace.web.representations import API, PAGE_BYTES, Page
@@ -36,33 +36,31 @@ async def get_graph(request: Request, asked: Annotated[Place, Query()]) -> Respo
     """All links between published documents, or those near one document. Links of a document to itself are left out."""
     using = services(request)
     edition = using.library.edition()
-    around = _start(edition.catalogue, asked.around) if asked.around else None
+    around: DocumentRef | None = None
+    if asked.around:
+        content_type, slash, document_id = asked.around.partition("/")
+        if not slash:
+            raise NotFound("There is no such document.", hint="Name it as contentType/id.")
+        around = resolve(edition.catalogue, content_type, document_id).ref
     key = ("graph", around or "", str(asked.depth) if around else "")
-    page = using.pages.page(edition.etag, key, lambda: _graph(using, around, asked.depth))
+
+    def build() -> Page:
+        graph = using.library.graph()
+        wanted = graph.neighbourhood(around, asked.depth) if around else graph
+        nodes = leading((models.GraphNode.at(using.addresses, node) for node in wanted.nodes), PAGE_BYTES // 2)
+        kept = {node.ref for node in nodes}
+        inside = (edge for edge in wanted.edges if edge.source in kept and edge.target in kept)
+        links = leading(map(models.GraphLink.of, inside), PAGE_BYTES // 2)
+        told = models.Graph(
+            nodes=nodes,
+            links=links,
+            total=models.GraphTotal(nodes=len(wanted.nodes), links=len(wanted.edges)),
+            truncated=len(nodes) < len(wanted.nodes) or len(links) < len(wanted.edges),
+        )
+        return Page.of(told.to_json())
+
+    page = using.pages.page(edition.etag, key, build)
     return page.answer(request)
-
-
-def _start(catalogue: Catalogue, around: str) -> DocumentRef:
-    content_type, slash, document_id = around.partition("/")
-    if not slash:
-        raise NotFound("There is no such document.", hint="Name it as contentType/id.")
-    return resolve(catalogue, content_type, document_id).ref
-
-
-def _graph(using: Services, around: DocumentRef | None, depth: int) -> Page:
-    graph = using.library.graph()
-    wanted = graph.neighbourhood(around, depth) if around else graph
-    nodes = leading((models.GraphNode.at(using.addresses, node) for node in wanted.nodes), PAGE_BYTES // 2)
-    kept = {node.ref for node in nodes}
-    inside = (edge for edge in wanted.edges if edge.source in kept and edge.target in kept)
-    links = leading(map(models.GraphLink.of, inside), PAGE_BYTES // 2)
-    told = models.Graph(
-        nodes=nodes,
-        links=links,
-        total=models.GraphTotal(nodes=len(wanted.nodes), links=len(wanted.edges)),
-        truncated=len(nodes) < len(wanted.nodes) or len(links) < len(wanted.edges),
-    )
-    return Page.of(told.to_json())
 
 
 @router.get(
@@ -74,7 +72,13 @@ def _graph(using: Services, around: DocumentRef | None, depth: int) -> Page:
 )
 async def list_groups(request: Request, asked: Annotated[Counting, Query()]) -> Response:
     """Every group that documents name, that has a page, or that has a folder under `docs/`."""
-    return _counted(request, asked, models.GroupList, facets.groups, _group)
+    return _counted(
+        request,
+        asked,
+        models.GroupList,
+        facets.groups,
+        lambda facet, addresses: models.Group.model_validate(group(facet, addresses)),
+    )
 
 
 @router.get(
@@ -86,7 +90,13 @@ async def list_groups(request: Request, asked: Annotated[Counting, Query()]) -> 
 )
 async def list_releases(request: Request, asked: Annotated[Counting, Query()]) -> Response:
     """Every release that documents name or that has a page. An empty list means that there is none."""
-    return _counted(request, asked, models.ReleaseList, facets.releases, _release)
+    return _counted(
+        request,
+        asked,
+        models.ReleaseList,
+        facets.releases,
+        lambda facet, addresses: models.Release.model_validate(release(facet, addresses)),
+    )
 
 
 @router.get(
@@ -123,14 +133,6 @@ def _counted(
         return Page.of(told.to_json(), headers=links)
 
     return using.pages.page(edition.etag, (name, asked.query()), build).answer(request)
-
-
-def _group(facet: Facet, addresses: DocumentAddresses) -> models.Group:
-    return models.Group.model_validate(group(facet, addresses))
-
-
-def _release(facet: Facet, addresses: DocumentAddresses) -> models.Release:
-    return models.Release.model_validate(release(facet, addresses))
 
 
 def _tag(facet: Facet, addresses: DocumentAddresses) -> models.Tag:

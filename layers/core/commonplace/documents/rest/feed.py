@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from commonplace.documents.content.document import Entry
-from commonplace.documents.content.document_index import Catalogue, Selection
+from commonplace.documents.content.document_index import Selection
 from commonplace.documents.content.filter_values import unknown
 from commonplace.documents.rest import examples, models
 from commonplace.documents.rest.examples import answers
@@ -51,31 +51,31 @@ async def get_feed(request: Request, asked: Annotated[Feed, Query()]) -> Respons
     using = services(request)
     edition = using.library.edition()
     key = ("feed", asked.query())
-    return using.pages.page(edition.etag, key, lambda: _feed(using, edition.catalogue, asked)).answer(request)
 
+    def build() -> Page:
+        host = using.site.base_url
+        wanted = asked.filters(edition.catalogue)
+        latest = edition.catalogue.select(Selection(wanted), "-updated")
+        shown = latest[asked.offset : asked.offset + asked.limit]
+        stored = using.library.documents(shown)
+        items = (_item(using, entry, found) if found else None for entry, found in zip(shown, stored, strict=True))
+        taken = fitting(items, lambda item: json_bytes(item) if item else 0)
+        told = models.JsonFeed(
+            version=FEED_VERSION,
+            title=using.site.name,
+            home_page_url=f"{host}/",
+            feed_url=_address(host, asked),
+            description=f"What changed last in {using.site.name}.",
+            items=[item for item in taken if item],
+        )
+        if hints := unknown(edition.catalogue, wanted):
+            told.commonplace = models.FeedNotes(hints=hints)
+        following = asked.offset + len(taken)
+        if following < len(latest):
+            told.next_url = _address(host, asked.model_copy(update={"offset": following}))
+        return Page.of(told.to_json(), FEED_JSON)
 
-def _feed(using: Services, catalogue: Catalogue, asked: Feed) -> Page:
-    host = using.site.base_url
-    wanted = asked.filters(catalogue)
-    latest = catalogue.select(Selection(wanted), "-updated")
-    shown = latest[asked.offset : asked.offset + asked.limit]
-    stored = using.library.documents(shown)
-    items = (_item(using, entry, found) if found else None for entry, found in zip(shown, stored, strict=True))
-    taken = fitting(items, lambda item: json_bytes(item) if item else 0)
-    told = models.JsonFeed(
-        version=FEED_VERSION,
-        title=using.site.name,
-        home_page_url=f"{host}/",
-        feed_url=_address(host, asked),
-        description=f"What changed last in {using.site.name}.",
-        items=[item for item in taken if item],
-    )
-    if hints := unknown(catalogue, wanted):
-        told.commonplace = models.FeedNotes(hints=hints)
-    following = asked.offset + len(taken)
-    if following < len(latest):
-        told.next_url = _address(host, asked.model_copy(update={"offset": following}))
-    return Page.of(told.to_json(), FEED_JSON)
+    return using.pages.page(edition.etag, key, build).answer(request)
 
 
 def _address(host: str, asked: Feed) -> str:
@@ -86,22 +86,19 @@ def _address(host: str, asked: Feed) -> str:
 def _item(using: Services, entry: Entry, stored: StoredObject) -> models.FeedItem:
     document = json.loads(stored.body)
     address = f"{using.site.base_url}{models.entry_url(entry)}"
+    text = visible(document["content"])
+    if len(text) > MAX_TEXT_CHARACTERS:
+        text = f"{text[:MAX_TEXT_CHARACTERS]}\n\n(This text is cut here. The whole of it: {address}.md)\n"
     item = {
         "id": address,
         "url": using.addresses.of(entry),
         "external_url": entry.url,
         "title": entry.title,
         "summary": entry.description,
-        "content_text": _text(visible(document["content"]), f"{address}.md"),
+        "content_text": text,
         "date_published": f"{entry.date}T00:00:00Z" if entry.date and len(entry.date) == 10 else None,
         "date_modified": moment(entry.updated_at),
         "authors": [{"name": name} for name in entry.author] or None,
         "tags": entry.tags or None,
     }
     return models.FeedItem.model_validate({name: value for name, value in item.items() if value is not None})
-
-
-def _text(content: str, whole: str) -> str:
-    if len(content) <= MAX_TEXT_CHARACTERS:
-        return content
-    return f"{content[:MAX_TEXT_CHARACTERS]}\n\n(This text is cut here. The whole of it: {whole})\n"

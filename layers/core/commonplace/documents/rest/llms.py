@@ -61,7 +61,21 @@ async def get_llms_full_text(request: Request) -> Response:
     """The whole library in one file. Bodies are as authored, but for their comments."""
     using = services(request)
     edition = using.library.edition()
-    return using.pages.page(edition.etag, ("llms-full",), lambda: _everything(using, edition)).answer(request)
+
+    def build() -> Page:
+        entries = sorted(edition.catalogue.entries, key=lambda entry: _type_order(entry.content_type))
+        chosen = list(_affordable(entries))
+        stored = using.library.documents(chosen)
+        written = (
+            _text(using.addresses.of(entry), entry, found) for entry, found in zip(chosen, stored, strict=True) if found
+        )
+        texts = fitting(written, len)
+        head = f"# {using.site.name}\n\n> {len(entries)} published documents, as Markdown.\n".encode()
+        left_out = len(entries) - len(texts)
+        notice = _notice(left_out, f"{using.site.base_url}{API}/llms.txt") if left_out else b""
+        return Page.of(head + b"".join(texts) + notice, TEXT)
+
+    return using.pages.page(edition.etag, ("llms-full",), build).answer(request)
 
 
 def _map(using: Services, edition: Edition) -> Page:
@@ -96,20 +110,6 @@ def _map_lines(entries: Iterable[Entry], using: Services) -> Iterator[bytes]:
             title = _one_line(entry.title).replace("[", "\\[").replace("]", "\\]")
             text = f"{using.site.base_url}{entry_url(entry)}.md"
             yield f"- [{title}]({using.addresses.of(entry)}){told} ([Markdown]({text}))\n".encode()
-
-
-def _everything(using: Services, edition: Edition) -> Page:
-    entries = sorted(edition.catalogue.entries, key=lambda entry: _type_order(entry.content_type))
-    chosen = list(_affordable(entries))
-    stored = using.library.documents(chosen)
-    written = (
-        _text(using.addresses.of(entry), entry, found) for entry, found in zip(chosen, stored, strict=True) if found
-    )
-    texts = fitting(written, len)
-    head = f"# {using.site.name}\n\n> {len(entries)} published documents, as Markdown.\n".encode()
-    left_out = len(entries) - len(texts)
-    notice = _notice(left_out, f"{using.site.base_url}{API}/llms.txt") if left_out else b""
-    return Page.of(head + b"".join(texts) + notice, TEXT)
 
 
 def _affordable(entries: Iterable[Entry]) -> Iterator[Entry]:

@@ -8,7 +8,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from commonplace.documents import findings
-from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.filter_values import unknown
 from commonplace.documents.content.intents import Listing
 from commonplace.documents.rest import cursors, examples, hits, models
@@ -59,7 +58,20 @@ async def search(request: Request, asked: Annotated[Question, Query()]) -> Respo
 def _search(request: Request, asked: Question) -> Response:
     using = services(request)
     catalogue = using.library.edition().catalogue
-    wanted = _request(asked, catalogue)
+    # No spares where a page ends as the next begins, nor where it is explained which results are shown.
+    exactly = asked.mode == "lexical" or asked.explain
+    limit = asked.limit if exactly else findings.with_spares(asked.limit)
+    wanted = SearchRequest(
+        asked.q,
+        asked.filters(catalogue),
+        limit,
+        mode=asked.mode,
+        rerank=asked.rerank,
+        collapse=asked.collapse,
+        documents=asked.documents,
+        explain=asked.explain,
+        expect=RecordId(asked.expect) if asked.expect is not None else None,
+    )
     intent = findings.intent(catalogue, wanted)
     asked.check(listed=isinstance(intent, Listing))
     if asked.cursor is not None:
@@ -84,23 +96,6 @@ def _search(request: Request, asked: Question) -> Response:
     return Response(body, media_type=JSON, headers=headers)
 
 
-def _request(asked: Question, catalogue: Catalogue) -> SearchRequest:
-    # No spares where a page ends as the next begins, nor where it is explained which results are shown.
-    exactly = asked.mode == "lexical" or asked.explain
-    limit = asked.limit if exactly else findings.with_spares(asked.limit)
-    return SearchRequest(
-        asked.q,
-        asked.filters(catalogue),
-        limit,
-        mode=asked.mode,
-        rerank=asked.rerank,
-        collapse=asked.collapse,
-        documents=asked.documents,
-        explain=asked.explain,
-        expect=RecordId(asked.expect) if asked.expect is not None else None,
-    )
-
-
 def _check_operator(request: Request, explanations: Explanations) -> None:
     """Raises Unauthorized or Forbidden unless this caller may have a search explained: an explanation names what is in
     the index, and costs several queries. Where no key is configured, nobody has one."""
@@ -111,15 +106,11 @@ def _check_operator(request: Request, explanations: Explanations) -> None:
             "Explanations are not open to anybody here.",
             hint="Operators make a key and deploy its hash as operatorKeyHash.",
         )
-    key = _bearer(request)
+    scheme, _, given = request.headers.get("authorization", "").partition(" ")
+    key = given.strip() or None if scheme.casefold() == "bearer" else None
     if key is None:
         hint = "Send the operators' key as `Authorization: Bearer KEY`."
         raise Unauthorized("Explanations are for operators.", hint=hint)
     if not is_operators_key(key, explanations.operator_key_hash):
         hint = "A key that was lost is replaced: make a new one and deploy its hash as operatorKeyHash."
         raise Unauthorized("This is not the operators' key.", hint=hint)
-
-
-def _bearer(request: Request) -> str | None:
-    scheme, _, key = request.headers.get("authorization", "").partition(" ")
-    return key.strip() or None if scheme.casefold() == "bearer" else None

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from commonplace import __version__
 from commonplace.documents.addresses import DocumentAddresses
-from commonplace.documents.content.document import Attachment, Entry
+from commonplace.documents.content.document import Entry
 from commonplace.documents.content.library import Edition
 from commonplace.documents.rest import examples, models
 from commonplace.documents.rest.examples import answers
@@ -49,32 +49,37 @@ async def get_manifest(request: Request, asked: Annotated[Inventory, Query()]) -
     """All that is published at one commit: for static builds and mirrors that fetch only what has changed."""
     using = services(request)
     edition = using.library.edition()
-    page = using.pages.page(edition.etag, ("manifest", asked.query()), lambda: _manifest(using, edition, asked))
+
+    def build() -> Page:
+        manifest = edition.manifest
+        window = manifest.documents[asked.offset : asked.offset + asked.limit]
+        documents = leading((_document(using, entry) for entry in window), PAGE_BYTES * 3 // 4)
+        urls = DocumentAddresses()
+        files = (
+            models.ManifestAttachment.model_validate(vars(one) | {"url": urls.of_attachment(one)})
+            for one in manifest.attachments
+        )
+        attachments = leading(files, PAGE_BYTES // 4)
+        total, shown = len(manifest.documents), len(documents)
+        told = models.Manifest(
+            schema_version=manifest.schema_version,
+            repository=manifest.repository or None,
+            branch=manifest.branch or None,
+            commit_sha=manifest.commit_sha or None,
+            synced_at=in_utc(manifest.synced_at) if edition.etag else None,
+            documents=documents,
+            total=total,
+            attachments=attachments,
+            attachments_total=len(manifest.attachments),
+            limit=asked.limit,
+            offset=asked.offset,
+            truncated=asked.offset + shown < total or len(attachments) < len(manifest.attachments),
+        )
+        links = link_header(f"{API}/manifest", asked, limit=asked.limit, offset=asked.offset, shown=shown, total=total)
+        return Page.of(told.to_json(), headers=links)
+
+    page = using.pages.page(edition.etag, ("manifest", asked.query()), build)
     return page.answer(request)
-
-
-def _manifest(using: Services, edition: Edition, asked: Inventory) -> Page:
-    manifest = edition.manifest
-    window = manifest.documents[asked.offset : asked.offset + asked.limit]
-    documents = leading((_document(using, entry) for entry in window), PAGE_BYTES * 3 // 4)
-    attachments = leading(map(_attachment, manifest.attachments), PAGE_BYTES // 4)
-    total, shown = len(manifest.documents), len(documents)
-    told = models.Manifest(
-        schema_version=manifest.schema_version,
-        repository=manifest.repository or None,
-        branch=manifest.branch or None,
-        commit_sha=manifest.commit_sha or None,
-        synced_at=in_utc(manifest.synced_at) if edition.etag else None,
-        documents=documents,
-        total=total,
-        attachments=attachments,
-        attachments_total=len(manifest.attachments),
-        limit=asked.limit,
-        offset=asked.offset,
-        truncated=asked.offset + shown < total or len(attachments) < len(manifest.attachments),
-    )
-    links = link_header(f"{API}/manifest", asked, limit=asked.limit, offset=asked.offset, shown=shown, total=total)
-    return Page.of(told.to_json(), headers=links)
 
 
 def _document(using: Services, entry: Entry) -> models.ManifestDocument:
@@ -86,11 +91,6 @@ def _document(using: Services, entry: Entry) -> models.ManifestDocument:
         "document_url": using.addresses.of(entry),
     }
     return models.ManifestDocument.model_validate(vars(entry) | told)
-
-
-def _attachment(attachment: Attachment) -> models.ManifestAttachment:
-    url = DocumentAddresses().of_attachment(attachment)
-    return models.ManifestAttachment.model_validate(vars(attachment) | {"url": url})
 
 
 @router.get(

@@ -365,9 +365,25 @@ class Publisher:
             else self.before.known.pages.get(path, ReadPage())
             for path in prepared.members
         }
-        publication.links = self._authored(prepared)
+        graph = self.before.graph
+        written_before = graph.authored if graph else {}
+        publication.links = {
+            path: prepared.readings[path].fields.links
+            if path in prepared.readings
+            else [link.link() for link in written_before.get(path, ())]
+            for path in prepared.members
+        }
         publication.graph, linked = build_graph(publication.entries, publication.links, self.plan.others)
-        self._attach(publication, {self.logo: (), **linked} if self.logo else linked)
+        attached_before = self.before.manifest.attachments if self.before.manifest else []
+        items = wanted(
+            {self.logo: (), **linked} if self.logo else linked, self.files, attached_before, self.holdings.attachments
+        )
+        for item, result in zip(items, self.parallel.map(self._store_attachment, items), strict=True):
+            if result:
+                publication.attachments.append(result)
+            else:
+                publication.pending += 1
+                publication.skipped.append(Skipped(item.path, "the attachment could not be fetched"))
         return publication
 
     def switch(self, publication: Publication, pipeline: str, refs: Mapping[str, DocumentRef]) -> None:
@@ -376,24 +392,8 @@ class Publisher:
         graph_key = f"{GRAPH_PREFIX}{hashlib.sha256(graph).hexdigest()[:32]}.json"
         if graph_key not in self.holdings.graphs:
             self.objects.put(graph_key, graph)
-        manifest = self._manifest(publication, pipeline, refs, graph_key)
-        self._put(MANIFEST_KEY, manifest.to_json(), self.before.manifest_etag)
-        self._remove_stale(manifest)
-
-    def _remove_stale(self, manifest: Manifest) -> None:
-        """Deletes every object that the manifest does not own, and the staged bytes."""
-        owned = {entry.key for entry in manifest.documents} | {raw_key(entry.path) for entry in manifest.documents}
-        owned |= {item.key for item in manifest.attachments} | {manifest.graph_key or ""}
-        held = {*self.holdings.content, *self.holdings.raw, *self.holdings.attachments, *self.holdings.graphs}
-        staged = {f"{STAGED_PREFIX}{blob_sha}" for blob_sha in self.holdings.staged}
-        if stale := sorted((held - owned) | staged):
-            self.objects.delete(stale)
-
-    def _manifest(
-        self, publication: Publication, pipeline: str, refs: Mapping[str, DocumentRef], graph_key: str
-    ) -> Manifest:
         blobs = {entry.path: entry.blob_sha for entry in publication.entries}
-        return Manifest(
+        manifest = Manifest(
             pipeline=pipeline,
             repository=self.source.repository,
             branch=self.repository.branch,
@@ -406,6 +406,14 @@ class Publisher:
             graph_key=graph_key,
             pending=publication.pending,
         )
+        self._put(MANIFEST_KEY, manifest.to_json(), self.before.manifest_etag)
+        # Every object that the manifest does not own goes, and so do the staged bytes.
+        owned = {entry.key for entry in manifest.documents} | {raw_key(entry.path) for entry in manifest.documents}
+        owned |= {item.key for item in manifest.attachments} | {manifest.graph_key or ""}
+        held = {*self.holdings.content, *self.holdings.raw, *self.holdings.attachments, *self.holdings.graphs}
+        staged = {f"{STAGED_PREFIX}{blob_sha}" for blob_sha in self.holdings.staged}
+        if stale := sorted((held - owned) | staged):
+            self.objects.delete(stale)
 
     def _read(self, member: Member) -> Reading | Unread:
         raw = self._bytes(member.blob_sha)
@@ -447,17 +455,19 @@ class Publisher:
         earlier = self._earlier(path)
         return earlier is None or earlier.blob_sha != blob_sha or earlier.updated_at is None
 
-    def _updated_at(self, prepared: "Prepared", path: str) -> datetime | None:
-        if path in prepared.dates:
-            return prepared.dates[path]
-        earlier = self._earlier(path)
-        same = earlier and earlier.blob_sha == prepared.readings[path].blob_sha
-        return earlier.updated_at if earlier and same else None
-
     def _store(self, prepared: "Prepared", path: str) -> Entry | None:
         """Return the entry of the document that was written; None for one that cannot be."""
         try:
-            return self._stored(prepared, path)
+            reading = prepared.readings[path]
+            ref = prepared.naming.refs[path]
+            earlier = self._earlier(path)
+            same = earlier and earlier.blob_sha == reading.blob_sha
+            updated_at = prepared.dates.get(path, earlier.updated_at if earlier and same else None)
+            document = compose(reading, ref, self.source, updated_at)
+            key = content_key(document.content_type, document.id)
+            raw_etag = self.objects.put(raw_key(path), reading.raw, media_type="text/markdown; charset=utf-8")
+            etag = self._put(key, document.to_json(), self.holdings.content.get(key))
+            return entry_of(document, etag=etag, raw_etag=raw_etag, size=len(reading.raw))
         except _OF_ONE_FILE as error:
             logger.warning("a file could not be stored", extra={"error": type(error).__name__})
             return None
@@ -465,41 +475,12 @@ class Publisher:
             error.add_note(path)
             raise
 
-    def _stored(self, prepared: "Prepared", path: str) -> Entry:
-        reading = prepared.readings[path]
-        ref = prepared.naming.refs[path]
-        document = compose(reading, ref, self.source, self._updated_at(prepared, path))
-        key = content_key(document.content_type, document.id)
-        raw_etag = self.objects.put(raw_key(path), reading.raw, media_type="text/markdown; charset=utf-8")
-        etag = self._put(key, document.to_json(), self.holdings.content.get(key))
-        return entry_of(document, etag=etag, raw_etag=raw_etag, size=len(reading.raw))
-
     def _put(self, key: str, body: bytes, expected_etag: str | None) -> str:
         """Fenced: an overtaken run stops here instead of undoing a newer one."""
         try:
             return self.objects.put(key, body, if_match=expected_etag, if_absent=expected_etag is None)
         except PreconditionFailed as error:
             raise LeaseHeld("another run is publishing") from error
-
-    def _authored(self, prepared: "Prepared") -> dict[str, Sequence[Link]]:
-        graph = self.before.graph
-        earlier = graph.authored if graph else {}
-        return {
-            path: prepared.readings[path].fields.links
-            if path in prepared.readings
-            else [link.link() for link in earlier.get(path, ())]
-            for path in prepared.members
-        }
-
-    def _attach(self, publication: Publication, linked: Mapping[str, Iterable[str]]) -> None:
-        earlier = self.before.manifest.attachments if self.before.manifest else []
-        items = wanted(linked, self.files, earlier, self.holdings.attachments)
-        for item, result in zip(items, self.parallel.map(self._store_attachment, items), strict=True):
-            if result:
-                publication.attachments.append(result)
-            else:
-                publication.pending += 1
-                publication.skipped.append(Skipped(item.path, "the attachment could not be fetched"))
 
     def _store_attachment(self, item: Wanted) -> Attachment | None:
         if item.before:

@@ -178,7 +178,20 @@ def report_of(
     exclusions: Exclusions,
     misplaced: Sequence[str] = (),
 ) -> Report:
-    found = find(_tree(publication, plan, misplaced), exclusions)
+    # What is served is judged as it stands in the tree: a last good version is not that.
+    skipped = {item.path: Skip(item.reason, item.problem) for item in publication.skipped}
+    unreadable = {path for path, skip in skipped.items() if skip.problem}
+    pages: dict[str, Page] = {}
+    for entry in publication.entries:
+        if entry.path in unreadable:
+            continue
+        read = publication.read[entry.path]
+        links = publication.links.get(entry.path, ())
+        pages[entry.path] = Page(
+            entry.ref, entry.title, entry.aliases, entry.tags, read.problems, links, read.tag_lines, read.anchors
+        )
+    pointers = {item.path for item in publication.attachments if item.media_type == LFS_POINTER_TYPE}
+    found = find(Tree(pages, skipped, misplaced, {file.path: file.size for file in plan.files}, pointers), exclusions)
     tally = found.tally
     return Report(
         run=run,
@@ -207,20 +220,3 @@ def report_of(
         excluded=list(exclusions.patterns),
         pending=publication.pending,
     )
-
-
-def _tree(publication: "Publication", plan: "Plan", misplaced: Sequence[str]) -> Tree:
-    """What is served is judged as it stands in the tree: a last good version is not that."""
-    skipped = {item.path: Skip(item.reason, item.problem) for item in publication.skipped}
-    unreadable = {path for path, skip in skipped.items() if skip.problem}
-    pages: dict[str, Page] = {}
-    for entry in publication.entries:
-        if entry.path in unreadable:
-            continue
-        read = publication.read[entry.path]
-        links = publication.links.get(entry.path, ())
-        pages[entry.path] = Page(
-            entry.ref, entry.title, entry.aliases, entry.tags, read.problems, links, read.tag_lines, read.anchors
-        )
-    pointers = {item.path for item in publication.attachments if item.media_type == LFS_POINTER_TYPE}
-    return Tree(pages, skipped, misplaced, {file.path: file.size for file in plan.files}, pointers)

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from commonplace.documents.content.document import Document, Entry
+from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.filter_values import shown
 from commonplace.documents.content.lexicon import TERM, Lexicon, Likeness, Match, lexicon_of
 from commonplace.documents.tools import pagination
@@ -104,10 +105,22 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
 
 
 def _define(using: KnowledgeServices, _: Call, asked: TermArguments) -> Answer:
-    found = using.library.find(lambda catalogue: _meant(lexicon_of(catalogue), asked.term))
+    def meant(catalogue: Catalogue) -> Entry | None:
+        entries = lexicon_of(catalogue).meant(asked.term)
+        if len(entries) > 1:
+            named = ", ".join(f"{entry.title} ({entry.ref})" for entry in entries[:AMBIGUOUS])
+            raise InvalidInput(f'Term "{shown(asked.term)}" has several entries.', hint=f"Ask for one of: {named}.")
+        return entries[0] if entries else None
+
+    found = using.library.find(meant)
     lexicon = lexicon_of(using.catalogue())
     if found is None:
-        raise _missing(lexicon, asked.term)
+        nearest = list(dict.fromkeys(term.name for term in lexicon.nearest_names(asked.term, NEAREST)))
+        told = [f"Nearest terms: {', '.join(nearest)}."] if nearest else []
+        if tags := lexicon.resolve(asked.term) or lexicon.resolve(Query.of(asked.term).subject):
+            told.append(f"`{tags[0].name}` is a tag, used by {document_count(tags[0].documents)}, not defined.")
+        told.append("search_knowledge finds documents that speak of it.")
+        raise NotFound(f'Term "{shown(asked.term)}" not found in lexicon.', hint=" ".join(told), nearest=nearest)
     entry, stored = found
     document, body = Document.model_validate_json(stored.body), pagination.body_of(stored)
     bare = _answer(using, lexicon, entry, document, pagination.nothing(body))
@@ -131,25 +144,18 @@ def _answer(
         documents=lexicon.term(entry).documents,
         document_url=using.addresses.of(entry),
     )
-    return Answer(_definition_text(definition, text), definition, (link(using, entry.ref, entry.title),))
-
-
-def _meant(lexicon: Lexicon, text: str) -> Entry | None:
-    """Raises InvalidInput, naming what is meant, when several entries have that name."""
-    found = lexicon.meant(text)
-    if len(found) > 1:
-        named = ", ".join(f"{entry.title} ({entry.ref})" for entry in found[:AMBIGUOUS])
-        raise InvalidInput(f'Term "{shown(text)}" has several entries.', hint=f"Ask for one of: {named}.")
-    return found[0] if found else None
-
-
-def _missing(lexicon: Lexicon, text: str) -> NotFound:
-    nearest = list(dict.fromkeys(term.name for term in lexicon.nearest_names(text, NEAREST)))
-    told = [f"Nearest terms: {', '.join(nearest)}."] if nearest else []
-    if tags := lexicon.resolve(text) or lexicon.resolve(Query.of(text).subject):
-        told.append(f"`{tags[0].name}` is a tag, used by {document_count(tags[0].documents)}, not defined.")
-    told.append("search_knowledge finds documents that speak of it.")
-    return NotFound(f'Term "{shown(text)}" not found in lexicon.', hint=" ".join(told), nearest=nearest)
+    # Where it stands and how much is missing come first: a reader takes a page that looks full for all there is.
+    tagged = f", a tag of {document_count(definition.documents)}" if definition.content_type == TERM else ""
+    lines = [f"# {definition.term}", f"{definition.content_type}/{definition.id}{tagged}"]
+    lines += [f"Also called: {', '.join(definition.aliases)}"] if definition.aliases else []
+    related = [f"{term.title} ({TERM}/{term.id})" if term.id else term.title for term in definition.related or ()]
+    lines += [f"Related terms: {', '.join(related)}"] if related else []
+    lines.append(f"Cite: <{definition.document_url}>")
+    if text.cursor:
+        named = f'contentType "{definition.content_type}", id "{definition.id}", cursor `{text.cursor}`'
+        lines.append(f"The text is cut, {text.place}; get_document goes on with {named}.")
+    parts = ("\n".join(lines), definition.definition, definition.text)
+    return Answer("\n\n".join(filter(None, parts)), definition, (link(using, entry.ref, entry.title),))
 
 
 def _aliases(entry: Entry) -> list[str] | None:
@@ -168,20 +174,6 @@ def _related(lexicon: Lexicon, document: Document) -> list[RelatedTerm]:
         title = entry.title if entry else shown(bare(name))
         found.setdefault(title, RelatedTerm(title=title, id=entry.id if entry else None))
     return list(found.values())
-
-
-def _definition_text(told: Definition, text: pagination.Excerpt) -> str:
-    """Where it stands and how much is missing come first: a reader takes a page that looks full for all there is."""
-    tagged = f", a tag of {document_count(told.documents)}" if told.content_type == TERM else ""
-    lines = [f"# {told.term}", f"{told.content_type}/{told.id}{tagged}"]
-    lines += [f"Also called: {', '.join(told.aliases)}"] if told.aliases else []
-    related = [f"{term.title} ({TERM}/{term.id})" if term.id else term.title for term in told.related or ()]
-    lines += [f"Related terms: {', '.join(related)}"] if related else []
-    lines.append(f"Cite: <{told.document_url}>")
-    if text.cursor:
-        onward = f'get_document goes on with contentType "{told.content_type}", id "{told.id}", cursor `{text.cursor}`'
-        lines.append(f"The text is cut, {text.place}; {onward}.")
-    return "\n".join(lines) + "".join(f"\n\n{text}" for text in (told.definition, told.text) if text)
 
 
 def _search(using: KnowledgeServices, _: Call, asked: KeywordArguments) -> Answer:

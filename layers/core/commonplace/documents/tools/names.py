@@ -38,8 +38,15 @@ def locate(catalogue: Catalogue, addresses: DocumentAddresses, content_type: str
         if (found := read(catalogue, types or (), asked)) is not None:
             return found if isinstance(found, Resolved) else Resolved(found, former=False)
     if types is None:
-        raise NotFound(f"There is no content type `{shown(content_type or '')}`.", hint=_valid_types())
-    raise _missing(catalogue, content_type, types, asked)
+        raise NotFound(
+            f"There is no content type `{shown(content_type or '')}`.",
+            hint=f"Valid types: {', '.join(ONTOLOGY.types)}.",
+        )
+    wanted = slug(bare(asked).rpartition("/")[2]) or asked
+    nearest = catalogue.nearest(types[0] if types else "", wanted)
+    hint = f"Did you mean {' or '.join(nearest)}?" if nearest else "Find it with search_knowledge."
+    written = f"{content_type}/{asked}" if content_type and "/" not in asked else asked
+    raise NotFound(f"There is no document `{shown(written)}`.", hint=hint, nearest=nearest)
 
 
 def _types(content_type: str | None) -> tuple[str, ...] | None:
@@ -119,15 +126,3 @@ def _by_key(named: Iterable[tuple[str, Entry]]) -> dict[str, list[Entry]]:
     for name, entry in named:
         found[key(name)][entry.ref] = entry
     return {name: list(entries.values()) for name, entries in found.items()}
-
-
-def _missing(catalogue: Catalogue, content_type: str | None, types: Sequence[str], name: str) -> NotFound:
-    wanted = slug(bare(name).rpartition("/")[2]) or name
-    nearest = catalogue.nearest(types[0] if types else "", wanted)
-    hint = f"Did you mean {' or '.join(nearest)}?" if nearest else "Find it with search_knowledge."
-    asked = f"{content_type}/{name}" if content_type and "/" not in name else name
-    return NotFound(f"There is no document `{shown(asked)}`.", hint=hint, nearest=nearest)
-
-
-def _valid_types() -> str:
-    return f"Valid types: {', '.join(ONTOLOGY.types)}."

@@ -5,7 +5,6 @@ from functools import partial
 from pydantic import Field
 
 from commonplace.documents.content.document import Entry
-from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.proposals.ports import Proposal, Proposals
 from commonplace.documents.proposals.proposal import (
     LINK,
@@ -117,20 +116,16 @@ def create_draft(using: KnowledgeServices, call: Call, asked: DraftArguments) ->
         tags=asked.tags,
         folder=kept_in(kind, catalogue.entries),
     )
-    if there := _called_so(catalogue, kind, asked.title):
+    # The document of the type with this title, alias or id, now or formerly.
+    wanted = key(asked.title)
+    alike = [entry for entry in catalogue.entries if entry.content_type == kind]
+    named = next((entry for entry in alike if wanted in map(key, (entry.title, *entry.aliases))), None)
+    found = None if named else catalogue.resolve(kind, slug(asked.title))
+    if there := (found.entry if found else named):
         message = f"There is a {kind} of this name already: {_named(using, there)}. Nothing was proposed."
         hint = f"Read it with get_document. For something else choose another title. {_change(there)}"
         raise Conflict(message, hint=hint)
     return _propose(using, proposal)
-
-
-def _called_so(catalogue: Catalogue, kind: str, title: str) -> Entry | None:
-    """The document of the type with this title, alias or id, now or formerly."""
-    wanted = key(title)
-    alike = [entry for entry in catalogue.entries if entry.content_type == kind]
-    named = next((entry for entry in alike if wanted in map(key, (entry.title, *entry.aliases))), None)
-    found = None if named else catalogue.resolve(kind, slug(title))
-    return found.entry if found else named
 
 
 def _named(using: KnowledgeServices, entry: Entry) -> str:
@@ -173,10 +168,6 @@ def _propose(using: KnowledgeServices, proposal: Proposal) -> Answer:
         created=made.created,
         next_step=NEXT_STEP if made.created else f"Nothing new was made. {NEXT_STEP}",
     )
-    return Answer(_text(data), data)
-
-
-def _text(data: Drafted) -> str:
     what = "was opened" if data.created else "was there already"
     lines = (
         f"Pull request #{data.number} {what}: <{data.url}>",
@@ -184,4 +175,4 @@ def _text(data: Drafted) -> str:
         f"Handle: `{data.handle}`",
         f"Next: {data.next_step}",
     )
-    return "\n".join(lines)
+    return Answer("\n".join(lines), data)

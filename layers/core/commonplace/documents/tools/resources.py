@@ -215,9 +215,7 @@ class _DocumentRows(Sequence[Listed]):
     def __getitem__(self, at: int | slice) -> Listed | Sequence[Listed]:
         if isinstance(at, slice):
             return _DocumentRows(self._using, self._entries[at])
-        return self._row(self._entries[at])
-
-    def _row(self, entry: Entry) -> Listed:
+        entry = self._entries[at]
         return Listed(
             uri=document_uri(self._using, entry.ref),
             name=entry.ref,
@@ -264,7 +262,10 @@ def _file(using: KnowledgeServices, _: Call, given: Mapping[str, str]) -> tuple[
         return _contents(raw[: len(raw) - len(body.encode())] + visible(body).encode(), MARKDOWN)
     if (attachment := _attachment(catalogue, path)) is None:
         raise NotFound("There is no published file at this path.", hint="Paths are those of the repository.")
-    return _attached(using, attachment)
+    if attachment.size > MAX_FILE_BYTES:
+        hint = f"Get it at {DocumentAddresses().of_attachment(attachment)}."
+        raise TooLarge(f"The file has {attachment.size} bytes, more than an answer holds.", hint=hint)
+    return _contents(using.library.attachment(attachment).body, attachment.media_type)
 
 
 def _file_page(using: KnowledgeServices, given: Mapping[str, str]) -> str:
@@ -274,13 +275,6 @@ def _file_page(using: KnowledgeServices, given: Mapping[str, str]) -> str:
 
 def _attachment(catalogue: Catalogue, path: str) -> Attachment | None:
     return next((one for one in catalogue.manifest.attachments if one.path == path), None)
-
-
-def _attached(using: KnowledgeServices, attachment: Attachment) -> tuple[Text, str]:
-    if attachment.size > MAX_FILE_BYTES:
-        hint = f"Get it at {DocumentAddresses().of_attachment(attachment)}."
-        raise TooLarge(f"The file has {attachment.size} bytes, more than an answer holds.", hint=hint)
-    return _contents(using.library.attachment(attachment).body, attachment.media_type)
 
 
 def _contents(body: bytes, media_type: str) -> tuple[Text, str]:

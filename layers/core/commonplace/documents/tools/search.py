@@ -153,7 +153,10 @@ def ask(
     if asked.listed:
         hints = (*hints, *filter(None, [found.hint]), *unknown(catalogue, wanted))
     elif settled.hint or not settled.hits:
-        hints = (*hints, *_advice(catalogue, query, wanted))
+        unmatched = unknown(catalogue, wanted)
+        terms = [term.name for term in lexicon_of(catalogue).nearest(Query.of(query).subject, NEAREST_TERMS)]
+        nearest = [f"Terms of the lexicon like it: {', '.join(terms)}."] if terms else []
+        hints = (*hints, *[*unmatched, *nearest, ELSEWHERE])
     elif asked.truncated and onward is None:
         hints = (*hints, ENDS)
     return replace(asked, hints=hints)
@@ -164,14 +167,6 @@ def _start(cursor: str | None, tool: str, question: str) -> int:
         return 0
     found = budgets.resume(cursor, tool=tool, question=question, version="")
     return found if isinstance(found, int) else 0
-
-
-def _advice(catalogue: Catalogue, query: str, wanted: Filters) -> list[str]:
-    """What to try where nothing was found."""
-    told = unknown(catalogue, wanted)
-    terms = [term.name for term in lexicon_of(catalogue).nearest(Query.of(query).subject, NEAREST_TERMS)]
-    nearest = [f"Terms of the lexicon like it: {', '.join(terms)}."] if terms else []
-    return [*told, *nearest, ELSEWHERE]
 
 
 class _Result(Part):

@@ -46,7 +46,8 @@ def sync_status(using: KnowledgeServices, call: Call, asked: NoArguments) -> Ans
     """Raises Unavailable when the store does not answer."""
     edition = using.library.edition()
     manifest = edition.manifest
-    run = _last_run(using)
+    summary = using.library.sync_summary()
+    run: dict[str, Any] = json.loads(summary) if summary else {}
     counts = run.get("counts") or {}
     synced = manifest.synced_at if edition.etag else None
     data = SyncStatus(
@@ -61,13 +62,6 @@ def sync_status(using: KnowledgeServices, call: Call, asked: NoArguments) -> Ans
         broken_links=counts.get("brokenLinks"),
     )
     return Answer(_text(data), data)
-
-
-def _last_run(using: KnowledgeServices) -> dict[str, Any]:
-    """Its public summary; empty before the first."""
-    summary = using.library.sync_summary()
-    told: dict[str, Any] = json.loads(summary) if summary else {}
-    return told
 
 
 def _answers(using: KnowledgeServices) -> bool:
