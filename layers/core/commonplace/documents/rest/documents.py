@@ -13,8 +13,8 @@ from commonplace.documents.content.document import Entry, reference
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.filter_values import unknown
 from commonplace.documents.content.ontology import ONTOLOGY
-from commonplace.documents.rest import examples, models
-from commonplace.documents.rest.examples import answers
+from commonplace.documents.rest import models
+from commonplace.documents.rest.examples import EXAMPLES, PATH, answers
 from commonplace.documents.rest.parameters import Listing, PathId, PathType, link_header
 from commonplace.documents.rest.services import Services, computed, etag, services
 from commonplace.documents.views import markdown
@@ -46,7 +46,7 @@ LINKS_BYTES = PAGE_BYTES // 4
     operation_id="listEntries",
     summary="List documents",
     response_model=models.EntryList,
-    responses=answers(examples.ENTRIES, 422, description="A page of documents."),
+    responses=answers(EXAMPLES["entries"], 422, description="A page of documents."),
 )
 async def list_entries(request: Request, asked: Annotated[Listing, Query()]) -> Response:
     """Documents filtered, sorted and paged; with `include=body` their texts too.
@@ -90,7 +90,7 @@ def _listed(using: Services, asked: Listing, window: Sequence[Entry]) -> Iterato
     operation_id="getEntryByPath",
     summary="Get a document by its place in the repository",
     response_model=models.Entry,
-    responses=answers(examples.DOCUMENT, 404, 413, 422, description="The document that is there."),
+    responses=answers(EXAMPLES["document"], 404, 413, 422, description="The document that is there."),
 )
 async def get_entry_by_path(
     request: Request,
@@ -100,7 +100,7 @@ async def get_entry_by_path(
             max_length=1000,
             description="Source path (`docs/garden/index.md`, with or without `.md`), permalink, or folder: then its "
             "`index.md`, else its `README.md`. Case matters.",
-            examples=[examples.PATH],
+            examples=[PATH],
         ),
     ],
 ) -> Response:
@@ -118,7 +118,7 @@ async def get_entry_by_path(
     summary="Get a document as Markdown",
     response_class=Response,
     responses=answers(
-        examples.MARKDOWN,
+        EXAMPLES["markdown"],
         404,
         413,
         422,
@@ -147,7 +147,7 @@ async def get_entry_markdown(request: Request, content_type: PathType, document_
     summary="Get a document",
     response_model=models.Entry | models.RenderedEntry,
     responses=answers(
-        examples.DOCUMENT, 404, 413, 422, description="The document, as it is stored, and where people read it."
+        EXAMPLES["document"], 404, 413, 422, description="The document, as it is stored, and where people read it."
     ),
 )
 async def get_entry(
@@ -188,7 +188,9 @@ async def get_entry(
     summary="Get the links of a document",
     tags=["Connections"],
     response_model=models.EntryLinks,
-    responses=answers(examples.LINKS, 404, 422, description="Its links as written, and the documents at their ends."),
+    responses=answers(
+        EXAMPLES["links"], 404, 422, description="Its links as written, and the documents at their ends."
+    ),
 )
 async def get_entry_links(request: Request, content_type: PathType, document_id: PathId) -> Response:
     """What it links to, what links to it, and which of its links lead to nothing published."""

@@ -12,9 +12,9 @@ from commonplace.documents.content import facets
 from commonplace.documents.content.document import DocumentRef
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.facets import Facet
-from commonplace.documents.rest import examples, models
+from commonplace.documents.rest import models
 from commonplace.documents.rest.documents import resolve
-from commonplace.documents.rest.examples import answers
+from commonplace.documents.rest.examples import EXAMPLES, answers
 from commonplace.documents.rest.parameters import Counting, Place, link_header
 from commonplace.documents.rest.services import services
 from commonplace.documents.views import group, release
@@ -30,7 +30,7 @@ router = APIRouter(tags=["Connections"])
     operation_id="getGraph",
     summary="Get the link graph",
     response_model=models.Graph,
-    responses=answers(examples.GRAPH, 404, 422, description="Documents as nodes, links between them as pairs."),
+    responses=answers(EXAMPLES["graph"], 404, 422, description="Documents as nodes, links between them as pairs."),
 )
 async def get_graph(request: Request, asked: Annotated[Place, Query()]) -> Response:
     """All links between published documents, or those near one document. Links of a document to itself are left out."""
@@ -68,7 +68,7 @@ async def get_graph(request: Request, asked: Annotated[Place, Query()]) -> Respo
     operation_id="listGroups",
     summary="List groups",
     response_model=models.GroupList,
-    responses=answers(examples.GROUPS, 422, description="Groups by name, with how many documents each has."),
+    responses=answers(EXAMPLES["groups"], 422, description="Groups by name, with how many documents each has."),
 )
 async def list_groups(request: Request, asked: Annotated[Counting, Query()]) -> Response:
     """Every group that documents name, that has a page, or that has a folder under `docs/`."""
@@ -86,7 +86,7 @@ async def list_groups(request: Request, asked: Annotated[Counting, Query()]) -> 
     operation_id="listReleases",
     summary="List releases",
     response_model=models.ReleaseList,
-    responses=answers(examples.RELEASES, 422, description="Releases by name, with how many documents each has."),
+    responses=answers(EXAMPLES["releases"], 422, description="Releases by name, with how many documents each has."),
 )
 async def list_releases(request: Request, asked: Annotated[Counting, Query()]) -> Response:
     """Every release that documents name or that has a page. An empty list means that there is none."""
@@ -104,7 +104,7 @@ async def list_releases(request: Request, asked: Annotated[Counting, Query()]) -
     operation_id="listTags",
     summary="List tags",
     response_model=models.TagList,
-    responses=answers(examples.TAGS, 422, description="Tags, most used first."),
+    responses=answers(EXAMPLES["tags"], 422, description="Tags, most used first."),
 )
 async def list_tags(request: Request, asked: Annotated[Counting, Query()]) -> Response:
     """Every tag in use, and the lexicon document that defines it, found by id, title or alias."""

@@ -10,8 +10,8 @@ from starlette.responses import JSONResponse, Response
 from commonplace.documents.content.document import Entry
 from commonplace.documents.content.document_index import Selection
 from commonplace.documents.content.filter_values import unknown
-from commonplace.documents.rest import examples, models
-from commonplace.documents.rest.examples import answers
+from commonplace.documents.rest import models
+from commonplace.documents.rest.examples import EXAMPLES, answers
 from commonplace.documents.rest.parameters import Feed
 from commonplace.documents.rest.services import Services, services
 from commonplace.documents.views import moment
@@ -40,7 +40,7 @@ class FeedResponse(JSONResponse):
     response_class=FeedResponse,
     response_model=models.JsonFeed,
     responses=answers(
-        examples.FEED,
+        EXAMPLES["feed"],
         422,
         description="Documents by when their file last changed, newest first.",
         media_type=FEED_JSON,

@@ -10,8 +10,7 @@ from starlette.responses import Response
 from commonplace.documents.content.document import Entry
 from commonplace.documents.content.library import Edition
 from commonplace.documents.content.ontology import ONTOLOGY
-from commonplace.documents.rest import examples
-from commonplace.documents.rest.examples import answers
+from commonplace.documents.rest.examples import EXAMPLES, answers
 from commonplace.documents.rest.models import entry_url
 from commonplace.documents.rest.services import Services, services
 from commonplace.kernel.objects import StoredObject
@@ -32,7 +31,7 @@ HEADING_BYTES = 400
     summary="Get the map for language models",
     response_class=Response,
     responses=answers(
-        examples.LLMS,
+        EXAMPLES["llms"],
         description="Markdown: what there is, each with a sentence and a link.",
         media_type="text/plain",
         schema=STRING,
@@ -51,7 +50,7 @@ async def get_llms_text(request: Request) -> Response:
     summary="Get everything as text",
     response_class=Response,
     responses=answers(
-        examples.LLMS_FULL,
+        EXAMPLES["llms_full"],
         description="Every document's Markdown, index pages first; cut with a notice at 4 MB.",
         media_type="text/plain",
         schema=STRING,

@@ -10,8 +10,8 @@ from starlette.responses import Response
 from commonplace.documents import findings
 from commonplace.documents.content.filter_values import unknown
 from commonplace.documents.content.intents import Listing
-from commonplace.documents.rest import cursors, examples, hits, models
-from commonplace.documents.rest.examples import answers
+from commonplace.documents.rest import cursors, hits, models
+from commonplace.documents.rest.examples import EXAMPLES, answers
 from commonplace.documents.rest.parameters import Question, next_link
 from commonplace.documents.rest.services import Explanations, computed, services
 from commonplace.kernel.errors import CommonplaceError, Forbidden, Unauthorized
@@ -34,7 +34,7 @@ BRIEFLY = {"cache-control": "public, max-age=30"}
     summary="Search documents",
     response_model=models.SearchAnswer,
     responses=answers(
-        examples.SEARCH,
+        EXAMPLES["search"],
         *(400, 401, 403, 422),
         description="The best documents, each with the passage that matched.",
         conditional=False,

@@ -12,8 +12,8 @@ from commonplace import __version__
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import Entry
 from commonplace.documents.content.library import Edition
-from commonplace.documents.rest import examples, models
-from commonplace.documents.rest.examples import answers
+from commonplace.documents.rest import models
+from commonplace.documents.rest.examples import EXAMPLES, answers
 from commonplace.documents.rest.parameters import Inventory, link_header
 from commonplace.documents.rest.services import Services, computed, etag, services
 from commonplace.documents.views import in_utc
@@ -28,11 +28,11 @@ logger = logging.getLogger(__name__)
 router = APIRouter(tags=["State"])
 health_router = APIRouter(tags=["State"])
 
-_HEALTH = answers(examples.HEALTH, description="The store answers.", conditional=False) | {
+_HEALTH = answers(EXAMPLES["health"], description="The store answers.", conditional=False) | {
     503: {
         "model": models.Health,
         "description": "The store does not answer.",
-        "content": {JSON: example_content(examples.UNHEALTHY)},
+        "content": {JSON: example_content(EXAMPLES["unhealthy"])},
     }
 }
 
@@ -43,7 +43,7 @@ _HEALTH = answers(examples.HEALTH, description="The store answers.", conditional
     summary="Get the manifest",
     tags=["For machines"],
     response_model=models.Manifest,
-    responses=answers(examples.MANIFEST, 422, description="Every document and attachment, with what identifies it."),
+    responses=answers(EXAMPLES["manifest"], 422, description="Every document and attachment, with what identifies it."),
 )
 async def get_manifest(request: Request, asked: Annotated[Inventory, Query()]) -> Response:
     """All that is published at one commit: for static builds and mirrors that fetch only what has changed."""
@@ -98,7 +98,7 @@ def _document(using: Services, entry: Entry) -> models.ManifestDocument:
     operation_id="getSync",
     summary="Get the last sync",
     response_model=models.SyncSummary,
-    responses=answers(examples.SYNC, 404, description="What the last run did.", conditional=False),
+    responses=answers(EXAMPLES["sync"], 404, description="What the last run did.", conditional=False),
 )
 async def get_sync(request: Request) -> Response:
     """The last run from the repository: commit, times, counts, and what could be mended in published documents."""
