@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from commonplace.documents.content.document import DocumentRef, Entry, Summary, reference
 from commonplace.documents.content.document_index import Catalogue, Selection
@@ -22,6 +22,16 @@ CERTAIN = 1.0
 Relation = Literal["exact", "candidates"]
 Search = Callable[[SearchRequest], SearchResults]
 Intent = Listing | Entry | None
+
+
+class Searcher(Protocol):
+    """The search capability. Both raise Unavailable when the index does not answer."""
+
+    def search(self, request: SearchRequest) -> SearchResults: ...
+
+    def check(self) -> None:
+        """Return when a search could be answered."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

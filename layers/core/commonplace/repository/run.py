@@ -8,13 +8,14 @@ import logging
 import tarfile
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, Literal
 
 from commonplace.kernel.objects import ObjectStore
 from commonplace.kernel.parallel import Parallel
-from commonplace.repository.blobs import BlobSha
+from commonplace.repository.blobs import BlobSha, git_blob_sha
 from commonplace.repository.outcomes import Batch, LostBlob, Outcome, Verdicts, merge
 from commonplace.repository.plan import ITEM_SIZE, Plan, items_key, map_items, outcome_key, outcomes_prefix, plan_key
 from commonplace.repository.ports import (
@@ -236,3 +237,28 @@ class RunSteps(ABC):
 def waiting(limit: RepositoryRateLimited) -> Answer:
     """The workflow waits as long as GitHub says; a retry's delay could not."""
     return {"action": "wait", "waitUntil": f"{limit.until:%Y-%m-%dT%H:%M:%SZ}"}
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedFile:
+    path: str
+    blob_sha: BlobSha
+    raw: bytes
+
+
+def archived_files(archive: BinaryIO, wanted: Mapping[str, TreeFile]) -> Iterator[ArchivedFile]:
+    """Each wanted file whose bytes are the blob the tree names.
+
+    GitHub wraps the tree in one folder, and `.gitattributes` may leave files out or rewrite them: what is missing
+    here is fetched by its id afterwards. Raises tarfile.TarError for a broken download.
+    """
+    with tarfile.open(fileobj=archive, mode="r:gz") as tar:
+        for member in tar:
+            path = member.name.partition("/")[2]
+            planned = wanted.get(path)
+            if planned is None or not member.isfile() or member.size != planned.size:
+                continue
+            stream = tar.extractfile(member)
+            raw = stream.read() if stream else b""
+            if git_blob_sha(raw) == planned.blob_sha:
+                yield ArchivedFile(path, planned.blob_sha, raw)

@@ -12,8 +12,13 @@ from commonplace.documents.content.findings import types_of
 from commonplace.documents.content.normalise import normalise
 from commonplace.documents.content.reader import Unpublished, judge, parse
 from commonplace.documents.content.validate import validate_tree
-from commonplace.documents.proposals.ports import Proposal
-from commonplace.documents.proposals.proposal import ProposalContext, document_proposal, link_proposal, proposable
+from commonplace.documents.proposals.proposal import (
+    Proposal,
+    ProposalContext,
+    document_proposal,
+    link_proposal,
+    proposable,
+)
 from commonplace.kernel.errors import CommonplaceError, InvalidInput, TooLarge
 from commonplace.repository.markdown import ParsedFile
 

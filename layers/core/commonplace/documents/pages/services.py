@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from starlette.datastructures import QueryParams
@@ -14,9 +14,9 @@ from starlette.responses import Response
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import Attachment, Entry
 from commonplace.documents.content.library import Edition, Library
+from commonplace.documents.findings import Searcher
 from commonplace.documents.rendering.renderer import Renderer
 from commonplace.kernel.errors import InvalidInput, NotFound
-from commonplace.search.model import SearchRequest, SearchResults
 from commonplace.web.pages.frame import Frame
 from commonplace.web.representations import API, Page, PageCache
 
@@ -30,12 +30,6 @@ MAX_PAGE = 20_000
 def list_url(path: str, name: str) -> str:
     """The page of one type, group, release or tag."""
     return f"{path}/{quote(name, safe='')}"
-
-
-class Searcher(Protocol):
-    """The search capability. Raises Unavailable when the index does not answer."""
-
-    def search(self, request: SearchRequest) -> SearchResults: ...
 
 
 class Urls:

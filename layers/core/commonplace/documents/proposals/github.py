@@ -1,4 +1,4 @@
-"""Proposals as pull requests on GitHub (REST API, version 2022-11-28): the adapter of `Proposals`.
+"""Proposals as pull requests on GitHub (REST API, version 2022-11-28).
 
 File and commit are made first, where nobody sees them; then the branch, in one call that fails if it exists; then the
 pull request. So no branch lacks its file, and repeating an interrupted proposal finishes it: a fingerprint of the
@@ -18,8 +18,7 @@ from urllib.parse import quote, urlencode
 from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError
 
-from commonplace.documents.proposals.ports import Proposal, Proposed
-from commonplace.documents.proposals.proposal import BRANCH_PREFIX
+from commonplace.documents.proposals.proposal import BRANCH_PREFIX, Proposal, Proposed
 from commonplace.kernel.errors import Conflict, Unavailable
 from commonplace.repository.github_client import Answer, GitHubClient
 from commonplace.repository.github_credentials import Credentials
@@ -128,6 +127,12 @@ class GitHubProposals:
         self._monotonic = monotonic
 
     def propose(self, proposal: Proposal) -> Proposed:
+        """Open a pull request with one new file, or find the one that the same branch has, open, merged or closed.
+
+        Nothing is ever written to the branch that is served, nor over a file. The same proposal finishes what a crash
+        has left half done. Raises Conflict when the file exists already or the branch says something else, Unavailable
+        when GitHub does not take it now, or this deployment's credentials do not allow it.
+        """
         github = _Calls(self._client, self._repository, self._credentials, self._monotonic)
         with _explained(self._client):
             return _PullRequest(github, self._repository, self._branch, proposal).done()

@@ -19,7 +19,6 @@ from commonplace.documents.content.document import Summary
 from commonplace.documents.content.fields import MAX_URL_LENGTH, coerce, plain_text
 from commonplace.documents.content.ontology import ONTOLOGY, Ontology
 from commonplace.documents.content.paths import Exclusions
-from commonplace.documents.proposals.ports import Proposal
 from commonplace.kernel.errors import InvalidInput, TooLarge
 from commonplace.repository.slugs import slug
 
@@ -73,6 +72,35 @@ NEXT_STEPS = (
     "To publish it: review the text and the fields, set `publish: true`, and merge. "
     "The knowledge base shows it after the next sync. To decline it, close this pull request."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A new file to propose."""
+
+    path: str
+    """In the repository."""
+    text: str
+    title: str
+    """Of the pull request, and of its commit."""
+    body: str
+    """Of the pull request, as Markdown."""
+    branch: str
+    """Named after the key of the request: the same key is the same proposal."""
+    fingerprint: str
+    """A hash of the request without its date: a repetition has the same, another request has another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A pull request that is there."""
+
+    number: int
+    url: str
+    path: str
+    branch: str
+    created: bool
+    """False when it was there already: the request is a repetition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,6 @@ from markdown_it.utils import EnvType
 from commonplace.documents.content.document import DocumentRef, Entry
 from commonplace.documents.rendering.anchors import Anchors, slice_of
 from commonplace.documents.rendering.callouts import open_callouts
-from commonplace.documents.rendering.highlighter import highlighted
 from commonplace.documents.rendering.model import Heading, Rendered
 from commonplace.documents.rendering.references import References, Shelf
 from commonplace.documents.rendering.sanitiser import sanitise
@@ -294,3 +293,29 @@ def footnote_anchor(self: RendererProtocol, tokens: list[Token], index: int, *re
     if tokens[index].meta["subId"] > 0:
         name = f"{name}:{tokens[index].meta['subId']}"
     return f' <a href="#fnref{name}" class="footnote-backref" aria-label="Back to the text">↩</a>'
+
+
+MAX_CODE_CHARACTERS = 30_000
+"""Of a block; lexers can take long for what is written to make them."""
+
+
+def highlighted(code: str, language: str) -> str:
+    """Escaped HTML. Plain where the language is unknown, or the block is too long."""
+    if not language or len(code) > MAX_CODE_CHARACTERS:
+        return escape(code)
+    from pygments import highlight
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound
+
+    try:
+        lexer = get_lexer_by_name(language, stripnl=False)
+    except ClassNotFound:
+        return escape(code)
+    return str(highlight(code, lexer, _formatter()))
+
+
+@cache
+def _formatter():  # type: ignore[no-untyped-def]
+    from pygments.formatters.html import HtmlFormatter
+
+    return HtmlFormatter(nowrap=True)

@@ -8,7 +8,7 @@ from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.composition import deferred_search
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.library import Library
-from commonplace.documents.rest import attachments, documents, facets, feed, llms, ontology, search, status
+from commonplace.documents.rest import connections, documents, machines, ontology, search, status
 from commonplace.documents.rest.services import Explanations, Services
 from commonplace.web.rest.declaration import RestContext, Routes
 
@@ -40,12 +40,11 @@ def document_routes(services: Services) -> Routes:
         routers=(
             documents.router,
             search.router,
-            facets.router,
-            attachments.router,
+            connections.router,
             ontology.router,
             status.router,
         ),
-        root_routers=(status.health_router, llms.router, feed.router),
+        root_routers=(status.health_router, machines.router),
         tags=TAGS,
         description=DESCRIPTION,
         searches=frozenset({"/search"}),

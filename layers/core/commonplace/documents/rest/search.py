@@ -10,9 +10,9 @@ from starlette.responses import Response
 from commonplace.documents import findings
 from commonplace.documents.content.filter_values import unknown
 from commonplace.documents.content.intents import Listing
-from commonplace.documents.rest import cursors, hits, models
+from commonplace.documents.rest import hits, models
 from commonplace.documents.rest.examples import EXAMPLES, answers
-from commonplace.documents.rest.parameters import Question, next_link
+from commonplace.documents.rest.parameters import Question, cursor, next_link, position
 from commonplace.documents.rest.services import Explanations, computed, services
 from commonplace.kernel.errors import CommonplaceError, Forbidden, Unauthorized
 from commonplace.kernel.operator_key import is_operators_key
@@ -75,11 +75,11 @@ def _search(request: Request, asked: Question) -> Response:
     intent = findings.intent(catalogue, wanted)
     asked.check(listed=isinstance(intent, Listing))
     if asked.cursor is not None:
-        wanted = replace(wanted, after=cursors.position(asked.cursor, asked.question))
+        wanted = replace(wanted, after=position(asked.cursor, asked.question))
     start = max(0, int(wanted.after.score)) if wanted.after else 0
     page = slice(start, start + asked.limit)
     results = findings.find(using.search.search, using.library, wanted, intent, page)
-    onward = cursors.cursor(results.after, asked.question) if results.after else None
+    onward = cursor(results.after, asked.question) if results.after else None
     published = findings.published(using.library, results)
     body = hits.answer(
         results,

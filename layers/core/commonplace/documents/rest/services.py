@@ -4,33 +4,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
-from typing import Protocol
 
 from starlette.requests import Request
 
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import Summary
 from commonplace.documents.content.library import Library
+from commonplace.documents.findings import Searcher
 from commonplace.documents.rendering.renderer import Renderer
-from commonplace.search.model import SearchRequest, SearchResults
 from commonplace.web.representations import PageCache
 from commonplace.web.rest.declaration import Site
 from commonplace.web.rest.services import part
 from commonplace.web.rest.settings import Audience
-
-
-class Searcher(Protocol):
-    """The search capability. Both raise Unavailable when the index does not answer."""
-
-    def search(self, request: SearchRequest) -> SearchResults: ...
-
-    def check(self) -> None:
-        """Does nothing if a search could be answered."""
-        ...
-
-
-def utc_now() -> datetime:
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +33,7 @@ class Services:
     search: Searcher
     site: Site
     addresses: DocumentAddresses
-    clock: Callable[[], datetime] = utc_now
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     explanations: Explanations = Explanations()
     pages: PageCache = field(default_factory=PageCache)
     renderer: Renderer = field(init=False)

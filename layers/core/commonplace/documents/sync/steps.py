@@ -17,13 +17,12 @@ from commonplace.documents.sync.publication import Publication, Publisher, Sourc
 from commonplace.documents.sync.report import PastRun, Report, Summary, report_of, status_line, summarise
 from commonplace.kernel.objects import ObjectStore
 from commonplace.kernel.parallel import Parallel
-from commonplace.repository.archive import archived_files
 from commonplace.repository.blobs import BlobSha
 from commonplace.repository.markdown import MAX_FILE_BYTES
 from commonplace.repository.outcomes import LostBlob, Outcome, PublishedBlob
 from commonplace.repository.plan import ARCHIVE_THRESHOLD, Plan
 from commonplace.repository.ports import Repository, SyncState, TreeFile
-from commonplace.repository.run import Answer, RunSteps
+from commonplace.repository.run import Answer, RunSteps, archived_files
 from commonplace.repository.sources import StepContext
 
 LOOKING_SECONDS = 120

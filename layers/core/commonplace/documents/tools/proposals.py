@@ -1,13 +1,16 @@
 """The tools `save_link` and `create_draft`: each opens a pull request for review and changes nothing else."""
 
+from __future__ import annotations
+
 from functools import partial
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from commonplace.documents.content.document import Entry
-from commonplace.documents.proposals.ports import Proposal, Proposals
 from commonplace.documents.proposals.proposal import (
     LINK,
+    Proposal,
     ProposalContext,
     content_type_of,
     document_proposal,
@@ -21,6 +24,9 @@ from commonplace.kernel.errors import Conflict, Unavailable
 from commonplace.kernel.terms import key
 from commonplace.repository.slugs import slug
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Tool
+
+if TYPE_CHECKING:
+    from commonplace.documents.proposals.github import GitHubProposals
 
 NEVER_SECONDS = 24 * 3600
 """A deployment that takes no proposals will take none in a moment either."""
@@ -148,7 +154,7 @@ def _context(using: KnowledgeServices, call: Call, tool: str, key: str | None) -
     )
 
 
-def _proposals(using: KnowledgeServices) -> Proposals:
+def _proposals(using: KnowledgeServices) -> GitHubProposals:
     if using.proposals is None:
         raise Unavailable(
             "This deployment takes no proposals.",

@@ -19,7 +19,6 @@ from commonplace.documents.tools import (
     resources,
     search,
     services,
-    skill,
     status,
 )
 from commonplace.documents.tools.services import KnowledgeServices
@@ -28,9 +27,14 @@ from commonplace.web.mcp.declaration import Toolset
 from commonplace.web.mcp.offer import MAX_INSTRUCTION_WORDS
 
 if TYPE_CHECKING:
-    from commonplace.documents.proposals.ports import Proposals
+    from commonplace.documents.proposals.github import GitHubProposals
     from commonplace.web.mcp.context import ToolsetContext
+from pathlib import Path
 
+from commonplace.web.mcp.skill import load
+
+FOLDER = Path(__file__).parent / "skills" / "commonplace-knowledge"
+SKILL = load(FOLDER)
 INSTRUCTIONS = (
     "Search it before you answer questions about the organisation or its field: search_knowledge finds passages, "
     "define_term explains one term, get_related follows links. Read with get_document before you rely on details. Cite "
@@ -70,7 +74,7 @@ def knowledge_toolset(using: KnowledgeServices) -> Toolset:
         documents_tier=using.full_text_tier,
         snapshot=partial(resources.snapshot, using),
         prompts=prompts.prompts(using),
-        skills=(skill.SKILL,),
+        skills=(SKILL,),
     )
 
 
@@ -78,7 +82,7 @@ def toolset(context: ToolsetContext) -> Toolset:
     """As a deployment serves it. Index, models and GitHub are loaded by the first call that asks them something."""
     settings, library = context.settings, Library(context.objects)
 
-    def pull_requests() -> Proposals:
+    def pull_requests() -> GitHubProposals:
         from commonplace.documents.proposals.github import CALL_SECONDS, GitHubProposals
         from commonplace.kernel import aws
         from commonplace.repository.github_client import GitHubClient, http_client
