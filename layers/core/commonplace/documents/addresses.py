@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol, overload
 from urllib.parse import quote, unquote
 
-SITE_PAGE = "/d/{type}/{id}"
-"""Of a document on this deployment's own site."""
+SITE_PAGE = "/d/{type}/{id}"  # Of a document on this deployment's own site
 
 ATTACHMENTS = "/api/v1/attachments/"
 

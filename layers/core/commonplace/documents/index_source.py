@@ -19,6 +19,8 @@ from commonplace.search.text import plain
 logger = logging.getLogger(__name__)
 
 PARALLEL_READS = 16
+SAME = ("content_type", "title", "description", "path", "url", "source_url", "group", "release", "status", "date")
+"""The fields that a record takes from its document as they are."""
 
 _DOCUMENT_KEY = re.compile(re.escape(CONTENT_PREFIX) + r"(?P<id>[^/]+/[^/]+)\.json")
 
@@ -32,20 +34,11 @@ def record_from_document(document: Document) -> Record:
     return Record(
         id=RecordId(document.ref),
         version=document.generation,
-        content_type=document.content_type,
         document_id=document.id,
-        title=document.title,
-        description=document.description,
-        path=document.path,
-        url=document.url,
-        source_url=document.source_url,
-        group=document.group,
-        release=document.release,
-        status=document.status,
+        **{name: getattr(document, name) for name in SAME},
         tags=tuple(document.tags),
         tag_parents=tuple(tag for tag in document.tag_branches if tag not in document.tags),
         aliases=tuple(document.aliases),
-        date=document.date,
         updated_at=document.updated_at.isoformat() if document.updated_at else None,
         body=body,
         chunks=chunk_body(body) or (Chunk(0, (), ""),),

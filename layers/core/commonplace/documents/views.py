@@ -85,21 +85,15 @@ def markdown(entry: Entry, document_url: str, content: str) -> bytes:
 
 def highlighted(snippet: str, marks: Iterable[tuple[int, int]]) -> str:
     """The snippet for a web page. `marks` are spans in characters; those that overlap or touch become one."""
-    told, place = "", 0
-    for start, end in _joined(marks, len(snippet)):
-        told += f"{escape(snippet[place:start])}<mark>{escape(snippet[start:end])}</mark>"
-        place = end
-    return told + escape(snippet[place:])
-
-
-def _joined(marks: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
-    """The spans inside the text, in order and apart: an engine that errs costs a mark, never a broken page."""
+    # Spans inside the text, in order and apart: an engine that errs costs a mark, never a broken page.
     spans: list[tuple[int, int]] = []
-    for start, end in sorted((max(0, start), min(end, length)) for start, end in marks):
-        if start >= end:
-            continue
-        if spans and start <= spans[-1][1]:
+    for start, end in sorted((max(0, start), min(end, len(snippet))) for start, end in marks):
+        if start < end and spans and start <= spans[-1][1]:
             spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
-        else:
+        elif start < end:
             spans.append((start, end))
-    return spans
+    html, place = "", 0
+    for start, end in spans:
+        html += f"{escape(snippet[place:start])}<mark>{escape(snippet[start:end])}</mark>"
+        place = end
+    return html + escape(snippet[place:])

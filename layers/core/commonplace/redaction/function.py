@@ -24,8 +24,7 @@ MAX_PATTERNS, MAX_ALLOWED = 100, 1_000
 
 Model = TypeVar("Model", bound=BaseModel)
 
-SURVIVED = "SURVIVED"
-"""The code of `Survived`, which callers see as InvalidInput."""
+SURVIVED = "SURVIVED"  # The code of `Survived`, which callers see as InvalidInput
 
 Pattern = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 
@@ -95,7 +94,7 @@ class RedactFunction:
         raise Unavailable(f"The redaction failed: {told}.")
 
     def _invalid(self, patterns: list[str]) -> dict[str, str]:
-        """By pattern: why it cannot be used."""
+        """Return why each pattern that cannot be used cannot."""
         found = {}
         for pattern in patterns:
             try:

@@ -71,18 +71,16 @@ def _people(text: str, found: re.Match[str]) -> Iterator[tuple[int, int]]:
         if group and (person := _person(text, group)):
             yield person
         group = []
-        if token and _is_written_small(text, token):
-            yield token[1], token[2]
+        if token:
+            # `ask priya`: a person is addressed, though the name is written small.
+            word, start, end = token
+            before = text[max(0, start - 24) : start]
+            if len(word) > 3 and _is_given(folded(word)) and _SPOKEN_TO.search(before):
+                yield start, end
 
 
 def _is_particle(word: str) -> bool:
     return not word[0].isupper() and bool(re.fullmatch(_PARTICLE, word))
-
-
-def _is_written_small(text: str, token: _Token) -> bool:
-    """`ask priya`: nobody else is asked."""
-    word, start, _ = token
-    return len(word) > 3 and _is_given(folded(word)) and bool(_SPOKEN_TO.search(text[max(0, start - 24) : start]))
 
 
 def _person(text: str, group: list[_Token]) -> tuple[int, int] | None:

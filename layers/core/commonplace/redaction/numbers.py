@@ -24,8 +24,7 @@ class _Checked(Protocol):
 @dataclass(frozen=True, slots=True)
 class _Number:
     label: str
-    form: re.Pattern[str]
-    """Its first group is the number."""
+    form: re.Pattern[str]  # Its first group is the number
     checks: tuple[str, ...]
     """Modules of stdnum, one of which must hold; none where the form or the word before is enough."""
     kind: Kind = "REDACTED"

@@ -48,7 +48,9 @@ def _is_phone(value: str, called: bool) -> bool:
     digits = re.sub(r"\D", "", re.split(r"[ex]", value)[0])
     if value.startswith(("+", "(+")):
         return _international(value)
-    if not 7 <= len(digits) <= 15 or _DATE.match(value) or _is_address(value) or re.fullmatch(r"97[89]\d{10}", digits):
+    parts = value.split(".")
+    is_address = len(parts) == 4 and all(part.isdigit() and int(part) < 256 for part in parts)
+    if not 7 <= len(digits) <= 15 or _DATE.match(value) or is_address or re.fullmatch(r"97[89]\d{10}", digits):
         return False
     if value.startswith("00") and len(digits) >= 10:
         return _international("+" + value[2:])
@@ -74,11 +76,6 @@ def _is_phone(value: str, called: bool) -> bool:
         _valid(value, region) and PhoneNumberMatcher(value, region, leniency=Leniency.EXACT_GROUPING).has_next()
         for region in WITHOUT_TRUNK
     )
-
-
-def _is_address(value: str) -> bool:
-    parts = value.split(".")
-    return len(parts) == 4 and all(part.isdigit() and int(part) < 256 for part in parts)
 
 
 def _international(value: str) -> bool:

@@ -25,10 +25,8 @@ MAX_CHARACTERS = 100_000
 MOST_PASSES = 8
 MAX_WEIGHT = 12_000
 """Pieces of words (`weight`) that the detector reads at once: within half the time that the function `redact` has."""
-MAX_WEIGHT_OF_ALL = 22_000
-"""Pieces that it reads over all passes: within the time of the function."""
-EDGE = 160
-"""Characters at the end of a field that are read together with the beginning of another."""
+MAX_WEIGHT_OF_ALL = 22_000  # Pieces that it reads over all passes: within the time of the function
+EDGE = 160  # Characters at the end of a field that are read together with the beginning of another
 
 _PIECE = re.compile(r"[A-Za-z]{1,4}|[^\sA-Za-z]")
 _PRECEDENCE = ("secret", "pattern", "rule", "comprehend", "model")
@@ -40,10 +38,8 @@ class _Field:
 
     text: str
     whole: View
-    prose: View
-    """Without code."""
-    sentences: View
-    """Without code and addresses."""
+    prose: View  # Without code
+    sentences: View  # Without code and addresses
     addresses: tuple[tuple[int, int], ...]
 
     @classmethod
@@ -104,7 +100,11 @@ class _Judge:
         for field, spans, more in zip(fields, found, self._by_model(fields, found), strict=True):
             spans.extend(more)
             for span in spans:
-                self._remember(field, span)
+                if span.origin == "pattern":
+                    continue
+                start, end = field.whole.position(span.start), field.whole.position(span.end)
+                values = values_of(field.whole.text, replace(span, start=start, end=end))
+                self._values.update(((value.key, value.in_code), value) for value in values)
         for field, spans in zip(fields, found, strict=True):
             spans.extend(self._written(field.whole, find_values(field.whole, field.prose, self._values.values())))
         masked = [_masked(text, spans) for text, spans in zip(texts, found, strict=True)]
@@ -166,13 +166,6 @@ class _Judge:
             for span in spans
             if span.origin == "secret" or not any(start <= span.start and span.end <= end for start, end in allowed)
         ]
-
-    def _remember(self, field: _Field, span: Span) -> None:
-        start, end = field.whole.position(span.start), field.whole.position(span.end)
-        if span.origin == "pattern":
-            return
-        for value in values_of(field.whole.text, replace(span, start=start, end=end)):
-            self._values[value.key, value.in_code] = value
 
     def _mask_pieces(self, fields: Sequence[_Field]) -> list[str]:
         """The texts without what shows only when fields are read together, in their order."""
@@ -341,7 +334,8 @@ def _masked(text: str, spans: Iterable[Span]) -> str:
             groups.append((span.start, span.end, [span]))
     pieces, done = [], 0
     for start, end, members in groups:
-        pieces += [text[done:start], f"[{_kind(members)}]"]
+        first = min(members, key=lambda span: (_PRECEDENCE.index(span.origin), span.start - span.end, -span.score))
+        pieces += [text[done:start], f"[{first.kind}]"]
         done = end
     return "".join((*pieces, text[done:]))
 
@@ -365,10 +359,6 @@ def _continues(text: str, group: tuple[int, int, list[Span]], span: Span) -> boo
         and re.fullmatch(r"[ ,]{0,2}|,\n", text[group[1] : span.start]) is not None
         and not (span.kind == "NAME" and "," in text[group[1] : span.start])
     )
-
-
-def _kind(members: Sequence[Span]) -> Kind:
-    return min(members, key=lambda span: (_PRECEDENCE.index(span.origin), span.start - span.end, -span.score)).kind
 
 
 def _result(fields: Mapping[str, str]) -> Redacted:

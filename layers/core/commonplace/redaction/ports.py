@@ -21,7 +21,6 @@ class Redactor(Protocol):
         Raises Survived where that cannot be done, InvalidInput for a pattern that is none or texts that are too long,
         and Unavailable when a detector does not answer: then nothing may be stored.
         """
-        ...
 
 
 class Detector(Protocol):
@@ -29,4 +28,3 @@ class Detector(Protocol):
 
     def detect(self, texts: Sequence[str]) -> list[list[Span]]:
         """The spans of each text, in any order. Raises Unavailable."""
-        ...

@@ -18,8 +18,7 @@ from commonplace.redaction.model import Kind, Span
 WINDOW, OVERLAP = 480, 64
 """In characters. What is longer in tokens than the model takes is read in pieces that overlap by as many tokens."""
 
-THREADS = 1
-"""A window takes 15 ms: threads that wait for one another cost more processor than they save time."""
+THREADS = 1  # A window takes 15 ms: threads that wait for one another cost more processor than they save time
 
 PARTS: Mapping[str, str] = {
     "GIVEN_NAME": "name",
@@ -35,12 +34,9 @@ PARTS: Mapping[str, str] = {
 }
 """Labels that count, by what they are a part of; the others are numbers of accounts and papers, and URLs."""
 
-POSSIBLE = 0.5
-"""How sure a word has to be beside others of its kind."""
-SURE = 0.7
-"""How sure it has to be that a word alone is a name."""
-CERTAIN = 0.9
-"""The same for what nobody wrote as a name, and for what has a form."""
+POSSIBLE = 0.5  # How sure a word has to be beside others of its kind
+SURE = 0.7  # How sure it has to be that a word alone is a name
+CERTAIN = 0.9  # The same for what nobody wrote as a name, and for what has a form
 
 _BREAK = re.compile(r"\s+")
 _JOINTS: Mapping[str, re.Pattern[str]] = {
@@ -140,8 +136,13 @@ def _judged(text: str, run: _Run) -> Span | None:
         return Span(start, end, kind, "model", run.score, label)
 
     match run.words[0].group:
-        case "name" if _is_name(found, run) and "_" not in text[max(0, start - 1) : end + 1]:
-            return span("NAME", "NAME")
+        case "name" if re.search(r"[^\W\d_]{2}", found) and not _IDENTIFIER.search(found):
+            sure = CERTAIN if found.islower() else SURE
+            if (
+                run.score >= (sure if len(run.words) == 1 else POSSIBLE)
+                and "_" not in text[max(0, start - 1) : end + 1]
+            ):
+                return span("NAME", "NAME")
         case "phone" if 7 <= digits <= 15 and run.score >= CERTAIN:
             return span("PHONE", "PHONE")
         case "email" if "@" in found and run.score >= CERTAIN:
@@ -149,13 +150,6 @@ def _judged(text: str, run: _Run) -> Span | None:
         case "address" if digits and len(run.parts) > 1 and run.score >= SURE:
             return span("LOCATION", "ADDRESS")
     return None
-
-
-def _is_name(found: str, run: _Run) -> bool:
-    if not re.search(r"[^\W\d_]{2}", found) or _IDENTIFIER.search(found):
-        return False
-    sure = CERTAIN if found.islower() else SURE
-    return run.score >= (sure if len(run.words) == 1 else POSSIBLE)
 
 
 class Rampart:

@@ -28,8 +28,7 @@ class Structure:
 
     code: tuple[tuple[int, int], ...]
     """What blocks of code hold, and code spans with their backticks. Lines of a fence are prose."""
-    addresses: tuple[tuple[int, int], ...]
-    """URLs, and targets of links and images, outside of code."""
+    addresses: tuple[tuple[int, int], ...]  # URLs, and targets of links and images, outside of code
 
 
 def read_structure(text: str) -> Structure:

@@ -4,8 +4,7 @@ import hashlib
 import re
 from typing import NewType
 
-BlobSha = NewType("BlobSha", str)
-"""A Git blob id: forty lower-case hexadecimal digits."""
+BlobSha = NewType("BlobSha", str)  # A Git blob id: forty lower-case hexadecimal digits
 
 
 def git_blob_sha(raw: bytes) -> BlobSha:
@@ -13,9 +12,7 @@ def git_blob_sha(raw: bytes) -> BlobSha:
     return BlobSha(hashlib.sha1(b"blob %d\0%b" % (len(raw), raw), usedforsecurity=False).hexdigest())
 
 
-MAX_POINTER_BYTES = 1024
-"""Pointers of Git LFS are smaller (git-lfs/docs/spec.md)."""
-
+MAX_POINTER_BYTES = 1024  # Pointers of Git LFS are smaller (git-lfs/docs/spec.md)
 
 _POINTER = re.compile(rb"version https://git-lfs\.github\.com/spec/v1\r?\n(?:ext-.*\n)*oid ")
 

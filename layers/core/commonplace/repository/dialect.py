@@ -32,8 +32,7 @@ WIKI = re.compile(r"(!?)\[\[([^\[\]\n]+)\]\]")
 _HIGHLIGHT = re.compile(r"==(?![\s=])(.{1,2000}?)(?<![\s=])==(?!=)", re.DOTALL)
 _TAG = re.compile(r"#([^\s\u2000-\u206f\u2e00-\u2e7f'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\]+)")
 """The characters that Obsidian takes for part of a tag."""
-MAX_TAG_LENGTH = 100
-"""Characters of a tag in a text: the index has a value for it and for each tag above it."""
+MAX_TAG_LENGTH = 100  # Characters of a tag in a text: the index has a value for it and for each tag above it
 _TITLE = re.compile(r"\s+(?:\"[^\"]*\"|'[^']*')\Z")
 _LOOKS_LIKE_A_PATH = re.compile(r"\S/|/\S|\.[A-Za-z0-9]{2,5}(?:#.*)?\Z")
 _PARENTHESES = re.compile(r"[()\n]")
@@ -45,8 +44,7 @@ _END_OF_DOMAIN = re.compile(r"[^\w@.-]", re.ASCII)
 _MAX_TARGET_LENGTH = 1000
 _MAX_ADDRESS_LENGTH = 2048
 """Characters of an address that becomes a link without brackets: the rules look at all of them at every mark."""
-_LINK_WORK = 20
-"""Units of a link in the parser's budget, beside its steps: it is resolved, stored and rendered."""
+_LINK_WORK = 20  # Units of a link in the parser's budget, beside its steps: it is resolved, stored and rendered
 
 
 class Dialect(MarkdownIt):

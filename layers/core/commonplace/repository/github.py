@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from commonplace.repository.blobs import BlobSha
 from commonplace.repository.github_client import Answer, GitHubClient, query_limited_until
-from commonplace.repository.github_credentials import Credentials
+from commonplace.repository.github_credentials import SecretCredentials
 from commonplace.repository.ports import (
     BlobNotFound,
     Head,
@@ -27,17 +27,14 @@ logger = logging.getLogger(__name__)
 
 SHA_TYPE = "application/vnd.github.sha"
 RAW_TYPE = "application/vnd.github.raw+json"
-STATUS_CHARACTERS = 140
-"""GitHub's bound on a commit status."""
+STATUS_CHARACTERS = 140  # GitHub's bound on a commit status
 
 MAX_TREE_BYTES = 32 * 1024 * 1024
 MAX_BLOB_BYTES = 50 * 1024 * 1024
 MAX_ARCHIVE_BYTES = 1536 * 1024 * 1024
-MAX_SUBTREES = 500
-"""How many calls a truncated tree is worth before it counts as truncated beyond repair."""
+MAX_SUBTREES = 500  # How many calls a truncated tree is worth before it counts as truncated beyond repair
 PATHS_PER_QUERY = 100
-FEWEST_PATHS = 25
-"""A query that GitHub does not manage in its ten seconds is halved down to this."""
+FEWEST_PATHS = 25  # A query that GitHub does not manage in its ten seconds is halved down to this
 
 _SHA = re.compile(r"[0-9a-f]{40}")
 _REGULAR = ("100644", "100755")
@@ -51,7 +48,7 @@ class GitHubRepository:
         client: GitHubClient,
         name: str,
         branch: str,
-        credentials: Credentials,
+        credentials: SecretCredentials,
         *,
         context: str = STATUS_CONTEXT,
     ) -> None:
@@ -141,7 +138,9 @@ class GitHubRepository:
                 waiting += [(entry["sha"], f"{prefix}{entry['path']}/") for entry in entries if entry["type"] == "tree"]
             if truncated:
                 raise UntrustedTree("GitHub truncates a single folder")
-            yield from (_file(entry, prefix) for entry in entries if _is_regular(entry))
+            for entry in filter(_is_regular, entries):
+                path = (prefix + entry["path"]).encode("utf-8", "replace").decode()
+                yield TreeFile(path, BlobSha(entry["sha"]), entry["size"])
         raise UntrustedTree("the tree is too large to be read folder by folder")
 
     def _tree(self, sha: str, *, recursive: bool) -> tuple[list[dict[str, Any]], bool]:
@@ -213,11 +212,6 @@ def _is_entry(entry: object) -> bool:
 
 def _is_regular(entry: dict[str, Any]) -> bool:
     return entry["type"] == "blob" and entry["mode"] in _REGULAR
-
-
-def _file(entry: dict[str, Any], prefix: str) -> TreeFile:
-    path = (prefix + entry["path"]).encode("utf-8", "replace").decode()
-    return TreeFile(path, BlobSha(entry["sha"]), entry["size"])
 
 
 def _is_limit(error: object) -> bool:

@@ -24,8 +24,7 @@ from commonplace.kernel.retry import retry_after
 from commonplace.repository.ports import RepositoryRateLimited, RepositoryRefused, RepositoryUnavailable
 
 SECONDARY_LIMIT_SECONDS = 60
-MOST_SECONDS = 2 * 3600
-"""The longest wait that is believed: windows are an hour."""
+MOST_SECONDS = 2 * 3600  # The longest wait that is believed: windows are an hour
 
 _SECONDARY = re.compile(rb"secondary[ -]rate[ -]limit|abuse detection", re.IGNORECASE)
 
@@ -95,8 +94,7 @@ class _Ask:
     accept: str = JSON_TYPE
     headers: Mapping[str, str] = field(default_factory=dict)
     body: object = None
-    elsewhere: bool = False
-    """Whether a redirect may leave GitHub's API."""
+    elsewhere: bool = False  # Whether a redirect may leave GitHub's API
     absent: Exception | None = None
 
 
@@ -160,13 +158,7 @@ class GitHubClient:
             return self._read(response, max_bytes)
 
     def post(
-        self,
-        path: str,
-        authorization: str | None,
-        body: object,
-        *,
-        max_bytes: int,
-        absent: Exception | None = None,
+        self, path: str, authorization: str | None, body: object, *, max_bytes: int, absent: Exception | None = None
     ) -> Answer:
         """As `get`; `absent` is also raised when GitHub says that what is to be made is there already."""
         with self._open(_Ask("POST", path, authorization, body=body, absent=absent)) as response:

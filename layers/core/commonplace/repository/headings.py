@@ -8,8 +8,7 @@ from commonplace.repository.problems import Problem
 
 _WIKI = re.compile(r"(!?)\[\[([^\[\]]+)\]\]")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\((?:<[^<>\n]*>)?+(?:[^()\n]++|\([^()\n]*\))*+\)")
-BLOCK = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]{1,64})[ \t]*\Z")
-"""Obsidian's name of a block, at its end."""
+BLOCK = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]{1,64})[ \t]*\Z")  # Obsidian's name of a block, at its end
 _ALWAYS_THERE = re.compile(r"|top|:~:.*|fn(?:ref)?[\d:-]+|L\d+(?:C\d+)?(?:-L\d+(?:C\d+)?)?", re.DOTALL)
 """Fragments that lead somewhere on every page: the browser's own, footnotes, and GitHub's lines of a file."""
 _NOT_IN_AN_ANCHOR = re.compile(r"[^\w\- ]")

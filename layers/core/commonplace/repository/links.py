@@ -42,10 +42,8 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 _CONFLICT = re.compile(r"(?:<{7}|>{7})(?: \S|\Z)|={7}\Z")
 _BARE_PIPE = re.compile(r"(?<!\\)\[\[[^\[\]|]*(?<!\\)\|[^\[\]]*\]\]")
 _DELIMITER_ROW = re.compile(r"[ \t>]*+(?=[^|]*\|)(?=[^-]*-)[ \t:|-]++\Z")
-MAX_TAGS = 200
-"""Tags that a body may give its document: lists and the index hold each of them."""
-MAX_PROBLEMS = 100
-"""Problems that are reported of one body: whoever mends some sees the rest the next time."""
+MAX_TAGS = 200  # Tags that a body may give its document: lists and the index hold each of them
+MAX_PROBLEMS = 100  # Problems that are reported of one body: whoever mends some sees the rest the next time
 _KINDS: dict[str, LinkKind] = {"link_open": "link", "image": "image", "spaced": "link", "spaced_image": "image"}
 
 
@@ -53,8 +51,7 @@ _KINDS: dict[str, LinkKind] = {"link_open": "link", "image": "image", "spaced": 
 class Contents:
     """What a file has for other files, and what its readers would see broken in it."""
 
-    links: tuple[Link, ...] = ()
-    """Those of the frontmatter first, then those of the body in order."""
+    links: tuple[Link, ...] = ()  # Those of the frontmatter first, then those of the body in order
     tags: Mapping[str, int] = field(default_factory=dict)
     """Tags of the body as written -> the line of the first of each."""
     anchors: tuple[str, ...] | None = None
@@ -231,17 +228,14 @@ def _inline_links(block: Token, line: int) -> Iterator[Link]:
     breaks = [found.start() for found in re.finditer("\n", block.content)]
     children = block.children or []
     for index, token in enumerate(children):
-        text = _text_until_close(children, index) if token.type == "link_open" else ""
+        text = ""
+        if token.type == "link_open":
+            inside = takewhile(lambda each: each.type != "link_close", children[index:])
+            text = "".join(" " if each.type in ("softbreak", "hardbreak") else each.content for each in inside)
         if token.type == "html_inline":
             yield from _html_links(token.content, line)
         elif link := link_of(token, text, line + bisect_left(breaks, token.meta.get("position", 0))):
             yield link
-
-
-def _text_until_close(tokens: list[Token], opening: int) -> str:
-    following = (tokens[index] for index in range(opening, len(tokens)))
-    inside = takewhile(lambda token: token.type != "link_close", following)
-    return "".join(" " if token.type in ("softbreak", "hardbreak") else token.content for token in inside)
 
 
 def _link(href: str, kind: LinkKind, text: str, line: int) -> Link | None:

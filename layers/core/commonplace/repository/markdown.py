@@ -63,14 +63,11 @@ _MENDING = {
 class ParsedFile:
     """A file cut in two."""
 
-    frontmatter: dict[str, Any]
-    """As authored: strings stay strings, dates and `yes` among them."""
+    frontmatter: dict[str, Any]  # As authored: strings stay strings, dates and `yes` among them
     body: str
     """Exactly as in the file, line endings included: decoded from the original bytes after the frontmatter."""
-    body_line: int
-    """1-based line at which the body starts."""
-    lines: Mapping[str, int] = field(default_factory=dict)
-    """Field -> 1-based line in the file."""
+    body_line: int  # 1-based line at which the body starts
+    lines: Mapping[str, int] = field(default_factory=dict)  # Field -> 1-based line in the file
     authored: Mapping[str, Any] = field(default_factory=dict)
     """Field -> its value with numbers and booleans as they were written (`2024`, `[1.10, yes]`), where it has any."""
 
@@ -107,7 +104,12 @@ def parse_or_raise(raw: bytes, fields: Collection[str]) -> ParsedFile | None:
         limit = f"{MAX_FILE_BYTES // 1_000_000} MB"
         raise Unreadable(Problem("too-large", f"the file is larger than {limit}", hint="split it into several files"))
     block = _find_block(raw, fields)
-    _check_encoding(raw)
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = 1 + len(LINE_END.findall(raw, 0, error.start))
+        message = "the file is not valid UTF-8"
+        raise Unreadable(Problem("invalid-utf8", message, hint="save it in the encoding UTF-8", line=line)) from None
     if block is None:
         return None
     body = raw[block.body :].decode("utf-8")
@@ -170,12 +172,3 @@ def _is_prose(block: bytes, fields: Collection[str], *, text_follows: bool = Fal
     if not text_follows and all(len(line.split()) < _SENTENCE for line in block.splitlines()):
         return False
     return bool(fields) and not any(name.decode() in fields for name in _NAMES.findall(block))
-
-
-def _check_encoding(raw: bytes) -> None:
-    try:
-        raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = 1 + len(LINE_END.findall(raw, 0, error.start))
-        message = "the file is not valid UTF-8"
-        raise Unreadable(Problem("invalid-utf8", message, hint="save it in the encoding UTF-8", line=line)) from None

@@ -17,7 +17,7 @@ from commonplace.kernel.objects import ObjectStore
 from commonplace.kernel.parallel import Parallel
 from commonplace.repository.blobs import BlobSha, git_blob_sha
 from commonplace.repository.outcomes import Batch, LostBlob, Outcome, Verdicts, merge
-from commonplace.repository.plan import ITEM_SIZE, Plan, items_key, map_items, outcome_key, outcomes_prefix, plan_key
+from commonplace.repository.plan import ITEM_SIZE, Plan, items_key, outcomes_prefix, plan_key
 from commonplace.repository.ports import (
     BlobNotFound,
     Head,
@@ -32,10 +32,8 @@ from commonplace.repository.ports import (
 
 logger = logging.getLogger(__name__)
 
-LEASE_SECONDS = 660
-"""Longer than the function that publishes may run."""
-MAX_WAITS = 8
-"""How often one item of the Map waits for GitHub's limit before it is left pending."""
+LEASE_SECONDS = 660  # Longer than the function that publishes may run
+MAX_WAITS = 8  # How often one item of the Map waits for GitHub's limit before it is left pending
 
 Event = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -55,17 +53,8 @@ class RunLedger:
             raise LookupError(f"run {run} has no plan")
         return Plan.model_validate_json(found.body)
 
-    def put_plan(self, run: str, plan: Plan) -> None:
-        self.objects.put(plan_key(run), plan.to_json())
-
-    def put_items(self, run: str, needed: Sequence[BlobSha]) -> tuple[str, int]:
-        """The Map's input; returns its key and length."""
-        key, items = items_key(run), map_items(list(needed))
-        self.objects.put(key, json.dumps(items).encode())
-        return key, len(items)
-
     def put_batch(self, run: str, name: str, batch: Batch) -> None:
-        self.objects.put(outcome_key(run, name), batch.to_json())
+        self.objects.put(f"{outcomes_prefix(run)}{name}.json", batch.to_json())
 
     def add_outcomes(self, run: str, verdicts: Verdicts) -> int:
         """Adds what the run's steps found; returns how often they called GitHub."""
@@ -210,7 +199,7 @@ class RunSteps(ABC):
         return tree
 
     def _planned(self, run: str, plan: Plan, *, by_archive: bool) -> Answer:
-        self._runs.put_plan(run, plan)
+        self._runs.objects.put(plan_key(run), plan.to_json())
         if by_archive:
             answer: Answer = {"action": "archive"}
         elif len(plan.needed) > ITEM_SIZE:
@@ -228,10 +217,15 @@ class RunSteps(ABC):
             logger.warning("the commit status could not be set", extra={"error": type(error).__name__})
 
     def _items(self, run: str, needed: Sequence[BlobSha]) -> Answer:
-        """Writes the Map's input. An empty one is never mapped: the state machine goes straight to publishing."""
-        key, count = self._runs.put_items(run, needed)
-        action = "store" if count else "publish"
-        return {"action": action, "bucket": self.bucket, "items": {"key": key, "count": count}}
+        """Write the Map's input: short lists of blob ids, and no paths, for their gates are not known yet.
+
+        An empty one is never mapped: the state machine goes straight to publishing.
+        """
+        key = items_key(run)
+        items = [{"blobs": needed[start : start + ITEM_SIZE]} for start in range(0, len(needed), ITEM_SIZE)]
+        self._runs.objects.put(key, json.dumps(items).encode())
+        action = "store" if items else "publish"
+        return {"action": action, "bucket": self.bucket, "items": {"key": key, "count": len(items)}}
 
 
 def waiting(limit: RepositoryRateLimited) -> Answer:

@@ -9,8 +9,7 @@ FRONT_PAGES = ("index", "readme")
 """Stems of the page that stands for its folder, in any letter case; the first wins where a folder has both."""
 
 _MARKDOWN_SUFFIX = re.compile(r"\.(?:md|markdown)\Z", re.IGNORECASE)
-_APOSTROPHES = dict.fromkeys(map(ord, "'’‘ʼ`´"))
-"""They leave no gap: `don't` is `dont`."""
+_APOSTROPHES = dict.fromkeys(map(ord, "'’‘ʼ`´"))  # They leave no gap: `don't` is `dont`
 
 
 def is_markdown(path: str) -> bool:

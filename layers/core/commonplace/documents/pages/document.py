@@ -29,8 +29,7 @@ from commonplace.web.representations import Page
 CONFINED = {"content-security-policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'"}
 """For a drawing that could run scripts, should somebody open it by itself."""
 RELATED = 6
-MANY = 200
-"""Documents that bear a tag beyond which it says little about any of them."""
+MANY = 200  # Documents that bear a tag beyond which it says little about any of them
 
 
 def routes(services: Services) -> list[Route]:

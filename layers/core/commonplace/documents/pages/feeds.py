@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -12,7 +11,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from commonplace.documents.content.document import Entry
 from commonplace.documents.content.document_index import Selection
 from commonplace.documents.content.library import Edition
 from commonplace.documents.pages.services import HERE, Services, Window, page_number
@@ -24,8 +22,7 @@ ATOM = "application/atom+xml; charset=utf-8"
 XML = "application/xml; charset=utf-8"
 LATEST = 30
 
-_IMPOSSIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-"""Characters that XML has no way to write."""
+_IMPOSSIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # Characters that XML has no way to write
 PER_SITEMAP = 20_000
 """Addresses of one sitemap: at most 50,000 (sitemaps.org), and less than an answer may hold."""
 
@@ -66,7 +63,9 @@ def routes(services: Services) -> list[Route]:
             base = services.frame.base_url
             if not base:
                 raise NotFound("This site does not know its own address.", hint="A deployment is told it as BASE_URL.")
-            entries = list(_own(services, edition.catalogue.select(Selection(), "path")))
+            # A sitemap names addresses of its own host alone: none of documents that are read elsewhere.
+            listed = edition.catalogue.select(Selection(), "path")
+            entries = [entry for entry in listed if services.addresses.of(entry) == base + HERE.of(entry)]
             window = Window(max(number, 1), len(entries), PER_SITEMAP)
             window.check()
             several = window.last > 1 and number == 0
@@ -90,12 +89,6 @@ def routes(services: Services) -> list[Route]:
 def _urn(name: str) -> str:
     """Lasting, whatever host the site answers under (RFC 4287, section 4.2.6)."""
     return f"urn:uuid:{uuid5(NAMESPACE_URL, name)}"
-
-
-def _own(services: Services, entries: Iterable[Entry]) -> Iterable[Entry]:
-    """A sitemap names addresses of its own host alone: none of documents that are read elsewhere."""
-    base = services.frame.base_url
-    return (entry for entry in entries if services.addresses.of(entry) == base + HERE.of(entry))
 
 
 def _xml(services: Services, request: Request, template: str, media_type: str, **values: Any) -> Page:

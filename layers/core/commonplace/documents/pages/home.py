@@ -25,10 +25,8 @@ from commonplace.search.filters import Filters
 from commonplace.web.pages.declaration import Link
 
 LATEST = 8
-FEW = 24
-"""Groups and tags of the home page."""
-MAX_NAME_CHARACTERS = 200
-"""Of a name that is compared with others."""
+FEW = 24  # Groups and tags of the home page
+MAX_NAME_CHARACTERS = 200  # Of a name that is compared with others
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +153,7 @@ def _kind_routes(services: Services, kind: Kind) -> list[Route]:
                 "about": page,
             }
 
-        return services.answer(
-            request,
-            "listing.html",
-            (kind.path, name, str(number)),
-            build,
-        )
+        return services.answer(request, "listing.html", (kind.path, name, str(number)), build)
 
     return [Route(kind.path, get_all), Route(f"{kind.path}/{{name:path}}", get_one)]
 

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 GAP = 28
 """Pixels between two centres at least: a link that is touched must be 24 wide and high (WCAG 2.2, 2.5.8)."""
-MARGIN = (150, 44)
-"""Pixels around them, horizontally and vertically, for half a name."""
+MARGIN = (150, 44)  # Pixels around them, horizontally and vertically, for half a name
 STEPS = 200
 SETTLING_STEPS = 60
 ATTRACTION = 4.0

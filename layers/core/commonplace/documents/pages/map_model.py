@@ -18,10 +18,8 @@ MAX_LINKS = 2_500
 MAX_LISTED_LINKS = 8
 MAX_LABEL = 30
 LABEL_LINE = 14
-LETTER = 6.2
-"""Pixels of height and, on average, width of a letter in a label."""
-PROMINENT = 0.05
-"""What part of all, the most linked, may have names that cover smaller shapes."""
+LETTER = 6.2  # Pixels of height and, on average, width of a letter in a label
+PROMINENT = 0.05  # What part of all, the most linked, may have names that cover smaller shapes
 ZOOM_LEVELS = (0.6, 1.0, 1.6, 2.6)
 """From which magnification on a name has room; the module of the page goes by their number. Names stay as large."""
 
@@ -56,17 +54,12 @@ class Node:
     kind: Kind
     x: int
     y: int
-    scale: float
-    """Of its outline."""
-    back: int
-    """How many published documents link to it, those that the map leaves out among them."""
+    scale: float  # Of its outline
+    back: int  # How many published documents link to it, those that the map leaves out among them
     label: str
-    level: int
-    """Of `ZOOM_LEVELS`, from 1: where the label has room; past the last it shows on demand alone."""
-    above: bool
-    """Where the label is; else it is below."""
-    links: Sequence[Summary]
-    """The most linked of the documents that it links to and the map shows."""
+    level: int  # Of `ZOOM_LEVELS`, from 1: where the label has room; past the last it shows on demand alone
+    above: bool  # Where the label is; else it is below
+    links: Sequence[Summary]  # The most linked of the documents that it links to and the map shows
     more_links: int
 
 
@@ -75,14 +68,12 @@ class Map:
     """The whole drawing."""
 
     nodes: Sequence[Node]
-    lines: str
-    """Path data of all links: `M{x} {y}L{x} {y}` for each, from centre to centre."""
+    lines: str  # Path data of all links: `M{x} {y}L{x} {y}` for each, from centre to centre
     links: int
     legend: Sequence[Kind]
     width: int
     height: int
-    left_out: int
-    """Documents that would be shown too, were there fewer."""
+    left_out: int  # Documents that would be shown too, were there fewer
 
     def of_type(self, content_type: str) -> list[Node]:
         """By title, as the list shows them."""

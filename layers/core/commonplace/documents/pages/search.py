@@ -32,16 +32,12 @@ from commonplace.web.representations import HTML, NO_STORE, PROTECTED, Page
 PER_PAGE = 10
 MAX_VALUE_CHARACTERS = 200
 MAX_TAGS = 20
-ONE_OF = ("type", "group", "release", "status", "author")
-"""Filters of one value."""
-FIELDS = {"type": "content_type"}
-"""The names that a document has for them, where these differ."""
-OPTIONS = 8
-"""Values of a facet that are offered."""
+ONE_OF = ("type", "group", "release", "status", "author")  # Filters of one value
+FIELDS = {"type": "content_type"}  # The names that a document has for them, where these differ
+OPTIONS = 8  # Values of a facet that are offered
 POPULAR = 12
 Facts = dict[str, Any]
-BRIEFLY = {"cache-control": "public, max-age=30"}
-"""Results follow the index, which follows the documents."""
+BRIEFLY = {"cache-control": "public, max-age=30"}  # Results follow the index, which follows the documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +102,7 @@ class Option:
 class Result:
     entry: Entry
     heading: str | None
-    passage: str
-    """HTML, escaped."""
+    passage: str  # HTML, escaped
 
 
 def routes(services: Services) -> list[Route]:

@@ -20,8 +20,7 @@ from commonplace.kernel.errors import InvalidInput, NotFound
 from commonplace.web.pages.frame import Frame
 from commonplace.web.representations import API, Page, PageCache
 
-HERE = DocumentAddresses()
-"""On this site, wherever else documents may be read."""
+HERE = DocumentAddresses()  # On this site, wherever else documents may be read
 
 PER_PAGE = 50
 MAX_PAGE = 20_000
@@ -67,10 +66,8 @@ class Services:
     search: Searcher
     renderer: Renderer
     frame: Frame
-    addresses: DocumentAddresses
-    """Where citations lead."""
-    logo: str | None = None
-    """Its path in the repository."""
+    addresses: DocumentAddresses  # Where citations lead
+    logo: str | None = None  # Its path in the repository
     urls: Urls = field(default_factory=Urls)
     pages: PageCache = field(default_factory=PageCache)
 

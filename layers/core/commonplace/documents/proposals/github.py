@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError
 from commonplace.documents.proposals.proposal import BRANCH_PREFIX, Proposal, Proposed
 from commonplace.kernel.errors import Conflict, Unavailable
 from commonplace.repository.github_client import Answer, GitHubClient
-from commonplace.repository.github_credentials import Credentials
+from commonplace.repository.github_credentials import SecretCredentials
 from commonplace.repository.github_secrets import MalformedSecret
 from commonplace.repository.ports import RepositoryRateLimited, RepositoryRefused, RepositoryUnavailable
 
@@ -31,15 +31,11 @@ Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
 
 BUDGET_SECONDS = 18
 """After this no further call is made: with the longest wait for one answer, it stays below what callers wait for."""
-CALL_SECONDS = 8
-"""The longest wait for one answer; for `http_client`."""
-MAX_ANSWER_BYTES = 8 * 1024 * 1024
-"""GitHub truncates a listing at seven megabytes."""
-OPERATOR_SECONDS = 3600
-"""There is no use in coming back before an operator has looked."""
+CALL_SECONDS = 8  # The longest wait for one answer; for `http_client`
+MAX_ANSWER_BYTES = 8 * 1024 * 1024  # GitHub truncates a listing at seven megabytes
+OPERATOR_SECONDS = 3600  # There is no use in coming back before an operator has looked
 
-FACTS = ("File: ", "Address: ")
-"""Lines of a pull request's text of which no two proposals may have the same."""
+FACTS = ("File: ", "Address: ")  # Lines of a pull request's text of which no two proposals may have the same
 
 AGAIN = "Ask again with the same arguments: what is done already is found, and nothing is done twice."
 
@@ -83,8 +79,7 @@ class _Repository(_Answer):
 
 class _Head(_Answer):
     ref: str
-    repo: _Repository | None = None
-    """None when the fork it comes from is gone."""
+    repo: _Repository | None = None  # None when the fork it comes from is gone
 
 
 class Pull(_Answer):
@@ -116,7 +111,7 @@ class GitHubProposals:
         client: GitHubClient,
         repository: str,
         branch: str,
-        credentials: Credentials,
+        credentials: SecretCredentials,
         *,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -142,7 +137,7 @@ class _Calls:
     """Requests about one repository, as long as the budget lasts."""
 
     def __init__(
-        self, client: GitHubClient, repository: str, credentials: Credentials, monotonic: Callable[[], float]
+        self, client: GitHubClient, repository: str, credentials: SecretCredentials, monotonic: Callable[[], float]
     ) -> None:
         self._client = client
         self._credentials = credentials

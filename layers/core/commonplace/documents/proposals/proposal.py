@@ -32,8 +32,7 @@ _TRACKING = re.compile(
 _HOST = re.compile(r"(?:[\w-]+(?:\.[\w-]+)*\.?|\[[0-9a-f:.]+\])\Z")
 
 LINK = "link"
-FEWEST_KEPT = 3
-"""So many documents of a type in one folder show that it is kept there."""
+FEWEST_KEPT = 3  # So many documents of a type in one folder show that it is kept there
 MAX_TITLE_CHARACTERS = 200
 MAX_DESCRIPTION_CHARACTERS = 2_000
 MAX_CONTENT_BYTES = 200_000
@@ -78,15 +77,11 @@ NEXT_STEPS = (
 class Proposal:
     """A new file to propose."""
 
-    path: str
-    """In the repository."""
+    path: str  # In the repository
     text: str
-    title: str
-    """Of the pull request, and of its commit."""
-    body: str
-    """Of the pull request, as Markdown."""
-    branch: str
-    """Named after the key of the request: the same key is the same proposal."""
+    title: str  # Of the pull request, and of its commit
+    body: str  # Of the pull request, as Markdown
+    branch: str  # Named after the key of the request: the same key is the same proposal
     fingerprint: str
     """A hash of the request without its date: a repetition has the same, another request has another."""
 
@@ -99,23 +94,18 @@ class Proposed:
     url: str
     path: str
     branch: str
-    created: bool
-    """False when it was there already: the request is a repetition."""
+    created: bool  # False when it was there already: the request is a repetition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposalContext:
     """The caller, the time, and the caller's key of the request."""
 
-    tool: str
-    """The kind of request: one key may name a request of each."""
-    day: Date
-    """Of today: the document's `date`."""
+    tool: str  # The kind of request: one key may name a request of each
+    day: Date  # Of today: the document's `date`
     organisation: str | None = None
-    subject: str | None = None
-    """Part of the key: nobody's request is ever found by somebody else's key."""
-    key: str | None = None
-    """The caller's name of this request: a repetition is the same proposal."""
+    subject: str | None = None  # Part of the key: nobody's request is ever found by somebody else's key
+    key: str | None = None  # The caller's name of this request: a repetition is the same proposal
     author: str | None = None
     """Shown in the file and in the pull request; None where the deployment names nobody."""
 
@@ -158,7 +148,7 @@ def _proposal(
     content: str = "",
 ) -> Proposal:
     path = f"{folder or folder_of(kind)}/{file_name(title)}"
-    key = key_of(asking.key)
+    key = _line("key", asking.key or "", MAX_KEY_CHARACTERS) or None
     author = author_of(asking.author)
     fingerprint = digest(kind, title, description, url, tags, content)[:32]
     given: dict[str, Value | None] = {
@@ -252,11 +242,6 @@ def title_of(text: str) -> str:
 def description_of(text: str | None) -> str | None:
     """One line of at most 2,000 characters; None when there is nothing in it. Raises InvalidInput."""
     return _line("description", text or "", MAX_DESCRIPTION_CHARACTERS) or None
-
-
-def key_of(text: str | None) -> str | None:
-    """At most 200 characters. Raises InvalidInput."""
-    return _line("key", text or "", MAX_KEY_CHARACTERS) or None
 
 
 def author_of(text: str | None) -> str | None:
@@ -368,7 +353,8 @@ def file_name(title: str) -> str:
     """
     plain = unicodedata.normalize("NFC", title.translate(_NOTHING).lower())
     words = "".join(char if unicodedata.category(char) in _KEPT else " " for char in plain).split()
-    name = _cut("-".join(filter(None, map(_without_leading_marks, words))), MAX_FILE_NAME_BYTES - len(SUFFIX))
+    joined = "-".join(filter(None, map(_without_leading_marks, words))).encode()
+    name = joined[: MAX_FILE_NAME_BYTES - len(SUFFIX)].decode(errors="ignore").rstrip("-")
     if not name:
         return f"untitled-{digest(title)[:10]}{SUFFIX}"
     if _RESERVED.match(name):
@@ -396,37 +382,36 @@ def _without_leading_marks(word: str) -> str:
     return word[first:]
 
 
-def _cut(text: str, most_bytes: int) -> str:
-    return text.encode()[:most_bytes].decode(errors="ignore").rstrip("-")
-
-
 def _is_left_out(folder: str) -> bool:
     return _SYNC.excludes(f"{folder}/page{SUFFIX}")
 
 
 def frontmatter(fields: Mapping[str, Value]) -> str:
     """The block with both of its `---` lines. Names are constants of ours; values may hold anything but surrogates."""
-    lines = (f"{name}: {_value(value)}\n" for name, value in fields.items())
+    lines = []
+    for name, value in fields.items():
+        match value:
+            case bool():
+                text = "true" if value else "false"
+            case Date():
+                text = value.isoformat()
+            case str():
+                text = _quoted(value)
+            case _:
+                text = f"[{', '.join(map(_quoted, value))}]"
+        lines.append(f"{name}: {text}\n")
     return f"---\n{''.join(lines)}---\n"
-
-
-def _value(value: Value) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Date):
-        return value.isoformat()
-    if isinstance(value, str):
-        return _quoted(value)
-    return f"[{', '.join(map(_quoted, value))}]"
 
 
 def _quoted(text: str) -> str:
     """A double-quoted scalar on one line (YAML 1.2, section 5.7)."""
-    return '"' + "".join(_SHORT.get(char) or (char if char.isprintable() else _escaped(char)) for char in text) + '"'
-
-
-def _escaped(char: str) -> str:
-    return f"\\u{ord(char):04X}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08X}"
+    written = []
+    for char in text:
+        if char in _SHORT or char.isprintable():
+            written.append(_SHORT.get(char, char))
+        else:
+            written.append(f"\\u{ord(char):04X}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08X}")
+    return f'"{"".join(written)}"'
 
 
 def pull_request_title(kind: str, title: str) -> str:
@@ -440,10 +425,6 @@ def pull_request_body(introduction: str, facts: Mapping[str, str], author: str |
     """Markdown: what this is, the facts as they were given, and what a reviewer does next."""
     told = dict(facts) | ({"Proposed by": author} if author else {})
     text = "\n".join(f"{name}: {value}" for name, value in told.items())
-    return f"{introduction}\n\n{_fenced(text)}\n\n{NEXT_STEPS}\n"
-
-
-def _fenced(text: str) -> str:
-    """A code block that no run of backticks in the text can end."""
+    # No run of backticks in the text can end the block.
     fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(text)), default=0))
-    return f"{fence}text\n{text}\n{fence}"
+    return f"{introduction}\n\n{fence}text\n{text}\n{fence}\n\n{NEXT_STEPS}\n"

@@ -19,8 +19,7 @@ class Heading:
     """A row of the table of contents. A document's title is the page's level one, so these begin at two."""
 
     level: int
-    id: str
-    """The fragment that leads to it: GitHub's."""
+    id: str  # The fragment that leads to it: GitHub's
     text: str
 
 

@@ -33,8 +33,7 @@ class Shelf:
     catalogue: Catalogue
     graph: Graph
     addresses: Addresses
-    read: Callable[[Entry], str | None]
-    """The body of another document; None when it has gone meanwhile."""
+    read: Callable[[Entry], str | None]  # The body of another document; None when it has gone meanwhile
 
 
 class References:
@@ -165,7 +164,8 @@ class References:
             shown = alt or (f"Image on {urlsplit(url).hostname}" if url else "Image")
             return escape(shown) if linked or url is None else _anchor(url, shown, "external-image")
         found, url = self._target(link), self._url(link)
-        shown = alt or _stem(link.target)
+        name = link.target.rstrip("/").rpartition("/")[2]
+        shown = alt or name.rpartition(".")[0] or name
         if found is None or url is None:
             return _broken(shown)
         if isinstance(found, Attachment) and found.media_type.startswith("image/"):
@@ -180,11 +180,6 @@ class References:
             return escape(shown)
         kind = "attachment" if isinstance(found, Attachment) else ""
         return _anchor(url, alt or (found.name if isinstance(found, Attachment) else found.title), kind)
-
-
-def _stem(target: str) -> str:
-    name = target.rstrip("/").rpartition("/")[2]
-    return name.rpartition(".")[0] or name
 
 
 def _outside(href: str) -> str | None:

@@ -54,8 +54,7 @@ CLASSES = _words("""
 """).union(f"callout-{kind}" for kind in KINDS)
 """Those of this package. Others would let a document dress as part of the page."""
 _LANGUAGE = re.compile(r"language-[\w+#.-]{1,40}\Z")
-_HIGHLIGHTED = re.compile(r"[a-z][a-z0-9]{0,2}\Z")
-"""Pygments names its classes in one to three letters."""
+_HIGHLIGHTED = re.compile(r"[a-z][a-z0-9]{0,2}\Z")  # Pygments names its classes in one to three letters
 
 RAW_ID_PREFIX = "user-content-"
 """Of ids and names that authors give in HTML of their own: none can take the place of one of the page's."""
@@ -80,7 +79,8 @@ def sanitise(html: str, *, ids: Mapping[str, str], addresses: Collection[str]) -
 
     def allowed(tag: str, name: str, value: str) -> str | None:
         if name == "class":
-            return " ".join(word for word in value.split() if _is_class(tag, word)) or None
+            more = {"code": _LANGUAGE, "span": _HIGHLIGHTED}.get(tag)
+            return " ".join(word for word in value.split() if word in CLASSES or (more and more.match(word))) or None
         if name in ("id", "name"):
             if name == "id" and ids.get(value) == tag:
                 return value
@@ -111,18 +111,9 @@ def sanitise(html: str, *, ids: Mapping[str, str], addresses: Collection[str]) -
             return found[0]
         return f'<a{found[1]} rel="noopener nofollow ugc">'
 
-    return _IMAGE.sub(_shown_image, _ANCHOR.sub(with_rel, clean))
+    def shown_image(found: re.Match[str]) -> str:
+        """Return the image, or its text where nothing is left to be shown."""
+        alt = _ALT.search(found[1])
+        return found[0] if ' src="' in found[1] else escape(unescape(alt[1])) if alt else ""
 
-
-def _shown_image(found: re.Match[str]) -> str:
-    """The image, or its text where nothing is left to be shown."""
-    if ' src="' in found[1]:
-        return found[0]
-    alt = _ALT.search(found[1])
-    return escape(unescape(alt[1])) if alt else ""
-
-
-def _is_class(tag: str, word: str) -> bool:
-    if word in CLASSES:
-        return True
-    return bool(tag == "code" and _LANGUAGE.match(word)) or bool(tag == "span" and _HIGHLIGHTED.match(word))
+    return _IMAGE.sub(shown_image, _ANCHOR.sub(with_rel, clean))

@@ -24,10 +24,8 @@ MAX_CHARACTERS = 400_000
 """Of a body: several times the longest that people write. What follows is not rendered."""
 MAX_EMBED_DEPTH = 3
 MAX_EMBEDS = 30
-MAX_EMBEDDED_CHARACTERS = 200_000
-"""Of one page, so that documents that embed each other stay finite and small."""
-MAX_RAW_CHARACTERS = 50_000
-"""Of HTML in the bodies of one page."""
+MAX_EMBEDDED_CHARACTERS = 200_000  # Of one page, so that documents that embed each other stay finite and small
+MAX_RAW_CHARACTERS = 50_000  # Of HTML in the bodies of one page
 MAX_RAW_DEPTH = 200
 """Of elements in HTML that are open at once: the sanitiser's time grows with the square of how deep it nests."""
 
@@ -51,14 +49,12 @@ class _Page:
     shelf: Shelf
     anchors: Anchors = field(default_factory=Anchors)
     addresses: set[str] = field(default_factory=set)
-    ids: dict[str, str] = field(default_factory=dict)
-    """Each with the tag that has it."""
+    ids: dict[str, str] = field(default_factory=dict)  # Each with the tag that has it
     embeds: int = 0
     embedded: int = 0
     raw: int = 0
     raw_depth: int = 0
-    work: Work = field(default_factory=Work)
-    """What parsing its bodies has cost: one budget for all of them."""
+    work: Work = field(default_factory=Work)  # What parsing its bodies has cost: one budget for all of them
 
 
 def render(shelf: Shelf, entry: Entry, content: str) -> Rendered:
@@ -295,8 +291,7 @@ def footnote_anchor(self: RendererProtocol, tokens: list[Token], index: int, *re
     return f' <a href="#fnref{name}" class="footnote-backref" aria-label="Back to the text">↩</a>'
 
 
-MAX_CODE_CHARACTERS = 30_000
-"""Of a block; lexers can take long for what is written to make them."""
+MAX_CODE_CHARACTERS = 30_000  # Of a block; lexers can take long for what is written to make them
 
 
 def highlighted(code: str, language: str) -> str:

@@ -110,7 +110,12 @@ async def list_releases(request: Request, asked: Annotated[Counting, Query()]) -
 )
 async def list_tags(request: Request, asked: Annotated[Counting, Query()]) -> Response:
     """Every tag in use, and the lexicon document that defines it, found by id, title or alias."""
-    return _counted(request, asked, models.TagList, facets.tags, _tag)
+
+    def item(facet: Facet, addresses: DocumentAddresses) -> models.Tag:
+        page = models.Pointer.at(addresses, facet.page) if facet.page else None
+        return models.Tag(tag=facet.name, count=facet.count, entry=page)
+
+    return _counted(request, asked, models.TagList, facets.tags, item)
 
 
 def _counted(
@@ -135,11 +140,6 @@ def _counted(
         return Page.of(told.to_json(), headers=links)
 
     return using.pages.page(edition.etag, (name, asked.query()), build).answer(request)
-
-
-def _tag(facet: Facet, addresses: DocumentAddresses) -> models.Tag:
-    page = models.Pointer.at(addresses, facet.page) if facet.page else None
-    return models.Tag(tag=facet.name, count=facet.count, entry=page)
 
 
 IMMUTABLE = "public, max-age=31536000, immutable"

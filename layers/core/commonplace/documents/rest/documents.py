@@ -1,7 +1,7 @@
 """Endpoints of documents: lists, one by type and id, one by source path, and the links of one."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
@@ -21,15 +21,7 @@ from commonplace.documents.views import markdown
 from commonplace.kernel.errors import InvalidInput, NotFound
 from commonplace.kernel.objects import StoredObject
 from commonplace.repository.headings import fragment_of, place_in_file
-from commonplace.web.representations import (
-    API,
-    MARKDOWN,
-    PAGE_BYTES,
-    Page,
-    encode,
-    fitting,
-    unchanged,
-)
+from commonplace.web.representations import API, MARKDOWN, PAGE_BYTES, Page, encode, fitting, unchanged
 from commonplace.web.rest.documentation import STRING
 from commonplace.web.rest.models import leading
 
@@ -63,7 +55,15 @@ async def list_entries(request: Request, asked: Annotated[Listing, Query()]) -> 
         if asked.body:
             # No more are read than can be shown.
             window = fitting(window, lambda entry: entry.size)
-        shown = leading(_listed(using, asked, window))
+        bodies = using.library.documents(window) if asked.body else [None] * len(window)
+
+        def rows() -> Iterator[models.ListedEntry]:
+            for entry, stored in zip(window, bodies, strict=True):
+                fields = vars(entry) | computed(using, entry)
+                fields["content"] = json.loads(stored.body)["content"] if stored else None
+                yield models.ListedEntry.model_construct(**{name: fields[name] for name in asked.members})
+
+        shown = leading(rows())
         total = len(matching)
         told = models.EntryList(entries=shown, total=total, limit=asked.limit, offset=asked.offset)
         if hints := unknown(edition.catalogue, selection.filters):
@@ -75,14 +75,6 @@ async def list_entries(request: Request, asked: Annotated[Listing, Query()]) -> 
 
     page = using.pages.page(edition.etag, ("entries", asked.query()), build)
     return page.answer(request)
-
-
-def _listed(using: Services, asked: Listing, window: Sequence[Entry]) -> Iterator[models.ListedEntry]:
-    bodies = using.library.documents(window) if asked.body else [None] * len(window)
-    for entry, stored in zip(window, bodies, strict=True):
-        told = vars(entry) | computed(using, entry)
-        told["content"] = json.loads(stored.body)["content"] if stored else None
-        yield models.ListedEntry.model_construct(**{name: told[name] for name in asked.members})
 
 
 @router.get(

@@ -27,10 +27,8 @@ from commonplace.web.rest.models import json_bytes
 
 router = APIRouter(tags=["For machines"])
 
-
 TEXT = "text/plain; charset=utf-8"
-HEADING_BYTES = 400
-"""About what a document's title, address and rule add to its text in `llms-full.txt`."""
+HEADING_BYTES = 400  # About what a document's title, address and rule add to its text in `llms-full.txt`
 
 
 @router.get(
@@ -73,10 +71,16 @@ async def get_llms_full_text(request: Request) -> Response:
         entries = sorted(edition.catalogue.entries, key=lambda entry: _type_order(entry.content_type))
         chosen = list(_affordable(entries))
         stored = using.library.documents(chosen)
-        written = (
-            _text(using.addresses.of(entry), entry, found) for entry, found in zip(chosen, stored, strict=True) if found
-        )
-        texts = fitting(written, len)
+
+        def texts_of() -> Iterator[bytes]:
+            for entry, found in zip(chosen, stored, strict=True):
+                if found:
+                    content = visible(json.loads(found.body)["content"])
+                    source = f"Source: {using.addresses.of(entry)}"
+                    text = f"\n---\n\n# {_one_line(entry.title)}\n\n{source}\n\n{content}\n"
+                    yield text.encode("utf-8", "backslashreplace")
+
+        texts = fitting(texts_of(), len)
         head = f"# {using.site.name}\n\n> {len(entries)} published documents, as Markdown.\n".encode()
         left_out = len(entries) - len(texts)
         notice = _notice(left_out, f"{using.site.base_url}{API}/llms.txt") if left_out else b""
@@ -129,13 +133,6 @@ def _affordable(entries: Iterable[Entry]) -> Iterator[Entry]:
         yield entry
 
 
-def _text(document_url: str, entry: Entry, stored: StoredObject) -> bytes:
-    content = visible(json.loads(stored.body)["content"])
-    return f"\n---\n\n# {_one_line(entry.title)}\n\nSource: {document_url}\n\n{content}\n".encode(
-        "utf-8", "backslashreplace"
-    )
-
-
 def _notice(left_out: int, where: str) -> bytes:
     return (
         f"\n---\n\n{left_out} more documents are left out here to keep this file small. Find them at {where}\n".encode()
@@ -155,8 +152,7 @@ def _one_line(text: str) -> str:
 FEED_JSON = "application/feed+json"
 FEED_VERSION = "https://jsonfeed.org/version/1.1"
 
-MAX_TEXT_CHARACTERS = 500_000
-"""Of one body: even if each has to be escaped, one item does not fill an answer."""
+MAX_TEXT_CHARACTERS = 500_000  # Of one body: even if each has to be escaped, one item does not fill an answer
 
 
 class FeedResponse(JSONResponse):

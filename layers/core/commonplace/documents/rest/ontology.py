@@ -15,8 +15,7 @@ router = APIRouter(tags=["Vocabulary"])
 
 SCHEMA_JSON = "application/schema+json"
 
-_PAGES: dict[str, Page] = {}
-"""These answers change with the code only."""
+_PAGES: dict[str, Page] = {}  # These answers change with the code only
 
 
 @router.get(
@@ -68,10 +67,7 @@ async def list_schemas(request: Request) -> Response:
         schema={"type": "object"},
     ),
 )
-async def get_schema(
-    request: Request,
-    content_type: PathType,
-) -> Response:
+async def get_schema(request: Request, content_type: PathType) -> Response:
     """What the frontmatter of a document of this type may hold."""
     try:
         name, *_ = ONTOLOGY.expand(content_type)

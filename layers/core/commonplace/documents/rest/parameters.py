@@ -29,8 +29,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:\d{2})?")
 MAX_LINK_CHARACTERS = 2_000
 MAX_CURSOR_CHARACTERS = 1_000
-MAX_PAGE = 100
-"""Results on a page of a search by words alone."""
+MAX_PAGE = 100  # Results on a page of a search by words alone
 
 Extra = Annotated[Literal["documents"], WithJsonSchema({"type": "string", "enum": ["documents"]})]
 Body = Annotated[Literal["body"], WithJsonSchema({"type": "string", "enum": ["body"]})]
@@ -69,11 +68,9 @@ def _known_type(value: str) -> str:
 def _listed(value: Any) -> Any:
     """A parameter that is repeated, or has commas between its values."""
     texts = value if isinstance(value, list) else [value]
-    return [part.strip() for text in texts for part in text.split(",")] if all(map(_is_text, texts)) else value
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
+    if not all(isinstance(text, str) for text in texts):
+        return value
+    return [part.strip() for text in texts for part in text.split(",")]
 
 
 def _filled(value: str) -> str:
@@ -153,9 +150,7 @@ class Narrowing(Parameters):
     tags: Words = Field([], description="Only documents with all of these tags.")
     tags_any: Words = Field([], description="Only documents with any of these tags.")
     path_prefix: Annotated[str | None, Field(max_length=500), AfterValidator(_folder)] = Field(
-        None,
-        description="Only files of the repository in this folder and below it.",
-        examples=["docs/"],
+        None, description="Only files of the repository in this folder and below it.", examples=["docs/"]
     )
     date_from: Day | None = Field(None, description="Only documents of this day or later; undated ones are left out.")
     date_to: Day | None = Field(None, description="Only documents of this day or earlier; undated ones are left out.")

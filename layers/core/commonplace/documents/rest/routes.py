@@ -37,13 +37,7 @@ the repository shows here within seconds. No document can be written here, and n
 def document_routes(services: Services) -> Routes:
     return Routes(
         services=services,
-        routers=(
-            documents.router,
-            search.router,
-            connections.router,
-            ontology.router,
-            status.router,
-        ),
+        routers=(documents.router, search.router, connections.router, ontology.router, status.router),
         root_routers=(status.health_router, machines.router),
         tags=TAGS,
         description=DESCRIPTION,

@@ -1,7 +1,7 @@
 """Endpoints of freshness and health: the manifest, the last run, and whether the parts respond."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -10,12 +10,11 @@ from starlette.responses import Response
 
 from commonplace import __version__
 from commonplace.documents.addresses import DocumentAddresses
-from commonplace.documents.content.document import Entry
 from commonplace.documents.content.library import Edition
 from commonplace.documents.rest import models
 from commonplace.documents.rest.examples import EXAMPLES, answers
 from commonplace.documents.rest.parameters import Inventory, link_header
-from commonplace.documents.rest.services import Services, computed, etag, services
+from commonplace.documents.rest.services import computed, etag, services
 from commonplace.documents.views import in_utc
 from commonplace.kernel.errors import NotFound, Unavailable
 from commonplace.web.private import admitted
@@ -53,7 +52,18 @@ async def get_manifest(request: Request, asked: Annotated[Inventory, Query()]) -
     def build() -> Page:
         manifest = edition.manifest
         window = manifest.documents[asked.offset : asked.offset + asked.limit]
-        documents = leading((_document(using, entry) for entry in window), PAGE_BYTES * 3 // 4)
+
+        def rows() -> Iterator[models.ManifestDocument]:
+            for entry in window:
+                facts = {
+                    "etag": etag(entry.etag, computed(using, entry)),
+                    "updated_at": in_utc(entry.updated_at),
+                    "url": models.entry_url(entry),
+                    "document_url": using.addresses.of(entry),
+                }
+                yield models.ManifestDocument.model_validate(vars(entry) | facts | {"ref": entry.ref})
+
+        documents = leading(rows(), PAGE_BYTES * 3 // 4)
         urls = DocumentAddresses()
         files = (
             models.ManifestAttachment.model_validate(vars(one) | {"url": urls.of_attachment(one)})
@@ -82,17 +92,6 @@ async def get_manifest(request: Request, asked: Annotated[Inventory, Query()]) -
     return page.answer(request)
 
 
-def _document(using: Services, entry: Entry) -> models.ManifestDocument:
-    told = {
-        "ref": entry.ref,
-        "etag": etag(entry.etag, computed(using, entry)),
-        "updated_at": in_utc(entry.updated_at),
-        "url": models.entry_url(entry),
-        "document_url": using.addresses.of(entry),
-    }
-    return models.ManifestDocument.model_validate(vars(entry) | told)
-
-
 @router.get(
     "/sync",
     operation_id="getSync",
@@ -112,11 +111,7 @@ _HEALTH.pop(429)
 
 
 @health_router.get(
-    "/health",
-    operation_id="getHealth",
-    summary="Check health",
-    response_model=models.Health,
-    responses=_HEALTH,
+    "/health", operation_id="getHealth", summary="Check health", response_model=models.Health, responses=_HEALTH
 )
 async def get_health(request: Request) -> Response:
     """Whether store and index answer right now, and which commit is served. Not rate limited.

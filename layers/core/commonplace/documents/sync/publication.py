@@ -3,6 +3,7 @@
 Reading and composing are pure; `Publication` writes.
 """
 
+import dataclasses
 import hashlib
 import logging
 import time
@@ -32,7 +33,7 @@ from commonplace.documents.content.normalise import Normalised, normalise
 from commonplace.documents.content.paths import assign_ids, assign_names, is_servable
 from commonplace.documents.content.reader import Published, judge
 from commonplace.documents.sync.keys import STAGED_PREFIX, staged_key
-from commonplace.documents.sync.plan import Holdings, Known, Member, ReadPage, Selection, Skipped
+from commonplace.documents.sync.plan import Holdings, Known, Member, ReadPage, Selection, SkippedFile
 from commonplace.kernel.markdown_budget import OutOfTime, time_limit
 from commonplace.kernel.objects import ObjectStore, PreconditionFailed
 from commonplace.kernel.parallel import Parallel
@@ -49,8 +50,7 @@ _OF_ONE_FILE = (ValueError, TypeError, LookupError, RecursionError)
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif")
 """Of fixed dimensions, which stand in the first bytes of the file."""
 
-FILE_SECONDS = 60
-"""One file may be read for so long: the last resort, for the parser's budget ends earlier."""
+FILE_SECONDS = 60  # One file may be read for so long: the last resort, for the parser's budget ends earlier
 READING_SECONDS = 300
 """All files of a run, in half of the function's time. What is not read by then is pending, and the next run goes on."""
 
@@ -135,8 +135,7 @@ class Source:
     """The origin of documents: repository and commit, with time and generation of the sync."""
 
     repository: str
-    web_url: str | None
-    """Where people see the repository."""
+    web_url: str | None  # Where people see the repository
     commit_sha: str
     synced_at: datetime
     generation: int
@@ -156,8 +155,7 @@ class Naming:
     """Ids over the whole published set, and what must be read to write it."""
 
     refs: Mapping[str, DocumentRef]
-    unread: tuple[Member, ...]
-    """Members whose document could stay but whose id changed."""
+    unread: tuple[Member, ...]  # Members whose document could stay but whose id changed
 
 
 def name_all(members: Sequence[Member], readings: Mapping[str, Reading]) -> Naming:
@@ -180,29 +178,15 @@ def name_all(members: Sequence[Member], readings: Mapping[str, Reading]) -> Nami
 
 def compose(reading: Reading, ref: DocumentRef, source: Source, updated_at: datetime | None) -> Document:
     """The document as it will be stored."""
-    fields = reading.fields
+    told_by_file = {one.name: getattr(reading.fields, one.name) for one in dataclasses.fields(reading.fields)}
     return Document(
+        **{name: value for name, value in told_by_file.items() if name in Document.model_fields},
         id=ref.split("/", 1)[1],
-        content_type=fields.content_type,
-        title=fields.title,
-        description=fields.description,
         path=reading.path,
-        group=fields.group,
-        release=fields.release,
-        status=fields.status,
-        tags=list(fields.tags),
-        date=fields.date,
         updated_at=updated_at,
-        author=list(fields.author),
-        aliases=list(fields.aliases),
-        link_type=fields.link_type,
-        banner=fields.banner,
-        url=fields.url,
         source_url=f"{source.web_url}/blob/{source.commit_sha}/{quote(reading.path)}" if source.web_url else None,
         commit_sha=source.commit_sha,
         synced_at=source.synced_at,
-        permalink=fields.permalink,
-        metadata=fields.metadata,
         frontmatter=reading.file.frontmatter,
         content=reading.file.body,
         blob_sha=reading.blob_sha,
@@ -267,7 +251,7 @@ class Publication:
     graph: Graph = field(default_factory=Graph)
     stored: list[DocumentRef] = field(default_factory=list)
     removed: list[DocumentRef] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
+    skipped: list[SkippedFile] = field(default_factory=list)
     read: dict[str, ReadPage] = field(default_factory=dict)
     """Path of each published document -> what reading its file has shown."""
     links: Mapping[str, Sequence[Link]] = field(default_factory=dict)
@@ -324,12 +308,17 @@ class Publisher:
                 if kept:
                     members[member.path] = kept
                 publication.pending += reading is not Unread.SHUT
-                publication.skipped.append(Skipped(member.path, reading.value, kept_last_good=kept is not None))
+                skipped = SkippedFile(path=member.path, reason=reading.value, kept_last_good=kept is not None)
+                publication.skipped.append(skipped)
             naming = name_all(list(members.values()), readings)
             if not naming.unread:
                 break
             unread = list(naming.unread)
-        changed = [path for path, reading in readings.items() if self._changed(path, reading.blob_sha)]
+        changed = []
+        for path, read_now in readings.items():
+            earlier = self._earlier(path)
+            if earlier is None or earlier.blob_sha != read_now.blob_sha or earlier.updated_at is None:
+                changed.append(path)
         dates = self.repository.last_changed(self.plan.commit_sha, sorted(changed)) if changed else {}
         return Prepared(publication, members, readings, naming, dates)
 
@@ -347,7 +336,9 @@ class Publisher:
             if before and self.holdings.intact(before) and before.ref == prepared.naming.refs[path]:
                 kept[path] = before
             problem = Problem("not-stored", "the file could not be stored", "the next run tries again")
-            publication.skipped.append(Skipped(path, problem.message, problem, kept_last_good=path in kept))
+            publication.skipped.append(
+                SkippedFile(path=path, reason=problem.message, problem=problem, kept_last_good=path in kept)
+            )
             publication.pending += 1
         fresh = {entry.path: entry for entry in written}
         publication.entries = sorted((kept | fresh).values(), key=lambda entry: entry.path)
@@ -383,7 +374,7 @@ class Publisher:
                 publication.attachments.append(result)
             else:
                 publication.pending += 1
-                publication.skipped.append(Skipped(item.path, "the attachment could not be fetched"))
+                publication.skipped.append(SkippedFile(path=item.path, reason="the attachment could not be fetched"))
         return publication
 
     def switch(self, publication: Publication, pipeline: str, refs: Mapping[str, DocumentRef]) -> None:
@@ -450,10 +441,6 @@ class Publisher:
 
     def _earlier(self, path: str) -> Entry | None:
         return self.before.manifest.by_path.get(path) if self.before.manifest else None
-
-    def _changed(self, path: str, blob_sha: BlobSha) -> bool:
-        earlier = self._earlier(path)
-        return earlier is None or earlier.blob_sha != blob_sha or earlier.updated_at is None
 
     def _store(self, prepared: "Prepared", path: str) -> Entry | None:
         """Return the entry of the document that was written; None for one that cannot be."""

@@ -13,26 +13,20 @@ from commonplace.search.analysis import terms
 from commonplace.search.query import Query
 from commonplace.web.mcp.budgets import escaped, estimate_tokens, piece
 
-SECTION_CHARACTERS = 800
-"""From which on the next paragraph begins a section of its own."""
+SECTION_CHARACTERS = 800  # From which on the next paragraph begins a section of its own
 
-RELATED = 0.4
-"""Sections that match are those with at least this share of the best score in their document."""
+RELATED = 0.4  # Sections that match are those with at least this share of the best score in their document
 
-LEAST_WANTED = 300
-"""Tokens of a document that is longer: a heading that matches says little by itself."""
+LEAST_WANTED = 300  # Tokens of a document that is longer: a heading that matches says little by itself
 
-LEAST_TOKENS = 60
-"""Least for the beginning of a section to be worth showing."""
+LEAST_TOKENS = 60  # Least for the beginning of a section to be worth showing
 
-GAP_TOKENS = 14
-"""Of the note on what is left out."""
+GAP_TOKENS = 14  # Of the note on what is left out
 
 SHOWN_THERE = 0.7
 """Share of a passage's words from which on a section is the one that the passage was taken from."""
 
-LISTING = 0.3
-"""What a section counts for that is little but links."""
+LISTING = 0.3  # What a section counts for that is little but links
 
 _BLANK_LINES = re.compile(r"\r?\n[ \t]*\r?\n\s*")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
@@ -44,8 +38,7 @@ class Extract:
     """What is given of a body. `complete` when it is all there is, exactly as in its file."""
 
     text: str
-    given: int
-    """Characters of the body that are in it."""
+    given: int  # Characters of the body that are in it
     whole: int
 
     @property
@@ -60,8 +53,7 @@ class _Section:
     tokens: int
     counts: Counter[str]
     listing: bool
-    score: float = 0.0
-    """Among those that a search found, for its query."""
+    score: float = 0.0  # Among those that a search found, for its query
 
 
 _PARTS: ByteCache[str, tuple[_Section, ...]] = ByteCache(2_000_000, lambda parts: parts[-1].end if parts else 0)
@@ -76,10 +68,11 @@ class Extracts:
         self._bodies = bodies
         self._divided = _divided(query, bodies, passages)
         self._whole = [sum(one.tokens for one in parts) for parts in self._divided]
-        self._wanted = [
-            min(need, max(sum(one.tokens for one in _related(parts)), LEAST_WANTED))
-            for need, parts in zip(self._whole, self._divided, strict=True)
-        ]
+        self._wanted: list[int] = []
+        for need, parts in zip(self._whole, self._divided, strict=True):
+            best = max((one.score for one in parts), default=0)
+            related = [one for one in parts if one.score >= RELATED * best] if best else parts[:1]
+            self._wanted.append(min(need, max(sum(one.tokens for one in related), LEAST_WANTED)))
 
     def within(self, room: int) -> list[Extract | None]:
         """Of each body as much as its share of `room` holds, in tokens as JSON; None where that would say nothing.
@@ -96,11 +89,6 @@ class Extracts:
             None if body is None else _extract(body, parts, tokens, need)
             for body, parts, tokens, need in zip(self._bodies, self._divided, given, self._whole, strict=True)
         ]
-
-
-def _related(parts: Sequence[_Section]) -> list[_Section]:
-    best = max((one.score for one in parts), default=0)
-    return [one for one in parts if one.score >= RELATED * best] if best else list(parts[:1])
 
 
 def _extract(body: str, parts: Sequence[_Section], tokens: int, need: int) -> Extract | None:

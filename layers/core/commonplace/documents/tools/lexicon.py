@@ -1,6 +1,6 @@
 """The tools `define_term` and `search_lexicon`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Literal
 
@@ -19,17 +19,13 @@ from commonplace.web.mcp.budgets import DEFAULT_TOKENS, estimate_tokens, fitting
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
 
 MAX_TERM_CHARACTERS = 200
-LIST_TOKENS = 1_500
-"""Of a list's lines."""
-DEFINITION_CHARACTERS = 1_200
-"""Of an entry's own description."""
-DESCRIPTION_CHARACTERS = 240
-"""Of one in a list."""
+LIST_TOKENS = 1_500  # Of a list's lines
+DEFINITION_CHARACTERS = 1_200  # Of an entry's own description
+DESCRIPTION_CHARACTERS = 240  # Of one in a list
 NEAREST = 5
 AMBIGUOUS = 8
 
-MOST_NAMES = 30
-"""Aliases, and related terms, of one entry."""
+MOST_NAMES = 30  # Aliases, and related terms, of one entry
 
 Likened = Literal["exact", "prefix", "word", "substring", "fuzzy"]
 _LIKENED: Mapping[Likeness, Likened] = {
@@ -91,7 +87,7 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
             description="What a term, pattern, practice … is: use it for 'what is X?'. A miss names the nearest.",
             arguments=TermArguments,
             output=Definition,
-            run=partial(_define, using),
+            run=partial(define_term, using),
         ),
         Tool(
             name="search_lexicon",
@@ -99,12 +95,12 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
             description="Terms whose name or description contains a keyword, when a name is not known.",
             arguments=KeywordArguments,
             output=FoundTerms,
-            run=partial(_search, using),
+            run=partial(search_lexicon, using),
         ),
     )
 
 
-def _define(using: KnowledgeServices, _: Call, asked: TermArguments) -> Answer:
+def define_term(using: KnowledgeServices, _: Call, asked: TermArguments) -> Answer:
     def meant(catalogue: Catalogue) -> Entry | None:
         entries = lexicon_of(catalogue).meant(asked.term)
         if len(entries) > 1:
@@ -131,6 +127,13 @@ def _define(using: KnowledgeServices, _: Call, asked: TermArguments) -> Answer:
 def _answer(
     using: KnowledgeServices, lexicon: Lexicon, entry: Entry, document: Document, text: pagination.Excerpt
 ) -> Answer:
+    # A name that means no single entry stays as it was authored.
+    related: dict[str, RelatedTerm] = {}
+    for name in document.metadata.get("relatedTerms", ())[:MOST_NAMES]:
+        terms = lexicon.resolve(name)
+        meant = terms[0].entry if len(terms) == 1 else None
+        title = meant.title if meant else shown(bare(name))
+        related.setdefault(title, RelatedTerm(title=title, id=meant.id if meant else None))
     definition = Definition(
         term=entry.title,
         content_type=entry.content_type,
@@ -140,7 +143,7 @@ def _answer(
         truncated=text.cursor is not None,
         next_cursor=text.cursor,
         aliases=_aliases(entry),
-        related=_related(lexicon, document) or None,
+        related=list(related.values()) or None,
         documents=lexicon.term(entry).documents,
         document_url=using.addresses.of(entry),
     )
@@ -148,12 +151,12 @@ def _answer(
     tagged = f", a tag of {document_count(definition.documents)}" if definition.content_type == TERM else ""
     lines = [f"# {definition.term}", f"{definition.content_type}/{definition.id}{tagged}"]
     lines += [f"Also called: {', '.join(definition.aliases)}"] if definition.aliases else []
-    related = [f"{term.title} ({TERM}/{term.id})" if term.id else term.title for term in definition.related or ()]
-    lines += [f"Related terms: {', '.join(related)}"] if related else []
+    named = [f"{term.title} ({TERM}/{term.id})" if term.id else term.title for term in related.values()]
+    lines += [f"Related terms: {', '.join(named)}"] if named else []
     lines.append(f"Cite: <{definition.document_url}>")
     if text.cursor:
-        named = f'contentType "{definition.content_type}", id "{definition.id}", cursor `{text.cursor}`'
-        lines.append(f"The text is cut, {text.place}; get_document goes on with {named}.")
+        onward = f'contentType "{definition.content_type}", id "{definition.id}", cursor `{text.cursor}`'
+        lines.append(f"The text is cut, {text.place}; get_document goes on with {onward}.")
     parts = ("\n".join(lines), definition.definition, definition.text)
     return Answer("\n\n".join(filter(None, parts)), definition, (link(using, entry.ref, entry.title),))
 
@@ -165,22 +168,20 @@ def _aliases(entry: Entry) -> list[str] | None:
     return list(reversed(told.values()))[:MOST_NAMES] or None
 
 
-def _related(lexicon: Lexicon, document: Document) -> list[RelatedTerm]:
-    """As far as it can be known: a name that means no single entry stays as it was authored."""
-    found: dict[str, RelatedTerm] = {}
-    for name in document.metadata.get("relatedTerms", ())[:MOST_NAMES]:
-        terms = lexicon.resolve(name)
-        entry = terms[0].entry if len(terms) == 1 else None
-        title = entry.title if entry else shown(bare(name))
-        found.setdefault(title, RelatedTerm(title=title, id=entry.id if entry else None))
-    return list(found.values())
-
-
-def _search(using: KnowledgeServices, _: Call, asked: KeywordArguments) -> Answer:
+def search_lexicon(using: KnowledgeServices, _: Call, asked: KeywordArguments) -> Answer:
     lexicon = lexicon_of(using.catalogue())
     every = lexicon.search(asked.keyword)
     found = fitting(map(_found, every[: asked.limit]), lambda one: estimate_tokens(_line(one)), LIST_TOKENS)
-    return Answer(_list_text(lexicon, asked.keyword, found, len(every)), FoundTerms(results=found, total=len(every)))
+    total, keyword = len(every), shown(asked.keyword)
+    if found:
+        most = f", the best {len(found)} here" if len(found) < total else ""
+        head = f'{total} term{"" if total == 1 else "s"} for "{keyword}"{most}. define_term tells more of each.'
+        text = "\n".join([head, *map(_line, found)])
+    else:
+        nearest = ", ".join(term.name for term in lexicon.nearest(asked.keyword, NEAREST))
+        near = f"Nearest terms: {nearest}." if nearest else f"The lexicon has {len(lexicon.defined)} entries."
+        text = f'No term has or resembles "{keyword}". {near} search_knowledge finds documents.'
+    return Answer(text, FoundTerms(results=found, total=total))
 
 
 def _found(match: Match) -> FoundTerm:
@@ -194,17 +195,6 @@ def _found(match: Match) -> FoundTerm:
         documents=match.term.documents,
         match=_LIKENED[match.likeness],
     )
-
-
-def _list_text(lexicon: Lexicon, keyword: str, found: Sequence[FoundTerm], total: int) -> str:
-    asked = shown(keyword)
-    if not found:
-        nearest = ", ".join(term.name for term in lexicon.nearest(keyword, NEAREST))
-        told = f"Nearest terms: {nearest}." if nearest else f"The lexicon has {len(lexicon.defined)} entries."
-        return f'No term has or resembles "{asked}". {told} search_knowledge finds documents.'
-    most = f", the best {len(found)} here" if len(found) < total else ""
-    head = f'{total} term{"" if total == 1 else "s"} for "{asked}"{most}. define_term tells more of each.'
-    return "\n".join([head, *map(_line, found)])
 
 
 def _line(found: FoundTerm) -> str:

@@ -18,11 +18,9 @@ from commonplace.web.mcp.budgets import shortened
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
 
 DESCRIPTION_CHARACTERS = 120
-MAX_BY_TAGS = 5
-"""Documents that are near by their tags alone."""
+MAX_BY_TAGS = 5  # Documents that are near by their tags alone
 
-LINKED = 5
-"""Resources an answer points to."""
+LINKED = 5  # Resources an answer points to
 
 Relation = Literal["out", "back", "both", "near", "tags"]
 
@@ -113,7 +111,11 @@ def get_related(using: KnowledgeServices, call: Call, asked: RelatedArguments) -
         lines.append(f"{data.broken_links} of its links lead nowhere.")
     for relation, said in SAID.items():
         if found := [one for one in data.related if one.relation == relation]:
-            lines += ["", f"{said}:", *map(_line, found)]
+            lines += ["", f"{said}:"]
+            for one in found:
+                line = f"- {one.title} (`{one.content_type}/{one.id}`, <{one.document_url}>)"
+                line += f": {one.description}" if one.description else ""
+                lines.append(line + (f" [{', '.join(one.shared_tags)}]" if one.shared_tags else ""))
     return Answer("\n".join(lines), data, links)
 
 
@@ -144,9 +146,3 @@ def _by_tags(catalogue: Catalogue, entry: Entry, known: Mapping[DocumentRef, Rel
             shared = sorted(own.intersection(other.tag_branches))
             scored.append((-sum(math.log(1 + total / bearing[tag]) for tag in shared), other.ref, shared))
     return {ref: shared for _, ref, shared in sorted(scored)[:MAX_BY_TAGS]}
-
-
-def _line(one: RelatedDocument) -> str:
-    line = f"- {one.title} (`{one.content_type}/{one.id}`, <{one.document_url}>)"
-    line += f": {one.description}" if one.description else ""
-    return line + (f" [{', '.join(one.shared_tags)}]" if one.shared_tags else "")

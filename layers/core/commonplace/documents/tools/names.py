@@ -17,8 +17,7 @@ from commonplace.repository.slugs import slug
 
 MAX_NAME_CHARACTERS = 1_000
 
-MOST_NAMED = 5
-"""Documents in one message."""
+MOST_NAMED = 5  # Documents in one message
 
 _OWN = re.compile(r"/(?:documents|entries|d)/([^/]+)/([^/]+?)(?:\.md)?$")
 _RAW = re.compile(r"/raw/(.+)$")

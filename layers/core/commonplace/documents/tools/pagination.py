@@ -14,17 +14,13 @@ from commonplace.web.mcp.budgets import MAX_TOKENS, Piece, escaped, estimate_tok
 from commonplace.web.mcp.declaration import Answer
 from commonplace.web.mcp.rendering import compact, data_of, link_block
 
-LEAST_TOKENS = 500
-"""Less would be all metadata."""
+LEAST_TOKENS = 500  # Less would be all metadata
 
-MARGIN = 60
-"""Tokens of the largest answer that are left for what the frame has to say."""
+MARGIN = 60  # Tokens of the largest answer that are left for what the frame has to say
 
-_ANY_CURSOR = "0" * 32
-"""Costs as much as any handle, and little more than most."""
+_ANY_CURSOR = "0" * 32  # Costs as much as any handle, and little more than most
 
-TOOL = "get_document"
-"""Whose handles these are, whichever tool gives them out."""
+TOOL = "get_document"  # Whose handles these are, whichever tool gives them out
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,7 @@ from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Too
 if TYPE_CHECKING:
     from commonplace.documents.proposals.github import GitHubProposals
 
-NEVER_SECONDS = 24 * 3600
-"""A deployment that takes no proposals will take none in a moment either."""
+NEVER_SECONDS = 24 * 3600  # A deployment that takes no proposals will take none in a moment either
 
 NEXT_STEP = (
     "Reviewers read it on GitHub, set publish to true and merge it. After the next sync it is found here; until then "

@@ -23,16 +23,14 @@ if TYPE_CHECKING:
 
 HERE = DocumentAddresses()
 
-FIRST_HOST = "superbenefit"
-"""In the resource addresses of seed 000, which answer in every deployment."""
+FIRST_HOST = "superbenefit"  # In the resource addresses of seed 000, which answer in every deployment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeServices:
     library: Library
     search: Searcher
-    addresses: DocumentAddresses = HERE
-    """Where people read what an answer cites."""
+    addresses: DocumentAddresses = HERE  # Where people read what an answer cites
     proposals: GitHubProposals | None = None
     """Where drafts go; None where this deployment cannot write to GitHub."""
     site_name: str = "Commonplace"
@@ -43,8 +41,7 @@ class KnowledgeServices:
     """Of an answer that gives whole documents, where the caller names none."""
     full_text_tier: Tier = "member"
     """Who may read whole documents here. A courtesy: the REST API serves the same bodies to everybody."""
-    names_authors: bool = False
-    """Whether a pull request names the wallet or ENS name it comes from."""
+    names_authors: bool = False  # Whether a pull request names the wallet or ENS name it comes from
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def catalogue(self) -> Catalogue:

@@ -61,7 +61,17 @@ def sync_status(using: KnowledgeServices, call: Call, asked: NoArguments) -> Ans
         problems=counts.get("problems"),
         broken_links=counts.get("brokenLinks"),
     )
-    return Answer(_text(data), data)
+    if data.commit is None:
+        return Answer("Nothing is published yet: no sync has finished.", data)
+    published = f"published {data.synced_at} ({data.lag_seconds} s ago)"
+    lines = [f"{data.documents} documents at commit {data.commit}, {published}."]
+    if data.last_run:
+        looked = f"; it looked at {data.checked_at}" if data.checked_at else ""
+        lines.append(f"The last run {data.last_run}{looked}.")
+    if data.problems is not None:
+        lines.append(f"To mend: {data.problems} problems, {data.broken_links or 0} of them broken links.")
+    lines.append("Search answers." if data.status == "ok" else "Search does not answer now; documents do.")
+    return Answer("\n".join(lines), data)
 
 
 def _answers(using: KnowledgeServices) -> bool:
@@ -73,19 +83,3 @@ def _answers(using: KnowledgeServices) -> bool:
         logger.exception("the index cannot be checked", extra={"error": type(error).__name__})
         return False
     return True
-
-
-def _text(data: SyncStatus) -> str:
-    if data.commit is None:
-        return "Nothing is published yet: no sync has finished."
-    lines = [
-        f"{data.documents} documents at commit {data.commit}, published {data.synced_at} ({data.lag_seconds} s ago)."
-    ]
-    if data.last_run:
-        lines.append(
-            f"The last run {data.last_run}" + (f"; it looked at {data.checked_at}." if data.checked_at else ".")
-        )
-    if data.problems is not None:
-        lines.append(f"To mend: {data.problems} problems, {data.broken_links or 0} of them broken links.")
-    lines.append("Search answers." if data.status == "ok" else "Search does not answer now; documents do.")
-    return "\n".join(lines)

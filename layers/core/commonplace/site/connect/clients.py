@@ -62,8 +62,7 @@ class Client:
     key: str
     title: str
     steps: tuple[Step, ...]
-    removal: Step
-    """Its text goes on after “To remove it:”."""
+    removal: Step  # Its text goes on after “To remove it:”
     button: Button | None = None
     needs_public: bool = False
     """True when it calls from its maker's servers: an address of this machine cannot be reached."""
