@@ -84,24 +84,20 @@ def dialect() -> Dialect:
     return Dialect()
 
 
-_LEAVES = ("text", "tag", "code_inline", "math_inline", "math_inline_double")
+_LEAVES = ("text", "tag", "code_inline", "math_inline", "math_inline_double", "image", "spaced", "spaced_image")
 
 
 def plain(tokens: Iterable[Token] | None) -> str:
-    """The text of inline tokens, as a reader sees it."""
-    return "".join(map(_shown, tokens or ()))
-
-
-def _shown(token: Token) -> str:
-    if token.type in _LEAVES:
-        return token.content
-    if token.type in ("softbreak", "hardbreak"):
-        return " "
-    if token.type == "wiki" and (found := WIKI.fullmatch(token.content)):
-        return wiki_text(found[2], embed=bool(found[1]))
-    if token.type in ("image", "spaced", "spaced_image"):
-        return token.content
-    return str(token.meta.get("shown", ""))
+    """Return the text of inline tokens, as a reader sees it."""
+    text = ""
+    for token in tokens or ():
+        if token.type in ("softbreak", "hardbreak"):
+            text += " "
+        elif token.type == "wiki" and (found := WIKI.fullmatch(token.content)):
+            text += wiki_text(found[2], embed=bool(found[1]))
+        else:
+            text += token.content if token.type in _LEAVES else str(token.meta.get("shown", ""))
+    return text
 
 
 def wiki_parts(inside: str) -> list[str]:

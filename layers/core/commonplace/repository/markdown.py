@@ -1,12 +1,14 @@
 """Parsing of a Markdown file into frontmatter and body. Pure; `parse` never raises."""
 
 import re
+import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
-from commonplace.kernel.yaml import Parsed, Place, Reason, YamlError, read
+from commonplace.kernel.yaml import Parsed, Place, YamlError, read
 from commonplace.repository.problems import Problem
 
 MAX_FILE_BYTES = 5_000_000
@@ -25,38 +27,7 @@ _NAMES = re.compile(rb"(?:^|[\r\n])[ \t{]*[\"']?([A-Za-z_][\w-]*)[\"']?[ \t]*(?:
 _SENTENCE = 5
 """Words on one line of a block without known fields that make it prose: more than a value without quotes has."""
 
-_REFUSED: dict[Reason, tuple[str, str, str | None]] = {
-    "documents": ("malformed-frontmatter", "the frontmatter holds more than one document", None),
-    "reference": (
-        "malformed-frontmatter",
-        "anchors, aliases and tags are not allowed",
-        "write the value out; put quotes around one that begins with `&`, `*` or `!`",
-    ),
-    "depth": ("nested-too-deeply", f"the frontmatter nests deeper than {MAX_DEPTH} levels", None),
-    "duplicate": ("duplicate-key", "a field is given twice", "keep one of them"),
-    "key": (
-        "malformed-frontmatter",
-        "a field's name is a collection",
-        "put quotes around values that begin with `{` or `[`",
-    ),
-}
-
-# libyaml's own words, and what they mean to someone who writes Markdown. Anything else is reported without words,
-# so that no message of a parser can ever carry a piece of the file.
-_MENDING = {
-    "mapping values are not allowed in this context": "put quotes around a value that contains `: `",
-    "could not find expected ':'": "write `name: value`, and close the frontmatter with a line `---` before the text",
-    "did not find expected key": "check the quotes and the indentation of this field and the one before it",
-    "did not find expected <document start>": "write `name: value`, and close the frontmatter before the text",
-    "found character that cannot start any token": "put quotes around the value, and indent with spaces, not tabs",
-    "found unexpected end of stream": "a quote or bracket is never closed",
-    "did not find expected ',' or ']'": "close the list with `]`, or put quotes around the value",
-    "did not find expected ',' or '}'": "close the mapping with `}`, or put quotes around the value",
-    "did not find expected node content": "put quotes around the value",
-    "did not find expected '-' indicator": "start every line of the list with `- `, at the same indentation",
-    "block sequence entries are not allowed in this context": "start the list on a line of its own",
-    "found unknown escape character": "use single quotes, or write `\\\\` for a backslash",
-}
+_SAID = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +90,11 @@ def parse_or_raise(raw: bytes, fields: Collection[str]) -> ParsedFile | None:
     except YamlError as error:
         if _is_prose(raw[block.start : block.end], fields):
             return None
-        mending = _MENDING.get(error.problem or "", "put quotes around values with special characters")
+        mending = _SAID["mending"].get(error.problem or "", "put quotes around values with special characters")
         unread = ("malformed-frontmatter", "the frontmatter is not valid YAML", mending)
-        code, message, cure = _REFUSED.get(error.reason, unread)
+        code, message, *cures = _SAID["refused"].get(error.reason, unread)
         named = error.key if error.key in fields else None
+        message, cure = message.replace("$depth", str(MAX_DEPTH)), cures[0] if cures else None
         raise Unreadable(Problem(code, message, cure, 1 + (error.line or 0), error.column, named)) from None
     if not isinstance(parsed.value, dict | None):
         if _is_prose(raw[block.start : block.end], fields):

@@ -1,58 +1,21 @@
 """The last step of every rendering: an explicit list of what HTML may hold. Whatever else an author wrote goes."""
 
 import re
+import tomllib
 from collections.abc import Collection, Mapping
 from html import escape, unescape
+from pathlib import Path
 
 import nh3
 
 from commonplace.documents.rendering.callouts import KINDS
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-TAGS = _words("""
-    a abbr b bdi bdo blockquote br caption cite code col colgroup dd del details dfn div dl dt em figcaption figure
-    h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q rp rt ruby s samp section small span strong sub summary sup
-    table tbody td tfoot th thead tr u ul var wbr
-""")
-CONTENT_GOES_TOO = _words("""
-    applet audio canvas embed frameset iframe math noembed noframes noscript object option plaintext script select style
-    svg template textarea title video xmp
-""")
-ATTRIBUTES = {
-    "*": {"class", "id", "title", "lang", "dir"},
-    "a": {"href", "name", "aria-label"},
-    "col": {"span"},
-    "colgroup": {"span"},
-    "del": {"datetime"},
-    "details": {"open"},
-    "div": {"aria-label"},
-    "img": {"src", "alt", "width", "height"},
-    "ins": {"datetime"},
-    "li": {"value"},
-    "ol": {"start", "reversed", "type"},
-    "section": {"aria-label"},
-    "span": {"aria-label"},
-    "td": {"colspan", "rowspan"},
-    "th": {"colspan", "rowspan", "scope"},
-}
+ALLOWED = tomllib.loads(Path(__file__).with_name("allowed.toml").read_text("utf-8"))
+ATTRIBUTES = {tag: set(names.split()) for tag, names in ALLOWED["attributes"].items()}
 VALUES = {
-    "div": {"role": {"note", "group"}, "tabindex": {"0"}},
-    "span": {"role": {"img"}},
-    "pre": {"tabindex": {"0"}},
-    "img": {"loading": {"lazy"}, "decoding": {"async"}},
+    tag: {name: set(words.split()) for name, words in values.items()} for tag, values in ALLOWED["values"].items()
 }
-SCHEMES = {"http", "https", "mailto", "tel"}
-
-CLASSES = _words("""
-    align-left align-center align-right anchor attachment broken-link callout callout-body callout-title code embed
-    embed-body embed-title external-image footnote-backref footnote-item footnote-ref footnotes footnotes-list
-    footnotes-sep highlight math math-block table tag task task-list-item contains-task-list
-""").union(f"callout-{kind}" for kind in KINDS)
-"""Those of this package. Others would let a document dress as part of the page."""
+CLASSES = frozenset(ALLOWED["classes"].split()).union(f"callout-{kind}" for kind in KINDS)
 _LANGUAGE = re.compile(r"language-[\w+#.-]{1,40}\Z")
 _HIGHLIGHTED = re.compile(r"[a-z][a-z0-9]{0,2}\Z")  # Pygments names its classes in one to three letters
 
@@ -95,12 +58,12 @@ def sanitise(html: str, *, ids: Mapping[str, str], addresses: Collection[str]) -
 
     clean = nh3.clean(
         html,
-        tags=set(TAGS),
-        clean_content_tags=set(CONTENT_GOES_TOO),
+        tags=set(ALLOWED["tags"].split()),
+        clean_content_tags=set(ALLOWED["content_goes_too"].split()),
         attributes=ATTRIBUTES,
         attribute_filter=allowed,
         tag_attribute_values=VALUES,
-        url_schemes=SCHEMES,
+        url_schemes=set(ALLOWED["schemes"].split()),
         url_relative=lambda url: url if url.startswith("#") or url in addresses else None,
         link_rel=None,
     )

@@ -148,8 +148,8 @@ class Steps(RunSteps):
         )
         if publication.stored or publication.removed:
             self._post_status(report.commit_sha, "failure" if report.pending else "success", status_line(report))
-        calls = asked + self.repository.calls
-        return self._conclude(report.model_copy(update={"github_calls": calls}), publication)
+        report = report.model_copy(update={"github_calls": asked + self.repository.calls})
+        return self._conclude(report, publication)
 
     def _conclude(self, report: Report, publication: Publication) -> Answer:
         self.ledger.put_report(report)
