@@ -59,7 +59,12 @@ class Comprehend:
             start = 0
             for position in positions:
                 end = start + len(texts[position])
-                found[position] += [span for each in entities if (span := _span(each, start, end))]
+                for entity in entities:
+                    name, score = entity["Type"], entity["Score"]
+                    first, last = max(entity["BeginOffset"], start), min(entity["EndOffset"], end)
+                    if name not in NOT_PERSONAL and score >= LIKELY and first < last:
+                        kind = KINDS.get(name, "REDACTED")
+                        found[position].append(Span(first - start, last - start, kind, "comprehend", score, name))
                 start = end + len(_BETWEEN)
         return found
 
@@ -82,12 +87,3 @@ class Comprehend:
 def language(text: str) -> Literal["en", "es"]:
     """By the small words of both."""
     return "es" if len(_SPANISH.findall(text)) > len(_ENGLISH.findall(text)) else "en"
-
-
-def _span(entity: Mapping[str, Any], start: int, end: int) -> Span | None:
-    """What of the entity lies between these characters, counted from the first."""
-    name, score = entity["Type"], entity["Score"]
-    first, last = max(entity["BeginOffset"], start), min(entity["EndOffset"], end)
-    if name in NOT_PERSONAL or score < LIKELY or first >= last:
-        return None
-    return Span(first - start, last - start, KINDS.get(name, "REDACTED"), "comprehend", score, name)

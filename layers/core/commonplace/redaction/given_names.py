@@ -126,8 +126,11 @@ def _stands_as_name(text: str, group: list[_Token], index: int) -> bool:
     """Whether a name that is a word as well is the name: somebody is asked, or does something, or has two names."""
     word, start, end = group[index]
     others = [each for each, _, _ in group[index + 1 :]]
-    if 0 < len(others) < 3 and all(len(each) > 2 for each in others) and not _begins(text, start):
-        return True
+    if 0 < len(others) < 3 and all(len(each) > 2 for each in others):
+        before = text[:start].rstrip(" \t*_>#\"'“„«(")
+        begins = not before or before[-1] in ".!?\n|:;-—–•" or before[-1].isdigit()  # a sentence, a cell or an item
+        if not begins:
+            return True
     if _ASKED.search(text[max(0, start - 24) : start]) and word.casefold() not in _MONTHS:
         return True
     if word.casefold() not in _MONTHS and _DID.match(text, group[-1][2]) and text[end : end + 1] != "\n":
@@ -138,9 +141,3 @@ def _stands_as_name(text: str, group: list[_Token], index: int) -> bool:
         and folded(following[1]) in _GIVEN_WORDS | given_names()
         and _DID.match(text, end + following.end()) is not None
     )
-
-
-def _begins(text: str, place: int) -> bool:
-    """Whether a sentence, a cell or an item begins here."""
-    before = text[:place].rstrip(" \t*_>#\"'“„«(")
-    return not before or before[-1] in ".!?\n|:;-—–•" or before[-1].isdigit()

@@ -29,6 +29,7 @@ MAX_WEIGHT_OF_ALL = 22_000  # Pieces that it reads over all passes: within the t
 EDGE = 160  # Characters at the end of a field that are read together with the beginning of another
 
 _PIECE = re.compile(r"[A-Za-z]{1,4}|[^\sA-Za-z]")
+_BY_TEXT: Mapping[str, Kind] = {f"[{kind}]": kind for kind in KINDS}
 _PRECEDENCE = ("secret", "pattern", "rule", "comprehend", "model")
 
 
@@ -370,6 +371,3 @@ def _result(fields: Mapping[str, str]) -> Redacted:
         words = text.split()
         shares[name] = sum(PLACEHOLDER.search(word) is not None for word in words) / len(words) if words else 0.0
     return Redacted(fields=fields, counts={kind: count for kind, count in counts.items() if count}, shares=shares)
-
-
-_BY_TEXT: Mapping[str, Kind] = {f"[{kind}]": kind for kind in KINDS}

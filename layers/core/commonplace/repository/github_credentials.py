@@ -39,7 +39,12 @@ class SecretCredentials:
                 if earned is None or earned[0] != secret or earned[2] - RENEW_BEFORE <= client.clock():
                     path = f"/app/installations/{secret.installation_id}/access_tokens"
                     answer = client.post(path, f"Bearer {app_claim(secret, client.clock())}", {}, max_bytes=64 * 1024)
-                    earned = self._earned = (secret, *_token(answer.body))
+                    try:
+                        given = json.loads(answer.body)
+                        expires = datetime.fromisoformat(str(given["expires_at"]).replace("Z", "+00:00"))
+                        earned = self._earned = (secret, str(given["token"]), expires)
+                    except (ValueError, KeyError, TypeError):
+                        raise RepositoryUnavailable("GitHub gave no installation token") from None
                 return f"Bearer {earned[1]}"
         return f"Bearer {secret.token}" if secret.token else None
 
@@ -57,11 +62,3 @@ def app_claim(secret: Access, now: datetime) -> str:
         return jwt.encode({"alg": "RS256"}, {"iat": issued, "exp": expires, "iss": secret.app_id}, key)
     except (JoseError, ValueError, TypeError):
         raise MalformedSecret("the GitHub secret's privateKey must be an RSA key in PEM form") from None
-
-
-def _token(body: bytes) -> tuple[str, datetime]:
-    try:
-        answer = json.loads(body)
-        return str(answer["token"]), datetime.fromisoformat(str(answer["expires_at"]).replace("Z", "+00:00"))
-    except (ValueError, KeyError, TypeError):
-        raise RepositoryUnavailable("GitHub gave no installation token") from None

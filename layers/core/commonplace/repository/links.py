@@ -81,8 +81,15 @@ def read_contents(file: "ParsedFile", is_embed: Callable[[str], bool] = lambda _
             elif block.type == "html_block" and block.map:
                 links += _html_links(block.content, line)
         anchors = tuple(_anchors(tokens))
+        hint = "put what is no prose into a block of code, or divide it"
+        long = f"a paragraph of more than {MAX_BLOCK_LENGTH:,} characters is shown as plain text"
+        much = "the file has too much markup: from here on it is shown as plain text"
+        places = ((much, env["work"].ended), (long, env["work"].long_block))
+        unread = [
+            Problem("too-much-markup", message, hint, file.body_line + at) for message, at in places if at is not None
+        ]
         problems = chain(
-            _unread_markup(file, env["work"]),
+            unread,
             _conflicts(file, tokens),
             _own_fragments(file, tokens, anchors),
             _bare_pipes(file, tokens),
@@ -167,15 +174,6 @@ def _frontmatter_links(file: "ParsedFile", is_embed: Callable[[str], bool]) -> I
                 link = _link(text.strip(), "image", "", line)
             if link:
                 yield replace(link, field=name)
-
-
-def _unread_markup(file: "ParsedFile", work: Work) -> Iterator[Problem]:
-    hint = "put what is no prose into a block of code, or divide it"
-    long = f"a paragraph of more than {MAX_BLOCK_LENGTH:,} characters is shown as plain text"
-    much = "the file has too much markup: from here on it is shown as plain text"
-    for message, line in ((much, work.ended), (long, work.long_block)):
-        if line is not None:
-            yield Problem("too-much-markup", message, hint, file.body_line + line)
 
 
 def _conflicts(file: "ParsedFile", tokens: Sequence[Token]) -> Iterator[Problem]:

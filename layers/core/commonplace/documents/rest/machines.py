@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -69,7 +70,9 @@ async def get_llms_full_text(request: Request) -> Response:
 
     def build() -> Page:
         entries = sorted(edition.catalogue.entries, key=lambda entry: _type_order(entry.content_type))
-        chosen = list(_affordable(entries))
+        # No more are read than are shown: as many leading documents as fit.
+        spent = accumulate(entry.size + HEADING_BYTES for entry in entries)
+        chosen = [entry for entry, size in zip(entries, spent, strict=True) if size <= PAGE_BYTES]
         stored = using.library.documents(chosen)
 
         def texts_of() -> Iterator[bytes]:
@@ -121,16 +124,6 @@ def _map_lines(entries: Iterable[Entry], using: Services) -> Iterator[bytes]:
             title = _one_line(entry.title).replace("[", "\\[").replace("]", "\\]")
             text = f"{using.site.base_url}{entry_url(entry)}.md"
             yield f"- [{title}]({using.addresses.of(entry)}){told} ([Markdown]({text}))\n".encode()
-
-
-def _affordable(entries: Iterable[Entry]) -> Iterator[Entry]:
-    """As many leading documents as fit, so that no more are read than are shown."""
-    left = PAGE_BYTES
-    for entry in entries:
-        left -= entry.size + HEADING_BYTES
-        if left < 0:
-            return
-        yield entry
 
 
 def _notice(left_out: int, where: str) -> bytes:

@@ -304,11 +304,13 @@ class Publisher:
                     readings[member.path] = reading
                     continue
                 members.pop(member.path)
-                kept = self._as_it_was(member) if reading is not Unread.SHUT else None
+                # The document of a file whose bytes are lost stays, unless it would have to be written anew.
+                earlier = self._earlier(member.path) if reading is not Unread.SHUT and not member.entry else None
+                kept = earlier is not None and self.holdings.intact(earlier)
                 if kept:
-                    members[member.path] = kept
+                    members[member.path] = Member(member.path, member.blob_sha, earlier)
                 publication.pending += reading is not Unread.SHUT
-                skipped = SkippedFile(path=member.path, reason=reading.value, kept_last_good=kept is not None)
+                skipped = SkippedFile(path=member.path, reason=reading.value, kept_last_good=kept)
                 publication.skipped.append(skipped)
             naming = name_all(list(members.values()), readings)
             if not naming.unread:
@@ -419,13 +421,6 @@ class Publisher:
             logger.warning("a file could not be read", extra={"error": type(error).__name__})
             return Unread.UNREAD
 
-    def _as_it_was(self, member: Member) -> Member | None:
-        """The document of a file whose bytes are lost, unless it would have to be written anew."""
-        earlier = self._earlier(member.path)
-        if member.entry or earlier is None or not self.holdings.intact(earlier):
-            return None
-        return Member(member.path, member.blob_sha, earlier)
-
     def _bytes(self, blob_sha: BlobSha) -> bytes | None:
         """At hand, else from the stage or the raw copy of a file with the same bytes, checked against the id."""
         if (raw := self.fetched.get(blob_sha)) is not None:
@@ -481,17 +476,8 @@ class Publisher:
         kind = LFS_POINTER_TYPE if is_lfs_pointer(body) else media_type(item.path)
         etag = self.objects.put(item.key, body, media_type=kind)
         width, height = dimensions(kind, body)
-        return Attachment(
-            name=item.name,
-            path=item.path,
-            key=item.key,
-            etag=etag,
-            blob_sha=item.blob_sha,
-            media_type=kind,
-            size=len(body),
-            width=width,
-            height=height,
-        )
+        same = {name: getattr(item, name) for name in ("name", "path", "key", "blob_sha")}
+        return Attachment(**same, etag=etag, media_type=kind, size=len(body), width=width, height=height)
 
 
 @dataclass(frozen=True, slots=True)

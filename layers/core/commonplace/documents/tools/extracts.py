@@ -105,19 +105,16 @@ def _extract(body: str, parts: Sequence[_Section], tokens: int, need: int) -> Ex
             left = 0
     if not spans:
         return None
-    return Extract("".join(_joined(body, sorted(spans))), sum(end - start for start, end in spans), len(body))
-
-
-def _joined(body: str, spans: Sequence[tuple[int, int]]) -> Iterator[str]:
-    """The stretches in order, with a note wherever something between them is left out."""
-    end = 0
-    for start, following in [*spans, (len(body), len(body))]:
+    # The stretches come in order, with a note wherever something between them is left out.
+    text, end = "", 0
+    for start, following in [*sorted(spans), (len(body), len(body))]:
         if start > end:
             before = "\n\n" if end else ""
             after = "\n\n" if start < len(body) else ""
-            yield f"{before}[… {start - end:,} characters left out …]{after}"
-        yield body[start:following]
+            text += f"{before}[… {start - end:,} characters left out …]{after}"
+        text += body[start:following]
         end = following
+    return Extract(text, sum(end - start for start, end in spans), len(body))
 
 
 def _divided(query: str, bodies: Sequence[str | None], passages: Sequence[str]) -> list[list[_Section]]:
@@ -144,16 +141,16 @@ def _score(section: _Section, weights: Mapping[str, float], passage: set[str]) -
 
 
 def _parts(body: str) -> tuple[_Section, ...]:
-    if (known := _PARTS.get(body)) is None:
-        known = tuple(_part(body[start:end], start) for start, end in _spans(body))
-        _PARTS.put(body, known)
-    return known
-
-
-def _part(text: str, start: int) -> _Section:
-    lines = [line for line in text.splitlines() if line.strip()]
-    listing = len(lines) > 2 and sum(1 for line in lines if _LINKED.search(line)) > 0.6 * len(lines)
-    return _Section(start, start + len(text), estimate_tokens(escaped(text)), Counter(terms(text)), listing)
+    if (known := _PARTS.get(body)) is not None:
+        return known
+    parts = []
+    for start, end in _spans(body):
+        text = body[start:end]
+        lines = [line for line in text.splitlines() if line.strip()]
+        listing = len(lines) > 2 and sum(1 for line in lines if _LINKED.search(line)) > 0.6 * len(lines)
+        parts.append(_Section(start, end, estimate_tokens(escaped(text)), Counter(terms(text)), listing))
+    _PARTS.put(body, tuple(parts))
+    return tuple(parts)
 
 
 def _spans(body: str) -> Iterator[tuple[int, int]]:

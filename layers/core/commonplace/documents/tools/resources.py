@@ -161,7 +161,11 @@ def _templates(using: KnowledgeServices, host: str) -> tuple[Template, ...]:
             mime_type=None,
             read=partial(_file, using),
             tier=using.full_text_tier,
-            page=partial(_file_page, using),
+            page=lambda given: (
+                using.addresses.of_attachment(found)
+                if (found := _attachment(using.catalogue(), given["path"]))
+                else page(using, None, given["path"])
+            ),
             listed=listed,
             complete={"path": completer(using, completions.paths)},
         ),
@@ -241,11 +245,6 @@ def _file(using: KnowledgeServices, _: Call, given: Mapping[str, str]) -> tuple[
         hint = f"Get it at {DocumentAddresses().of_attachment(attachment)}."
         raise TooLarge(f"The file has {attachment.size} bytes, more than an answer holds.", hint=hint)
     return _contents(using.library.attachment(attachment).body, attachment.media_type)
-
-
-def _file_page(using: KnowledgeServices, given: Mapping[str, str]) -> str:
-    attachment = _attachment(using.catalogue(), given["path"])
-    return using.addresses.of_attachment(attachment) if attachment else page(using, None, given["path"])
 
 
 def _attachment(catalogue: Catalogue, path: str) -> Attachment | None:

@@ -50,8 +50,15 @@ def sync_status(using: KnowledgeServices, call: Call, asked: NoArguments) -> Ans
     run: dict[str, Any] = json.loads(summary) if summary else {}
     counts = run.get("counts") or {}
     synced = manifest.synced_at if edition.etag else None
+    status: Literal["ok", "degraded"] = "ok"
+    try:
+        using.search.check()
+    except Exception as error:
+        status = "degraded"
+        if not isinstance(error, Unavailable):
+            logger.exception("the index cannot be checked", extra={"error": type(error).__name__})
     data = SyncStatus(
-        status="ok" if _answers(using) else "degraded",
+        status=status,
         commit=manifest.commit_sha or None,
         synced_at=moment(synced),
         lag_seconds=max(0, int((using.clock() - synced).total_seconds())) if synced else None,
@@ -72,14 +79,3 @@ def sync_status(using: KnowledgeServices, call: Call, asked: NoArguments) -> Ans
         lines.append(f"To mend: {data.problems} problems, {data.broken_links or 0} of them broken links.")
     lines.append("Search answers." if data.status == "ok" else "Search does not answer now; documents do.")
     return Answer("\n".join(lines), data)
-
-
-def _answers(using: KnowledgeServices) -> bool:
-    try:
-        using.search.check()
-    except Unavailable:
-        return False
-    except Exception as error:
-        logger.exception("the index cannot be checked", extra={"error": type(error).__name__})
-        return False
-    return True
