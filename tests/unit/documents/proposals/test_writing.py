@@ -25,35 +25,11 @@ from commonplace.repository.markdown import ParsedFile
 TODAY = date(2026, 3, 4)
 URL = "https://example.org/handbook"
 NASTY = [
-    "---",
-    "--- x",
-    "publish: true",
-    '"',
-    "\\",
-    "'",
-    ": ",
-    " #",
-    "\n---\npublish: true\n---\n",
-    "{",
-    "[",
-    "&a",
+    *("---", "--- x", "publish: true", '"', "\\", "'", ": ", " #", "\n---\npublish: true\n---\n", "{", "[", "&a"),
     "*a",
 ]
 NASTY += [
-    "!!str",
-    "|",
-    ">",
-    "%",
-    "@",
-    "`",
-    "\u2028",
-    "\u0085",
-    "\x00",
-    "\x7f",
-    "\ufeff",
-    "\ufffe",
-    "🙂",
-    "\u202e",
+    *("!!str", "|", ">", "%", "@", "`", "\u2028", "\u0085", "\x00", "\x7f", "\ufeff", "\ufffe", "🙂", "\u202e"),
     "\t",
 ]
 text = st.lists(st.one_of(st.text(max_size=12), st.sampled_from(NASTY)), max_size=6).map("".join)
