@@ -1,17 +1,6 @@
-"""What a rendering needs to be told, and what it gives."""
+"""The result of a rendering."""
 
 from dataclasses import dataclass
-from typing import Protocol
-
-from commonplace.documents.content.document import Attachment, Summary
-
-
-class Addresses(Protocol):
-    """Where readers find what documents link to: `commonplace.documents.addresses.DocumentAddresses`, for one."""
-
-    def of(self, document: Summary, /) -> str: ...
-    def of_attachment(self, attachment: Attachment, /) -> str: ...
-    def of_tag(self, name: str, /) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from urllib.parse import unquote, urlsplit
 from markdown_it.common.normalize_url import normalizeLink
 from markdown_it.token import Token
 
+from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import Attachment, Entry
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.fields import tag_of
 from commonplace.documents.content.graph import Graph
-from commonplace.documents.rendering.model import Addresses
 from commonplace.repository.dialect import plain, wiki_parts
 from commonplace.repository.headings import fragment_of, place_in_file
 from commonplace.repository.link import Link
@@ -32,7 +32,7 @@ class Shelf:
 
     catalogue: Catalogue
     graph: Graph
-    addresses: Addresses
+    addresses: DocumentAddresses
     read: Callable[[Entry], str | None]  # The body of another document; None when it has gone meanwhile
 
 
