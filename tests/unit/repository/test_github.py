@@ -370,11 +370,11 @@ def sent_to(location: str, status: int = 301) -> httpx.Response:
         ("head", refuse(422, "No commit found"), RepositoryRefused, "422"),
         ("head", httpx.Response(200, text="<html>welcome</html>"), RepositoryUnavailable, "not a commit id"),
         ("head", sent_to("https://example.org/commits/main"), RepositoryRefused, "renamed"),
-        ("tree", httpx.Response(200, text="{"), RepositoryUnavailable, ""),
-        ("tree", httpx.Response(200, text="[" * 100_000), RepositoryUnavailable, ""),
-        ("tree", answer([]), RepositoryUnavailable, ""),
+        ("tree", httpx.Response(200, text="{"), RepositoryUnavailable, None),
+        ("tree", httpx.Response(200, text="[" * 100_000), RepositoryUnavailable, None),
+        ("tree", answer([]), RepositoryUnavailable, None),
         ("blob", httpx.Response(200, content=b"two"), RepositoryUnavailable, "not the blob"),
-        ("blob", refuse(404, "Not Found"), BlobNotFound, ""),
+        ("blob", refuse(404, "Not Found"), BlobNotFound, None),
         ("blob", httpx.Response(200, content=b"x" * 11), RepositoryRefused, "larger than 10 bytes"),
         (
             "archive",
@@ -392,7 +392,7 @@ def test_what_is_no_answer_is_not_believed(
     name: str,
     told: httpx.Response,
     error: type[Exception],
-    text: str,
+    text: str | None,
 ) -> None:
     monkeypatch.setattr(module, "MAX_BLOB_BYTES", 10)
     monkeypatch.setattr(module, "MAX_ARCHIVE_BYTES", 10)
