@@ -67,7 +67,7 @@ class DocumentAddresses:
         return self.template or self.base_url + SITE_PAGE
 
     def of_tag(self, name: str, /) -> str:
-        """The list of the documents with a tag, on this deployment's own site."""
+        """Return the list of the documents with a tag, on this deployment's own site."""
         return f"{self.base_url}/t/{quote(name, safe='')}"
 
     def of_attachment(self, attachment: Stored, /) -> str:

@@ -71,7 +71,7 @@ def find(search: Search, library: Library, request: SearchRequest, wanted: Inten
 
 
 def _hits(library: Library, request: SearchRequest, entries: Sequence[Entry]) -> tuple[Hit, ...]:
-    """Documents with their descriptions, as they are shown where nothing was compared."""
+    """Return documents with their descriptions, as they are shown where nothing was compared."""
     bodies = library.read([entry.ref for entry in entries]) if request.documents else [None] * len(entries)
     same: dict[str, Any] = {"heading": None, "score": CERTAIN, "rerank_score": None, "fit": "strong"}
     alike = {field.name for field in fields(Hit)} & Summary.model_fields.keys()
@@ -81,7 +81,7 @@ def _hits(library: Library, request: SearchRequest, entries: Sequence[Entry]) ->
 
 
 def with_spares(limit: int, start: int = 0) -> int:
-    """How many hits to ask for, so that `limit` of them from `start` on can be shown."""
+    """Return how many hits to ask for, so that `limit` of them from `start` on can be shown."""
     return min(start + limit + SPARE, MAX_HITS)
 
 

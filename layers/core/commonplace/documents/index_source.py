@@ -26,7 +26,7 @@ _DOCUMENT_KEY = re.compile(re.escape(CONTENT_PREFIX) + r"(?P<id>[^/]+/[^/]+)\.js
 
 
 def record_from_document(document: Document) -> Record:
-    """The searchable record; its version is the generation of the publication that wrote the document.
+    """Return the searchable record; its version is the generation of the publication that wrote the document.
 
     A document without text gets one empty chunk, so that its title and description are found by meaning too.
     """
@@ -73,7 +73,7 @@ class StoredDocuments:
         return Published(versions, _always(manifest.generation))
 
     def read(self, ids: Iterable[RecordId]) -> Reading:
-        """The documents as the store holds them now, read concurrently."""
+        """Return the documents as the store holds them now, read concurrently."""
         reading = Reading()
         wanted = list(ids)
         with ThreadPoolExecutor(PARALLEL_READS) as pool:
@@ -106,13 +106,13 @@ class StoredDocuments:
 
 
 def record_of_key(key: str) -> RecordId | None:
-    """The record that an object stands for; None when it is no document."""
+    """Return the record that an object stands for; None when it is no document."""
     match = _DOCUMENT_KEY.fullmatch(key)
     return RecordId(match["id"]) if match else None
 
 
 def records_of(body: str) -> tuple[RecordId, ...]:
-    """The records that a message asks to look at; none for S3's test message and for keys that are no documents.
+    """Return the records that a message asks to look at; none for S3's test message and for keys that are no documents.
 
     Raises ValueError when the message is no notification of S3 in the known structure.
     """
@@ -121,5 +121,5 @@ def records_of(body: str) -> tuple[RecordId, ...]:
 
 
 def _always(generation: int) -> Horizon:
-    """Every document is part of each publication."""
+    """Return a horizon for which every document is part of each publication."""
     return lambda _record: generation

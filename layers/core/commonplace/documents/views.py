@@ -14,7 +14,7 @@ Json = dict[str, Any]
 
 
 def pointer(entry: Entry, addresses: DocumentAddresses) -> Json:
-    """A document, shortly."""
+    """Return a document, shortly."""
     return {
         "documentUrl": addresses.of(entry),
         "id": entry.id,
@@ -58,7 +58,7 @@ def moment(value: datetime | None) -> str | None:
 
 
 def markdown(entry: Entry, document_url: str, content: str) -> bytes:
-    """The body after a minimal frontmatter. Values are JSON strings, which YAML reads as the same strings.
+    """Return the body after a minimal frontmatter. Values are JSON strings, which YAML reads as the same strings.
 
     Lone surrogates, which UTF-8 cannot carry, are escaped.
     """
@@ -84,7 +84,7 @@ def markdown(entry: Entry, document_url: str, content: str) -> bytes:
 
 
 def highlighted(snippet: str, marks: Iterable[tuple[int, int]]) -> str:
-    """The snippet for a web page. `marks` are spans in characters; those that overlap or touch become one."""
+    """Return the snippet for a web page. `marks` are spans in characters; those that overlap or touch become one."""
     # Spans inside the text, in order and apart: an engine that errs costs a mark, never a broken page.
     spans: list[tuple[int, int]] = []
     for start, end in sorted((max(0, start), min(end, len(snippet))) for start, end in marks):

@@ -42,7 +42,7 @@ class Comprehend:
         self._client = client
 
     def detect(self, texts: Sequence[str]) -> list[list[Span]]:
-        """The spans of each text. Raises Unavailable."""
+        """Return the spans of each text. Raises Unavailable."""
         found: list[list[Span]] = [[] for _ in texts]
         # What is paid for at least is 300 characters of each call, so texts share one.
         calls: list[list[int]] = [[]]

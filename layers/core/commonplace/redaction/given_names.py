@@ -99,7 +99,7 @@ def _person(text: str, group: list[_Token]) -> tuple[int, int] | None:
 
 
 def _tells(text: str, group: list[_Token], plain: list[str], index: int) -> bool:
-    """Whether the word at `index` says that this is somebody."""
+    """Return whether the word at `index` says that this is somebody."""
     (word, start, _), name = group[index], plain[index]
     if word.isupper() and len(word) > 1 and not (len(group) > 1 and all(each.isupper() for each, _, _ in group)):
         return False

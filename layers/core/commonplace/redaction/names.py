@@ -22,7 +22,7 @@ _TITLES = FORMS.words("titles")
 
 
 def find_names(text: str) -> Iterator[Span]:
-    """Every name that the text shows to be one, in no order; they may overlap."""
+    """Yield every name that the text shows to be one, in no order; they may overlap."""
     for forms, least in ((_INTRODUCED, 0), (_ALONE, 1)):
         for form in forms:
             for found in form.finditer(text):
@@ -61,7 +61,7 @@ def _person(text: str, start: int, end: int, least: int) -> Iterator[Span]:
 
 
 def _is_common(word: str, *, introduced: bool) -> bool:
-    """Whether such a word begins a sentence, is a product, or an acronym."""
+    """Return whether such a word begins a sentence, is a product, or an acronym."""
     bare = re.sub(r"['’]s\Z|[.,:;]+\Z", "", word).casefold()
     if bare in COMMON or bare in TECHNICAL:
         return bare not in _TITLES and bare not in _ALSO_GIVEN

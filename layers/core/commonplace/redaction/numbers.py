@@ -52,7 +52,7 @@ _IBAN = FORMS.one("iban")
 
 
 def find_numbers(text: str) -> Iterator[Span]:
-    """Every number of an account, a card or a paper, in no order."""
+    """Yield every number of an account, a card or a paper, in no order."""
     if not any(map(str.isdigit, text)):
         return
     for number in _NUMBERS:
@@ -69,7 +69,7 @@ def find_numbers(text: str) -> Iterator[Span]:
 
 
 def _iban_end(text: str) -> int:
-    """Where the IBAN that begins here ends; words may follow it. 0 if it is none."""
+    """Return where the IBAN that begins here ends; words may follow it. 0 if it is none."""
     ends = [found.end() for found in re.finditer(r"[A-Za-z0-9]", text)]
     letters = re.sub(r"[ -]", "", text).upper()
     for length in range(min(34, len(ends)), 14, -1):

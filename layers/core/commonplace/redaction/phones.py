@@ -28,7 +28,7 @@ _CALL = FORMS.one("call", re.IGNORECASE)
 
 
 def find_phones(text: str) -> Iterator[Span]:
-    """Every telephone number, in order."""
+    """Yield every telephone number, in order."""
     for found in _GLUED.finditer(text):
         if _international(f"+{found[1]}"):
             yield Span(*found.span(1 if found[0].startswith("tel") else 0), "PHONE", "rule", label="phone")

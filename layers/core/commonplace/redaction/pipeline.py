@@ -95,7 +95,7 @@ class _Judge:
         self._values: dict[tuple[str, bool], Value] = {}
 
     def mask(self, texts: Sequence[str]) -> list[str]:
-        """The texts after one pass."""
+        """Return the texts after one pass."""
         fields = [_Field.read(text) for text in texts]
         found = [self._by_rule(field) for field in fields]
         for field, spans, more in zip(fields, found, self._by_model(fields, found), strict=True):
@@ -130,7 +130,7 @@ class _Judge:
                     yield Span(found.start(), found.end(), "REDACTED", "pattern", label="pattern")
 
     def _by_model(self, fields: Sequence[_Field], found: Sequence[Sequence[Span]]) -> list[list[Span]]:
-        """What the detector finds in prose, where rules and the structure explain nothing."""
+        """Return what the detector finds in prose, where rules and the structure explain nothing."""
         if self._detector is None:
             return [[] for _ in fields]
         views = [_readable(field, spans) for field, spans in zip(fields, found, strict=True)]
@@ -169,7 +169,7 @@ class _Judge:
         ]
 
     def _mask_pieces(self, fields: Sequence[_Field]) -> list[str]:
-        """The texts without what shows only when fields are read together, in their order."""
+        """Return the texts without what shows only when fields are read together, in their order."""
         found: list[list[Span]] = [[] for _ in fields]
         for index, span in find_in_pieces([field.whole for field in fields], self._values.values()):
             found[index] += self._written(fields[index].whole, [span])
@@ -238,7 +238,7 @@ class _Judge:
             )
 
     def _detect(self, text: str) -> list[Span]:
-        """What the detector says of a text, which it reads once."""
+        """Return what the detector says of a text, which it reads once."""
         if self._detector is None:
             return []
         if text not in self._known:
@@ -248,7 +248,7 @@ class _Judge:
 
 
 def _edges(view: View) -> View:
-    """A long text's beginning and end, with something opaque between them."""
+    """Return a long text's beginning and end, with something opaque between them."""
     if len(view.text) <= 2 * EDGE + 1:
         return view
     size = len(view.text)
@@ -262,7 +262,7 @@ def _edges(view: View) -> View:
 
 
 def _may_be_one(end: str, beginning: str) -> bool:
-    """Whether the end of one field and the beginning of another can be pieces of something that rules know."""
+    """Return whether the end of one field and the beginning of another can be pieces of something that rules know."""
     word = end.rpartition(" ")[2] + re.split(r"\s", beginning, maxsplit=1)[0]
     if end[-1:].isalpha() and beginning[:1].isupper() and end.rpartition(" ")[2][:1].isupper():
         return True
@@ -296,7 +296,7 @@ def _readable(field: _Field, spans: Iterable[Span]) -> View:
 
 
 def _is_technical(text: str, span: Span) -> bool:
-    """Whether what is taken for a name is a product, an acronym, or a method that is called after somebody."""
+    """Return whether what is taken for a name is a product, an acronym, or a method that is called after somebody."""
     said = text[span.start : span.end]
     if re.fullmatch(r"[A-Z\d]{2,6}|(?!Mac|Mc|De|Di|La|Le|Van)[A-Z][a-z]*[A-Z]\w*", said):
         return True
@@ -342,7 +342,7 @@ def _masked(text: str, spans: Iterable[Span]) -> str:
 
 
 def _around(span: Span, kept: Iterable[tuple[int, int]]) -> Iterator[Span]:
-    """The span without placeholders in it."""
+    """Yield the span without placeholders in it."""
     start = span.start
     for first, last in kept:
         if first < span.end and last > start:

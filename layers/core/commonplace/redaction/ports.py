@@ -27,4 +27,4 @@ class Detector(Protocol):
     """Finds personal data in prose: the local model, or a cloud's."""
 
     def detect(self, texts: Sequence[str]) -> list[list[Span]]:
-        """The spans of each text, in any order. Raises Unavailable."""
+        """Return the spans of each text, in any order. Raises Unavailable."""

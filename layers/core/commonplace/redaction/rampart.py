@@ -164,7 +164,7 @@ class Rampart:
             raise SettingsError(f"{opened.model} has {shape[-1]} labels, its config.json {len(self._columns)}.")
 
     def detect(self, texts: Sequence[str]) -> list[list[Span]]:
-        """The spans of each text. Raises Unavailable."""
+        """Return the spans of each text. Raises Unavailable."""
         places = [(index, start, end) for index, text in enumerate(texts) for start, end in windows(text)]
         # Positions stay. What stands for something left out reads best as a comma; lone surrogates are no UTF-8.
         pieces = [
@@ -210,7 +210,7 @@ class Rampart:
 
 
 def _columns(path: Path) -> list[str]:
-    """What each label is a part of, in their order; empty for what does not count."""
+    """Return what each label is a part of, in their order; empty for what does not count."""
     try:
         labels: dict[str, str] = json.loads(path.read_bytes())["id2label"]
         ordered = [labels[str(index)] for index in range(len(labels))]

@@ -47,7 +47,7 @@ _PLACES = Forms("places").many("forms")
 
 
 def find_personal(text: str, *, keep_public_identities: bool) -> Iterator[Span]:
-    """Every datum that a rule knows in prose, in no order; they may overlap."""
+    """Yield every datum that a rule knows in prose, in no order; they may overlap."""
     yield from _emails(text)
     yield from _machines(text)
     if "@" in text:
@@ -84,7 +84,7 @@ def find_personal(text: str, *, keep_public_identities: bool) -> Iterator[Span]:
 
 
 def find_in_address(address: str) -> Iterator[Span]:
-    """What is taken out of a URL: all of it where only an organisation's own network knows the host."""
+    """Yield what is taken out of a URL: all of it where only an organisation's own network knows the host."""
     host = re.match(r"(?:[A-Za-z][A-Za-z0-9+.-]*://)?(?:[^/?#@]*@)?([^/?#:]+)", address)
     if host and (bool(_HOST.fullmatch(host[1])) and not _NO_HOST.fullmatch(host[1])):
         yield Span(0, len(address), "REDACTED", "rule", label="host")

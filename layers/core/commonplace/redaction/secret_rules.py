@@ -50,7 +50,7 @@ LIKELY_MNEMONIC = "likely_mnemonic"
 
 
 def find_secrets(text: str) -> Iterator[Span]:
-    """Every key, token and password, in no order; they may overlap."""
+    """Yield every key, token and password, in no order; they may overlap."""
     for found in _PROVIDERS.finditer(text):
         name = found.lastgroup or ""
         if not _repeats(found[0]) and (name not in _LOOSE or _is_random(found[0])):
@@ -114,7 +114,7 @@ def _assigned(text: str) -> Iterator[Span]:
 
 
 def _is_worth_hiding(name: str, by: str, value: str, *, quoted: bool) -> bool:
-    """Whether what is assigned to such a name can be a secret, and is no word, type or reference."""
+    """Return whether what is assigned to such a name can be a secret, and is no word, type or reference."""
     said = by.strip(" \t\"'`*_").split(" ")[0] in ("is", "was", "ist", "es")
     if _STRONG_NAME.search(name):
         mixed = (
@@ -160,7 +160,7 @@ def _chain_keys(text: str) -> Iterator[Span]:
 
 
 def stands_for_one(value: str) -> bool:
-    """Whether a value shows where a secret goes and is none: `<YOUR_KEY>`, `${TOKEN}`, `xxxx`, `changeme`."""
+    """Return whether a value shows where a secret goes and is none: `<YOUR_KEY>`, `${TOKEN}`, `xxxx`, `changeme`."""
     return (
         _STANDS_FOR_ONE.fullmatch(value) is not None
         or _repeats(value)
@@ -176,7 +176,7 @@ def _repeats(value: str) -> bool:
 
 
 def _is_random(value: str) -> bool:
-    """Whether no word would look like this: letters and digits mixed, or a high entropy for its length."""
+    """Return whether no word would look like this: letters and digits mixed, or a high entropy for its length."""
     if len(value) < 8 or re.fullmatch(r"\d[\d.,:_-]*\w{0,3}", value):
         return False
     if re.fullmatch(

@@ -32,7 +32,7 @@ class Structure:
 
 
 def read_structure(text: str) -> Structure:
-    """The structure of a Markdown text. A text of one line has no blocks: an indented tag is a tag."""
+    """Return the structure of a Markdown text. A text of one line has no blocks: an indented tag is a tag."""
     blocks, spans = _code(text)
     code = tuple(sorted((*blocks, *spans)))
     found = _ADDRESS.finditer(View(text).without(code).text)

@@ -117,7 +117,7 @@ def find_in_pieces(views: Sequence[View], values: Iterable[Value]) -> Iterator[t
 
 
 def _across(plains: Sequence[Squeezed], value: Value) -> Iterator[tuple[int, Span]]:
-    """The same over any number of neighbours."""
+    """Yield the same over any number of neighbours."""
     starts = [0]
     for plain in plains:
         starts.append(starts[-1] + len(plain.text))

@@ -8,7 +8,7 @@ BlobSha = NewType("BlobSha", str)  # A Git blob id: forty lower-case hexadecimal
 
 
 def git_blob_sha(raw: bytes) -> BlobSha:
-    """The id that Git gives these bytes."""
+    """Return the id that Git gives these bytes."""
     return BlobSha(hashlib.sha1(b"blob %d\0%b" % (len(raw), raw), usedforsecurity=False).hexdigest())
 
 
@@ -18,5 +18,5 @@ _POINTER = re.compile(rb"version https://git-lfs\.github\.com/spec/v1\r?\n(?:ext
 
 
 def is_lfs_pointer(raw: bytes) -> bool:
-    """Whether the bytes stand for a file that Git LFS holds elsewhere."""
+    """Return whether the bytes stand for a file that Git LFS holds elsewhere."""
     return len(raw) < MAX_POINTER_BYTES and _POINTER.match(raw) is not None

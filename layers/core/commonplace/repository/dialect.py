@@ -80,7 +80,7 @@ class Dialect(MarkdownIt):
 
 @cache
 def dialect() -> Dialect:
-    """The parser; it keeps nothing between texts."""
+    """Return the parser; it keeps nothing between texts."""
     return Dialect()
 
 
@@ -120,7 +120,7 @@ def _no_tags_in_headings(state: StateCore) -> None:
 
 
 def _math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """The plugin's rule, where a later line closes the formula: it looks for one to the end of the text."""
+    """Apply the plugin's rule where a later line closes the formula: it looks for one to the end of the text."""
     if "closes_math" not in state.env:
         state.env["closes_math"] = max((found.start() for found in _CLOSES_MATH.finditer(state.src)), default=-1)
     closed = state.env["closes_math"] > state.bMarks[start] + state.tShift[start]
@@ -179,7 +179,7 @@ def _within_an_address(mark: str, rule: InlineRule, ends: re.Pattern[str] = _END
 
 
 def _with_position(rule: InlineRule) -> InlineRule:
-    """The parser's own rule; its token also says where in the block it began, for the line."""
+    """Return the parser's own rule; its token also says where in the block it began, for the line."""
 
     def positioned(state: StateInline, silent: bool) -> bool:
         start, known = state.pos, len(state.tokens)

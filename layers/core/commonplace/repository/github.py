@@ -126,7 +126,7 @@ class GitHubRepository:
         return self._client.get(path, self._authorization(), **how)
 
     def _walk(self, commit_sha: str) -> Iterator[TreeFile]:
-        """The whole tree in one call, or, where GitHub truncates, folder by folder."""
+        """Yield the whole tree in one call, or, where GitHub truncates, folder by folder."""
         waiting = [(commit_sha, "")]
         for _ in range(MAX_SUBTREES):
             if not waiting:

@@ -45,7 +45,7 @@ _REASONS = {
 
 
 def limited_until(status: int, headers: Mapping[str, str], body: bytes, now: datetime) -> datetime | None:
-    """Until when to wait, or None when the answer is no rate limit. `headers` is case-insensitive."""
+    """Return until when to wait, or None when the answer is no rate limit. `headers` is case-insensitive."""
     told = _told(headers, now)
     exhausted = headers.get("x-ratelimit-remaining") == "0"
     if status == 429 or (status == 403 and (told or exhausted or _SECONDARY.search(body))):
@@ -54,7 +54,7 @@ def limited_until(status: int, headers: Mapping[str, str], body: bytes, now: dat
 
 
 def query_limited_until(headers: Mapping[str, str], now: datetime) -> datetime:
-    """Until when to wait when a GraphQL answer of status 200 says RATE_LIMITED."""
+    """Return until when to wait when a GraphQL answer of status 200 says RATE_LIMITED."""
     return _believable(_told(headers, now) or _reset(headers), now)
 
 
@@ -99,7 +99,7 @@ class _Ask:
 
 
 def http_client(api_url: str, *, connections: int = 20, seconds: float = 20) -> httpx.Client:
-    """The client to reach GitHub with; a stand-in on this machine is reached past any proxy.
+    """Return the client to reach GitHub with; a stand-in on this machine is reached past any proxy.
 
     `seconds` is the longest wait for any piece of an answer.
     """
@@ -112,7 +112,7 @@ def http_client(api_url: str, *, connections: int = 20, seconds: float = 20) -> 
 
 
 def web_url(api: httpx.URL) -> str | None:
-    """Where people see what this API serves: github.com, or a GitHub Enterprise. None for a stand-in."""
+    """Return where people see what this API serves: github.com, or a GitHub Enterprise. None for a stand-in."""
     return None if is_loopback(api.host) else f"https://{api.netloc.decode().removeprefix('api.')}"
 
 
@@ -149,7 +149,7 @@ class GitHubClient:
         etag: str | None = None,
         absent: Exception | None = None,
     ) -> Answer:
-        """The answer, of status 2xx or, if `etag` is given, 304.
+        """Return the answer, of status 2xx or, if `etag` is given, 304.
 
         Raises the port's errors, and `absent` in place of a refusal when GitHub says that there is no such thing.
         """
@@ -174,7 +174,7 @@ class GitHubClient:
 
     @contextmanager
     def _open(self, ask: _Ask) -> Iterator[httpx.Response]:
-        """An answer that may be used, its body not yet read."""
+        """Return an answer that may be used, its body not yet read."""
         try:
             response = self._final(ask)
             try:
@@ -186,7 +186,7 @@ class GitHubClient:
             raise RepositoryUnavailable(f"GitHub does not answer ({type(error).__name__})") from None
 
     def _final(self, ask: _Ask) -> httpx.Response:
-        """The answer at the end of the redirects. Credentials go to the API alone."""
+        """Return the answer at the end of the redirects. Credentials go to the API alone."""
         url = self._api.join(ask.path.lstrip("/"))
         for _ in range(MAX_REDIRECTS + 1):
             with self._lock:
@@ -236,7 +236,7 @@ class GitHubClient:
         return Answer(response.status_code, response.headers, body)
 
     def _pieces(self, pieces: Iterator[bytes], max_bytes: int, max_seconds: float) -> Iterator[bytes]:
-        """The pieces, until they are too many or take too long: httpx bounds the wait for each, not for all."""
+        """Yield the pieces, until they are too many or take too long: httpx bounds the wait for each, not for all."""
         received, started = 0, self._monotonic()
         for piece in pieces:
             received += len(piece)

@@ -50,7 +50,7 @@ class SecretCredentials:
 
 
 def app_claim(secret: Access, now: datetime) -> str:
-    """The JSON web token that a GitHub App signs itself in with (RS256; RFC 7519). Raises MalformedSecret."""
+    """Return the JSON web token that a GitHub App signs itself in with (RS256; RFC 7519). Raises MalformedSecret."""
     # Imported here: deployments with a token never need it.
     from joserfc import jwt
     from joserfc.errors import JoseError

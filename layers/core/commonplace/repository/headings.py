@@ -48,7 +48,7 @@ def place_in_file(written: str | None) -> str:
 
 
 def leads(fragment: str, anchors: Collection[str]) -> bool:
-    """Whether a fragment, as written, leads to one of the anchors of a page."""
+    """Return whether a fragment, as written, leads to one of the anchors of a page."""
     inner = fragment.rpartition("#")[2].strip().removeprefix("user-content-")
     return inner in anchors or anchor(inner) in anchors or _ALWAYS_THERE.fullmatch(inner) is not None
 

@@ -123,7 +123,7 @@ def _bare_pipes(file: "ParsedFile", blocks: Sequence[Token]) -> Iterator[Problem
 
 
 def link_of(token: Token, text: str = "", line: int = 1) -> Link | None:
-    """The reference that a token of the dialect makes; None for an address on the web and for a mere fragment.
+    """Return the reference that a token of the dialect makes; None for an address on the web and for a mere fragment.
 
     `text` is what a `link_open` has before its end; the other tokens carry theirs.
     """
@@ -136,7 +136,7 @@ def link_of(token: Token, text: str = "", line: int = 1) -> Link | None:
 
 
 def replace_in_html(html: str, address_of: Callable[[Link], str | None]) -> str:
-    """The HTML with other addresses for links and images that are told one."""
+    """Return the HTML with other addresses for links and images that have one."""
 
     def replaced(found: re.Match[str]) -> str:
         link = _html_link(found, 1)

@@ -37,7 +37,7 @@ def plan_key(run: str) -> str:
 
 
 def items_key(run: str) -> str:
-    """The array that the workflow's Map reads: one item is a short list of blob ids."""
+    """Return the array that the workflow's Map reads: one item is a short list of blob ids."""
     return f"{RUNS_PREFIX}{run}/items.json"
 
 

@@ -59,20 +59,20 @@ class Repository(Protocol):
 
     @property
     def web_url(self) -> str | None:
-        """Where people see it, without a slash at its end; None for a stand-in, which nobody sees."""
+        """Return where people see it, without a slash at its end; None for a stand-in, which nobody sees."""
 
     @property
     def calls(self) -> int:
         """HTTP requests made so far, for the report."""
 
     def head(self, etag: str | None = None) -> Head | None:
-        """The branch's commit; None when it is still the one `etag` was given for (304)."""
+        """Return the branch's commit; None when it is still the one `etag` was given for (304)."""
 
     def tree(self, commit_sha: str) -> list[TreeFile]:
         """Every regular file at that commit, whole; walks subtrees when GitHub truncates. Raises UntrustedTree."""
 
     def blob(self, blob_sha: BlobSha) -> bytes:
-        """The bytes, checked against the sha. Raises BlobNotFound."""
+        """Return the bytes, checked against the sha. Raises BlobNotFound."""
 
     def archive(self, commit_sha: str, into: BinaryIO) -> None:
         """Streams the tree as a gzipped tar into the file (one download)."""
@@ -108,10 +108,10 @@ class SyncState(Protocol):
         """Counts a hint and returns its number; remembers which number a delivery id has (for 30 days)."""
 
     def delivery(self, delivery: str) -> int | None:
-        """The number of the hint that this delivery became, or None when it is new."""
+        """Return the number of the hint that this delivery became, or None when it is new."""
 
     def next_attempt(self) -> int:
-        """A number no execution name has used."""
+        """Return a number no execution name has used."""
 
     def claim(self, run: str, *, replacing: str | None = None) -> bool:
         """Makes `run` the running one if none is, or if `replacing` is; False when another holds the claim."""
@@ -124,7 +124,7 @@ class SyncState(Protocol):
         """Gives up the claim of a failed run; its hints stay open."""
 
     def lease(self, run: str, seconds: int) -> int:
-        """The right to publish and a generation greater than all before. Raises LeaseHeld."""
+        """Take the right to publish; return a generation greater than all before. Raises LeaseHeld."""
 
     def end_lease(self, run: str) -> None: ...
 

@@ -154,7 +154,7 @@ class RunSteps(ABC):
         return {"again": not self.state.finish(str(event["run"]), int(event["seen"]))}
 
     def fail(self, event: Event) -> Answer:
-        """A run that failed whole: the store is as it was, the hints stay open, the next run heals."""
+        """Record a run that failed whole: the store is as it was, the hints stay open, the next run heals."""
         run, error = str(event["run"]), str(event.get("error", "Unknown"))
         self.state.end_lease(run)
         self.state.release(run)
@@ -177,7 +177,7 @@ class RunSteps(ABC):
 
     @abstractmethod
     def _settle(self, blob_sha: BlobSha, raw: bytes) -> Outcome:
-        """What becomes of one blob; keeps its bytes if they are wanted."""
+        """Return what becomes of one blob; keeps its bytes if they are wanted."""
 
     @abstractmethod
     def _publish(self, run: str, plan: Plan, generation: int) -> Answer:
@@ -188,7 +188,7 @@ class RunSteps(ABC):
         """For who asks how the last run went. A file that is the cause is named to operators alone."""
 
     def _moved(self, settled: bool, commit_sha: str, etag: str | None) -> Head | None:
-        """Where the branch is; None when a settled store is at it already."""
+        """Return where the branch is; None when a settled store is at it already."""
         head = self.repository.head(etag if settled else None)
         return None if head is None or (settled and head.commit_sha == commit_sha) else head
 
@@ -229,7 +229,7 @@ class RunSteps(ABC):
 
 
 def waiting(limit: RepositoryRateLimited) -> Answer:
-    """The workflow waits as long as GitHub says; a retry's delay could not."""
+    """Return the answer by which the workflow waits as long as GitHub says; a retry's delay could not."""
     return {"action": "wait", "waitUntil": f"{limit.until:%Y-%m-%dT%H:%M:%SZ}"}
 
 

@@ -13,17 +13,17 @@ _APOSTROPHES = dict.fromkeys(map(ord, "'’‘ʼ`´"))  # They leave no gap: `do
 
 
 def is_markdown(path: str) -> bool:
-    """Whether the name ends like a Markdown file, in any letter case."""
+    """Return whether the name ends like a Markdown file, in any letter case."""
     return _MARKDOWN_SUFFIX.search(path) is not None
 
 
 def without_suffix(path: str) -> str:
-    """The path without its Markdown suffix, taken off once: `index.md.md` keeps one."""
+    """Return the path without its Markdown suffix, taken off once: `index.md.md` keeps one."""
     return _MARKDOWN_SUFFIX.sub("", path, count=1)
 
 
 def stem(path: str) -> str:
-    """The file's name without folders and Markdown suffix, as written."""
+    """Return the file's name without folders and Markdown suffix, as written."""
     return without_suffix(path.rpartition("/")[2])
 
 

@@ -105,7 +105,7 @@ class SyncFunction:
 
 @contextmanager
 def _retryable() -> Iterator[None]:
-    """The workflow retries by name, and AWS's own failures have many."""
+    """Give AWS's own failures one name: the workflow retries by name, and they have many."""
     try:
         yield
     except (BotoCoreError, ClientError, Unavailable) as error:

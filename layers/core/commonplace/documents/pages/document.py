@@ -88,7 +88,7 @@ class Moved(Route):
 
 
 def _named(catalogue: Catalogue, content_type: str, document_id: str) -> Entry | None:
-    """The document of this type and id, in any letter case, or the one that answered to them earlier."""
+    """Return the document of this type and id, in any letter case, or the one that answered to them earlier."""
     found = catalogue.resolve(content_type, document_id)
     with suppress(InvalidInput):
         found = found or catalogue.resolve_any(ONTOLOGY.expand(content_type), document_id)
@@ -96,7 +96,7 @@ def _named(catalogue: Catalogue, content_type: str, document_id: str) -> Entry |
 
 
 def _places(catalogue: Catalogue) -> dict[str, Entry | None]:
-    """The documents by their files' paths and by their folders', None where several are alike."""
+    """Return the documents by their files' paths and by their folders', None where several are alike."""
     found: dict[str, Entry | None] = {}
     by_path = catalogue.manifest.by_path
     for path, entry in by_path.items():
@@ -110,7 +110,7 @@ def _place(path: str) -> str:
 
 
 def nearest(services: Services, path: str) -> Sequence[Link]:
-    """Documents whose name is like the last part of this path."""
+    """Return documents whose name is like the last part of this path."""
     catalogue = services.library.edition().catalogue
     bare = path.strip("/")
     content_type, _, document_id = bare.removeprefix("d/").rpartition("/")
@@ -158,7 +158,7 @@ def _page(services: Services, request: Request, entry: Entry) -> Page:
 
 
 def related(catalogue: Catalogue, graph: Graph, entry: Entry) -> list[Entry]:
-    """Documents that share tags with this one, rare tags counting most, and are not linked with it already."""
+    """Return documents that share tags with this one, rare tags counting most, and are not linked with it already."""
     linked = {node.ref for node in (*graph.out(entry.ref), *graph.back(entry.ref))} | {entry.ref}
     scores: Counter[str] = Counter()
     known: dict[str, Entry] = {}

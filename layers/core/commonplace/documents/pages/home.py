@@ -192,5 +192,5 @@ def _window(entries: Sequence[Entry], number: int) -> dict[str, Any]:
 
 
 def label(content_type: str) -> str:
-    """The type as people write it."""
+    """Return the type as people write it."""
     return content_type.replace("-", " ").capitalize()

@@ -193,7 +193,7 @@ class Map:
 
 
 def draw(documents: Iterable[Summary], edges: Iterable[GraphEdge], ontology: Ontology = ONTOLOGY) -> Map:
-    """The map of these documents and the links among them; of many, those that most others link to.
+    """Return the map of these documents and the links among them; of many, those that most others link to.
 
     Equal input in any order gives an equal map. `edges` are those of all that is published.
     """
@@ -242,7 +242,7 @@ def draw(documents: Iterable[Summary], edges: Iterable[GraphEdge], ontology: Ont
 
 
 def around(ref: DocumentRef, documents: Iterable[Summary], edges: Iterable[GraphEdge]) -> list[Summary]:
-    """The document and those that it links to or that link to it."""
+    """Return the document and those that it links to or that link to it."""
     near = {ref}
     for edge in edges:
         if edge.source == ref:
@@ -253,7 +253,7 @@ def around(ref: DocumentRef, documents: Iterable[Summary], edges: Iterable[Graph
 
 
 def kinds_of(documents: Collection[Summary], ontology: Ontology = ONTOLOGY) -> dict[str, Kind]:
-    """How each of their types looks: the same whichever other types there are."""
+    """Return how each of their types looks: the same whichever other types there are."""
     members: dict[str, list[str]] = {}
     for spec in sorted(ontology.types.values(), key=lambda spec: spec.abstract):
         members.setdefault(_family(spec.name, ontology), []).append(spec.name)
@@ -267,7 +267,7 @@ def kinds_of(documents: Collection[Summary], ontology: Ontology = ONTOLOGY) -> d
 
 
 def _family(name: str, ontology: Ontology) -> str:
-    """The ancestor just below the root."""
+    """Return the ancestor just below the root."""
     return ([*ontology.lineage(name)[:-1]] or [name])[-1]
 
 

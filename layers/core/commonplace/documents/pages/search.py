@@ -75,7 +75,7 @@ class Question:
         return bool(self.tags) or any(getattr(self, name) for name in ONE_OF)
 
     def filters(self, catalogue: Catalogue) -> Filters:
-        """The conditions, read as REST and MCP read them."""
+        """Return the conditions, read as REST and MCP read them."""
         type_, group, release, status, author = ((value,) if (value := getattr(self, name)) else () for name in ONE_OF)
         wanted = Filters(
             content_types=type_, groups=group, releases=release, statuses=status, authors=author, tags_all=self.tags
@@ -191,7 +191,7 @@ def _near(catalogue: Catalogue, q: str) -> list[Entry]:
 
 
 def _facets(services: Services, asked: Question, entries: Sequence[Entry]) -> list[tuple[str, list[Option]]]:
-    """Every way in which these documents can be told apart, and the filters in force."""
+    """Return every way in which these documents can be told apart, and the filters in force."""
 
     def option(name: str, count: int, active: bool, turned: Question) -> Option:
         return Option(name, count, services.urls.search(**replace(turned, page=1).parameters()), active)

@@ -27,7 +27,7 @@ MAX_PAGE = 20_000
 
 
 def list_url(path: str, name: str) -> str:
-    """The page of one type, group, release or tag."""
+    """Return the page of one type, group, release or tag."""
     return f"{path}/{quote(name, safe='')}"
 
 
@@ -74,7 +74,7 @@ class Services:
     def answer(
         self, request: Request, template: str, key: tuple[str, ...], values: Callable[[Edition], Mapping[str, Any]]
     ) -> Response:
-        """The page under this key, made once for each edition."""
+        """Return the page under this key, made once for each edition."""
         return self.kept(request, key, lambda edition: self.page(request, template, **values(edition)))
 
     def kept(self, request: Request, key: tuple[str, ...], build: Callable[[Edition], Page]) -> Response:

@@ -90,7 +90,7 @@ class Pull(_Answer):
     head: _Head
 
     def is_from(self, repository: str, branch: str) -> bool:
-        """Whether it is of this branch of this repository: forks may have one of the same name."""
+        """Return whether it is of this branch of this repository: forks may have one of the same name."""
         whose = self.head.repo.full_name.casefold() if self.head.repo else None
         return self.head.ref == branch and whose == repository.casefold()
 
@@ -202,7 +202,7 @@ class _PullRequest:
         return self._proposed(_read(Pull, answer), created=True)
 
     def _pull(self) -> Pull | None:
-        """The pull request of the branch: an open one, else the newest; also when the branch is gone by now."""
+        """Return the pull request of the branch: an open one, else the newest; also when the branch is gone by now."""
         owner = self._repository.partition("/")[0]
         query = {"head": f"{owner}:{self._asked.branch}", "state": "all", "per_page": "20"}
         pulls = _read(Pulls, self._github.get("pulls", **query)).root
@@ -218,7 +218,7 @@ class _PullRequest:
         return self._proposed(pull, created=False)
 
     def _make_branch(self) -> bool:
-        """A commit with the file, and the branch that leads to it. False when there is a branch of that name."""
+        """Make a commit with the file, and the branch that leads to it. False when there is a branch of that name."""
         head = _read(Ref, self._github.get(f"git/ref/heads/{self._base}")).object.sha
         tree = _read(Commit, self._github.get(f"git/commits/{head}")).tree.sha
         self._check_free(tree)
@@ -272,7 +272,7 @@ class _PullRequest:
 
 @contextmanager
 def _explained(client: GitHubClient) -> Iterator[None]:
-    """Every failure as one that a caller can act on; what only an operator can mend is logged."""
+    """Raise every failure as one that a caller can act on; what only an operator can mend is logged."""
     try:
         yield
     except RepositoryRateLimited as limited:

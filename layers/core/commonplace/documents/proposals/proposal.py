@@ -113,7 +113,7 @@ class ProposalContext:
 def link_proposal(
     asking: ProposalContext, *, url: str, title: str, description: str | None = None, folder: str | None = None
 ) -> Proposal:
-    """A page for a web address. Raises InvalidInput."""
+    """Return a page for a web address. Raises InvalidInput."""
     name, about, address = title_of(title), description_of(description), web_address(url)
     return _proposal(asking, LINK, name, about, folder, url=address)
 
@@ -180,7 +180,7 @@ def _proposal(
 
 
 def web_address(text: str) -> str:
-    """The address with scheme and host in lower case and no needless port; the rest as it was given.
+    """Return the address with scheme and host in lower case and no needless port; the rest as it was given.
 
     Raises InvalidInput unless it is http or https, has a host, has no user name or password, and is at most 2,048
     characters long. Nothing is looked up or fetched.
@@ -245,7 +245,7 @@ def description_of(text: str | None) -> str | None:
 
 
 def author_of(text: str | None) -> str | None:
-    """A name of one line, cut at 200 characters."""
+    """Return a name of one line, cut at 200 characters."""
     return plain_text(text or "").encode(errors="ignore").decode()[:MAX_TITLE_CHARACTERS] or None
 
 
@@ -263,7 +263,7 @@ def tags_of(values: Sequence[str]) -> tuple[str, ...]:
 
 
 def content_of(text: str) -> str:
-    """The body, its lines ended by LF alone. Raises InvalidInput or TooLarge.
+    """Return the body, its lines ended by LF alone. Raises InvalidInput or TooLarge.
 
     Frontmatter of its own is refused, not merged: the fields come from the arguments, and only ours decide whether a
     file is published.
@@ -318,7 +318,7 @@ def folder_of(content_type: str, ontology: Ontology = ONTOLOGY) -> str:
 
 
 def kept_in(content_type: str, documents: Iterable[Summary]) -> str | None:
-    """The folder where this repository keeps a type; None where its documents do not show one.
+    """Return the folder where this repository keeps a type; None where its documents do not show one.
 
     It holds three of them at least, more than half of the type, and more of it than of everything else: a project's
     folder that happens to have most studies is not the place for the next one.
@@ -340,13 +340,13 @@ def proposable(ontology: Ontology = ONTOLOGY) -> tuple[str, ...]:
 
 
 def needs_more(content_type: str, ontology: Ontology = ONTOLOGY) -> bool:
-    """Whether the type has a required field besides the title."""
+    """Return whether the type has a required field besides the title."""
     fields = ontology.types[content_type].fields.values()
     return any(field.required and field.name != "title" for field in fields)
 
 
 def file_name(title: str) -> str:
-    """A readable name of at most 120 bytes: `Café Tech & the Future` becomes `café-tech-the-future.md`.
+    """Return a readable name of at most 120 bytes: `Café Tech & the Future` becomes `café-tech-the-future.md`.
 
     Letters, marks and digits of every script stay, in lower case and NFC; everything else is a hyphen. So no name
     leads out of its folder, begins with a dot, or is one that another file system could not hold.
@@ -363,7 +363,7 @@ def file_name(title: str) -> str:
 
 
 def branch_of(title: str, *asked: str | None, key: str | None) -> str:
-    """The branch of a request: `asked` are caller and request, `key` is the caller's own name of the request.
+    """Return the branch of a request: `asked` are caller and request, `key` is the caller's own name of the request.
 
     With a key, the branch depends on key and caller alone, whatever the request; and shows nothing of either.
     """
@@ -372,12 +372,12 @@ def branch_of(title: str, *asked: str | None, key: str | None) -> str:
 
 
 def digest(*parts: object) -> str:
-    """A hash of these parts, in hexadecimal: JSON keeps `("ab", "c")` and `("a", "bc")` apart."""
+    """Return a hash of these parts, in hexadecimal: JSON keeps `("ab", "c")` and `("a", "bc")` apart."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _without_leading_marks(word: str) -> str:
-    """A mark at the beginning would combine with the hyphen or the slash before it."""
+    """Return the word without marks at its beginning: they would combine with the hyphen or slash before it."""
     first = next((index for index, char in enumerate(word) if unicodedata.category(char)[0] != "M"), len(word))
     return word[first:]
 
@@ -404,7 +404,7 @@ def frontmatter(fields: Mapping[str, Value]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A double-quoted scalar on one line (YAML 1.2, section 5.7)."""
+    """Return a double-quoted scalar on one line (YAML 1.2, section 5.7)."""
     written = []
     for char in text:
         if char in _SHORT or char.isprintable():

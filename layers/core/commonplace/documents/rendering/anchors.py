@@ -22,7 +22,7 @@ class Anchors:
         self._raw: set[str] = set()
 
     def take(self, text: str) -> str:
-        """An id for the heading of this text."""
+        """Return an id for the heading of this text."""
         wanted = name = anchor(text) or "section"
         while name in self._taken:
             self._counts[wanted] = self._counts.get(wanted, 0) + 1
@@ -35,7 +35,7 @@ class Anchors:
         self._raw.update(RAW_ID.findall(html))
 
     def lead(self, href: str) -> str:
-        """The fragment to use for one that an author wrote, `#` included."""
+        """Return the fragment to use for one that an author wrote, `#` included."""
         written = unquote(href[1:])
         if written in self._raw and anchor(written) not in self._taken:
             return f"#{RAW_ID_PREFIX}{written}"
@@ -43,7 +43,7 @@ class Anchors:
 
 
 def slice_of(tokens: list[Token], fragment: str) -> list[Token]:
-    """The section under a heading, or the one block, that a fragment names. Empty when there is none."""
+    """Return the section under a heading, or the one block, that a fragment names. Empty when there is none."""
     inner = fragment.rpartition("#")[2].strip()
     if inner.startswith("^"):
         name = inner[1:]

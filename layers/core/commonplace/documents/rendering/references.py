@@ -50,7 +50,7 @@ class References:
         return self._made(self._shelf.addresses.of(entry) + fragment_of(fragment))
 
     def embedded(self, token: Token) -> tuple[Entry, Link] | None:
-        """The document that the token embeds, if it embeds one."""
+        """Return the document that the token embeds, if it embeds one."""
         if token.type not in _EMBEDDING or (token.type == "wiki" and not token.content.startswith("!")):
             return None
         link = link_of(token)
@@ -58,7 +58,7 @@ class References:
         return (found, link) if link and isinstance(found, Entry) else None
 
     def lead(self, tokens: list[Token]) -> list[Token]:
-        """The tokens of a paragraph, heading or cell with every reference as plain HTML."""
+        """Return the tokens of a paragraph, heading or cell with every reference as plain HTML."""
         made: list[Token] = []
         closings: list[Token] = []
         for token, after in zip_longest(tokens, tokens[1:]):
@@ -140,7 +140,7 @@ class References:
         return _anchor(url, shown, "attachment" if isinstance(self._target(link), Attachment) else "")
 
     def _name(self, token: Token, link: Link) -> str:
-        """What a wiki link without a text of its own shows: the title where it is written as a path."""
+        """Return what a wiki link without a text of its own shows: the title where it is written as a path."""
         name, *text = wiki_parts(token.content.removeprefix("!")[2:-2])
         if text and text[-1]:
             return text[-1]
@@ -152,7 +152,7 @@ class References:
         return " › ".join(part.strip() for part in name.split("#") if part and not part.startswith("^"))
 
     def _image(self, token: Token, *, linked: bool) -> str:
-        """An image of this knowledge base is shown. Any other is a link: pages load nothing from elsewhere."""
+        """Show an image of this knowledge base. Any other is a link: pages load nothing from elsewhere."""
         parts = (
             wiki_parts(token.content.removeprefix("!")[2:-2])[1:] if token.type == "wiki" else token.content.split("|")
         )
@@ -183,7 +183,7 @@ class References:
 
 
 def _outside(href: str) -> str | None:
-    """An address on the web, made fit for an attribute; None for schemes that pages do not link to."""
+    """Return an address on the web, made fit for an attribute; None for schemes that pages do not link to."""
     if not _SCHEME.match(href):
         return None
     try:

@@ -26,7 +26,7 @@ class Renderer:
         )
 
     def render(self, entry: Entry, content: str) -> Rendered:
-        """The body of a document, without its title: one `h1` is left to the page."""
+        """Return the body of a document, without its title: one `h1` is left to the page."""
         from commonplace.documents.rendering.references import Shelf
         from commonplace.documents.rendering.text import render
 

@@ -58,7 +58,7 @@ class _Page:
 
 
 def render(shelf: Shelf, entry: Entry, content: str) -> Rendered:
-    """The body as sanitised HTML with its table of contents. Never raises on what an author wrote."""
+    """Return the body as sanitised HTML with its table of contents. Never raises on what an author wrote."""
     page = _Page(shelf)
     text = _Text(page, entry, content[:MAX_CHARACTERS])
     html = sanitise(text.html() or "", ids=page.ids, addresses=page.addresses)
@@ -83,7 +83,7 @@ class _Text:
         self._depth = depth
 
     def html(self, fragment: str | None = None) -> str | None:
-        """All of it, or the section or block that the fragment names; None when there is none."""
+        """Return all of it, or the section or block that the fragment names; None when there is none."""
         if not self._embedded:
             # The page shows the document's title already.
             tokens = self._tokens
@@ -116,7 +116,7 @@ class _Text:
         return len(self.above) > 1
 
     def _led(self) -> Iterator[Token]:
-        """The tokens with links, embeds, anchors and heading levels put in place."""
+        """Yield the tokens with links, embeds, anchors and heading levels put in place."""
         position, tokens = 0, self._tokens
         while position < len(tokens):
             token = tokens[position]
@@ -226,7 +226,7 @@ class _Text:
 
 @cache
 def _parser() -> Dialect:
-    """The dialect, which also writes: footnotes, code, formulas and tasks in the way of this package."""
+    """Return the dialect, which also writes: footnotes, code, formulas and tasks in the way of this package."""
     parser = Dialect()
     for rule in (
         fence,

@@ -251,7 +251,7 @@ def resolve(catalogue: Catalogue, content_type: str, document_id: str) -> Entry:
 
 
 def _resolve(catalogue: Catalogue, content_type: str, document_id: str) -> tuple[Entry, bool]:
-    """The document, and whether it has another name now than the one in the request."""
+    """Return the document, and whether it has another name now than the one in the request."""
     entry = resolve(catalogue, content_type, document_id)
     return entry, entry.ref != reference(content_type, document_id)
 

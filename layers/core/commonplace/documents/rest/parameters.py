@@ -66,7 +66,7 @@ def _known_type(value: str) -> str:
 
 
 def _listed(value: Any) -> Any:
-    """A parameter that is repeated, or has commas between its values."""
+    """Return the values of a parameter that is repeated, or has commas between its values."""
     texts = value if isinstance(value, list) else [value]
     if not all(isinstance(text, str) for text in texts):
         return value
@@ -156,7 +156,7 @@ class Narrowing(Parameters):
     date_to: Day | None = Field(None, description="Only documents of this day or earlier; undated ones are left out.")
 
     def filters(self, catalogue: Catalogue) -> Filters:
-        """The conditions, with values as documents bear them. Raises InvalidInput for too many."""
+        """Return the conditions, with values as documents bear them. Raises InvalidInput for too many."""
         wanted = Filters(
             content_types=tuple(self.content_type),
             groups=tuple(self.group),
@@ -282,7 +282,7 @@ class Question(Narrowing):
 
     @property
     def question(self) -> str:
-        """What a ranking by words depends on: `q` and the filters, in canonical form."""
+        """Return what a ranking by words depends on: `q` and the filters, in canonical form."""
         return self.query(of={"q", *Narrowing.model_fields})
 
     def check(self, *, listed: bool) -> None:
@@ -344,7 +344,7 @@ def cursor(position: Position, question: str) -> str:
 
 
 def position(text: str, question: str) -> Position:
-    """What `cursor` was made from. Raises BadRequest for a cursor of another question, or of nobody."""
+    """Return what `cursor` was made from. Raises BadRequest for a cursor of another question, or of nobody."""
     try:
         told = opened(text, question, purpose=_PURPOSE)
         (score,) = _SCORE.unpack_from(told)

@@ -49,7 +49,7 @@ def document_routes(services: Services) -> Routes:
 
 
 def parameter_examples(catalogue: Catalogue) -> Mapping[str, str]:
-    """Values of parameters that lead to something: of the document that has the most, and of one attachment."""
+    """Return values of parameters that lead to something: of the document that has the most, and of one attachment."""
     found: dict[str, str | None] = {}
     if documents := catalogue.entries:
         entry = max(documents, key=lambda one: (bool(one.tags), bool(one.group), bool(one.release), bool(one.status)))

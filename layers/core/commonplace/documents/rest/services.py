@@ -43,7 +43,7 @@ class Services:
 
 
 def computed(using: Services, document: Summary) -> dict[str, str | None]:
-    """What an answer says of a document that is not stored, by field: addresses of this deployment."""
+    """Return what an answer says of a document that is not stored, by field: addresses of this deployment."""
     banner = using.library.edition().catalogue.banner(document)
     web = document.banner if document.banner and document.banner.startswith(("https://", "http://")) else None
     return {

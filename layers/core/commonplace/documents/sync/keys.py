@@ -32,5 +32,5 @@ def bundle_key(run: str) -> str:
 
 
 def report_key(commit_sha: str) -> str:
-    """The full report of the run that published a commit."""
+    """Return the full report of the run that published a commit."""
     return f"{REPORTS_PREFIX}{commit_sha}.json"

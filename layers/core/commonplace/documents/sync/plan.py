@@ -62,11 +62,11 @@ class Holdings:
         return cls({}, {}, {}, frozenset(), frozenset())
 
     def intact(self, entry: Entry) -> bool:
-        """The document's object is the one the manifest speaks of."""
+        """Return whether the document's object is the one the manifest speaks of."""
         return self.content.get(entry.key) == entry.etag
 
     def has_raw(self, entry: Entry) -> bool:
-        """The file as it was is the one the manifest speaks of."""
+        """Return whether the file as it was is the one the manifest speaks of."""
         return self.raw.get(raw_key(entry.path)) == entry.raw_etag
 
     def agrees_with(self, manifest: Manifest) -> bool:
@@ -149,7 +149,7 @@ class Selection:
 def select(
     content: Iterable[TreeFile], verdicts: Verdicts, manifest: Manifest | None, holdings: Holdings, *, rewrite: bool
 ) -> Selection:
-    """The next published set.
+    """Return the next published set.
 
     A file that cannot be read keeps its last good version, one that could not be fetched too (and is pending).
     `rewrite` lets no document stay as it is (new pipeline, backfill).

@@ -86,7 +86,7 @@ class Wanted:
 def wanted(
     linked: Iterable[str], files: Mapping[str, TreeFile], before: Iterable[Attachment], held: Mapping[str, str]
 ) -> list[Wanted]:
-    """The attachments to serve, by path. `held` is the store's object key -> ETag."""
+    """Return the attachments to serve, by path. `held` is the store's object key -> ETag."""
     paths = sorted(path for path in linked if path in files and is_servable(path, files[path].size))
     names = assign_names(paths)
     owned = {item.path: item for item in before}
@@ -142,7 +142,7 @@ class Source:
 
 
 def read(path: str, blob_sha: BlobSha, raw: bytes) -> Reading | None:
-    """The file as content, or None when its gate is shut (a changed pipeline may judge old bytes anew)."""
+    """Return the file as content, or None when its gate is shut (a changed pipeline may judge old bytes anew)."""
     match judge(raw):
         case Published(file):
             return Reading(path, blob_sha, raw, file, normalise(path, file))
@@ -177,7 +177,7 @@ def name_all(members: Sequence[Member], readings: Mapping[str, Reading]) -> Nami
 
 
 def compose(reading: Reading, ref: DocumentRef, source: Source, updated_at: datetime | None) -> Document:
-    """The document as it will be stored."""
+    """Return the document as it will be stored."""
     told_by_file = {one.name: getattr(reading.fields, one.name) for one in dataclasses.fields(reading.fields)}
     return Document(
         **{name: value for name, value in told_by_file.items() if name in Document.model_fields},
@@ -195,7 +195,7 @@ def compose(reading: Reading, ref: DocumentRef, source: Source, updated_at: date
 
 
 def entry_of(document: Document, *, etag: str, raw_etag: str, size: int) -> Entry:
-    """The manifest's row for a document that has been written."""
+    """Return the manifest's row for a document that has been written."""
     shared = {name: getattr(document, name) for name in Entry.model_fields if name in Document.model_fields}
     return Entry(**shared, key=content_key(document.content_type, document.id), etag=etag, raw_etag=raw_etag, size=size)
 

@@ -144,7 +144,7 @@ def summarise(report: Report, published: Iterable[tuple[str, DocumentRef]]) -> S
 
 
 def status_line(report: Report) -> str:
-    """The commit status, within GitHub's 140 characters."""
+    """Return the commit status, within GitHub's 140 characters."""
     counts = report.counts
     line = f"{counts.documents} documents: {counts.stored} stored, {counts.removed} removed"
     line += f"; {report.tally}" if counts.problems else ""

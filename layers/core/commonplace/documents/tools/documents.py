@@ -75,7 +75,7 @@ def get_document(using: KnowledgeServices, _: Call, asked: DocumentArguments) ->
 
 
 def read(using: KnowledgeServices, content_type: str | None, name: str) -> tuple[Resolved, str]:
-    """The document that is meant, and its body. Raises NotFound, naming the nearest."""
+    """Return the document that is meant, and its body. Raises NotFound, naming the nearest."""
     resolved = locate(using.catalogue(), using.addresses, content_type, name)
 
     def choose(catalogue: Catalogue) -> Entry | None:

@@ -118,7 +118,7 @@ def _extract(body: str, parts: Sequence[_Section], tokens: int, need: int) -> Ex
 
 
 def _divided(query: str, bodies: Sequence[str | None], passages: Sequence[str]) -> list[list[_Section]]:
-    """The sections of each body with their scores: rare words of the query count for more than common ones."""
+    """Return the sections of each body with their scores: rare words of the query count for more than common ones."""
     divided = [_parts(body or "") for body in bodies]
     every = [part.counts for parts in divided for part in parts]
     weights = {

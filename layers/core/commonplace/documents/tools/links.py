@@ -133,7 +133,7 @@ def _linked(graph: Graph, ref: DocumentRef, depth: int) -> Iterator[tuple[Docume
 
 
 def _by_tags(catalogue: Catalogue, entry: Entry, known: Mapping[DocumentRef, Relation]) -> dict[DocumentRef, list[str]]:
-    """Documents that share the rarest tags, each with the tags it shares."""
+    """Return documents that share the rarest tags, each with the tags it shares."""
     own = set(entry.tags)
     if not own:
         return {}

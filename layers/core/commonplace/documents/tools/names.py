@@ -59,7 +59,7 @@ def _types(content_type: str | None) -> tuple[str, ...] | None:
 
 
 def _by_address(catalogue: Catalogue, _: Sequence[str], name: str) -> Resolved | Entry | None:
-    """A resource's address, this deployment's, the one the document describes, or that of its file anywhere."""
+    """Read an address: a resource's, this deployment's, that which the document describes, or that of its file."""
     if "://" not in name:
         return None
     told = next((entry for entry in catalogue.entries if name in (entry.source_url, entry.url)), None)
@@ -114,7 +114,7 @@ def _only(found: Sequence[Entry]) -> Entry:
 
 @lru_cache(maxsize=2)
 def _named(catalogue: Catalogue) -> dict[str, list[Entry]]:
-    """Documents by title; by alias where no title is like it."""
+    """Return documents by title; by alias where no title is like it."""
     titles = _by_key((entry.title, entry) for entry in catalogue.entries)
     aliases = _by_key((alias, entry) for entry in catalogue.entries for alias in entry.aliases)
     return aliases | titles

@@ -42,7 +42,7 @@ TEXTUAL = ("text/", "application/json", "application/xml", "image/svg+xml")
 
 
 def snapshot(using: KnowledgeServices, fresh: bool) -> Snapshot:
-    """What is published. Raises Unavailable."""
+    """Return what is published. Raises Unavailable."""
     return _Published(
         using.library.edition(fresh=fresh),
         [pattern_of(f"mcp://{host}/documents/{{contentType}}/{{id}}") for host in _hosts(using)],
@@ -173,7 +173,7 @@ def _templates(using: KnowledgeServices, host: str) -> tuple[Template, ...]:
 
 
 def documents(using: KnowledgeServices) -> Sequence[Listed]:
-    """Every document, by title."""
+    """Return every document, by title."""
     return _DocumentRows(using, using.library.edition().catalogue.entries)
 
 

@@ -69,7 +69,7 @@ class FilterArguments(Arguments):
 
 
 def filters(catalogue: Catalogue, asked: FilterArguments) -> Filters:
-    """The exact conditions. Raises InvalidInput for a type or a day that cannot be."""
+    """Return the exact conditions. Raises InvalidInput for a type or a day that cannot be."""
     wanted = Filters(
         content_types=tuple(name for value in asked.content_type for name in value.split(",") if name.strip()),
         groups=(asked.group,) if asked.group else (),
@@ -84,7 +84,7 @@ def filters(catalogue: Catalogue, asked: FilterArguments) -> Filters:
 
 
 def _day(field: str, text: str | None, *, last: bool) -> str | None:
-    """A whole day; of a month or a year, the first or the last one."""
+    """Return a whole day; of a month or a year, the first or the last one."""
     if text is None or not text.strip():
         return None
     found = _DAY.fullmatch(text.strip())
@@ -109,7 +109,7 @@ class SearchOutcome:
     listed: bool = False
 
     def pairs(self) -> Iterator[tuple[Hit, Entry]]:
-        """What was found, and what is published of it now."""
+        """Return what was found, and what is published of it now."""
         return ((hit, self.known[reference(hit.content_type, hit.id)]) for hit in self.findings.hits)
 
     @property
@@ -203,7 +203,7 @@ class Documents(_Found):
 
 
 def whole(found: SearchOutcome) -> dict[str, Any]:
-    """The part of an answer that describes the search as a whole."""
+    """Return the part of an answer that describes the search as a whole."""
     return {
         "total": found.findings.total,
         "total_relation": found.findings.relation,

@@ -54,7 +54,7 @@ class KnowledgeServices:
 
 
 def title(using: KnowledgeServices) -> str:
-    """The name of the knowledge base in one line, fit to stand in quotes."""
+    """Return the name of the knowledge base in one line, fit to stand in quotes."""
     return " ".join(using.site_name.replace('"', "'").split())
 
 
@@ -63,5 +63,5 @@ def document_uri(using: KnowledgeServices, ref: DocumentRef) -> str:
 
 
 def link(using: KnowledgeServices, ref: DocumentRef, title: str) -> Link:
-    """The document as a resource."""
+    """Return the document as a resource."""
     return Link(uri=document_uri(using, ref), name=ref, title=title)

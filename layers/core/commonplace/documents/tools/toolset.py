@@ -44,7 +44,7 @@ INSTRUCTIONS = (
 
 
 def instructions(using: KnowledgeServices) -> str:
-    """What this knowledge base is, by the words of its configuration, and how to use it."""
+    """Return what this knowledge base is, by the words of its configuration, and how to use it."""
     named = f'This is the knowledge base "{services.title(using)}": '
     about = using.site_description.split() or ["patterns,", "practices,", "guides,", "lexicon,", "people,", "projects"]
     room = MAX_INSTRUCTION_WORDS - 1 - len(f"{named} {INSTRUCTIONS}".split())

@@ -27,13 +27,13 @@ class Endpoint:
 
     @classmethod
     def of(cls, site_name: str, base_url: str, toolset: str | None = None) -> "Endpoint":
-        """The endpoint of a deployment, or of one of its toolsets."""
+        """Return the endpoint of a deployment, or of one of its toolsets."""
         path = f"/mcp/{toolset}" if toolset else "/mcp"
         return cls(short_name(site_name), site_name, f"{base_url.rstrip('/')}{path}")
 
     @property
     def public(self) -> bool:
-        """Whether clients that run elsewhere can reach it: https, and not this very machine."""
+        """Return whether clients that run elsewhere can reach it: https, and not this very machine."""
         parts = urlsplit(self.url)
         return parts.scheme == "https" and parts.hostname not in ("localhost", "127.0.0.1", "::1")
 
@@ -69,7 +69,7 @@ class Client:
 
 
 def short_name(site_name: str) -> str:
-    """A name that every client takes: lower-case letters, digits and hyphens."""
+    """Return a name that every client takes: lower-case letters, digits and hyphens."""
     plain = unicodedata.normalize("NFKD", site_name).encode("ascii", "ignore").decode().casefold()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:MAX_NAME_CHARACTERS].strip("-") or "commonplace"
 
