@@ -73,9 +73,19 @@ class Pipeline:
         for _ in range(MOST_PASSES):
             masked = judge.mask(texts)
             if masked == texts:
-                return _result(dict(zip(fields, texts, strict=True)))
+                break
             texts = masked
-        raise Survived("Personal data or a secret is left after all has been tried.", hint="Take it out by hand.")
+        else:
+            raise Survived("Personal data or a secret is left after all has been tried.", hint="Take it out by hand.")
+        counts: dict[Kind, int] = dict.fromkeys(KINDS, 0)
+        shares = {}
+        for name, text in zip(fields, texts, strict=True):
+            for found in PLACEHOLDER.finditer(text):
+                counts[_BY_TEXT[found[0]]] += 1
+            words = text.split()
+            shares[name] = sum(PLACEHOLDER.search(word) is not None for word in words) / len(words) if words else 0.0
+        shown = {kind: count for kind, count in counts.items() if count}
+        return Redacted(fields=dict(zip(fields, texts, strict=True)), counts=shown, shares=shares)
 
 
 class _Judge:
@@ -360,14 +370,3 @@ def _continues(text: str, group: tuple[int, int, list[Span]], span: Span) -> boo
         and re.fullmatch(r"[ ,]{0,2}|,\n", text[group[1] : span.start]) is not None
         and not (span.kind == "NAME" and "," in text[group[1] : span.start])
     )
-
-
-def _result(fields: Mapping[str, str]) -> Redacted:
-    counts: dict[Kind, int] = dict.fromkeys(KINDS, 0)
-    shares = {}
-    for name, text in fields.items():
-        for found in PLACEHOLDER.finditer(text):
-            counts[_BY_TEXT[found[0]]] += 1
-        words = text.split()
-        shares[name] = sum(PLACEHOLDER.search(word) is not None for word in words) / len(words) if words else 0.0
-    return Redacted(fields=fields, counts={kind: count for kind, count in counts.items() if count}, shares=shares)

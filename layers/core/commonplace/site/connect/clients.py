@@ -6,13 +6,13 @@ import re
 import tomllib
 import unicodedata
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from string import Template
 from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
 MAX_NAME_CHARACTERS = 30
+TABLE: list[dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["clients"]
 
 Language = Literal["sh", "json", "toml", "text"]
 
@@ -99,11 +99,5 @@ def clients(at: Endpoint) -> tuple[Client, ...]:
             Button(**filled(row["button"])) if "button" in row else None,
             row.get("needs_public", False),
         )
-        for row in _table()
+        for row in TABLE
     )
-
-
-@cache
-def _table() -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["clients"]
-    return rows
