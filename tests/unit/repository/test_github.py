@@ -213,6 +213,13 @@ def test_the_archive_is_never_fetched_in_clear(github: GitHub, location: str) ->
     assert len(github.requests) == 1
 
 
+def test_an_archive_above_the_bound_is_refused(github: GitHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_ARCHIVE_BYTES", 4)
+    github.on(TARBALL, httpx.Response(200, content=iter([b"one", b"two"])))
+    with pytest.raises(RepositoryRefused, match="larger than 4 bytes"):
+        github.repository().archive(COMMIT, io.BytesIO())
+
+
 def test_an_archive_that_trickles_is_given_up(github: GitHub) -> None:
     def trickle() -> Iterator[bytes]:
         yield b"one"
@@ -376,12 +383,6 @@ def sent_to(location: str, status: int = 301) -> httpx.Response:
         ("blob", httpx.Response(200, content=b"two"), RepositoryUnavailable, "not the blob"),
         ("blob", refuse(404, "Not Found"), BlobNotFound, None),
         ("blob", httpx.Response(200, content=b"x" * 11), RepositoryRefused, "larger than 10 bytes"),
-        (
-            "archive",
-            httpx.Response(200, content=b"x" * 11),
-            RepositoryRefused,
-            "larger than 10 bytes",
-        ),
         ("archive", sent_to("https://api.github.com" + TARBALL[4:], 302), RepositoryRefused, "redirects without end"),
         ("status", sent_to("https://api.github.com/repositories/1/statuses", 307), RepositoryRefused, "renamed"),
     ],
@@ -395,7 +396,6 @@ def test_what_is_no_answer_is_not_believed(
     text: str | None,
 ) -> None:
     monkeypatch.setattr(module, "MAX_BLOB_BYTES", 10)
-    monkeypatch.setattr(module, "MAX_ARCHIVE_BYTES", 10)
     target, call = CALLS[name]
     github.on(target, told)
     with pytest.raises(error, match=text):
