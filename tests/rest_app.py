@@ -1,15 +1,16 @@
 """The REST application over parts of a test, as the function composes it from what capabilities declare."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.library import Library
+from commonplace.documents.findings import Searcher
 from commonplace.documents.rest.routes import document_routes
-from commonplace.documents.rest.services import Explanations, Searcher, Services, utc_now
+from commonplace.documents.rest.services import Explanations, Services
 from commonplace.kernel.limits import Limiter
 from commonplace.web.challenges import Accounts
 from commonplace.web.rest.app import create_app
@@ -23,7 +24,7 @@ def rest_app(
     search: Searcher,
     site: Site,
     limiter: Limiter,
-    clock: Callable[[], datetime] = utc_now,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     *,
     accounts: Accounts | None = None,
     private: Middleware | None = None,

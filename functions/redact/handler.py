@@ -10,8 +10,7 @@ gc.disable()  # while this imports; `instrument` enables it again
 import os
 
 from commonplace.kernel.telemetry import instrument
-from commonplace.redaction.detectors import detector
-from commonplace.redaction.function import RedactFunction
+from commonplace.redaction.function import RedactFunction, detector
 from commonplace.redaction.pipeline import Pipeline
 from commonplace.redaction.settings import RedactSettings
 

@@ -7,8 +7,7 @@ import pytest
 
 from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.redaction.client import LambdaRedactor
-from commonplace.redaction.detectors import detector
-from commonplace.redaction.function import RedactFunction
+from commonplace.redaction.function import RedactFunction, detector
 from commonplace.redaction.model import Policy, Span
 from commonplace.redaction.pipeline import Pipeline
 from commonplace.redaction.ports import Detector, Redactor

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from commonplace.documents.proposals.ports import Proposal, Proposed
+from commonplace.documents.proposals.github import GitHubProposals
+from commonplace.documents.proposals.proposal import Proposal, Proposed
 from commonplace.kernel.errors import Conflict
 
 
@@ -12,7 +13,7 @@ class Opened:
     proposed: Proposed
 
 
-class FakeProposals:
+class FakeProposals(GitHubProposals):
     """`files` are what the served branch holds. `failures` are raised by the next calls, one each."""
 
     def __init__(self, files: dict[str, str] | None = None) -> None:

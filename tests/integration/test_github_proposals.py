@@ -10,8 +10,7 @@ import pytest
 
 from commonplace.documents.content.reader import Unpublished, judge
 from commonplace.documents.proposals.github import GitHubProposals
-from commonplace.documents.proposals.ports import Proposal, Proposals
-from commonplace.documents.proposals.proposal import ProposalContext, document_proposal
+from commonplace.documents.proposals.proposal import Proposal, ProposalContext, document_proposal
 from commonplace.kernel.errors import Conflict, Unavailable
 from commonplace.repository.github_credentials import SecretCredentials
 from commonplace.repository.github_secrets import GitHubWriter, MalformedSecret
@@ -75,7 +74,7 @@ def proposals(server: GitHubServer) -> GitHubProposals:
 
 
 @pytest.fixture(params=["github", "fake"])
-def either(request: pytest.FixtureRequest) -> Proposals:
+def either(request: pytest.FixtureRequest) -> GitHubProposals:
     if request.param == "fake":
         return FakeProposals({"index.md": "", EXISTING: ""})
     proposals: GitHubProposals = request.getfixturevalue("proposals")
@@ -94,7 +93,7 @@ def branches(workspace: Workspace) -> list[str]:
 # What both must do
 
 
-def test_a_new_proposal_is_a_pull_request_of_its_own(either: Proposals) -> None:
+def test_a_new_proposal_is_a_pull_request_of_its_own(either: GitHubProposals) -> None:
     first, second = either.propose(proposal("kelp")), either.propose(proposal("wrack"))
     assert (first.created, first.path, first.branch) == (True, "data/links/kelp.md", "commonplace/draft-kelp-1f")
     assert second.number == first.number + 1
@@ -102,25 +101,25 @@ def test_a_new_proposal_is_a_pull_request_of_its_own(either: Proposals) -> None:
     assert first.url != second.url
 
 
-def test_the_same_proposal_again_is_found_even_on_another_day(either: Proposals) -> None:
+def test_the_same_proposal_again_is_found_even_on_another_day(either: GitHubProposals) -> None:
     first = either.propose(proposal())
     again = either.propose(proposal(text="---\ntitle: kelp\ndate: 2026-01-02\n---\n"))
     assert again == replace(first, created=False)
 
 
-def test_another_proposal_under_the_same_key_is_refused(either: Proposals) -> None:
+def test_another_proposal_under_the_same_key_is_refused(either: GitHubProposals) -> None:
     either.propose(proposal())
     with pytest.raises(Conflict):
         either.propose(proposal(fingerprint="asked for something else"))
 
 
 @pytest.mark.parametrize("path", [EXISTING, EXISTING.upper().replace("DATA/LINKS", "data/links")])
-def test_a_file_that_is_there_is_never_proposed_again(either: Proposals, path: str) -> None:
+def test_a_file_that_is_there_is_never_proposed_again(either: GitHubProposals, path: str) -> None:
     with pytest.raises(Conflict, match="already"):
         either.propose(proposal(path=path))
 
 
-def test_a_file_that_is_proposed_is_not_proposed_by_somebody_else_as_long_as_it_waits(either: Proposals) -> None:
+def test_a_file_that_is_proposed_is_not_proposed_by_somebody_else_as_long_as_it_waits(either: GitHubProposals) -> None:
     body = "A link.\n\nFile: data/links/kelp.md\n"
     either.propose(proposal(body=body))
     with pytest.raises(Conflict, match="proposed already"):

@@ -69,7 +69,6 @@ def blob_at(sha: str) -> str:
 
 def test_the_head_is_a_commit_with_the_etag_to_ask_with_next_time(github: GitHub) -> None:
     github.on(HEAD, httpx.Response(200, text=COMMIT, headers={"ETag": 'W/"abc"'}))
-
     assert github.repository().head() == Head(COMMIT, 'W/"abc"')
     assert github.requests[0].headers["accept"] == "application/vnd.github.sha"
     assert "if-none-match" not in github.requests[0].headers
@@ -77,36 +76,18 @@ def test_the_head_is_a_commit_with_the_etag_to_ask_with_next_time(github: GitHub
 
 def test_a_head_that_has_not_moved_is_none(github: GitHub) -> None:
     github.on(HEAD, httpx.Response(304))
-
     assert github.repository().head('W/"abc"') is None
     assert github.requests[0].headers["if-none-match"] == 'W/"abc"'
 
 
 def test_the_name_of_a_branch_is_one_segment_of_the_address(github: GitHub) -> None:
     github.on("GET /repos/octo/notes/commits/feature%2Fn%C3%A4her%20%23%3F", httpx.Response(200, text=COMMIT))
-
     assert github.repository(branch="feature/näher #?").head() == Head(COMMIT, None)
-
-
-@pytest.mark.parametrize("status", [404, 409, 422])
-def test_a_branch_that_is_not_there_is_refused(github: GitHub, status: int) -> None:
-    github.on(HEAD, refuse(status, "No commit found"))
-
-    with pytest.raises(RepositoryRefused, match=str(status)):
-        github.repository().head()
-
-
-def test_a_head_that_is_no_commit_id_is_not_believed(github: GitHub) -> None:
-    github.on(HEAD, httpx.Response(200, text="<html>welcome</html>"))
-
-    with pytest.raises(RepositoryUnavailable):
-        github.repository().head()
 
 
 def test_every_request_says_who_asks_and_which_version_is_meant(github: GitHub) -> None:
     github.on(HEAD, httpx.Response(200, text=COMMIT))
     github.repository().head()
-
     headers = github.requests[0].headers
     assert headers["user-agent"] == "commonplace"
     assert headers["x-github-api-version"] == "2022-11-28"
@@ -116,7 +97,6 @@ def test_every_request_says_who_asks_and_which_version_is_meant(github: GitHub) 
 def test_without_a_token_nothing_is_authorised(github: GitHub) -> None:
     github.on(HEAD, httpx.Response(200, text=COMMIT))
     github.repository(token=None).head()
-
     assert "authorization" not in github.requests[0].headers
 
 
@@ -146,7 +126,6 @@ def test_a_name_that_is_not_valid_unicode_ends_no_run(github: GitHub) -> None:
     listed = tree(entry("a.md"))
     text = listed.text.replace('"a.md"', '"a\\udce9.md"')
     github.on(f"{TREE}?recursive=1", httpx.Response(200, text=text))
-
     (file,) = github.repository().tree(COMMIT)
     assert file.path == "a?.md"
 
@@ -161,7 +140,6 @@ def test_a_truncated_tree_is_walked_folder_by_folder(github: GitHub) -> None:
     github.on(f"{at}{two}?recursive=1", tree(truncated=True))
     github.on(f"{at}{two}", tree(entry("deep", sha=deep, **folder), entry("c.md")))
     github.on(f"{at}{deep}?recursive=1", tree(entry("d.md")))
-
     repository = github.repository()
     paths = [file.path for file in repository.tree(COMMIT)]
     assert paths == ["one/a.md", "one/x/b.md", "top.md", "two/c.md", "two/deep/d.md"]
@@ -171,7 +149,6 @@ def test_a_truncated_tree_is_walked_folder_by_folder(github: GitHub) -> None:
 def test_a_folder_that_is_truncated_itself_is_beyond_repair(github: GitHub) -> None:
     github.on(f"{TREE}?recursive=1", tree(entry("a.md"), truncated=True))
     github.on(TREE, tree(entry("a.md"), truncated=True))
-
     with pytest.raises(UntrustedTree):
         github.repository().tree(COMMIT)
 
@@ -183,7 +160,6 @@ def test_a_tree_of_too_many_folders_is_beyond_repair(github: GitHub, monkeypatch
     github.on(TREE, tree(*folders))
     for number in range(1, 6):
         github.on(f"GET /repos/octo/notes/git/trees/{str(number) * 40}?recursive=1", tree(entry("a.md")))
-
     with pytest.raises(UntrustedTree):
         github.repository().tree(COMMIT)
 
@@ -204,58 +180,24 @@ def test_a_tree_of_too_many_folders_is_beyond_repair(github: GitHub, monkeypatch
 )
 def test_a_tree_that_is_empty_missing_or_malformed_is_never_acted_on(github: GitHub, told: httpx.Response) -> None:
     github.on(f"{TREE}?recursive=1", told)
-
     with pytest.raises(UntrustedTree):
-        github.repository().tree(COMMIT)
-
-
-@pytest.mark.parametrize("told", [httpx.Response(200, text="{"), httpx.Response(200, text="[" * 100_000), answer([])])
-def test_a_garbled_answer_is_asked_for_again(github: GitHub, told: httpx.Response) -> None:
-    github.on(f"{TREE}?recursive=1", told)
-
-    with pytest.raises(RepositoryUnavailable):
         github.repository().tree(COMMIT)
 
 
 @pytest.mark.parametrize("raw", [b"", b"# Title\r\n", bytes(range(256)) * 9])
 def test_a_blob_is_its_bytes(github: GitHub, raw: bytes) -> None:
     github.on(blob_at(blob_sha(raw)), httpx.Response(200, content=raw))
-
     assert github.repository().blob(BlobSha(blob_sha(raw))) == raw
     assert github.requests[0].headers["accept"] == "application/vnd.github.raw+json"
-
-
-def test_bytes_that_are_not_the_blob_are_not_believed(github: GitHub) -> None:
-    sha = BlobSha(blob_sha(b"one"))
-    github.on(blob_at(sha), httpx.Response(200, content=b"two"))
-
-    with pytest.raises(RepositoryUnavailable):
-        github.repository().blob(sha)
-
-
-def test_a_blob_that_is_not_there_is_final(github: GitHub) -> None:
-    with pytest.raises(BlobNotFound):
-        github.repository().blob(BlobSha("d" * 40))
-
-
-def test_a_blob_above_the_bound_is_refused(github: GitHub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_BLOB_BYTES", 10)
-    raw = b"x" * 11
-    github.on(blob_at(blob_sha(raw)), httpx.Response(200, content=raw))
-
-    with pytest.raises(RepositoryRefused, match="larger than 10 bytes"):
-        github.repository().blob(BlobSha(blob_sha(raw)))
 
 
 @pytest.mark.parametrize("host", ["https://codeload.github.com", "http://127.0.0.1", "http://localhost"])
 def test_the_archive_is_streamed_from_where_github_sends_us_without_our_credentials(github: GitHub, host: str) -> None:
     github.on(TARBALL, httpx.Response(302, headers={"location": f"{host}/octo/legacy.tar.gz/x?token=once"}))
     github.on(f"GET {host}/octo/legacy.tar.gz/x?token=once", httpx.Response(200, content=iter([b"one", b"two"])))
-
     into = io.BytesIO()
     repository = github.repository()
     repository.archive(COMMIT, into)
-
     assert into.getvalue() == b"onetwo"
     assert repository.calls == 2
     assert [request.headers.get("authorization") for request in github.requests] == [f"Bearer {TOKEN}", None]
@@ -266,23 +208,14 @@ def test_the_archive_is_streamed_from_where_github_sends_us_without_our_credenti
 )
 def test_the_archive_is_never_fetched_in_clear(github: GitHub, location: str) -> None:
     github.on(TARBALL, httpx.Response(302, headers={"location": location}))
-
     with pytest.raises(RepositoryRefused):
         github.repository().archive(COMMIT, io.BytesIO())
     assert len(github.requests) == 1
 
 
-def test_redirects_end(github: GitHub) -> None:
-    github.on(TARBALL, httpx.Response(302, headers={"location": "https://api.github.com" + TARBALL[4:]}))
-
-    with pytest.raises(RepositoryRefused, match="redirects without end"):
-        github.repository().archive(COMMIT, io.BytesIO())
-
-
 def test_an_archive_above_the_bound_is_refused(github: GitHub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_ARCHIVE_BYTES", 4)
     github.on(TARBALL, httpx.Response(200, content=iter([b"one", b"two"])))
-
     with pytest.raises(RepositoryRefused, match="larger than 4 bytes"):
         github.repository().archive(COMMIT, io.BytesIO())
 
@@ -317,13 +250,8 @@ def dates(**found: str | None) -> dict[str, Any]:
 
 def test_times_of_last_change_are_asked_for_in_one_query(github: GitHub) -> None:
     github.on(GRAPHQL, answer(dates(a0="2025-06-01T10:00:00Z", a1=None, a2="2025-06-02T12:00:00+02:00")))
-
     found = github.repository().last_changed(COMMIT, ["a.md", "gone.md", 'q"uote\\.md'])
-
-    assert found == {
-        "a.md": datetime(2025, 6, 1, 10, tzinfo=UTC),
-        'q"uote\\.md': datetime(2025, 6, 2, 10, tzinfo=UTC),
-    }
+    assert found == {"a.md": datetime(2025, 6, 1, 10, tzinfo=UTC), 'q"uote\\.md': datetime(2025, 6, 2, 10, tzinfo=UTC)}
     body = body_of(github.requests[0])
     assert body["variables"] == {
         "owner": "octo",
@@ -342,7 +270,6 @@ def test_many_paths_take_one_query_a_hundred(github: GitHub) -> None:
         GRAPHQL, lambda request: answer(dates(**{f"a{n}": "2025-06-01T10:00:00Z" for n in range(PATHS_PER_QUERY)}))
     )
     paths = [f"{number}.md" for number in range(250)]
-
     repository = github.repository()
     assert set(repository.last_changed(COMMIT, paths)) == set(paths)
     assert repository.calls == 3
@@ -363,7 +290,6 @@ def test_of_a_query_that_partly_failed_the_rest_is_told(github: GitHub) -> None:
         "errors": [{"message": "timeout", "path": ["repository", "object", "a0"]}]
     }
     github.on(GRAPHQL, answer(told))
-
     assert set(github.repository().last_changed(COMMIT, ["a.md", "b.md"])) == {"b.md"}
 
 
@@ -380,7 +306,6 @@ def test_of_a_query_that_partly_failed_the_rest_is_told(github: GitHub) -> None:
 )
 def test_times_that_cannot_be_told_are_left_out(github: GitHub, told: httpx.Response) -> None:
     github.on(GRAPHQL, told)
-
     assert github.repository().last_changed(COMMIT, ["a.md"]) == {}
 
 
@@ -401,7 +326,6 @@ def test_a_query_that_is_too_much_is_halved(github: GitHub) -> None:
 
 def test_graphql_that_is_down_is_not_asked_for_ever(github: GitHub) -> None:
     github.on(GRAPHQL, httpx.Response(502))
-
     repository = github.repository()
     with pytest.raises(RepositoryUnavailable):
         repository.last_changed(COMMIT, [f"{number}.md" for number in range(100)])
@@ -418,7 +342,6 @@ def test_graphql_that_is_down_is_not_asked_for_ever(github: GitHub) -> None:
 def test_a_query_over_the_limit_waits(github: GitHub, error: dict[str, str]) -> None:
     reset = NOW + timedelta(minutes=20)
     github.on(GRAPHQL, answer({"errors": [error]}, x_ratelimit_reset=str(int(reset.timestamp()))))
-
     with pytest.raises(RepositoryRateLimited) as caught:
         github.repository().last_changed(COMMIT, ["a.md"])
     assert caught.value.until == reset + timedelta(seconds=1)
@@ -426,9 +349,7 @@ def test_a_query_over_the_limit_waits(github: GitHub, error: dict[str, str]) -> 
 
 def test_a_status_is_posted_under_our_name_and_fits(github: GitHub) -> None:
     github.on(STATUS, answer({"state": "success"}, 201))
-
     github.repository().set_status(COMMIT, "success", "x" * 200)
-
     assert body_of(github.requests[0]) == {"state": "success", "context": "commonplace/sync", "description": "x" * 140}
 
 
@@ -442,6 +363,43 @@ CALLS: dict[str, tuple[str, Call]] = {
     "status": (STATUS, lambda repository: repository.set_status(COMMIT, "success", "done")),
 }
 every_call = pytest.mark.parametrize(("target", "call"), CALLS.values(), ids=CALLS)
+
+
+def sent_to(location: str, status: int = 301) -> httpx.Response:
+    return httpx.Response(status, headers={"location": location})
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "error", "text"),
+    [
+        ("head", refuse(404, "No commit found"), RepositoryRefused, "404"),
+        ("head", refuse(409, "No commit found"), RepositoryRefused, "409"),
+        ("head", refuse(422, "No commit found"), RepositoryRefused, "422"),
+        ("head", httpx.Response(200, text="<html>welcome</html>"), RepositoryUnavailable, "not a commit id"),
+        ("head", sent_to("https://example.org/commits/main"), RepositoryRefused, "renamed"),
+        ("tree", httpx.Response(200, text="{"), RepositoryUnavailable, None),
+        ("tree", httpx.Response(200, text="[" * 100_000), RepositoryUnavailable, None),
+        ("tree", answer([]), RepositoryUnavailable, None),
+        ("blob", httpx.Response(200, content=b"two"), RepositoryUnavailable, "not the blob"),
+        ("blob", refuse(404, "Not Found"), BlobNotFound, None),
+        ("blob", httpx.Response(200, content=b"x" * 11), RepositoryRefused, "larger than 10 bytes"),
+        ("archive", sent_to("https://api.github.com" + TARBALL[4:], 302), RepositoryRefused, "redirects without end"),
+        ("status", sent_to("https://api.github.com/repositories/1/statuses", 307), RepositoryRefused, "renamed"),
+    ],
+)
+def test_what_is_no_answer_is_not_believed(
+    github: GitHub,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    told: httpx.Response,
+    error: type[Exception],
+    text: str | None,
+) -> None:
+    monkeypatch.setattr(module, "MAX_BLOB_BYTES", 10)
+    target, call = CALLS[name]
+    github.on(target, told)
+    with pytest.raises(error, match=text):
+        call(github.repository())
 
 
 @every_call
@@ -463,7 +421,6 @@ def test_github_that_does_not_answer_is_unavailable(
     github: GitHub, target: str, call: Call, failure: httpx.Response | Exception
 ) -> None:
     github.on(target, failure)
-
     with pytest.raises(RepositoryUnavailable):
         call(github.repository())
 
@@ -471,7 +428,6 @@ def test_github_that_does_not_answer_is_unavailable(
 @every_call
 def test_a_limit_is_waited_for(github: GitHub, target: str, call: Call) -> None:
     github.on(target, refuse(403, "API rate limit exceeded", retry_after="90"))
-
     with pytest.raises(RepositoryRateLimited) as caught:
         call(github.repository())
     assert caught.value.until == NOW + timedelta(seconds=90)
@@ -482,7 +438,6 @@ def test_a_limit_is_waited_for(github: GitHub, target: str, call: Call) -> None:
 def test_a_refusal_is_final_and_no_limit(github: GitHub, status: int, name: str) -> None:
     target, call = CALLS[name]
     github.on(target, refuse(status, "Resource not accessible by personal access token", x_ratelimit_remaining="4999"))
-
     with pytest.raises(RepositoryRefused, match=f"GitHub answers {status}"):
         call(github.repository())
 
@@ -491,24 +446,8 @@ def test_a_renamed_repository_is_followed_within_the_api(github: GitHub) -> None
     moved = "https://api.github.com/repositories/1/commits/main"
     github.on(HEAD, httpx.Response(301, headers={"location": moved}))
     github.on("GET /repositories/1/commits/main", httpx.Response(200, text=COMMIT))
-
     assert github.repository().head() == Head(COMMIT, None)
     assert github.requests[1].headers["authorization"] == f"Bearer {TOKEN}"
-
-
-def test_other_calls_do_not_leave_the_api(github: GitHub) -> None:
-    github.on(HEAD, httpx.Response(301, headers={"location": "https://example.org/commits/main"}))
-
-    with pytest.raises(RepositoryRefused, match="renamed"):
-        github.repository().head()
-    assert len(github.requests) == 1
-
-
-def test_a_post_is_never_sent_elsewhere(github: GitHub) -> None:
-    github.on(STATUS, httpx.Response(307, headers={"location": "https://api.github.com/repositories/1/statuses"}))
-
-    with pytest.raises(RepositoryRefused, match="renamed"):
-        github.repository().set_status(COMMIT, "success", "done")
 
 
 def test_neither_logs_nor_errors_hold_the_token_or_an_address_of_an_archive(
@@ -519,11 +458,9 @@ def test_neither_logs_nor_errors_hold_the_token_or_an_address_of_an_archive(
     github.on(TARBALL, httpx.Response(302, headers={"location": secret}))
     github.on(f"GET {secret}", httpx.ConnectError(f"cannot reach {secret} with {TOKEN}"))
     github.on(GRAPHQL, refuse(401, f"Bad credentials {TOKEN}"))
-
     with pytest.raises(RepositoryUnavailable) as caught:
         github.repository().archive(COMMIT, io.BytesIO())
     github.repository().last_changed(COMMIT, ["a.md"])
-
     said = str(caught.value) + " ".join(str(vars(record)) for record in caplog.records)
     assert "once-only" not in said
     assert TOKEN not in said

@@ -38,7 +38,6 @@ def github() -> GitHub:
 
 def test_an_app_signs_itself_in_and_gets_a_token(github: GitHub, secret: GitHubSecret, key: RSAKey) -> None:
     assert SecretCredentials(lambda: secret).authorization(github.client()) == "Bearer ghs_1"
-
     claim = github.requests[0].headers["authorization"].removeprefix("Bearer ")
     decoded = jwt.decode(claim, key, algorithms=["RS256"])
     assert decoded.header["alg"] == "RS256"
@@ -65,7 +64,6 @@ def test_the_token_is_kept_until_five_minutes_before_its_end(github: GitHub, sec
 def test_a_rotated_secret_is_taken_up(github: GitHub, secret: GitHubSecret) -> None:
     current = [GitHubSecret("s", token="ghp_old")]
     credentials, client = SecretCredentials(lambda: current[-1]), github.client()
-
     assert credentials.authorization(client) == "Bearer ghp_old"
     current.append(secret)
     assert credentials.authorization(client) == "Bearer ghs_1"
@@ -76,21 +74,18 @@ def test_a_rotated_secret_is_taken_up(github: GitHub, secret: GitHubSecret) -> N
 @pytest.mark.parametrize("body", [{}, {"token": "x"}, {"token": "x", "expires_at": "soon"}, [], "text"])
 def test_an_answer_without_a_token_is_asked_for_again(github: GitHub, secret: GitHubSecret, body: object) -> None:
     github.on(TOKENS, answer(body, 201))
-
     with pytest.raises(RepositoryUnavailable):
         SecretCredentials(lambda: secret).authorization(github.client())
 
 
 def test_an_app_that_is_not_installed_is_refused(github: GitHub, secret: GitHubSecret) -> None:
     github.on(TOKENS, refuse(404, "Not Found"))
-
     with pytest.raises(RepositoryRefused):
         SecretCredentials(lambda: secret).authorization(github.client())
 
 
 def test_a_key_that_is_none_is_named_and_not_quoted(github: GitHub) -> None:
     secret = GitHubSecret("s", app_id="42", installation_id="77", private_key="not a key")
-
     with pytest.raises(MalformedSecret, match="privateKey must be an RSA key") as caught:
         SecretCredentials(lambda: secret).authorization(github.client())
     assert "not a key" not in str(caught.value)

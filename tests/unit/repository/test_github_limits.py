@@ -65,8 +65,6 @@ def test_an_ordinary_refusal_is_no_limit(status: int) -> None:
 @given(status=st.sampled_from([403, 429]), told=st.text(), reset=st.text(), body=st.binary(max_size=50))
 def test_whatever_the_headers_say_the_wait_is_believable(status: int, told: str, reset: str, body: bytes) -> None:
     headers = {"retry-after": told, "x-ratelimit-remaining": "0", "x-ratelimit-reset": reset}
-
     found = limited_until(status, headers, body, NOW)
-
     assert found is not None
     assert timedelta(seconds=1) <= found - NOW <= timedelta(hours=2)

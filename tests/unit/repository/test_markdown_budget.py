@@ -221,9 +221,7 @@ def paragraphs(unit: str, count: int = 80, length: int = 49_990) -> str:
 @pytest.mark.parametrize("unit", ["[", "[[", "![", "^[", HEX_DUMP, "- a\n", "|a|\n|-|\n\n"])
 def test_beyond_the_budget_a_file_is_text_and_the_line_is_named(unit: str) -> None:
     text = f"[First](first.md)\n\n{paragraphs(unit, 20)}\n\n[Last](last.md)\n"
-
     found = read(text)
-
     (problem,) = [one for one in found.problems if one.code == "too-much-markup"]
     assert problem.line is not None
     assert 3 <= problem.line < text.count("\n")
@@ -236,9 +234,7 @@ def test_beyond_the_budget_a_file_is_text_and_the_line_is_named(unit: str) -> No
 @pytest.mark.parametrize("unit", ["[", HEX_DUMP, "[[A]] ", "[a](b.md) ", "*a* "])
 def test_work_is_bounded_by_the_budget(unit: str) -> None:
     text, env = paragraphs(unit, 20), dict[str, Work]()
-
     dialect().parse(text, env)
-
     largest_step = MAX_BLOCK_LENGTH
     assert 0 < env["work"].spent <= BASE_WORK + WORK_PER_CHARACTER * len(text) + largest_step
 
@@ -246,16 +242,13 @@ def test_work_is_bounded_by_the_budget(unit: str) -> None:
 def test_a_text_and_its_beginning_end_at_the_same_place() -> None:
     text = paragraphs("[[A]] b ", 40, 4_000).replace("\n\n", "\n\n[a](b.md)\n\n") + paragraphs("[")
     whole, beginning = read(text), read(text[:400_000])
-
     assert whole.problems == beginning.problems
     assert whole.links == beginning.links
 
 
 def test_a_page_shows_as_links_what_the_sync_has_found() -> None:
     text = paragraphs("[[A]] ", 100, 3_000)
-
     found, shown = read(text), page(text)
-
     assert [one.code for one in found.problems] == ["too-much-markup"]
     assert shown.html.count('class="broken-link"') == len(found.links) > 1000
 
@@ -263,14 +256,11 @@ def test_a_page_shows_as_links_what_the_sync_has_found() -> None:
 def test_prose_stays_below_the_budget() -> None:
     sentence = "The *tide* comes [twice a day](tides.md), and `ebb` is what [[Ebb|goes]]: see http://example.org/a.\n"
     text, env = (sentence * 8 + "\n") * 200, dict[str, Work]()
-
     dialect().parse(text, env)
-
     assert env["work"].ended is None
     assert env["work"].spent < WORK_PER_CHARACTER * len(text)
 
 
 def test_a_paragraph_that_is_too_long_is_named() -> None:
     (problem,) = read("a\n\n" + "b " * 30_000 + "\n\n[c](c.md)\n").problems
-
     assert (problem.code, problem.line) == ("too-much-markup", 3)

@@ -60,7 +60,6 @@ def stop(client: "SFNClient") -> Stop:
 def test_a_run_is_an_execution_of_its_name(client: "SFNClient", machine: str, stop: Stop) -> None:
     workflow = StepFunctionsWorkflow(client, machine)
     workflow.start("run-1", {"run": "run-1", "reason": "push", "full": False})
-
     execution = client.describe_execution(executionArn=workflow.execution_arn("run-1"))
     assert json.loads(execution["input"]) == {"run": "run-1", "reason": "push", "full": False}
     assert workflow.is_running("run-1")
@@ -72,7 +71,6 @@ def test_a_start_that_is_repeated_while_it_runs_is_no_error(client: "SFNClient",
     workflow.start("run-1", {"run": "run-1", "full": False})
     workflow.start("run-1", {"full": False, "run": "run-1"})
     workflow.start("run-1", {"run": "run-1", "full": True})
-
     assert len(client.list_executions(stateMachineArn=machine)["executions"]) == 1
     stop(workflow.execution_arn("run-1"))
 
@@ -81,7 +79,6 @@ def test_a_name_that_has_been_used_up_is_an_error(client: "SFNClient", machine: 
     workflow = StepFunctionsWorkflow(client, machine)
     workflow.start("run-1", {"run": "run-1"})
     stop(workflow.execution_arn("run-1"))
-
     assert not workflow.is_running("run-1")
     with pytest.raises(ClientError, match="ExecutionAlreadyExists"):
         workflow.start("run-1", {"run": "run-1"})

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol, overload
 from urllib.parse import quote, unquote
 
-SITE_PAGE = "/d/{type}/{id}"
-"""Of a document on this deployment's own site."""
+SITE_PAGE = "/d/{type}/{id}"  # Of a document on this deployment's own site
 
 ATTACHMENTS = "/api/v1/attachments/"
 
@@ -68,7 +67,7 @@ class DocumentAddresses:
         return self.template or self.base_url + SITE_PAGE
 
     def of_tag(self, name: str, /) -> str:
-        """The list of the documents with a tag, on this deployment's own site."""
+        """Return the list of the documents with a tag, on this deployment's own site."""
         return f"{self.base_url}/t/{quote(name, safe='')}"
 
     def of_attachment(self, attachment: Stored, /) -> str:

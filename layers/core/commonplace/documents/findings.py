@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from commonplace.documents.content.document import DocumentRef, Entry, Summary, reference
 from commonplace.documents.content.document_index import Catalogue, Selection
@@ -13,33 +13,36 @@ from commonplace.search.model import Hit, Position, RecordId, SearchRequest, Sea
 MAX_HITS = 20
 """Results of one search. More are no candidates of the reranker, and more whole documents no answer."""
 
-SPARE = 5
-"""Hits requested beyond the limit, to replace those that are no longer published."""
+SPARE = 5  # Hits requested beyond the limit, to replace those that are no longer published
 
-CERTAIN = 1.0
-"""The score of what is listed, and of a newcomer's way in: nothing was compared."""
+CERTAIN = 1.0  # The score of what is listed, and of a newcomer's way in: nothing was compared
 
 Relation = Literal["exact", "candidates"]
 Search = Callable[[SearchRequest], SearchResults]
 Intent = Listing | Entry | None
 
 
+class Searcher(Protocol):
+    """The search capability. Both raise Unavailable when the index does not answer."""
+
+    def search(self, request: SearchRequest) -> SearchResults: ...
+
+    def check(self) -> None:
+        """Return when a search could be answered."""
+
+
 @dataclass(frozen=True, slots=True)
 class Findings:
     """The hits of a search that are shown, and its totals."""
 
-    hits: tuple[Hit, ...]
-    """Their duplicates are published too."""
-    passed: int
-    """Hits of the ranking before these ones."""
+    hits: tuple[Hit, ...]  # Their duplicates are published too
+    passed: int  # Hits of the ranking before these ones
     total: int
     relation: Relation
     """`exact`: every document that matches was counted. `candidates`: the ranking ends at those that were compared."""
     suggestion: str | None
-    resume: int | None
-    """Where the ranking goes on after these hits; None where it ends."""
-    hint: str | None = None
-    """That nothing fits: then the hits, if there are any, are weak."""
+    resume: int | None  # Where the ranking goes on after these hits; None where it ends
+    hint: str | None = None  # That nothing fits: then the hits, if there are any, are weak
 
 
 def intent(catalogue: Catalogue, request: SearchRequest) -> Intent:
@@ -68,7 +71,7 @@ def find(search: Search, library: Library, request: SearchRequest, wanted: Inten
 
 
 def _hits(library: Library, request: SearchRequest, entries: Sequence[Entry]) -> tuple[Hit, ...]:
-    """Documents with their descriptions, as they are shown where nothing was compared."""
+    """Return documents with their descriptions, as they are shown where nothing was compared."""
     bodies = library.read([entry.ref for entry in entries]) if request.documents else [None] * len(entries)
     same: dict[str, Any] = {"heading": None, "score": CERTAIN, "rerank_score": None, "fit": "strong"}
     alike = {field.name for field in fields(Hit)} & Summary.model_fields.keys()
@@ -78,7 +81,7 @@ def _hits(library: Library, request: SearchRequest, entries: Sequence[Entry]) ->
 
 
 def with_spares(limit: int, start: int = 0) -> int:
-    """How many hits to ask for, so that `limit` of them from `start` on can be shown."""
+    """Return how many hits to ask for, so that `limit` of them from `start` on can be shown."""
     return min(start + limit + SPARE, MAX_HITS)
 
 
@@ -91,12 +94,7 @@ def published(library: Library, results: SearchResults) -> Mapping[DocumentRef, 
 
 
 def settle(
-    found: SearchResults,
-    asked: SearchRequest,
-    known: Mapping[DocumentRef, Entry] | None,
-    *,
-    limit: int,
-    start: int = 0,
+    found: SearchResults, asked: SearchRequest, known: Mapping[DocumentRef, Entry] | None, *, limit: int, start: int = 0
 ) -> Findings:
     """Leaves out what is not published any more, whatever the index says; `known` None lets everything pass."""
     if (passed := found.passed) is not None:
@@ -105,28 +103,23 @@ def settle(
     live = [(rank, hit) for rank, hit in enumerate(found.results) if known is None or _ref(hit) in known]
     gone = len(found.results) - len(live)
     ahead = [(rank, hit) for rank, hit in live if rank >= start]
+    # Where every spare was needed, the ranking goes on at the end of the requested hits.
+    requested = len(found.results)
+    end = requested if requested == asked.limit < min(found.total, MAX_HITS) else None
+    hits = [hit for _, hit in ahead[:limit]]
+    if known is not None:
+        shown = [[record for record in hit.duplicates if DocumentRef(record) in known] for hit in hits]
+        hits = [replace(hit, duplicates=tuple(kept)) for hit, kept in zip(hits, shown, strict=True)]
     return Findings(
-        hits=tuple(_among(hit, known) for _, hit in ahead[:limit]),
+        hits=tuple(hits),
         passed=len(live) - len(ahead),
         total=max(found.total - gone, 0),
         relation="exact" if asked.mode == "lexical" or found.fallback else "candidates",
         # It was made from words of the index, and this index is behind the store.
         suggestion=None if gone else found.suggestion,
-        resume=ahead[limit][0] if len(ahead) > limit else _end(found, asked),
+        resume=ahead[limit][0] if len(ahead) > limit else end,
         hint=found.hint,
     )
-
-
-def _end(found: SearchResults, asked: SearchRequest) -> int | None:
-    """The end of the requested hits, if there are more: every spare was needed."""
-    asked_for = len(found.results)
-    return asked_for if asked_for == asked.limit < min(found.total, MAX_HITS) else None
-
-
-def _among(hit: Hit, known: Mapping[DocumentRef, Entry] | None) -> Hit:
-    if known is None or not hit.duplicates:
-        return hit
-    return replace(hit, duplicates=tuple(record for record in hit.duplicates if DocumentRef(record) in known))
 
 
 def _ref(hit: Hit) -> DocumentRef:

@@ -19,12 +19,14 @@ from commonplace.search.text import plain
 logger = logging.getLogger(__name__)
 
 PARALLEL_READS = 16
+SAME = ("content_type", "title", "description", "path", "url", "source_url", "group", "release", "status", "date")
+"""The fields that a record takes from its document as they are."""
 
 _DOCUMENT_KEY = re.compile(re.escape(CONTENT_PREFIX) + r"(?P<id>[^/]+/[^/]+)\.json")
 
 
 def record_from_document(document: Document) -> Record:
-    """The searchable record; its version is the generation of the publication that wrote the document.
+    """Return the searchable record; its version is the generation of the publication that wrote the document.
 
     A document without text gets one empty chunk, so that its title and description are found by meaning too.
     """
@@ -32,20 +34,11 @@ def record_from_document(document: Document) -> Record:
     return Record(
         id=RecordId(document.ref),
         version=document.generation,
-        content_type=document.content_type,
         document_id=document.id,
-        title=document.title,
-        description=document.description,
-        path=document.path,
-        url=document.url,
-        source_url=document.source_url,
-        group=document.group,
-        release=document.release,
-        status=document.status,
+        **{name: getattr(document, name) for name in SAME},
         tags=tuple(document.tags),
         tag_parents=tuple(tag for tag in document.tag_branches if tag not in document.tags),
         aliases=tuple(document.aliases),
-        date=document.date,
         updated_at=document.updated_at.isoformat() if document.updated_at else None,
         body=body,
         chunks=chunk_body(body) or (Chunk(0, (), ""),),
@@ -80,7 +73,7 @@ class StoredDocuments:
         return Published(versions, _always(manifest.generation))
 
     def read(self, ids: Iterable[RecordId]) -> Reading:
-        """The documents as the store holds them now, read concurrently."""
+        """Return the documents as the store holds them now, read concurrently."""
         reading = Reading()
         wanted = list(ids)
         with ThreadPoolExecutor(PARALLEL_READS) as pool:
@@ -90,7 +83,10 @@ class StoredDocuments:
                 reading.missing.append(record)
                 continue
             try:
-                reading.records[record] = _parse(record, stored.body)
+                document = Document.model_validate_json(stored.body)
+                if document.ref != str(record):
+                    raise ValueError("the document is stored under another name")
+                reading.records[record] = record_from_document(document)
             except ValueError as error:
                 logger.error("a document cannot be read", extra={"record": record, "error": type(error).__name__})
                 reading.unreadable.append(record)
@@ -110,13 +106,13 @@ class StoredDocuments:
 
 
 def record_of_key(key: str) -> RecordId | None:
-    """The record that an object stands for; None when it is no document."""
+    """Return the record that an object stands for; None when it is no document."""
     match = _DOCUMENT_KEY.fullmatch(key)
     return RecordId(match["id"]) if match else None
 
 
 def records_of(body: str) -> tuple[RecordId, ...]:
-    """The records that a message asks to look at; none for S3's test message and for keys that are no documents.
+    """Return the records that a message asks to look at; none for S3's test message and for keys that are no documents.
 
     Raises ValueError when the message is no notification of S3 in the known structure.
     """
@@ -125,12 +121,5 @@ def records_of(body: str) -> tuple[RecordId, ...]:
 
 
 def _always(generation: int) -> Horizon:
-    """Every document is part of each publication."""
+    """Return a horizon for which every document is part of each publication."""
     return lambda _record: generation
-
-
-def _parse(record: RecordId, body: bytes) -> Record:
-    document = Document.model_validate_json(body)
-    if document.ref != str(record):
-        raise ValueError("the document is stored under another name")
-    return record_from_document(document)

@@ -7,6 +7,6 @@ from commonplace.repository.sources import BranchSource
 
 
 def sources(environ: Mapping[str, str]) -> Sequence[BranchSource]:
-    """The knowledge base's own branch. Raises SettingsError."""
+    """Return the knowledge base's own branch. Raises SettingsError."""
     told = KnowledgeBase.from_environ(environ)
     return [BranchSource("", told.repository, told.branch)]

@@ -14,7 +14,7 @@ Json = dict[str, Any]
 
 
 def pointer(entry: Entry, addresses: DocumentAddresses) -> Json:
-    """A document, shortly."""
+    """Return a document, shortly."""
     return {
         "documentUrl": addresses.of(entry),
         "id": entry.id,
@@ -58,7 +58,7 @@ def moment(value: datetime | None) -> str | None:
 
 
 def markdown(entry: Entry, document_url: str, content: str) -> bytes:
-    """The body after a minimal frontmatter. Values are JSON strings, which YAML reads as the same strings.
+    """Return the body after a minimal frontmatter. Values are JSON strings, which YAML reads as the same strings.
 
     Lone surrogates, which UTF-8 cannot carry, are escaped.
     """
@@ -75,31 +75,25 @@ def markdown(entry: Entry, document_url: str, content: str) -> bytes:
         "documentUrl": document_url,
         "source": entry.source_url,
     }
-    lines = [f"{name}: {_inline(value)}\n" for name, value in told.items() if value is not None]
+    lines = [
+        f"{name}: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}\n"
+        for name, value in told.items()
+        if value is not None
+    ]
     return f"---\n{''.join(lines)}---\n{content}".encode("utf-8", "backslashreplace")
 
 
-def _inline(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
 def highlighted(snippet: str, marks: Iterable[tuple[int, int]]) -> str:
-    """The snippet for a web page. `marks` are spans in characters; those that overlap or touch become one."""
-    told, place = "", 0
-    for start, end in _joined(marks, len(snippet)):
-        told += f"{escape(snippet[place:start])}<mark>{escape(snippet[start:end])}</mark>"
-        place = end
-    return told + escape(snippet[place:])
-
-
-def _joined(marks: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
-    """The spans inside the text, in order and apart: an engine that errs costs a mark, never a broken page."""
+    """Return the snippet for a web page. `marks` are spans in characters; those that overlap or touch become one."""
+    # Spans inside the text, in order and apart: an engine that errs costs a mark, never a broken page.
     spans: list[tuple[int, int]] = []
-    for start, end in sorted((max(0, start), min(end, length)) for start, end in marks):
-        if start >= end:
-            continue
-        if spans and start <= spans[-1][1]:
+    for start, end in sorted((max(0, start), min(end, len(snippet))) for start, end in marks):
+        if start < end and spans and start <= spans[-1][1]:
             spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
-        else:
+        elif start < end:
             spans.append((start, end))
-    return spans
+    html, place = "", 0
+    for start, end in spans:
+        html += f"{escape(snippet[place:start])}<mark>{escape(snippet[start:end])}</mark>"
+        place = end
+    return html + escape(snippet[place:])

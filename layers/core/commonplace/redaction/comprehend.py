@@ -12,8 +12,7 @@ from typing import Any, Literal
 from commonplace.kernel.errors import Unavailable
 from commonplace.redaction.model import Kind, Span
 
-MAX_BYTES = 90_000
-"""Of one call, which may have 100 kB."""
+MAX_BYTES = 90_000  # Of one call, which may have 100 kB
 LIKELY = 0.5
 
 KINDS: Mapping[str, Kind] = {
@@ -43,14 +42,29 @@ class Comprehend:
         self._client = client
 
     def detect(self, texts: Sequence[str]) -> list[list[Span]]:
-        """The spans of each text. Raises Unavailable."""
+        """Return the spans of each text. Raises Unavailable."""
         found: list[list[Span]] = [[] for _ in texts]
-        for positions in _calls(texts):
+        # What is paid for at least is 300 characters of each call, so texts share one.
+        calls: list[list[int]] = [[]]
+        size = 0
+        for position, text in enumerate(texts):
+            weight = len(text.encode("utf-8", "replace")) + len(_BETWEEN)
+            if calls[-1] and size + weight > MAX_BYTES:
+                calls.append([])
+                size = 0
+            calls[-1].append(position)
+            size += weight
+        for positions in calls:
             entities = self._entities(_BETWEEN.join(texts[position] for position in positions))
             start = 0
             for position in positions:
                 end = start + len(texts[position])
-                found[position] += [span for each in entities if (span := _span(each, start, end))]
+                for entity in entities:
+                    name, score = entity["Type"], entity["Score"]
+                    first, last = max(entity["BeginOffset"], start), min(entity["EndOffset"], end)
+                    if name not in NOT_PERSONAL and score >= LIKELY and first < last:
+                        kind = KINDS.get(name, "REDACTED")
+                        found[position].append(Span(first - start, last - start, kind, "comprehend", score, name))
                 start = end + len(_BETWEEN)
         return found
 
@@ -73,26 +87,3 @@ class Comprehend:
 def language(text: str) -> Literal["en", "es"]:
     """By the small words of both."""
     return "es" if len(_SPANISH.findall(text)) > len(_ENGLISH.findall(text)) else "en"
-
-
-def _calls(texts: Sequence[str]) -> list[list[int]]:
-    """Positions of the texts that go into one call: what is paid for at least is 300 characters of each."""
-    calls: list[list[int]] = [[]]
-    size = 0
-    for position, text in enumerate(texts):
-        weight = len(text.encode("utf-8", "replace")) + len(_BETWEEN)
-        if calls[-1] and size + weight > MAX_BYTES:
-            calls.append([])
-            size = 0
-        calls[-1].append(position)
-        size += weight
-    return calls
-
-
-def _span(entity: Mapping[str, Any], start: int, end: int) -> Span | None:
-    """What of the entity lies between these characters, counted from the first."""
-    name, score = entity["Type"], entity["Score"]
-    first, last = max(entity["BeginOffset"], start), min(entity["EndOffset"], end)
-    if name in NOT_PERSONAL or score < LIKELY or first >= last:
-        return None
-    return Span(first - start, last - start, KINDS.get(name, "REDACTED"), "comprehend", score, name)

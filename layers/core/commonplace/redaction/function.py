@@ -12,18 +12,19 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic.alias_generators import to_camel
 
+from commonplace.kernel.configuration import missing
 from commonplace.kernel.errors import CommonplaceError, InvalidInput, Unavailable
 from commonplace.kernel.terms import compatible_length
 from commonplace.redaction.model import Policy
-from commonplace.redaction.ports import Redactor, Survived
+from commonplace.redaction.ports import Detector, Redactor, Survived
+from commonplace.redaction.settings import RedactSettings
 
 MAX_FIELDS, MAX_TEXT_BYTES = 64, 64_000
 MAX_PATTERNS, MAX_ALLOWED = 100, 1_000
 
 Model = TypeVar("Model", bound=BaseModel)
 
-SURVIVED = "SURVIVED"
-"""The code of `Survived`, which callers see as InvalidInput."""
+SURVIVED = "SURVIVED"  # The code of `Survived`, which callers see as InvalidInput
 
 Pattern = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 
@@ -70,7 +71,18 @@ class RedactFunction:
 
     def __call__(self, event: Mapping[str, Any], _context: object) -> dict[str, Any]:
         try:
-            return self._answer(event)
+            if "patterns" in event:
+                return {"invalid": self._invalid(_parsed(PatternsAsked, event).patterns)}
+            asked = _parsed(FieldsAsked, event)
+            size = sum(len(text.encode("utf-8", "replace")) for text in asked.fields.values())
+            if size <= MAX_TEXT_BYTES:
+                size = max(size, sum(map(compatible_length, asked.fields.values())))
+            if size > MAX_TEXT_BYTES:
+                raise InvalidInput(
+                    f"The texts have {size} bytes together; {MAX_TEXT_BYTES} can be redacted at a time.",
+                    hint="Send less text, or send it in parts.",
+                )
+            return asdict(self._redactor.redact(asked.fields, asked.policy.policy()))
         except Unavailable as error:
             raise Unavailable(error.message) from None
         except CommonplaceError as error:
@@ -81,22 +93,8 @@ class RedactFunction:
             told = f"{type(error).__name__} in {place.name}, line {place.lineno} of {place.filename}"
         raise Unavailable(f"The redaction failed: {told}.")
 
-    def _answer(self, event: Mapping[str, Any]) -> dict[str, Any]:
-        if "patterns" in event:
-            return {"invalid": self._invalid(_parsed(PatternsAsked, event).patterns)}
-        asked = _parsed(FieldsAsked, event)
-        size = sum(len(text.encode("utf-8", "replace")) for text in asked.fields.values())
-        if size <= MAX_TEXT_BYTES:
-            size = max(size, sum(map(compatible_length, asked.fields.values())))
-        if size > MAX_TEXT_BYTES:
-            raise InvalidInput(
-                f"The texts have {size} bytes together; {MAX_TEXT_BYTES} can be redacted at a time.",
-                hint="Send less text, or send it in parts.",
-            )
-        return asdict(self._redactor.redact(asked.fields, asked.policy.policy()))
-
     def _invalid(self, patterns: list[str]) -> dict[str, str]:
-        """By pattern: why it cannot be used."""
+        """Return why each pattern that cannot be used cannot."""
         found = {}
         for pattern in patterns:
             try:
@@ -117,3 +115,20 @@ def _parsed(model: type[Model], event: Mapping[str, Any]) -> Model:
             f"{where}: {first['msg']}.",
             hint=f"fields: 1 to {MAX_FIELDS} texts; patterns: at most {MAX_PATTERNS}; allowed: at most {MAX_ALLOWED}.",
         ) from None
+
+
+def detector(settings: RedactSettings) -> Detector:
+    """Return the detector that a deployment has chosen.
+
+    Raises SettingsError where the local model is chosen and its folder is not there, or cannot work.
+    """
+    if settings.detector == "comprehend":
+        from commonplace.kernel import aws
+        from commonplace.redaction.comprehend import Comprehend
+
+        return Comprehend(aws.comprehend())
+    if settings.model_folder is None:
+        raise missing(RedactSettings, "model_folder")
+    from commonplace.redaction.rampart import Rampart
+
+    return Rampart(settings.model_folder)

@@ -11,86 +11,27 @@ from functools import cache
 from pathlib import Path
 
 from commonplace.redaction.model import Span
-from commonplace.redaction.vocabulary import ALSO_WORDS, TECHNICAL, words
+from commonplace.redaction.vocabulary import ALSO_WORDS, TECHNICAL, Forms
+
+FORMS = Forms("given_names")
 
 FILE = Path(__file__).with_suffix(".txt")
 _STROKES = str.maketrans("łŁđĐøØıßæœþðə", "lLdDoOisaotda")
 
-_WORD = r"[^\W\d_]+(?:['’ʻ-][^\W\d_]+)*"
-_PARTICLE = (
-    r"(?:van|von|der|den|de|da|dos|das|do|del|della|dela|di|du|la|le|las|los|bin|binti|binte|ibn|al|el|ter|ten"
-    r"|ap|ab|af|av|zu|y|i|e|['’]t|St\.|Mac)"
-)
-_NAME = re.compile(
-    rf"(?<![\w@/#.$&-])(?:{_WORD}|[^\W\d_]\.)(?:[ ](?:{_PARTICLE}[ ]){{0,3}}(?:{_WORD}|[^\W\d_]\.)){{0,6}}"
-)
-_TOKEN = re.compile(rf"{_WORD}|[^\W\d_]\.")
-_TITLE = (
-    r"(?:(?:Mr|Mrs|Ms|Mx|Dr|Prof|Herr|Frau|Sra?|Dra?|Mme|Mlle|Me|Avv|Mag|Dott|Ing|Dipl|Lic|Arq|Sig|Rev|Pan|Pani)\b"
-    r"\.?(?:-Ing\.)?[ ])+"
-)
-_TITLED = re.compile(rf"(?<!\w){_TITLE}$")
-_INITIALS = re.compile(rf"(?<![\w.])(?:[^\W\d_a-z]\.[ ]?){{2,3}}(?:{_PARTICLE}[ ])?(?=[^\W\d_a-z])[^\W\d_]{{3,}}")
-_ASKED = re.compile(
-    r"(?:\b(?:ask|asked|tell|told|ping|pinged|cc|by|thanks(?: go)? to|thank|with|from|contact|owner|hi|dear|hello"
-    r"|write to|talk to|call|according to|reviewer|author|assignee|par|von|door|por|av|oleh|per|przez)[: ]+|[—–|]\s*)$",
-    re.IGNORECASE,
-)
-"""What stands before somebody's name."""
-_SPOKEN_TO = re.compile(
-    r"\b(?:ask|asked|tell|told|ping|talk(?:ed)? to|spoke (?:to|with)|write to|thanks to|cc|inherited (?:it )?from"
-    r"|(?:written|reported|reviewed|found|fixed|changed|signed|approved|measured|suggested|added|made) by)[ ]$",
-    re.IGNORECASE,
-)
-"""The same where only a person can follow."""
-_DID = re.compile(
-    r"(?:['’]s\b|,? (?:said|says|saw|found|wrote|writes|noticed|asked|told|reported|fixed|moved|changed|set|thinks"
-    r"|thought|took|takes|made|showed|tested|reviewed|measured|suggested|explained|added|removed|rewrote|agreed|warned"
-    r"|confirmed|joined|deleted|bisected|silenced|watched|drained|rolled|merged|keeps|owns|knows|needs|wants|works)\b"
-    r"|\s*(?:\||$))"
-)
-_NO_PERSON = words(
-    """
-    street road avenue lane square drive bridge park island river lake valley university institute college school
-    prize award theorem test filter algorithm distribution index transform chip node cluster db ci cd api sdk
-    model models server cloud studio code team foundation licence license inc ltd llc gmbh corp release
-    """
-)
-_OPENERS = words(
-    """
-    ask thanks thank tell told ping contact from by with see the a an in on at for to and or but if when while as dear
-    hi hello hey cc call since after before because our my your his her their we i it this that these those talk spoke
-    meet met let both credit reported reviewed written found fixed owner author assignee reviewer per via then now also
-    even only not no yes frag danke merci gracias obrigado llamar preguntar fråga tack liên hubungi piga
-    """
-)
-"""Words that begin a sentence beside a name, and are none."""
-_GIVEN_WORDS = words(
-    """
-    autumn bill carter chance chase christian clay cliff dale dawn dean drew eve faith finn frank gene glen grace
-    grant harmony heath heather holly hope hunter iris ivy jack jade jay jean joy june lance lily mark mason may melody
-    mercy miles neal norm olive opal pat patience pearl peg penny pepper ray reed rob robin rose rowan ruby sally
-    sam sandy scout stella sue summer sky tad taylor tim victor viola violet wade will august april
-    """
-)
-"""Those of the words that are also names, which are given to people."""
-_MONTHS = words("may june april august")
-_SYLLABLES = words(
-    """
-    seung woo hyun jae min ji soo su young yeon hye jin kyung eun seo joon jun hoon ho hee sung sang tae dong yong won
-    chul mi na ra in ah yoon chan kwang byung myung geun gyu kyu hwan il ki ka wai kit ming ying ling mei yi ting wei
-    chun man kwok wing sze hoi lok chi fai yan tsz lai kin chia hao yu hsin pei shu fen jing kai hung ying chieh ju
-    """
-)
-"""Of given names that are written with a hyphen: Korean and Chinese ones."""
-_FAMILIES = words(
-    """
-    nguyen tran le pham hoang huynh phan vu vo dang bui ngo duong ly dinh truong kim lee choi jung jeong kang yoon jang
-    lim shin kwon hwang ahn hong wang zhang liu chen yang huang zhao zhou zhu guo lin gao luo zheng liang xie tang deng
-    feng cao peng zeng xiao tian dong yuan cai jiang cheng wei ding shen yao chan wong cheung lau chow ng leung kwok
-    """
-)
-"""Family names that stand first; more than half of their peoples have one of them."""
+_PARTICLE = FORMS.text("particle")
+_NAME = FORMS.one("name")
+_TOKEN = FORMS.one("token")
+_TITLED = FORMS.one("titled")
+_INITIALS = FORMS.one("initials")
+_ASKED = FORMS.one("asked", re.IGNORECASE)
+_SPOKEN_TO = FORMS.one("spoken_to", re.IGNORECASE)
+_DID = FORMS.one("did")
+_NO_PERSON = FORMS.words("no_person")
+_OPENERS = FORMS.words("openers")
+_GIVEN_WORDS = FORMS.words("given_words")
+_MONTHS = FORMS.words("months")
+_SYLLABLES = FORMS.words("syllables")
+_FAMILIES = FORMS.words("families")
 
 
 def folded(name: str) -> str:
@@ -130,18 +71,16 @@ def _people(text: str, found: re.Match[str]) -> Iterator[tuple[int, int]]:
         if group and (person := _person(text, group)):
             yield person
         group = []
-        if token and _is_written_small(text, token):
-            yield token[1], token[2]
+        if token:
+            # `ask priya`: a person is addressed, though the name is written small.
+            word, start, end = token
+            before = text[max(0, start - 24) : start]
+            if len(word) > 3 and _is_given(folded(word)) and _SPOKEN_TO.search(before):
+                yield start, end
 
 
 def _is_particle(word: str) -> bool:
     return not word[0].isupper() and bool(re.fullmatch(_PARTICLE, word))
-
-
-def _is_written_small(text: str, token: _Token) -> bool:
-    """`ask priya`: nobody else is asked."""
-    word, start, _ = token
-    return len(word) > 3 and _is_given(folded(word)) and bool(_SPOKEN_TO.search(text[max(0, start - 24) : start]))
 
 
 def _person(text: str, group: list[_Token]) -> tuple[int, int] | None:
@@ -160,7 +99,7 @@ def _person(text: str, group: list[_Token]) -> tuple[int, int] | None:
 
 
 def _tells(text: str, group: list[_Token], plain: list[str], index: int) -> bool:
-    """Whether the word at `index` says that this is somebody."""
+    """Return whether the word at `index` says that this is somebody."""
     (word, start, _), name = group[index], plain[index]
     if word.isupper() and len(word) > 1 and not (len(group) > 1 and all(each.isupper() for each, _, _ in group)):
         return False
@@ -187,8 +126,11 @@ def _stands_as_name(text: str, group: list[_Token], index: int) -> bool:
     """Whether a name that is a word as well is the name: somebody is asked, or does something, or has two names."""
     word, start, end = group[index]
     others = [each for each, _, _ in group[index + 1 :]]
-    if 0 < len(others) < 3 and all(len(each) > 2 for each in others) and not _begins(text, start):
-        return True
+    if 0 < len(others) < 3 and all(len(each) > 2 for each in others):
+        before = text[:start].rstrip(" \t*_>#\"'“„«(")
+        begins = not before or before[-1] in ".!?\n|:;-—–•" or before[-1].isdigit()  # a sentence, a cell or an item
+        if not begins:
+            return True
     if _ASKED.search(text[max(0, start - 24) : start]) and word.casefold() not in _MONTHS:
         return True
     if word.casefold() not in _MONTHS and _DID.match(text, group[-1][2]) and text[end : end + 1] != "\n":
@@ -199,9 +141,3 @@ def _stands_as_name(text: str, group: list[_Token], index: int) -> bool:
         and folded(following[1]) in _GIVEN_WORDS | given_names()
         and _DID.match(text, end + following.end()) is not None
     )
-
-
-def _begins(text: str, place: int) -> bool:
-    """Whether a sentence, a cell or an item begins here."""
-    before = text[:place].rstrip(" \t*_>#\"'“„«(")
-    return not before or before[-1] in ".!?\n|:;-—–•" or before[-1].isdigit()

@@ -23,10 +23,8 @@ class Span:
     end: int
     kind: Kind
     origin: Origin
-    score: float = 1.0
-    """From 0 to 1; rules with a check digit are certain."""
-    label: str = ""
-    """The finer name that the detector has for it: `iban`, `GIVEN_NAME`."""
+    score: float = 1.0  # From 0 to 1; rules with a check digit are certain
+    label: str = ""  # The finer name that the detector has for it: `iban`, `GIVEN_NAME`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +44,6 @@ class Redacted:
     """Fields without personal data and secrets. It says nothing of what was taken out but how much."""
 
     fields: Mapping[str, str]
-    counts: Mapping[Kind, int]
-    """How many placeholders of each kind stand in all fields together."""
+    counts: Mapping[Kind, int]  # How many placeholders of each kind stand in all fields together
     shares: Mapping[str, float]
     """By field: which part of its words, separated by white space, holds a placeholder; from 0 to 1."""

@@ -25,12 +25,11 @@ MAX_CHARACTERS = 100_000
 MOST_PASSES = 8
 MAX_WEIGHT = 12_000
 """Pieces of words (`weight`) that the detector reads at once: within half the time that the function `redact` has."""
-MAX_WEIGHT_OF_ALL = 22_000
-"""Pieces that it reads over all passes: within the time of the function."""
-EDGE = 160
-"""Characters at the end of a field that are read together with the beginning of another."""
+MAX_WEIGHT_OF_ALL = 22_000  # Pieces that it reads over all passes: within the time of the function
+EDGE = 160  # Characters at the end of a field that are read together with the beginning of another
 
 _PIECE = re.compile(r"[A-Za-z]{1,4}|[^\sA-Za-z]")
+_BY_TEXT: Mapping[str, Kind] = {f"[{kind}]": kind for kind in KINDS}
 _PRECEDENCE = ("secret", "pattern", "rule", "comprehend", "model")
 
 
@@ -40,10 +39,8 @@ class _Field:
 
     text: str
     whole: View
-    prose: View
-    """Without code."""
-    sentences: View
-    """Without code and addresses."""
+    prose: View  # Without code
+    sentences: View  # Without code and addresses
     addresses: tuple[tuple[int, int], ...]
 
     @classmethod
@@ -76,9 +73,19 @@ class Pipeline:
         for _ in range(MOST_PASSES):
             masked = judge.mask(texts)
             if masked == texts:
-                return _result(dict(zip(fields, texts, strict=True)))
+                break
             texts = masked
-        raise Survived("Personal data or a secret is left after all has been tried.", hint="Take it out by hand.")
+        else:
+            raise Survived("Personal data or a secret is left after all has been tried.", hint="Take it out by hand.")
+        counts: dict[Kind, int] = dict.fromkeys(KINDS, 0)
+        shares = {}
+        for name, text in zip(fields, texts, strict=True):
+            for found in PLACEHOLDER.finditer(text):
+                counts[_BY_TEXT[found[0]]] += 1
+            words = text.split()
+            shares[name] = sum(PLACEHOLDER.search(word) is not None for word in words) / len(words) if words else 0.0
+        shown = {kind: count for kind, count in counts.items() if count}
+        return Redacted(fields=dict(zip(fields, texts, strict=True)), counts=shown, shares=shares)
 
 
 class _Judge:
@@ -98,13 +105,17 @@ class _Judge:
         self._values: dict[tuple[str, bool], Value] = {}
 
     def mask(self, texts: Sequence[str]) -> list[str]:
-        """The texts after one pass."""
+        """Return the texts after one pass."""
         fields = [_Field.read(text) for text in texts]
         found = [self._by_rule(field) for field in fields]
         for field, spans, more in zip(fields, found, self._by_model(fields, found), strict=True):
             spans.extend(more)
             for span in spans:
-                self._remember(field, span)
+                if span.origin == "pattern":
+                    continue
+                start, end = field.whole.position(span.start), field.whole.position(span.end)
+                values = values_of(field.whole.text, replace(span, start=start, end=end))
+                self._values.update(((value.key, value.in_code), value) for value in values)
         for field, spans in zip(fields, found, strict=True):
             spans.extend(self._written(field.whole, find_values(field.whole, field.prose, self._values.values())))
         masked = [_masked(text, spans) for text, spans in zip(texts, found, strict=True)]
@@ -129,7 +140,7 @@ class _Judge:
                     yield Span(found.start(), found.end(), "REDACTED", "pattern", label="pattern")
 
     def _by_model(self, fields: Sequence[_Field], found: Sequence[Sequence[Span]]) -> list[list[Span]]:
-        """What the detector finds in prose, where rules and the structure explain nothing."""
+        """Return what the detector finds in prose, where rules and the structure explain nothing."""
         if self._detector is None:
             return [[] for _ in fields]
         views = [_readable(field, spans) for field, spans in zip(fields, found, strict=True)]
@@ -167,15 +178,8 @@ class _Judge:
             if span.origin == "secret" or not any(start <= span.start and span.end <= end for start, end in allowed)
         ]
 
-    def _remember(self, field: _Field, span: Span) -> None:
-        start, end = field.whole.position(span.start), field.whole.position(span.end)
-        if span.origin == "pattern":
-            return
-        for value in values_of(field.whole.text, replace(span, start=start, end=end)):
-            self._values[value.key, value.in_code] = value
-
     def _mask_pieces(self, fields: Sequence[_Field]) -> list[str]:
-        """The texts without what shows only when fields are read together, in their order."""
+        """Return the texts without what shows only when fields are read together, in their order."""
         found: list[list[Span]] = [[] for _ in fields]
         for index, span in find_in_pieces([field.whole for field in fields], self._values.values()):
             found[index] += self._written(fields[index].whole, [span])
@@ -244,7 +248,7 @@ class _Judge:
             )
 
     def _detect(self, text: str) -> list[Span]:
-        """What the detector says of a text, which it reads once."""
+        """Return what the detector says of a text, which it reads once."""
         if self._detector is None:
             return []
         if text not in self._known:
@@ -254,7 +258,7 @@ class _Judge:
 
 
 def _edges(view: View) -> View:
-    """A long text's beginning and end, with something opaque between them."""
+    """Return a long text's beginning and end, with something opaque between them."""
     if len(view.text) <= 2 * EDGE + 1:
         return view
     size = len(view.text)
@@ -268,7 +272,7 @@ def _edges(view: View) -> View:
 
 
 def _may_be_one(end: str, beginning: str) -> bool:
-    """Whether the end of one field and the beginning of another can be pieces of something that rules know."""
+    """Return whether the end of one field and the beginning of another can be pieces of something that rules know."""
     word = end.rpartition(" ")[2] + re.split(r"\s", beginning, maxsplit=1)[0]
     if end[-1:].isalpha() and beginning[:1].isupper() and end.rpartition(" ")[2][:1].isupper():
         return True
@@ -302,7 +306,7 @@ def _readable(field: _Field, spans: Iterable[Span]) -> View:
 
 
 def _is_technical(text: str, span: Span) -> bool:
-    """Whether what is taken for a name is a product, an acronym, or a method that is called after somebody."""
+    """Return whether what is taken for a name is a product, an acronym, or a method that is called after somebody."""
     said = text[span.start : span.end]
     if re.fullmatch(r"[A-Z\d]{2,6}|(?!Mac|Mc|De|Di|La|Le|Van)[A-Z][a-z]*[A-Z]\w*", said):
         return True
@@ -341,13 +345,14 @@ def _masked(text: str, spans: Iterable[Span]) -> str:
             groups.append((span.start, span.end, [span]))
     pieces, done = [], 0
     for start, end, members in groups:
-        pieces += [text[done:start], f"[{_kind(members)}]"]
+        first = min(members, key=lambda span: (_PRECEDENCE.index(span.origin), span.start - span.end, -span.score))
+        pieces += [text[done:start], f"[{first.kind}]"]
         done = end
     return "".join((*pieces, text[done:]))
 
 
 def _around(span: Span, kept: Iterable[tuple[int, int]]) -> Iterator[Span]:
-    """The span without placeholders in it."""
+    """Yield the span without placeholders in it."""
     start = span.start
     for first, last in kept:
         if first < span.end and last > start:
@@ -365,21 +370,3 @@ def _continues(text: str, group: tuple[int, int, list[Span]], span: Span) -> boo
         and re.fullmatch(r"[ ,]{0,2}|,\n", text[group[1] : span.start]) is not None
         and not (span.kind == "NAME" and "," in text[group[1] : span.start])
     )
-
-
-def _kind(members: Sequence[Span]) -> Kind:
-    return min(members, key=lambda span: (_PRECEDENCE.index(span.origin), span.start - span.end, -span.score)).kind
-
-
-def _result(fields: Mapping[str, str]) -> Redacted:
-    counts: dict[Kind, int] = dict.fromkeys(KINDS, 0)
-    shares = {}
-    for name, text in fields.items():
-        for found in PLACEHOLDER.finditer(text):
-            counts[_BY_TEXT[found[0]]] += 1
-        words = text.split()
-        shares[name] = sum(PLACEHOLDER.search(word) is not None for word in words) / len(words) if words else 0.0
-    return Redacted(fields=fields, counts={kind: count for kind, count in counts.items() if count}, shares=shares)
-
-
-_BY_TEXT: Mapping[str, Kind] = {f"[{kind}]": kind for kind in KINDS}

@@ -21,12 +21,10 @@ class Redactor(Protocol):
         Raises Survived where that cannot be done, InvalidInput for a pattern that is none or texts that are too long,
         and Unavailable when a detector does not answer: then nothing may be stored.
         """
-        ...
 
 
 class Detector(Protocol):
     """Finds personal data in prose: the local model, or a cloud's."""
 
     def detect(self, texts: Sequence[str]) -> list[list[Span]]:
-        """The spans of each text, in any order. Raises Unavailable."""
-        ...
+        """Return the spans of each text, in any order. Raises Unavailable."""

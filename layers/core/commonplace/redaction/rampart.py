@@ -18,8 +18,7 @@ from commonplace.redaction.model import Kind, Span
 WINDOW, OVERLAP = 480, 64
 """In characters. What is longer in tokens than the model takes is read in pieces that overlap by as many tokens."""
 
-THREADS = 1
-"""A window takes 15 ms: threads that wait for one another cost more processor than they save time."""
+THREADS = 1  # A window takes 15 ms: threads that wait for one another cost more processor than they save time
 
 PARTS: Mapping[str, str] = {
     "GIVEN_NAME": "name",
@@ -35,12 +34,9 @@ PARTS: Mapping[str, str] = {
 }
 """Labels that count, by what they are a part of; the others are numbers of accounts and papers, and URLs."""
 
-POSSIBLE = 0.5
-"""How sure a word has to be beside others of its kind."""
-SURE = 0.7
-"""How sure it has to be that a word alone is a name."""
-CERTAIN = 0.9
-"""The same for what nobody wrote as a name, and for what has a form."""
+POSSIBLE = 0.5  # How sure a word has to be beside others of its kind
+SURE = 0.7  # How sure it has to be that a word alone is a name
+CERTAIN = 0.9  # The same for what nobody wrote as a name, and for what has a form
 
 _BREAK = re.compile(r"\s+")
 _JOINTS: Mapping[str, re.Pattern[str]] = {
@@ -110,7 +106,10 @@ def _runs(text: str, words: Sequence[Word]) -> Iterator[_Run]:
     run = _Run()
     for word in words:
         last = run.words[-1] if run.words else None
-        if last and (last.group != word.group or not _joined(text, last, word)):
+        if last and (
+            last.group != word.group
+            or not (last.end == word.start or bool(_JOINTS[word.group].fullmatch(text, last.end, word.start)))
+        ):
             yield run
             run = _Run()
         run.words.append(word)
@@ -118,13 +117,11 @@ def _runs(text: str, words: Sequence[Word]) -> Iterator[_Run]:
         yield run
 
 
-def _joined(text: str, last: Word, word: Word) -> bool:
-    return last.end == word.start or bool(_JOINTS[word.group].fullmatch(text, last.end, word.start))
-
-
 def _judged(text: str, run: _Run) -> Span | None:
     if run.words[0].group == "name":
-        run = _capitalised(text, run)
+        # Small words around a name go, unless there are no others: `Ada Byron saw`.
+        large = [index for index, word in enumerate(run.words) if not text[word.start : word.end].islower()]
+        run = _Run(run.words[large[0] : large[-1] + 1]) if large else run
     start, end = run.words[0].start, run.words[-1].end
     if run.words[0].group == "name":
         if initials := _INITIALS.search(text, max(0, start - 12), start):
@@ -139,8 +136,13 @@ def _judged(text: str, run: _Run) -> Span | None:
         return Span(start, end, kind, "model", run.score, label)
 
     match run.words[0].group:
-        case "name" if _is_name(found, run) and "_" not in text[max(0, start - 1) : end + 1]:
-            return span("NAME", "NAME")
+        case "name" if re.search(r"[^\W\d_]{2}", found) and not _IDENTIFIER.search(found):
+            sure = CERTAIN if found.islower() else SURE
+            if (
+                run.score >= (sure if len(run.words) == 1 else POSSIBLE)
+                and "_" not in text[max(0, start - 1) : end + 1]
+            ):
+                return span("NAME", "NAME")
         case "phone" if 7 <= digits <= 15 and run.score >= CERTAIN:
             return span("PHONE", "PHONE")
         case "email" if "@" in found and run.score >= CERTAIN:
@@ -148,19 +150,6 @@ def _judged(text: str, run: _Run) -> Span | None:
         case "address" if digits and len(run.parts) > 1 and run.score >= SURE:
             return span("LOCATION", "ADDRESS")
     return None
-
-
-def _capitalised(text: str, run: _Run) -> _Run:
-    """Without small words around it, unless there are no others: `Ada Byron saw`."""
-    large = [index for index, word in enumerate(run.words) if not text[word.start : word.end].islower()]
-    return _Run(run.words[large[0] : large[-1] + 1]) if large else run
-
-
-def _is_name(found: str, run: _Run) -> bool:
-    if not re.search(r"[^\W\d_]{2}", found) or _IDENTIFIER.search(found):
-        return False
-    sure = CERTAIN if found.islower() else SURE
-    return run.score >= (sure if len(run.words) == 1 else POSSIBLE)
 
 
 class Rampart:
@@ -175,9 +164,13 @@ class Rampart:
             raise SettingsError(f"{opened.model} has {shape[-1]} labels, its config.json {len(self._columns)}.")
 
     def detect(self, texts: Sequence[str]) -> list[list[Span]]:
-        """The spans of each text. Raises Unavailable."""
+        """Return the spans of each text. Raises Unavailable."""
         places = [(index, start, end) for index, text in enumerate(texts) for start, end in windows(text)]
-        pieces = [_readable(texts[index][start:end]) for index, start, end in places]
+        # Positions stay. What stands for something left out reads best as a comma; lone surrogates are no UTF-8.
+        pieces = [
+            texts[index][start:end].replace("\ufffc", ",").encode("utf-8", "replace").decode()
+            for index, start, end in places
+        ]
         encodings, owners = [], []
         for place, encoding in zip(places, self._graph.encode_texts(pieces, overlap=OVERLAP), strict=True):
             for each in (encoding, *encoding.overflowing):
@@ -216,13 +209,8 @@ class Rampart:
                 yield Word(offset + start, offset + end, best, likely[best])
 
 
-def _readable(text: str) -> str:
-    """As long as it was. What stands for something left out reads best as a comma; lone surrogates are no UTF-8."""
-    return text.replace("\ufffc", ",").encode("utf-8", "replace").decode()
-
-
 def _columns(path: Path) -> list[str]:
-    """What each label is a part of, in their order; empty for what does not count."""
+    """Return what each label is a part of, in their order; empty for what does not count."""
     try:
         labels: dict[str, str] = json.loads(path.read_bytes())["id2label"]
         ordered = [labels[str(index)] for index in range(len(labels))]

@@ -1,6 +1,6 @@
-"""What has a form of its own in prose: addresses of mail and machines, handles.
+"""Data that have a form of their own in prose: addresses of mail, of machines and of houses, handles.
 
-Names, numbers, telephones and places have modules of their own. `find_personal` is all of them together.
+Names, numbers and telephones have modules of their own. `find_personal` is all of them together.
 """
 
 import ipaddress
@@ -12,133 +12,67 @@ from commonplace.redaction.model import Kind, Span
 from commonplace.redaction.names import find_names
 from commonplace.redaction.numbers import find_numbers
 from commonplace.redaction.phones import find_phones
-from commonplace.redaction.places import find_places
-from commonplace.redaction.vocabulary import ACCOUNTS, ANNOTATIONS, TECHNICAL, words
+from commonplace.redaction.vocabulary import ACCOUNTS, ANNOTATIONS, TECHNICAL, Forms
 
-_EMAIL = re.compile(
-    r"(?<![\w.+%'-])(?P<local>[\w.!#$%&'*+/=?^`{"
-    r"|}~-]{1,64})@(?P<domain>(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}[^\W\d_]{2,24}(?:--[a-z0-9-]{1,40})?)(?![\w-])"
-    r"|(?<![\w.+%'-])\"[^\"\n@]{1,64}\"@(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?![\w-])"
-    r"|(?<![\w.+%'-])[\w.+%-]{1,64}@\[(?:\d{1,3}\.){3}\d{1,3}\]"
-)
-_SPELT_EMAIL = re.compile(
-    r"(?<![\w.+-])[\w.+-]{1,64}\s?(?:[\[({<]\s?(?:at|@)\s?[\])}>]|\sAT\s)\s?[\w-]{1,63}(?:(?:\s?[\[({<]\s?(?:dot"
-    r"|\.)\s?[\])}>]\s?|\.|\sDOT\s)[\w-]{1,63}){1,4}"
-    r"|(?<![\w.+-])[\w.+-]{1,64}\sat\s[\w-]{1,63}(?:\sdot\s[\w-]{1,63}){1,3}(?![\w-])"
-)
-_NO_EMAIL = re.compile(
-    r"\d+x\.(?:png|jpe?g|webp|gif|svg|avif)|v?\d+\.\d.*|[\w-]+\.(?:js|ts|py|rs|go|md|json|yaml|yml)", re.IGNORECASE
-)
-
-_IPV4 = re.compile(r"(?<![\w.-])(?:\d{1,3}\.){3}\d{1,3}(?P<after>:\d{1,5}|/\d{1,2})?(?![\w-]|\.\w)")
-_IPV6 = re.compile(
-    r"(?<![\w:.])(?=[0-9A-Fa-f:.]{3,45})[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:(?<=:)"
-    r"(?:\d{1,3}\.){3}\d{1,3})?(?:%\w{1,15})?(?:/\d{1,3})?(?![\w:])"
-)
-_ABOUT_MACHINES = re.compile(
-    r"(?:\b(?:ip|ips|ipv4|ipv6|address|addresses|addr|host|hosts|hostname|server|servers|machine|node|client|peer"
-    r"|remote|gateway|subnet|dns"
-    r"|nameserver|router|ping|ssh|curl|connect(?:ed|ing|ion|s)?|listen(?:ing|s)?|bind|bound|from|to|at|on|via|allow"
-    r"|deny|block(?:ed)?|ban(?:ned)?"
-    r"|whitelist|allowlist|firewall|proxy|vpn|origin|endpoint|traceroute|resolve[sd]?|x-forwarded-for)\b[^\n]{0,16}"
-    r"|[@=/(\[]|://)$",
-    re.IGNORECASE,
-)
-_ABOUT_VERSIONS = re.compile(
-    r"(?:\b(?:v|ver|versions?|release[sd]?|build|rev|hat|hats|top hat|hat id|section|sections|chapter|clause"
-    r"|paragraph|figure|table|item|appendix|§"
-    r"|oid|upgrade[sd]?(?: from| to)?|update[sd]?(?: from| to)?|downgrade[sd]?(?: to)?|bump(?:ed)?(?: to| from)?"
-    r"|since|firmware|driver|chrome|chromium|windows|edge|"
-    r"requires|pinned(?: to| at)?|installed|rules?|step|ids?)|[#§~^<>]=?|==)[\s:#`'\"(v=]{0,4}$",
-    re.IGNORECASE,
-)
-_PUBLIC_MACHINES = words("8.8.8.8 8.8.4.4 1.1.1.1 1.0.0.1 9.9.9.9 169.254.169.254 255.255.255.255 0.0.0.0 1.2.3.4")
+FORMS = Forms("personal")
+_EMAIL = FORMS.one("email")
+_SPELT_EMAIL = FORMS.one("spelt_email")
+_NO_EMAIL = FORMS.one("no_email", re.IGNORECASE)
+_IPV4 = FORMS.one("ipv4")
+_IPV6 = FORMS.one("ipv6")
+_ABOUT_MACHINES = FORMS.one("about_machines", re.IGNORECASE)
+_ABOUT_VERSIONS = FORMS.one("about_versions", re.IGNORECASE)
+_PUBLIC_MACHINES = FORMS.words("public_machines")
 
 _FOR_DOCUMENTS = tuple(
     map(ipaddress.ip_network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32", "3fff::/20"))
 )
-_ABOUT_DOCUMENTS = re.compile(
-    r"\b(?:for|of|in) (?:the )?(?:documentation|docs)\b|documentation (?:range|network|prefix)"
-    r"|rfc ?(?:5737|3849)|test-net",
-    re.IGNORECASE,
-)
-_MAC = re.compile(
-    r"(?<![\w:.-])(?:[0-9A-Fa-f]{2}([:-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}"
-    r"|[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4})(?![\w:-]|\.\w)"
-)
-_HOST = re.compile(
-    r"(?<![\w@.-])(?:[A-Za-z0-9](?:[\w-]{0,61}[A-Za-z0-9])?\.){1,8}(?:internal|corp|local|lan|intranet|intra"
-    r"|private|localdomain|home\.arpa|priv)\b(?!\.?\w|\()(?::\d{1,5})?"
-    r"|(?<![\w@.-])ip-\d{1,3}-\d{1,3}-\d{1,3}-\d{1,3}(?:\.[a-z0-9-]{1,30}){0,3}(?:\.internal)?\b"
-    r"|(?<![\w@.-])(?:[\w-]{1,63}\.){1,6}(?:corp|internal|intranet|int)\.(?:[\w-]{1,63}\.){0,2}[a-z]{2,12}\b",
-    re.IGNORECASE,
-)
-_NO_HOST = re.compile(
-    r"(?:host\.docker|kubernetes\.docker|metadata\.google|gateway\.docker)\.internal|(?:\.?env|settings|config"
-    r"|values|docker-compose|vars|default|secrets?|conf|application|development|production|test|appsettings|compute"
-    r"|_|__\w+__|py|java|jdk|sun|com|org|net|self|this|threading|asyncio)(?:\.\w+)?\.(?:local|internal|private)\b.*",
-    re.IGNORECASE,
-)
-
-_HANDLE = re.compile(
-    r"(?<![\w@/.:`\"'=-])@(?P<value>[A-Za-z0-9_][\w-]{1,38}(?:\.[\w-]{1,30}){0,2})(?!\w|/|\(|@|-\w|\.\w)"
-)
-_CITED = re.compile(r"[a-z-]+(?:19|20)\d\d[a-z]\w*")
-"""The key of a publication, as Pandoc cites it."""
-_FILE = re.compile(r"\.(?:py|rs|ts|tsx|js|jsx|go|rb|java|cs|cpp|hpp|sh|md|json|ya?ml|toml|html|css|sql)\Z")
-_MENTION = re.compile(r"<@!?(?P<value>[UW][A-Z0-9]{7,11})(?:\|[^>\n]{1,60})?>")
-_HOME = re.compile(
-    r"(?:(?<![\w.~-])/(?:home|Users|export/home|var/home)/|\b[A-Za-z]:(?:\\{1,2}|/)(?:Users"
-    r"|Documents and Settings)(?:\\{1,2}|/)"
-    r"|(?<![\w/])~(?=[a-z][\w-]{2,30}/))(?P<value>[A-Za-z0-9_][\w.@+-]{0,62}?)(?=[\\/\s\"'`,;:)\]>]|\.?$|\. )",
-    re.MULTILINE,
-)
-_PROFILE = re.compile(
-    r"(?i:^(?:https?://)?(?:[\w-]{1,20}\.)?(?:linkedin\.com/in|t\.me|instagram\.com|facebook\.com|twitter\.com|x\.com"
-    r"|tiktok\.com|medium\.com|threads\.net|mastodon\.social)/)@?(?P<value>[\w.%-]{2,60})(?=[/?#]?$|/$)"
-)
-"""A person's page, and nothing below it."""
-_ACCOUNT = re.compile(
-    r"(?i:(?<![\w.-])(?:user[ _-]?name|login|log-in|nick(?:name)?|handle|account name|userid|user[ _]id"
-    r"|benutzer(?:name)?|usuario|utilisateur|telegram|discord|skype|github user|twitter|slack handle)"
-    r"(?: (?:is|was|ist|es|est|to|of))?[ \t]{0,2}[:=]?[ \t]{0,2}[\"'`*@]{0,3}|(?<![\w.-])(?:user|uid|usr|owner"
-    r"|author|assignee|committer)[ \t]{0,2}=[ \t]{0,2}[\"']?|\buser:[ \t]?(?=\S{2,40}(?:$|[,;\n])))"
-    r"(?P<value>[A-Za-z][\w-]{1,30}(?:\.[\w-]{1,30}){0,3}(?:#\d{4})?)(?![\w(\[=]|://)"
-)
-_REMOTE = re.compile(
-    r"\b(?:ssh|scp|rsync|sftp|mosh|ssh-copy-id)\b[^\n@]{0,80}?\s(?P<value>[A-Za-z][\w.-]{1,31})@(?=[\w.-])"
-)
-
-_WALLET = re.compile(r"(?<![\w])0x[0-9a-fA-F]{40}(?!\w)")
-_BITCOIN = re.compile(r"(?<![\w])(?:bc1[02-9ac-hj-np-z]{25,87}|[13][1-9A-HJ-NP-Za-km-z]{25,34})(?!\w)")
-_ENS = re.compile(r"(?<![\w@.-])(?:[^\W_](?:[\w-]{0,60}[^\W_])?\.){1,4}eth(?![\w-]|\.\w)", re.IGNORECASE)
-
-EXPLAINED = tuple(
-    re.compile(form)
-    for form in (
-        r"(?<!\w)0x[0-9A-Fa-f]{2,}(?!\w)",
-        r"(?<![^\n>\s])(?:`{3,}|~{3,})[^\n]{0,80}",
-        r"(?<!\w)[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}(?!\w)",
-        r"(?<![\w])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,128}(?!\w)",
-        r"(?<![\w.])[vV]?\d{1,20}(?:[.:/_-]\d{1,20}){1,9}(?:[-+.]?(?:alpha|beta|rc|dev|post|a|b|pre"
-        r"|SNAPSHOT)[.-]?\d*)?(?!\w)",
-        r"(?<!\w)(?:ISO(?:/IEC)?|RFC|CVE|CWE|EIP|ERC|BIP|IEEE|PEP|ADR|WCAG|DIN|ANSI|NIST|FIPS)[ -]?[\d][\d:.-]*",
-        r"(?<!\w)\d{15,20}(?!\w)",
-        r"(?<![\w./-])/?(?:[\w.-]{1,60}/){2,20}[\w.-]{0,60}|(?<![\w.-])[\w-]{1,60}\.(?:py|js|ts|tsx|jsx|rs|go|md"
-        r"|json|ya?ml|toml|sh|sql|html|css|txt|lock|cfg|ini|java|rb|c|h|cpp)(?!\w)",
-        r"(?<![\w.])[A-Za-z]{1,40}_\w{1,80}|(?<!\w)[a-z]{1,40}(?:[A-Z][a-z0-9]{1,40}){1,8}"
-        r"|(?<![\w-])--?[a-z][\w-]{1,40}|(?<!\w)\w{1,60}\(\)",
-    )
-)
-"""What a model takes for names and numbers of people, and is none: hashes, UUIDs, versions, standards, ids, paths,
-identifiers of programs. It is masked before a model reads."""
+_ABOUT_DOCUMENTS = FORMS.one("about_documents", re.IGNORECASE)
+_MAC = FORMS.one("mac")
+_HOST = FORMS.one("host", re.IGNORECASE)
+_NO_HOST = FORMS.one("no_host", re.IGNORECASE)
+_HANDLE = FORMS.one("handle")
+_CITED = FORMS.one("cited")
+_FILE = FORMS.one("file")
+_MENTION = FORMS.one("mention")
+_HOME = FORMS.one("home", re.MULTILINE)
+_PROFILE = FORMS.one("profile")
+_ACCOUNT = FORMS.one("account")
+_REMOTE = FORMS.one("remote")
+_WALLET = FORMS.one("wallet")
+_BITCOIN = FORMS.one("bitcoin")
+_ENS = FORMS.one("ens", re.IGNORECASE)
+EXPLAINED = FORMS.many("explained")
+_PLACES = Forms("places").many("forms")
 
 
 def find_personal(text: str, *, keep_public_identities: bool) -> Iterator[Span]:
-    """Every datum that a rule knows in prose, in no order; they may overlap."""
+    """Yield every datum that a rule knows in prose, in no order; they may overlap."""
     yield from _emails(text)
     yield from _machines(text)
-    yield from _accounts(text)
+    if "@" in text:
+        for found in _HANDLE.finditer(text):
+            word = found["value"].casefold()
+            if (
+                word.partition(".")[0] not in ANNOTATIONS
+                and word not in TECHNICAL
+                and not word.isdigit()
+                and len(word) > 2
+                and not _CITED.fullmatch(word)
+            ):
+                yield Span(found.start(), found.end(), "USERNAME", "rule", label="handle")
+        yield from (_span(found, "USERNAME", "handle") for found in _MENTION.finditer(text))
+    for pattern, name in ((_HOME, "home"), (_REMOTE, "account"), (_ACCOUNT, "account")):
+        for found in pattern.finditer(text):
+            word = found["value"].casefold()
+            if word in ACCOUNTS or word in ANNOTATIONS or _FILE.search(word):
+                continue
+            if (
+                pattern is not _ACCOUNT
+                or re.search(r"[\d._#]", word)
+                or re.search(r"[:=@][ \t\"'`*@]*$", text[: found.start("value")][-6:])
+            ):
+                yield _span(found, "USERNAME", name)
     yield from find_names(text)
     yield from find_given_names(text)
     yield from find_numbers(text)
@@ -150,9 +84,9 @@ def find_personal(text: str, *, keep_public_identities: bool) -> Iterator[Span]:
 
 
 def find_in_address(address: str) -> Iterator[Span]:
-    """What is taken out of a URL: all of it where only an organisation's own network knows the host."""
+    """Yield what is taken out of a URL: all of it where only an organisation's own network knows the host."""
     host = re.match(r"(?:[A-Za-z][A-Za-z0-9+.-]*://)?(?:[^/?#@]*@)?([^/?#:]+)", address)
-    if host and _is_private_host(host[1]):
+    if host and (bool(_HOST.fullmatch(host[1])) and not _NO_HOST.fullmatch(host[1])):
         yield Span(0, len(address), "REDACTED", "rule", label="host")
     yield from _emails(address)
     yield from _machines(address)
@@ -165,10 +99,6 @@ def find_in_address(address: str) -> Iterator[Span]:
         yield _span(found, "USERNAME", "profile")
     if address.startswith("tel:"):
         yield from find_phones(address)
-
-
-def _is_private_host(host: str) -> bool:
-    return bool(_HOST.fullmatch(host)) and not _NO_HOST.fullmatch(host)
 
 
 def _span(found: re.Match[str], kind: Kind, label: str) -> Span:
@@ -245,27 +175,14 @@ def _is_ipv6(text: str, found: re.Match[str]) -> bool:
     ) and not _is_for_documents(text, found, address)
 
 
-def _accounts(text: str) -> Iterator[Span]:
-    if "@" in text:
-        for found in _HANDLE.finditer(text):
-            word = found["value"].casefold()
-            if (
-                word.partition(".")[0] not in ANNOTATIONS
-                and word not in TECHNICAL
-                and not word.isdigit()
-                and len(word) > 2
-                and not _CITED.fullmatch(word)
-            ):
-                yield Span(found.start(), found.end(), "USERNAME", "rule", label="handle")
-        yield from (_span(found, "USERNAME", "handle") for found in _MENTION.finditer(text))
-    for form, label in ((_HOME, "home"), (_REMOTE, "account"), (_ACCOUNT, "account")):
+def find_places(text: str) -> Iterator[Span]:
+    """Yield every address, in no order; those of one house overlap.
+
+    A street without a number, a town alone, a country stay: they say where something happens, not where somebody lives.
+    """
+    if not any(map(str.isdigit, text)):
+        return
+    for form in _PLACES:
         for found in form.finditer(text):
-            word = found["value"].casefold()
-            if word in ACCOUNTS or word in ANNOTATIONS or _FILE.search(word):
-                continue
-            if (
-                form is not _ACCOUNT
-                or re.search(r"[\d._#]", word)
-                or re.search(r"[:=@][ \t\"'`*@]*$", text[: found.start("value")][-6:])
-            ):
-                yield _span(found, "USERNAME", label)
+            start, end = found.span("value" if "value" in form.groupindex else 0)
+            yield Span(start, end - (text[end - 1] in ",\n "), "LOCATION", "rule", label="address")

@@ -28,12 +28,11 @@ class Structure:
 
     code: tuple[tuple[int, int], ...]
     """What blocks of code hold, and code spans with their backticks. Lines of a fence are prose."""
-    addresses: tuple[tuple[int, int], ...]
-    """URLs, and targets of links and images, outside of code."""
+    addresses: tuple[tuple[int, int], ...]  # URLs, and targets of links and images, outside of code
 
 
 def read_structure(text: str) -> Structure:
-    """The structure of a Markdown text. A text of one line has no blocks: an indented tag is a tag."""
+    """Return the structure of a Markdown text. A text of one line has no blocks: an indented tag is a tag."""
     blocks, spans = _code(text)
     code = tuple(sorted((*blocks, *spans)))
     found = _ADDRESS.finditer(View(text).without(code).text)

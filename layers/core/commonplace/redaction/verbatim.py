@@ -9,11 +9,9 @@ from commonplace.redaction.model import Kind, Span
 from commonplace.redaction.views import View
 from commonplace.redaction.vocabulary import ALSO_WORDS, TECHNICAL, words
 
-LONG = 8
-"""Letters and digits from which a value is looked for inside of other words; shorter ones stand alone."""
+LONG = 8  # Letters and digits from which a value is looked for inside of other words; shorter ones stand alone
 SHORTEST = 3
-ELSEWHERE = 0.5
-"""The score of what is only known from another place, which may be called what it is there."""
+ELSEWHERE = 0.5  # The score of what is only known from another place, which may be called what it is there
 _TITLES = words("mr mrs ms mx miss dr prof professor sir dame herr frau sr sra señor señora mme mlle dr. prof.")
 
 
@@ -21,11 +19,9 @@ _TITLES = words("mr mrs ms mx miss dr prof professor sir dame herr frau sr sra s
 class Value:
     """Something that was found, as it is looked for elsewhere."""
 
-    key: str
-    """Its letters and digits, case-folded."""
+    key: str  # Its letters and digits, case-folded
     kind: Kind
-    form: re.Pattern[str] | None
-    """How it is looked for as words; None where the key alone says it."""
+    form: re.Pattern[str] | None  # How it is looked for as words; None where the key alone says it
     in_code: bool = True
 
 
@@ -91,16 +87,11 @@ def find_values(view: View, prose: View, values: Iterable[Value]) -> Iterator[Sp
         start = plain.text.find(value.key)
         while start >= 0:
             end = start + len(value.key)
-            if not _within_a_number(plain.text, start, end):
+            # Digits are no part of a longer run of digits, which says something else, unless all of it is long.
+            short_number = plain.text[start:end].isdigit() and end - start <= 12
+            if not (short_number and plain.text[start - 1 : start].isdigit() and plain.text[end : end + 1].isdigit()):
                 yield Span(plain.places[start], plain.places[end - 1] + 1, value.kind, "rule", ELSEWHERE, "verbatim")
             start = plain.text.find(value.key, start + 1)
-
-
-def _within_a_number(text: str, start: int, end: int) -> bool:
-    """Digits are no part of a longer run of digits, which says something else, unless all of it is long."""
-    if not text[start:end].isdigit() or end - start > 12:
-        return False
-    return text[start - 1 : start].isdigit() and text[end : end + 1].isdigit()
 
 
 def find_in_pieces(views: Sequence[View], values: Iterable[Value]) -> Iterator[tuple[int, Span]]:
@@ -126,7 +117,7 @@ def find_in_pieces(views: Sequence[View], values: Iterable[Value]) -> Iterator[t
 
 
 def _across(plains: Sequence[Squeezed], value: Value) -> Iterator[tuple[int, Span]]:
-    """The same over any number of neighbours."""
+    """Yield the same over any number of neighbours."""
     starts = [0]
     for plain in plains:
         starts.append(starts[-1] + len(plain.text))

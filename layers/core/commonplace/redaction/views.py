@@ -38,17 +38,17 @@ class View:
     ends: list[int] | None = None
 
     def original(self, start: int, end: int) -> tuple[int, int]:
-        """Where a stretch of the view, which is not empty, stands in the text as it was written."""
+        """Return where a stretch of the view, which is not empty, stands in the text as it was written."""
         if self.starts is None or self.ends is None:
             return start, end
         return self.starts[start], self.ends[end - 1]
 
     def position(self, offset: int) -> int:
-        """Where in the view the character of the original at `offset` is, or the next one that is shown."""
+        """Return where in the view the character of the original at `offset` is, or the next one that is shown."""
         return offset if self.starts is None else bisect_left(self.starts, offset)
 
     def without(self, ranges: Iterable[tuple[int, int]]) -> "View":
-        """The same with these stretches of the original made opaque; lengths and positions stay."""
+        """Return the same with these stretches of the original made opaque; lengths and positions stay."""
         pieces, done = [], 0
         for first, last in sorted(ranges):
             start, end = max(self.position(first), done), self.position(last)
@@ -59,7 +59,7 @@ class View:
 
 
 def view_of(text: str) -> View:
-    """The text as rules read it. Its placeholders are opaque."""
+    """Return the text as rules read it. Its placeholders are opaque."""
     kept = [found.span() for found in PLACEHOLDER.finditer(text)]
     view = View(text)
     if any(True for _ in _SPECIAL.finditer(text)):
@@ -84,7 +84,7 @@ def view_of(text: str) -> View:
 
 
 def _resolved(text: str, found: re.Match[str]) -> list[tuple[str, int, int]]:
-    """What is shown of something special, each part with where it stands."""
+    """Return what is shown of something special, each part with where it stands."""
     start, end = found.span()
     match text[start]:
         case "&":

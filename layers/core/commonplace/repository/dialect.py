@@ -32,8 +32,7 @@ WIKI = re.compile(r"(!?)\[\[([^\[\]\n]+)\]\]")
 _HIGHLIGHT = re.compile(r"==(?![\s=])(.{1,2000}?)(?<![\s=])==(?!=)", re.DOTALL)
 _TAG = re.compile(r"#([^\s\u2000-\u206f\u2e00-\u2e7f'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\]+)")
 """The characters that Obsidian takes for part of a tag."""
-MAX_TAG_LENGTH = 100
-"""Characters of a tag in a text: the index has a value for it and for each tag above it."""
+MAX_TAG_LENGTH = 100  # Characters of a tag in a text: the index has a value for it and for each tag above it
 _TITLE = re.compile(r"\s+(?:\"[^\"]*\"|'[^']*')\Z")
 _LOOKS_LIKE_A_PATH = re.compile(r"\S/|/\S|\.[A-Za-z0-9]{2,5}(?:#.*)?\Z")
 _PARENTHESES = re.compile(r"[()\n]")
@@ -45,8 +44,7 @@ _END_OF_DOMAIN = re.compile(r"[^\w@.-]", re.ASCII)
 _MAX_TARGET_LENGTH = 1000
 _MAX_ADDRESS_LENGTH = 2048
 """Characters of an address that becomes a link without brackets: the rules look at all of them at every mark."""
-_LINK_WORK = 20
-"""Units of a link in the parser's budget, beside its steps: it is resolved, stored and rendered."""
+_LINK_WORK = 20  # Units of a link in the parser's budget, beside its steps: it is resolved, stored and rendered
 
 
 class Dialect(MarkdownIt):
@@ -82,28 +80,24 @@ class Dialect(MarkdownIt):
 
 @cache
 def dialect() -> Dialect:
-    """The parser; it keeps nothing between texts."""
+    """Return the parser; it keeps nothing between texts."""
     return Dialect()
 
 
-_LEAVES = ("text", "tag", "code_inline", "math_inline", "math_inline_double")
+_LEAVES = ("text", "tag", "code_inline", "math_inline", "math_inline_double", "image", "spaced", "spaced_image")
 
 
 def plain(tokens: Iterable[Token] | None) -> str:
-    """The text of inline tokens, as a reader sees it."""
-    return "".join(map(_shown, tokens or ()))
-
-
-def _shown(token: Token) -> str:
-    if token.type in _LEAVES:
-        return token.content
-    if token.type in ("softbreak", "hardbreak"):
-        return " "
-    if token.type == "wiki" and (found := WIKI.fullmatch(token.content)):
-        return wiki_text(found[2], embed=bool(found[1]))
-    if token.type in ("image", "spaced", "spaced_image"):
-        return token.content
-    return str(token.meta.get("shown", ""))
+    """Return the text of inline tokens, as a reader sees it."""
+    text = ""
+    for token in tokens or ():
+        if token.type in ("softbreak", "hardbreak"):
+            text += " "
+        elif token.type == "wiki" and (found := WIKI.fullmatch(token.content)):
+            text += wiki_text(found[2], embed=bool(found[1]))
+        else:
+            text += token.content if token.type in _LEAVES else str(token.meta.get("shown", ""))
+    return text
 
 
 def wiki_parts(inside: str) -> list[str]:
@@ -126,7 +120,7 @@ def _no_tags_in_headings(state: StateCore) -> None:
 
 
 def _math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """The plugin's rule, where a later line closes the formula: it looks for one to the end of the text."""
+    """Apply the plugin's rule where a later line closes the formula: it looks for one to the end of the text."""
     if "closes_math" not in state.env:
         state.env["closes_math"] = max((found.start() for found in _CLOSES_MATH.finditer(state.src)), default=-1)
     closed = state.env["closes_math"] > state.bMarks[start] + state.tShift[start]
@@ -185,7 +179,7 @@ def _within_an_address(mark: str, rule: InlineRule, ends: re.Pattern[str] = _END
 
 
 def _with_position(rule: InlineRule) -> InlineRule:
-    """The parser's own rule; its token also says where in the block it began, for the line."""
+    """Return the parser's own rule; its token also says where in the block it began, for the line."""
 
     def positioned(state: StateInline, silent: bool) -> bool:
         start, known = state.pos, len(state.tokens)

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from commonplace.repository.blobs import BlobSha
 from commonplace.repository.github_client import Answer, GitHubClient, query_limited_until
-from commonplace.repository.github_credentials import Credentials
+from commonplace.repository.github_credentials import SecretCredentials
 from commonplace.repository.ports import (
     BlobNotFound,
     Head,
@@ -27,17 +27,14 @@ logger = logging.getLogger(__name__)
 
 SHA_TYPE = "application/vnd.github.sha"
 RAW_TYPE = "application/vnd.github.raw+json"
-STATUS_CHARACTERS = 140
-"""GitHub's bound on a commit status."""
+STATUS_CHARACTERS = 140  # GitHub's bound on a commit status
 
 MAX_TREE_BYTES = 32 * 1024 * 1024
 MAX_BLOB_BYTES = 50 * 1024 * 1024
 MAX_ARCHIVE_BYTES = 1536 * 1024 * 1024
-MAX_SUBTREES = 500
-"""How many calls a truncated tree is worth before it counts as truncated beyond repair."""
+MAX_SUBTREES = 500  # How many calls a truncated tree is worth before it counts as truncated beyond repair
 PATHS_PER_QUERY = 100
-FEWEST_PATHS = 25
-"""A query that GitHub does not manage in its ten seconds is halved down to this."""
+FEWEST_PATHS = 25  # A query that GitHub does not manage in its ten seconds is halved down to this
 
 _SHA = re.compile(r"[0-9a-f]{40}")
 _REGULAR = ("100644", "100755")
@@ -51,7 +48,7 @@ class GitHubRepository:
         client: GitHubClient,
         name: str,
         branch: str,
-        credentials: Credentials,
+        credentials: SecretCredentials,
         *,
         context: str = STATUS_CONTEXT,
     ) -> None:
@@ -129,7 +126,7 @@ class GitHubRepository:
         return self._client.get(path, self._authorization(), **how)
 
     def _walk(self, commit_sha: str) -> Iterator[TreeFile]:
-        """The whole tree in one call, or, where GitHub truncates, folder by folder."""
+        """Yield the whole tree in one call, or, where GitHub truncates, folder by folder."""
         waiting = [(commit_sha, "")]
         for _ in range(MAX_SUBTREES):
             if not waiting:
@@ -141,7 +138,9 @@ class GitHubRepository:
                 waiting += [(entry["sha"], f"{prefix}{entry['path']}/") for entry in entries if entry["type"] == "tree"]
             if truncated:
                 raise UntrustedTree("GitHub truncates a single folder")
-            yield from (_file(entry, prefix) for entry in entries if _is_regular(entry))
+            for entry in filter(_is_regular, entries):
+                path = (prefix + entry["path"]).encode("utf-8", "replace").decode()
+                yield TreeFile(path, BlobSha(entry["sha"]), entry["size"])
         raise UntrustedTree("the tree is too large to be read folder by folder")
 
     def _tree(self, sha: str, *, recursive: bool) -> tuple[list[dict[str, Any]], bool]:
@@ -155,7 +154,23 @@ class GitHubRepository:
 
     def _dates(self, commit_sha: str, paths: Sequence[str]) -> dict[str, datetime]:
         try:
-            return self._query_dates(commit_sha, paths)
+            owner, _, name = self._name.partition("/")
+            variables = {f"p{index}": path for index, path in enumerate(paths)}
+            body = {
+                "query": last_changed_query(len(paths)),
+                "variables": {"owner": owner, "name": name, "oid": commit_sha} | variables,
+            }
+            answer = self._client.post("/graphql", self._authorization(), body, max_bytes=4 * 1024 * 1024)
+            told = _json(answer)
+            errors = told.get("errors") or []
+            if any(map(_is_limit, errors)):
+                raise RepositoryRateLimited(query_limited_until(answer.headers, self._client.clock()))
+            if errors and told.get("data") is None and len(paths) > FEWEST_PATHS:
+                raise RepositoryUnavailable("GitHub did not manage the query")
+            if errors:
+                logger.warning("GitHub could not tell every time of last change", extra={"errors": len(errors)})
+            dates = ((path, _committed(told, f"a{index}")) for index, path in enumerate(paths))
+            return {path: date for path, date in dates if date is not None}
         except RepositoryUnavailable:
             if len(paths) <= FEWEST_PATHS:
                 raise
@@ -164,25 +179,6 @@ class GitHubRepository:
             return {}
         half = len(paths) // 2
         return self._dates(commit_sha, paths[:half]) | self._dates(commit_sha, paths[half:])
-
-    def _query_dates(self, commit_sha: str, paths: Sequence[str]) -> dict[str, datetime]:
-        owner, _, name = self._name.partition("/")
-        variables = {f"p{index}": path for index, path in enumerate(paths)}
-        body = {
-            "query": last_changed_query(len(paths)),
-            "variables": {"owner": owner, "name": name, "oid": commit_sha} | variables,
-        }
-        answer = self._client.post("/graphql", self._authorization(), body, max_bytes=4 * 1024 * 1024)
-        told = _json(answer)
-        errors = told.get("errors") or []
-        if any(map(_is_limit, errors)):
-            raise RepositoryRateLimited(query_limited_until(answer.headers, self._client.clock()))
-        if errors and told.get("data") is None and len(paths) > FEWEST_PATHS:
-            raise RepositoryUnavailable("GitHub did not manage the query")
-        if errors:
-            logger.warning("GitHub could not tell every time of last change", extra={"errors": len(errors)})
-        dates = ((path, _committed(told, f"a{index}")) for index, path in enumerate(paths))
-        return {path: date for path, date in dates if date is not None}
 
 
 def last_changed_query(count: int) -> str:
@@ -216,11 +212,6 @@ def _is_entry(entry: object) -> bool:
 
 def _is_regular(entry: dict[str, Any]) -> bool:
     return entry["type"] == "blob" and entry["mode"] in _REGULAR
-
-
-def _file(entry: dict[str, Any], prefix: str) -> TreeFile:
-    path = (prefix + entry["path"]).encode("utf-8", "replace").decode()
-    return TreeFile(path, BlobSha(entry["sha"]), entry["size"])
 
 
 def _is_limit(error: object) -> bool:

@@ -24,8 +24,7 @@ from commonplace.kernel.retry import retry_after
 from commonplace.repository.ports import RepositoryRateLimited, RepositoryRefused, RepositoryUnavailable
 
 SECONDARY_LIMIT_SECONDS = 60
-MOST_SECONDS = 2 * 3600
-"""The longest wait that is believed: windows are an hour."""
+MOST_SECONDS = 2 * 3600  # The longest wait that is believed: windows are an hour
 
 _SECONDARY = re.compile(rb"secondary[ -]rate[ -]limit|abuse detection", re.IGNORECASE)
 
@@ -46,7 +45,7 @@ _REASONS = {
 
 
 def limited_until(status: int, headers: Mapping[str, str], body: bytes, now: datetime) -> datetime | None:
-    """Until when to wait, or None when the answer is no rate limit. `headers` is case-insensitive."""
+    """Return until when to wait, or None when the answer is no rate limit. `headers` is case-insensitive."""
     told = _told(headers, now)
     exhausted = headers.get("x-ratelimit-remaining") == "0"
     if status == 429 or (status == 403 and (told or exhausted or _SECONDARY.search(body))):
@@ -55,7 +54,7 @@ def limited_until(status: int, headers: Mapping[str, str], body: bytes, now: dat
 
 
 def query_limited_until(headers: Mapping[str, str], now: datetime) -> datetime:
-    """Until when to wait when a GraphQL answer of status 200 says RATE_LIMITED."""
+    """Return until when to wait when a GraphQL answer of status 200 says RATE_LIMITED."""
     return _believable(_told(headers, now) or _reset(headers), now)
 
 
@@ -95,13 +94,12 @@ class _Ask:
     accept: str = JSON_TYPE
     headers: Mapping[str, str] = field(default_factory=dict)
     body: object = None
-    elsewhere: bool = False
-    """Whether a redirect may leave GitHub's API."""
+    elsewhere: bool = False  # Whether a redirect may leave GitHub's API
     absent: Exception | None = None
 
 
 def http_client(api_url: str, *, connections: int = 20, seconds: float = 20) -> httpx.Client:
-    """The client to reach GitHub with; a stand-in on this machine is reached past any proxy.
+    """Return the client to reach GitHub with; a stand-in on this machine is reached past any proxy.
 
     `seconds` is the longest wait for any piece of an answer.
     """
@@ -114,7 +112,7 @@ def http_client(api_url: str, *, connections: int = 20, seconds: float = 20) -> 
 
 
 def web_url(api: httpx.URL) -> str | None:
-    """Where people see what this API serves: github.com, or a GitHub Enterprise. None for a stand-in."""
+    """Return where people see what this API serves: github.com, or a GitHub Enterprise. None for a stand-in."""
     return None if is_loopback(api.host) else f"https://{api.netloc.decode().removeprefix('api.')}"
 
 
@@ -151,7 +149,7 @@ class GitHubClient:
         etag: str | None = None,
         absent: Exception | None = None,
     ) -> Answer:
-        """The answer, of status 2xx or, if `etag` is given, 304.
+        """Return the answer, of status 2xx or, if `etag` is given, 304.
 
         Raises the port's errors, and `absent` in place of a refusal when GitHub says that there is no such thing.
         """
@@ -160,13 +158,7 @@ class GitHubClient:
             return self._read(response, max_bytes)
 
     def post(
-        self,
-        path: str,
-        authorization: str | None,
-        body: object,
-        *,
-        max_bytes: int,
-        absent: Exception | None = None,
+        self, path: str, authorization: str | None, body: object, *, max_bytes: int, absent: Exception | None = None
     ) -> Answer:
         """As `get`; `absent` is also raised when GitHub says that what is to be made is there already."""
         with self._open(_Ask("POST", path, authorization, body=body, absent=absent)) as response:
@@ -182,7 +174,7 @@ class GitHubClient:
 
     @contextmanager
     def _open(self, ask: _Ask) -> Iterator[httpx.Response]:
-        """An answer that may be used, its body not yet read."""
+        """Return an answer that may be used, its body not yet read."""
         try:
             response = self._final(ask)
             try:
@@ -194,10 +186,22 @@ class GitHubClient:
             raise RepositoryUnavailable(f"GitHub does not answer ({type(error).__name__})") from None
 
     def _final(self, ask: _Ask) -> httpx.Response:
-        """The answer at the end of the redirects. Credentials go to the API alone."""
+        """Return the answer at the end of the redirects. Credentials go to the API alone."""
         url = self._api.join(ask.path.lstrip("/"))
         for _ in range(MAX_REDIRECTS + 1):
-            response = self._send(ask, url)
+            with self._lock:
+                self._calls += 1
+            sent = {
+                "User-Agent": "commonplace",
+                "X-GitHub-Api-Version": API_VERSION,
+                "Accept": ask.accept,
+                **ask.headers,
+            }
+            if ask.authorization and self._is_api(url):
+                sent["Authorization"] = ask.authorization
+            content: dict[str, Any] = {} if ask.body is None else {"json": ask.body}
+            request = self._http.build_request(ask.method, url, headers=sent, **content)
+            response = self._http.send(request, stream=True, follow_redirects=False)
             location = response.headers.get("location")
             if response.status_code not in (301, 302, 303, 307, 308) or location is None:
                 return response
@@ -207,21 +211,6 @@ class GitHubClient:
             if ask.method != "GET" or not trusted or not (ask.elsewhere or self._is_api(url)):
                 raise RepositoryRefused("GitHub sends the request elsewhere: was the repository renamed?")
         raise RepositoryRefused("GitHub redirects without end")
-
-    def _send(self, ask: _Ask, url: httpx.URL) -> httpx.Response:
-        with self._lock:
-            self._calls += 1
-        headers = {
-            "User-Agent": "commonplace",
-            "X-GitHub-Api-Version": API_VERSION,
-            "Accept": ask.accept,
-            **ask.headers,
-        }
-        if ask.authorization and self._is_api(url):
-            headers["Authorization"] = ask.authorization
-        content: dict[str, Any] = {} if ask.body is None else {"json": ask.body}
-        request = self._http.build_request(ask.method, url, headers=headers, **content)
-        return self._http.send(request, stream=True, follow_redirects=False)
 
     def _is_api(self, url: httpx.URL) -> bool:
         return (url.scheme, url.host, url.port) == (self._api.scheme, self._api.host, self._api.port)
@@ -247,7 +236,7 @@ class GitHubClient:
         return Answer(response.status_code, response.headers, body)
 
     def _pieces(self, pieces: Iterator[bytes], max_bytes: int, max_seconds: float) -> Iterator[bytes]:
-        """The pieces, until they are too many or take too long: httpx bounds the wait for each, not for all."""
+        """Yield the pieces, until they are too many or take too long: httpx bounds the wait for each, not for all."""
         received, started = 0, self._monotonic()
         for piece in pieces:
             received += len(piece)

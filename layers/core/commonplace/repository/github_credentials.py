@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from commonplace.repository.github_secrets import GitHubSecret, GitHubWriter, MalformedSecret
 from commonplace.repository.ports import RepositoryUnavailable
@@ -16,18 +16,10 @@ if TYPE_CHECKING:
 
 
 RENEW_BEFORE = timedelta(minutes=5)
-CLAIM_LIFE = timedelta(minutes=9)
-"""GitHub takes ten minutes at most."""
+CLAIM_LIFE = timedelta(minutes=9)  # GitHub takes ten minutes at most
 CLOCK_DRIFT = timedelta(seconds=60)
 
-
 Access = GitHubSecret | GitHubWriter
-
-
-class Credentials(Protocol):
-    def authorization(self, client: GitHubClient) -> str | None:
-        """The value of the `Authorization` header; None goes without. May call GitHub to earn it."""
-        ...
 
 
 class SecretCredentials:
@@ -39,22 +31,26 @@ class SecretCredentials:
         self._earned: tuple[Access, str, datetime] | None = None
 
     def authorization(self, client: GitHubClient) -> str | None:
+        """Return the value of the `Authorization` header; None goes without. May call GitHub to earn it."""
         secret = self._read()
         if secret.app_id and secret.installation_id and secret.private_key:
-            return f"Bearer {self._installation_token(secret, client)}"
+            with self._lock:
+                earned = self._earned
+                if earned is None or earned[0] != secret or earned[2] - RENEW_BEFORE <= client.clock():
+                    path = f"/app/installations/{secret.installation_id}/access_tokens"
+                    answer = client.post(path, f"Bearer {app_claim(secret, client.clock())}", {}, max_bytes=64 * 1024)
+                    try:
+                        given = json.loads(answer.body)
+                        expires = datetime.fromisoformat(str(given["expires_at"]).replace("Z", "+00:00"))
+                        earned = self._earned = (secret, str(given["token"]), expires)
+                    except (ValueError, KeyError, TypeError):
+                        raise RepositoryUnavailable("GitHub gave no installation token") from None
+                return f"Bearer {earned[1]}"
         return f"Bearer {secret.token}" if secret.token else None
-
-    def _installation_token(self, secret: Access, client: GitHubClient) -> str:
-        with self._lock:
-            if self._earned is None or self._earned[0] != secret or self._earned[2] - RENEW_BEFORE <= client.clock():
-                path = f"/app/installations/{secret.installation_id}/access_tokens"
-                answer = client.post(path, f"Bearer {app_claim(secret, client.clock())}", {}, max_bytes=64 * 1024)
-                self._earned = (secret, *_token(answer.body))
-            return self._earned[1]
 
 
 def app_claim(secret: Access, now: datetime) -> str:
-    """The JSON web token that a GitHub App signs itself in with (RS256; RFC 7519). Raises MalformedSecret."""
+    """Return the JSON web token that a GitHub App signs itself in with (RS256; RFC 7519). Raises MalformedSecret."""
     # Imported here: deployments with a token never need it.
     from joserfc import jwt
     from joserfc.errors import JoseError
@@ -66,11 +62,3 @@ def app_claim(secret: Access, now: datetime) -> str:
         return jwt.encode({"alg": "RS256"}, {"iat": issued, "exp": expires, "iss": secret.app_id}, key)
     except (JoseError, ValueError, TypeError):
         raise MalformedSecret("the GitHub secret's privateKey must be an RSA key in PEM form") from None
-
-
-def _token(body: bytes) -> tuple[str, datetime]:
-    try:
-        answer = json.loads(body)
-        return str(answer["token"]), datetime.fromisoformat(str(answer["expires_at"]).replace("Z", "+00:00"))
-    except (ValueError, KeyError, TypeError):
-        raise RepositoryUnavailable("GitHub gave no installation token") from None

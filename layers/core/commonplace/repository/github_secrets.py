@@ -20,7 +20,6 @@ _SHAPE = (
     '"token" or "appId", "installationId" and "privateKey"'
 )
 
-
 _WRITER_SHAPE = 'a JSON object with "token" or "appId", "installationId" and "privateKey"'
 
 

@@ -8,8 +8,7 @@ from commonplace.repository.problems import Problem
 
 _WIKI = re.compile(r"(!?)\[\[([^\[\]]+)\]\]")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\((?:<[^<>\n]*>)?+(?:[^()\n]++|\([^()\n]*\))*+\)")
-BLOCK = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]{1,64})[ \t]*\Z")
-"""Obsidian's name of a block, at its end."""
+BLOCK = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]{1,64})[ \t]*\Z")  # Obsidian's name of a block, at its end
 _ALWAYS_THERE = re.compile(r"|top|:~:.*|fn(?:ref)?[\d:-]+|L\d+(?:C\d+)?(?:-L\d+(?:C\d+)?)?", re.DOTALL)
 """Fragments that lead somewhere on every page: the browser's own, footnotes, and GitHub's lines of a file."""
 _NOT_IN_AN_ANCHOR = re.compile(r"[^\w\- ]")
@@ -49,7 +48,7 @@ def place_in_file(written: str | None) -> str:
 
 
 def leads(fragment: str, anchors: Collection[str]) -> bool:
-    """Whether a fragment, as written, leads to one of the anchors of a page."""
+    """Return whether a fragment, as written, leads to one of the anchors of a page."""
     inner = fragment.rpartition("#")[2].strip().removeprefix("user-content-")
     return inner in anchors or anchor(inner) in anchors or _ALWAYS_THERE.fullmatch(inner) is not None
 

@@ -11,14 +11,11 @@ LinkKind = Literal["link", "wiki", "embed", "image"]
 class Link:
     """A reference to something in the repository; addresses on the web are not among them."""
 
-    target: str
-    """As authored, percent-decoded, without fragment; never empty."""
+    target: str  # As authored, percent-decoded, without fragment; never empty
     fragment: str | None
     kind: LinkKind
     text: str
-    line: int
-    """1-based in the file."""
-    field: str | None = None
-    """Of the frontmatter, when it stands there."""
+    line: int  # 1-based in the file
+    field: str | None = None  # Of the frontmatter, when it stands there
     written: str = dataclasses.field(default="", compare=False)
     """The address between the parentheses, or the whole of `[[…]]`, letter by letter."""

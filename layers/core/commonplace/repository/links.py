@@ -42,10 +42,8 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 _CONFLICT = re.compile(r"(?:<{7}|>{7})(?: \S|\Z)|={7}\Z")
 _BARE_PIPE = re.compile(r"(?<!\\)\[\[[^\[\]|]*(?<!\\)\|[^\[\]]*\]\]")
 _DELIMITER_ROW = re.compile(r"[ \t>]*+(?=[^|]*\|)(?=[^-]*-)[ \t:|-]++\Z")
-MAX_TAGS = 200
-"""Tags that a body may give its document: lists and the index hold each of them."""
-MAX_PROBLEMS = 100
-"""Problems that are reported of one body: whoever mends some sees the rest the next time."""
+MAX_TAGS = 200  # Tags that a body may give its document: lists and the index hold each of them
+MAX_PROBLEMS = 100  # Problems that are reported of one body: whoever mends some sees the rest the next time
 _KINDS: dict[str, LinkKind] = {"link_open": "link", "image": "image", "spaced": "link", "spaced_image": "image"}
 
 
@@ -53,8 +51,7 @@ _KINDS: dict[str, LinkKind] = {"link_open": "link", "image": "image", "spaced": 
 class Contents:
     """What a file has for other files, and what its readers would see broken in it."""
 
-    links: tuple[Link, ...] = ()
-    """Those of the frontmatter first, then those of the body in order."""
+    links: tuple[Link, ...] = ()  # Those of the frontmatter first, then those of the body in order
     tags: Mapping[str, int] = field(default_factory=dict)
     """Tags of the body as written -> the line of the first of each."""
     anchors: tuple[str, ...] | None = None
@@ -84,13 +81,27 @@ def read_contents(file: "ParsedFile", is_embed: Callable[[str], bool] = lambda _
             elif block.type == "html_block" and block.map:
                 links += _html_links(block.content, line)
         anchors = tuple(_anchors(tokens))
+        hint = "put what is no prose into a block of code, or divide it"
+        long = f"a paragraph of more than {MAX_BLOCK_LENGTH:,} characters is shown as plain text"
+        much = "the file has too much markup: from here on it is shown as plain text"
+        places = ((much, env["work"].ended), (long, env["work"].long_block))
+        unread = [
+            Problem("too-much-markup", message, hint, file.body_line + at) for message, at in places if at is not None
+        ]
         problems = chain(
-            _unread_markup(file, env["work"]),
+            unread,
             _conflicts(file, tokens),
             _own_fragments(file, tokens, anchors),
             _bare_pipes(file, tokens),
         )
-        return Contents(tuple(links), tags, anchors, tuple(islice(problems, MAX_PROBLEMS)), _heading(tokens))
+        texts = (
+            " ".join(BLOCK.sub("", plain(inside.children)).split())
+            for token, inside in pairwise(tokens)
+            if token.type == "heading_open" and token.tag == "h1" and token.level == 0
+        )
+        return Contents(
+            tuple(links), tags, anchors, tuple(islice(problems, MAX_PROBLEMS)), next(filter(None, texts), None)
+        )
     except OutOfTime:
         raise
     except Exception as error:  # noqa: BLE001 - a parser's bug in one body must not end a run over all of them
@@ -112,7 +123,7 @@ def _bare_pipes(file: "ParsedFile", blocks: Sequence[Token]) -> Iterator[Problem
 
 
 def link_of(token: Token, text: str = "", line: int = 1) -> Link | None:
-    """The reference that a token of the dialect makes; None for an address on the web and for a mere fragment.
+    """Return the reference that a token of the dialect makes; None for an address on the web and for a mere fragment.
 
     `text` is what a `link_open` has before its end; the other tokens carry theirs.
     """
@@ -125,7 +136,7 @@ def link_of(token: Token, text: str = "", line: int = 1) -> Link | None:
 
 
 def replace_in_html(html: str, address_of: Callable[[Link], str | None]) -> str:
-    """The HTML with other addresses for links and images that are told one."""
+    """Return the HTML with other addresses for links and images that have one."""
 
     def replaced(found: re.Match[str]) -> str:
         link = _html_link(found, 1)
@@ -165,15 +176,6 @@ def _frontmatter_links(file: "ParsedFile", is_embed: Callable[[str], bool]) -> I
                 yield replace(link, field=name)
 
 
-def _unread_markup(file: "ParsedFile", work: Work) -> Iterator[Problem]:
-    hint = "put what is no prose into a block of code, or divide it"
-    long = f"a paragraph of more than {MAX_BLOCK_LENGTH:,} characters is shown as plain text"
-    much = "the file has too much markup: from here on it is shown as plain text"
-    for message, line in ((much, work.ended), (long, work.long_block)):
-        if line is not None:
-            yield Problem("too-much-markup", message, hint, file.body_line + line)
-
-
 def _conflicts(file: "ParsedFile", tokens: Sequence[Token]) -> Iterator[Problem]:
     """Markers that a merge has left outside of code, one problem for each conflict (git-merge, HOW CONFLICTS ARE
     PRESENTED)."""
@@ -189,15 +191,6 @@ def _conflicts(file: "ParsedFile", tokens: Sequence[Token]) -> Iterator[Problem]
             message, hint = "a merge has left its markers here", "keep one of the versions, and take the markers out"
             yield Problem("broken-content", message, hint, file.body_line + at)
         opened, divided = begins or (divides and opened), divides
-
-
-def _heading(tokens: Sequence[Token]) -> str | None:
-    texts = (
-        " ".join(BLOCK.sub("", plain(inside.children)).split())
-        for token, inside in pairwise(tokens)
-        if token.type == "heading_open" and token.tag == "h1" and token.level == 0
-    )
-    return next(filter(None, texts), None)
 
 
 def _anchors(tokens: Sequence[Token]) -> Iterator[str]:
@@ -233,17 +226,14 @@ def _inline_links(block: Token, line: int) -> Iterator[Link]:
     breaks = [found.start() for found in re.finditer("\n", block.content)]
     children = block.children or []
     for index, token in enumerate(children):
-        text = _text_until_close(children, index) if token.type == "link_open" else ""
+        text = ""
+        if token.type == "link_open":
+            inside = takewhile(lambda each: each.type != "link_close", children[index:])
+            text = "".join(" " if each.type in ("softbreak", "hardbreak") else each.content for each in inside)
         if token.type == "html_inline":
             yield from _html_links(token.content, line)
         elif link := link_of(token, text, line + bisect_left(breaks, token.meta.get("position", 0))):
             yield link
-
-
-def _text_until_close(tokens: list[Token], opening: int) -> str:
-    following = (tokens[index] for index in range(opening, len(tokens)))
-    inside = takewhile(lambda token: token.type != "link_close", following)
-    return "".join(" " if token.type in ("softbreak", "hardbreak") else token.content for token in inside)
 
 
 def _link(href: str, kind: LinkKind, text: str, line: int) -> Link | None:

@@ -1,12 +1,14 @@
 """Parsing of a Markdown file into frontmatter and body. Pure; `parse` never raises."""
 
 import re
+import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
-from commonplace.kernel.yaml import Parsed, Place, Reason, YamlError, read
+from commonplace.kernel.yaml import Parsed, Place, YamlError, read
 from commonplace.repository.problems import Problem
 
 MAX_FILE_BYTES = 5_000_000
@@ -25,52 +27,18 @@ _NAMES = re.compile(rb"(?:^|[\r\n])[ \t{]*[\"']?([A-Za-z_][\w-]*)[\"']?[ \t]*(?:
 _SENTENCE = 5
 """Words on one line of a block without known fields that make it prose: more than a value without quotes has."""
 
-_REFUSED: dict[Reason, tuple[str, str, str | None]] = {
-    "documents": ("malformed-frontmatter", "the frontmatter holds more than one document", None),
-    "reference": (
-        "malformed-frontmatter",
-        "anchors, aliases and tags are not allowed",
-        "write the value out; put quotes around one that begins with `&`, `*` or `!`",
-    ),
-    "depth": ("nested-too-deeply", f"the frontmatter nests deeper than {MAX_DEPTH} levels", None),
-    "duplicate": ("duplicate-key", "a field is given twice", "keep one of them"),
-    "key": (
-        "malformed-frontmatter",
-        "a field's name is a collection",
-        "put quotes around values that begin with `{` or `[`",
-    ),
-}
-
-# libyaml's own words, and what they mean to someone who writes Markdown. Anything else is reported without words,
-# so that no message of a parser can ever carry a piece of the file.
-_MENDING = {
-    "mapping values are not allowed in this context": "put quotes around a value that contains `: `",
-    "could not find expected ':'": "write `name: value`, and close the frontmatter with a line `---` before the text",
-    "did not find expected key": "check the quotes and the indentation of this field and the one before it",
-    "did not find expected <document start>": "write `name: value`, and close the frontmatter before the text",
-    "found character that cannot start any token": "put quotes around the value, and indent with spaces, not tabs",
-    "found unexpected end of stream": "a quote or bracket is never closed",
-    "did not find expected ',' or ']'": "close the list with `]`, or put quotes around the value",
-    "did not find expected ',' or '}'": "close the mapping with `}`, or put quotes around the value",
-    "did not find expected node content": "put quotes around the value",
-    "did not find expected '-' indicator": "start every line of the list with `- `, at the same indentation",
-    "block sequence entries are not allowed in this context": "start the list on a line of its own",
-    "found unknown escape character": "use single quotes, or write `\\\\` for a backslash",
-}
+_SAID = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
     """A file cut in two."""
 
-    frontmatter: dict[str, Any]
-    """As authored: strings stay strings, dates and `yes` among them."""
+    frontmatter: dict[str, Any]  # As authored: strings stay strings, dates and `yes` among them
     body: str
     """Exactly as in the file, line endings included: decoded from the original bytes after the frontmatter."""
-    body_line: int
-    """1-based line at which the body starts."""
-    lines: Mapping[str, int] = field(default_factory=dict)
-    """Field -> 1-based line in the file."""
+    body_line: int  # 1-based line at which the body starts
+    lines: Mapping[str, int] = field(default_factory=dict)  # Field -> 1-based line in the file
     authored: Mapping[str, Any] = field(default_factory=dict)
     """Field -> its value with numbers and booleans as they were written (`2024`, `[1.10, yes]`), where it has any."""
 
@@ -107,7 +75,12 @@ def parse_or_raise(raw: bytes, fields: Collection[str]) -> ParsedFile | None:
         limit = f"{MAX_FILE_BYTES // 1_000_000} MB"
         raise Unreadable(Problem("too-large", f"the file is larger than {limit}", hint="split it into several files"))
     block = _find_block(raw, fields)
-    _check_encoding(raw)
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = 1 + len(LINE_END.findall(raw, 0, error.start))
+        message = "the file is not valid UTF-8"
+        raise Unreadable(Problem("invalid-utf8", message, hint="save it in the encoding UTF-8", line=line)) from None
     if block is None:
         return None
     body = raw[block.body :].decode("utf-8")
@@ -117,7 +90,12 @@ def parse_or_raise(raw: bytes, fields: Collection[str]) -> ParsedFile | None:
     except YamlError as error:
         if _is_prose(raw[block.start : block.end], fields):
             return None
-        raise Unreadable(_problem(error, fields)) from None
+        mending = _SAID["mending"].get(error.problem or "", "put quotes around values with special characters")
+        unread = ("malformed-frontmatter", "the frontmatter is not valid YAML", mending)
+        code, message, *cures = _SAID["refused"].get(error.reason, unread)
+        named = error.key if error.key in fields else None
+        message, cure = message.replace("$depth", str(MAX_DEPTH)), cures[0] if cures else None
+        raise Unreadable(Problem(code, message, cure, 1 + (error.line or 0), error.column, named)) from None
     if not isinstance(parsed.value, dict | None):
         if _is_prose(raw[block.start : block.end], fields):
             return None
@@ -166,22 +144,3 @@ def _is_prose(block: bytes, fields: Collection[str], *, text_follows: bool = Fal
     if not text_follows and all(len(line.split()) < _SENTENCE for line in block.splitlines()):
         return False
     return bool(fields) and not any(name.decode() in fields for name in _NAMES.findall(block))
-
-
-def _check_encoding(raw: bytes) -> None:
-    try:
-        raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = 1 + len(LINE_END.findall(raw, 0, error.start))
-        message = "the file is not valid UTF-8"
-        raise Unreadable(Problem("invalid-utf8", message, hint="save it in the encoding UTF-8", line=line)) from None
-
-
-def _problem(error: YamlError, fields: Collection[str]) -> Problem:
-    """With its line in the file. A field is named only if it is one of these: an unclosed block may have swallowed text
-    that looks like one."""
-    mending = _MENDING.get(error.problem or "", "put quotes around values with special characters")
-    unread = ("malformed-frontmatter", "the frontmatter is not valid YAML", mending)
-    code, message, hint = _REFUSED.get(error.reason, unread)
-    field = error.key if error.key in fields else None
-    return Problem(code, message, hint, 1 + (error.line or 0), error.column, field)

@@ -22,8 +22,7 @@ class UnpublishedBlob(Stored):
     verdict: Literal["unpublished"] = "unpublished"
     blob_sha: BlobSha
     reason: str
-    problem: Problem
-    """What keeps it back, with line and cure."""
+    problem: Problem  # What keeps it back, with line and cure
 
 
 class InvalidBlob(Stored):

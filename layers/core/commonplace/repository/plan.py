@@ -9,10 +9,8 @@ from commonplace.repository.ports import TreeFile
 from commonplace.repository.slugs import is_markdown
 
 RUNS_PREFIX = f"{OPERATIONS_PREFIX}runs/"
-ARCHIVE_THRESHOLD = 50
-"""More blobs than this are had by one archive download instead of a call each."""
-ITEM_SIZE = 5
-"""Blobs in one item of the workflow's Map."""
+ARCHIVE_THRESHOLD = 50  # More blobs than this are had by one archive download instead of a call each
+ITEM_SIZE = 5  # Blobs in one item of the workflow's Map
 
 
 class Plan(Stored):
@@ -24,12 +22,9 @@ class Plan(Stored):
     """The manifest this plan was made against; publishing over another one would undo a newer run."""
     started_at: datetime
     full: bool
-    files: list[TreeFile]
-    """Every regular file of the tree, content or not."""
-    needed: list[BlobSha]
-    """Blobs of content files that must be fetched and judged."""
-    github_calls: int = 0
-    """Calls of GitHub that this plan took."""
+    files: list[TreeFile]  # Every regular file of the tree, content or not
+    needed: list[BlobSha]  # Blobs of content files that must be fetched and judged
+    github_calls: int = 0  # Calls of GitHub that this plan took
 
     @property
     def others(self) -> dict[str, TreeFile]:
@@ -37,23 +32,14 @@ class Plan(Stored):
         return {file.path: file for file in self.files if not is_markdown(file.path)}
 
 
-def map_items(needed: list[BlobSha]) -> list[dict[str, list[BlobSha]]]:
-    """The Map's items: short lists of blob ids, and no paths (their gates are not known yet)."""
-    return [{"blobs": needed[start : start + ITEM_SIZE]} for start in range(0, len(needed), ITEM_SIZE)]
-
-
 def plan_key(run: str) -> str:
     return f"{RUNS_PREFIX}{run}/plan.json"
 
 
 def items_key(run: str) -> str:
-    """The array that the workflow's Map reads: one item is a short list of blob ids."""
+    """Return the array that the workflow's Map reads: one item is a short list of blob ids."""
     return f"{RUNS_PREFIX}{run}/items.json"
 
 
 def outcomes_prefix(run: str) -> str:
     return f"{RUNS_PREFIX}{run}/outcomes/"
-
-
-def outcome_key(run: str, name: str) -> str:
-    return f"{outcomes_prefix(run)}{name}.json"

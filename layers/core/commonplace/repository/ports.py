@@ -53,56 +53,44 @@ class Repository(Protocol):
     @property
     def name(self) -> str:
         """`owner/name`."""
-        ...
 
     @property
     def branch(self) -> str: ...
 
     @property
     def web_url(self) -> str | None:
-        """Where people see it, without a slash at its end; None for a stand-in, which nobody sees."""
-        ...
+        """Return where people see it, without a slash at its end; None for a stand-in, which nobody sees."""
 
     @property
     def calls(self) -> int:
         """HTTP requests made so far, for the report."""
-        ...
 
     def head(self, etag: str | None = None) -> Head | None:
-        """The branch's commit; None when it is still the one `etag` was given for (304)."""
-        ...
+        """Return the branch's commit; None when it is still the one `etag` was given for (304)."""
 
     def tree(self, commit_sha: str) -> list[TreeFile]:
         """Every regular file at that commit, whole; walks subtrees when GitHub truncates. Raises UntrustedTree."""
-        ...
 
     def blob(self, blob_sha: BlobSha) -> bytes:
-        """The bytes, checked against the sha. Raises BlobNotFound."""
-        ...
+        """Return the bytes, checked against the sha. Raises BlobNotFound."""
 
     def archive(self, commit_sha: str, into: BinaryIO) -> None:
         """Streams the tree as a gzipped tar into the file (one download)."""
-        ...
 
     def last_changed(self, commit_sha: str, paths: Sequence[str]) -> dict[str, datetime]:
         """Committer time of the last commit that touched each path; paths without one are left out."""
-        ...
 
     def set_status(self, commit_sha: str, state: Literal["success", "failure", "pending"], description: str) -> None:
         """A commit status (at most 140 characters)."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
 class RunState:
     """The one item that coordinates runs of a branch."""
 
-    pokes: int
-    """Hints received so far; a run that has seen fewer is out of date."""
-    done: int
-    """Hints covered by a finished run."""
-    running: str | None
-    """Execution name of the run that holds the claim."""
+    pokes: int  # Hints received so far; a run that has seen fewer is out of date
+    done: int  # Hints covered by a finished run
+    running: str | None  # Execution name of the run that holds the claim
     running_since: datetime | None
     generation: int
 
@@ -118,32 +106,25 @@ class SyncState(Protocol):
 
     def poke(self, delivery: str | None = None) -> int:
         """Counts a hint and returns its number; remembers which number a delivery id has (for 30 days)."""
-        ...
 
     def delivery(self, delivery: str) -> int | None:
-        """The number of the hint that this delivery became, or None when it is new."""
-        ...
+        """Return the number of the hint that this delivery became, or None when it is new."""
 
     def next_attempt(self) -> int:
-        """A number no execution name has used."""
-        ...
+        """Return a number no execution name has used."""
 
     def claim(self, run: str, *, replacing: str | None = None) -> bool:
         """Makes `run` the running one if none is, or if `replacing` is; False when another holds the claim."""
-        ...
 
     def finish(self, run: str, seen: int) -> bool:
         """Marks hints up to `seen` as done. Gives the claim up and returns True if no more have come; else keeps the
         claim and returns False: run again. Also True when the claim has gone to another run."""
-        ...
 
     def release(self, run: str) -> None:
         """Gives up the claim of a failed run; its hints stay open."""
-        ...
 
     def lease(self, run: str, seconds: int) -> int:
-        """The right to publish and a generation greater than all before. Raises LeaseHeld."""
-        ...
+        """Take the right to publish; return a generation greater than all before. Raises LeaseHeld."""
 
     def end_lease(self, run: str) -> None: ...
 
@@ -153,8 +134,6 @@ class Workflow(Protocol):
 
     def start(self, name: str, run_input: dict[str, object]) -> None:
         """Starts an execution; the same name again while it runs is no error."""
-        ...
 
     def is_running(self, name: str) -> bool:
         """False when it ended or never existed."""
-        ...

@@ -8,15 +8,16 @@ import logging
 import tarfile
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, Literal
 
 from commonplace.kernel.objects import ObjectStore
 from commonplace.kernel.parallel import Parallel
-from commonplace.repository.blobs import BlobSha
+from commonplace.repository.blobs import BlobSha, git_blob_sha
 from commonplace.repository.outcomes import Batch, LostBlob, Outcome, Verdicts, merge
-from commonplace.repository.plan import ITEM_SIZE, Plan, items_key, map_items, outcome_key, outcomes_prefix, plan_key
+from commonplace.repository.plan import ITEM_SIZE, Plan, items_key, outcomes_prefix, plan_key
 from commonplace.repository.ports import (
     BlobNotFound,
     Head,
@@ -31,10 +32,8 @@ from commonplace.repository.ports import (
 
 logger = logging.getLogger(__name__)
 
-LEASE_SECONDS = 660
-"""Longer than the function that publishes may run."""
-MAX_WAITS = 8
-"""How often one item of the Map waits for GitHub's limit before it is left pending."""
+LEASE_SECONDS = 660  # Longer than the function that publishes may run
+MAX_WAITS = 8  # How often one item of the Map waits for GitHub's limit before it is left pending
 
 Event = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -54,17 +53,8 @@ class RunLedger:
             raise LookupError(f"run {run} has no plan")
         return Plan.model_validate_json(found.body)
 
-    def put_plan(self, run: str, plan: Plan) -> None:
-        self.objects.put(plan_key(run), plan.to_json())
-
-    def put_items(self, run: str, needed: Sequence[BlobSha]) -> tuple[str, int]:
-        """The Map's input; returns its key and length."""
-        key, items = items_key(run), map_items(list(needed))
-        self.objects.put(key, json.dumps(items).encode())
-        return key, len(items)
-
     def put_batch(self, run: str, name: str, batch: Batch) -> None:
-        self.objects.put(outcome_key(run, name), batch.to_json())
+        self.objects.put(f"{outcomes_prefix(run)}{name}.json", batch.to_json())
 
     def add_outcomes(self, run: str, verdicts: Verdicts) -> int:
         """Adds what the run's steps found; returns how often they called GitHub."""
@@ -164,7 +154,7 @@ class RunSteps(ABC):
         return {"again": not self.state.finish(str(event["run"]), int(event["seen"]))}
 
     def fail(self, event: Event) -> Answer:
-        """A run that failed whole: the store is as it was, the hints stay open, the next run heals."""
+        """Record a run that failed whole: the store is as it was, the hints stay open, the next run heals."""
         run, error = str(event["run"]), str(event.get("error", "Unknown"))
         self.state.end_lease(run)
         self.state.release(run)
@@ -187,7 +177,7 @@ class RunSteps(ABC):
 
     @abstractmethod
     def _settle(self, blob_sha: BlobSha, raw: bytes) -> Outcome:
-        """What becomes of one blob; keeps its bytes if they are wanted."""
+        """Return what becomes of one blob; keeps its bytes if they are wanted."""
 
     @abstractmethod
     def _publish(self, run: str, plan: Plan, generation: int) -> Answer:
@@ -198,7 +188,7 @@ class RunSteps(ABC):
         """For who asks how the last run went. A file that is the cause is named to operators alone."""
 
     def _moved(self, settled: bool, commit_sha: str, etag: str | None) -> Head | None:
-        """Where the branch is; None when a settled store is at it already."""
+        """Return where the branch is; None when a settled store is at it already."""
         head = self.repository.head(etag if settled else None)
         return None if head is None or (settled and head.commit_sha == commit_sha) else head
 
@@ -209,7 +199,7 @@ class RunSteps(ABC):
         return tree
 
     def _planned(self, run: str, plan: Plan, *, by_archive: bool) -> Answer:
-        self._runs.put_plan(run, plan)
+        self._runs.objects.put(plan_key(run), plan.to_json())
         if by_archive:
             answer: Answer = {"action": "archive"}
         elif len(plan.needed) > ITEM_SIZE:
@@ -227,12 +217,42 @@ class RunSteps(ABC):
             logger.warning("the commit status could not be set", extra={"error": type(error).__name__})
 
     def _items(self, run: str, needed: Sequence[BlobSha]) -> Answer:
-        """Writes the Map's input. An empty one is never mapped: the state machine goes straight to publishing."""
-        key, count = self._runs.put_items(run, needed)
-        action = "store" if count else "publish"
-        return {"action": action, "bucket": self.bucket, "items": {"key": key, "count": count}}
+        """Write the Map's input: short lists of blob ids, and no paths, for their gates are not known yet.
+
+        An empty one is never mapped: the state machine goes straight to publishing.
+        """
+        key = items_key(run)
+        items = [{"blobs": needed[start : start + ITEM_SIZE]} for start in range(0, len(needed), ITEM_SIZE)]
+        self._runs.objects.put(key, json.dumps(items).encode())
+        action = "store" if items else "publish"
+        return {"action": action, "bucket": self.bucket, "items": {"key": key, "count": len(items)}}
 
 
 def waiting(limit: RepositoryRateLimited) -> Answer:
-    """The workflow waits as long as GitHub says; a retry's delay could not."""
+    """Return the answer by which the workflow waits as long as GitHub says; a retry's delay could not."""
     return {"action": "wait", "waitUntil": f"{limit.until:%Y-%m-%dT%H:%M:%SZ}"}
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedFile:
+    path: str
+    blob_sha: BlobSha
+    raw: bytes
+
+
+def archived_files(archive: BinaryIO, wanted: Mapping[str, TreeFile]) -> Iterator[ArchivedFile]:
+    """Each wanted file whose bytes are the blob the tree names.
+
+    GitHub wraps the tree in one folder, and `.gitattributes` may leave files out or rewrite them: what is missing
+    here is fetched by its id afterwards. Raises tarfile.TarError for a broken download.
+    """
+    with tarfile.open(fileobj=archive, mode="r:gz") as tar:
+        for member in tar:
+            path = member.name.partition("/")[2]
+            planned = wanted.get(path)
+            if planned is None or not member.isfile() or member.size != planned.size:
+                continue
+            stream = tar.extractfile(member)
+            raw = stream.read() if stream else b""
+            if git_blob_sha(raw) == planned.blob_sha:
+                yield ArchivedFile(path, planned.blob_sha, raw)

@@ -9,7 +9,7 @@ SOURCE = "commonplace.operator"
 
 
 def request_run(client: Any, function: str, *, full: bool = False, only: str | None = None) -> dict[str, Any]:
-    """The function's answer: the run, and whether it is new. `client` is one of AWS Lambda. Raises Unavailable.
+    """Return the function's answer: the run, and whether it is new. `client` is one of AWS Lambda. Raises Unavailable.
 
     `only` is the name of a catalogue, or empty for the knowledge base; None asks for a run of everything.
     """

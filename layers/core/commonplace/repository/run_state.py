@@ -27,10 +27,6 @@ POKE_ATTEMPTS = 12
 Clock = Callable[[], datetime]
 
 
-def utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
 class DynamoSyncState:
     """Claims, hints, lease and generation of one source: `commonplace.repository.ports.SyncState`."""
 
@@ -42,7 +38,7 @@ class DynamoSyncState:
         branch: str,
         *,
         catalogue: str = "",
-        clock: Clock = utc_now,
+        clock: Clock = lambda: datetime.now(UTC),
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._table = Table(client, table, sleep=sleep)

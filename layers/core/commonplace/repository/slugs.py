@@ -9,22 +9,21 @@ FRONT_PAGES = ("index", "readme")
 """Stems of the page that stands for its folder, in any letter case; the first wins where a folder has both."""
 
 _MARKDOWN_SUFFIX = re.compile(r"\.(?:md|markdown)\Z", re.IGNORECASE)
-_APOSTROPHES = dict.fromkeys(map(ord, "'’‘ʼ`´"))
-"""They leave no gap: `don't` is `dont`."""
+_APOSTROPHES = dict.fromkeys(map(ord, "'’‘ʼ`´"))  # They leave no gap: `don't` is `dont`
 
 
 def is_markdown(path: str) -> bool:
-    """Whether the name ends like a Markdown file, in any letter case."""
+    """Return whether the name ends like a Markdown file, in any letter case."""
     return _MARKDOWN_SUFFIX.search(path) is not None
 
 
 def without_suffix(path: str) -> str:
-    """The path without its Markdown suffix, taken off once: `index.md.md` keeps one."""
+    """Return the path without its Markdown suffix, taken off once: `index.md.md` keeps one."""
     return _MARKDOWN_SUFFIX.sub("", path, count=1)
 
 
 def stem(path: str) -> str:
-    """The file's name without folders and Markdown suffix, as written."""
+    """Return the file's name without folders and Markdown suffix, as written."""
     return without_suffix(path.rpartition("/")[2])
 
 

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from commonplace.repository.ports import Repository, SyncState
     from commonplace.repository.settings import SyncSettings
 
-STATUS_CONTEXT = "commonplace/sync"
-"""Of the commit statuses of the knowledge base."""
+STATUS_CONTEXT = "commonplace/sync"  # Of the commit statuses of the knowledge base
 
 
 class InFolder(Protocol):
@@ -33,15 +32,11 @@ class InFolder(Protocol):
 class BranchSource:
     """A branch, or a folder of it, that is brought into the store by runs of its own."""
 
-    name: str
-    """Empty for the knowledge base."""
-    repository: str
-    """`owner/name`."""
+    name: str  # Empty for the knowledge base
+    repository: str  # `owner/name`
     branch: str
-    folder: str = ""
-    """The folder of the branch that is this source's alone, without a slash at either end."""
-    status: str = STATUS_CONTEXT
-    """Context of the commit statuses that report the outcome of runs."""
+    folder: str = ""  # The folder of the branch that is this source's alone, without a slash at either end
+    status: str = STATUS_CONTEXT  # Context of the commit statuses that report the outcome of runs
 
     @property
     def state_partition(self) -> str:

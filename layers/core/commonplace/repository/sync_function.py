@@ -105,17 +105,15 @@ class SyncFunction:
 
 @contextmanager
 def _retryable() -> Iterator[None]:
-    """The workflow retries by name, and AWS's own failures have many."""
+    """Give AWS's own failures one name: the workflow retries by name, and they have many."""
     try:
         yield
     except (BotoCoreError, ClientError, Unavailable) as error:
         cause = error.__cause__ if isinstance(error, Unavailable) else error
-        if isinstance(cause, ClientError) and not _is_passing(cause):
-            raise
+        if isinstance(cause, ClientError):
+            status = cause.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 500)
+            code = cause.response.get("Error", {}).get("Code", "")
+            slowed = "Throttl" in code or code == "ProvisionedThroughputExceededException"
+            if not (status >= 500 or status == 429 or slowed):
+                raise
         raise StoreUnavailable(type(cause or error).__name__) from error
-
-
-def _is_passing(error: ClientError) -> bool:
-    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 500)
-    code = error.response.get("Error", {}).get("Code", "")
-    return status >= 500 or status == 429 or "Throttl" in code or code == "ProvisionedThroughputExceededException"

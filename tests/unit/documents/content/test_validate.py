@@ -11,7 +11,7 @@ from commonplace.documents.content.paths import Exclusions
 from commonplace.documents.content.reader import Invalid, judge
 from commonplace.documents.content.validate import validate_tree
 from commonplace.repository import problems
-from commonplace.repository.markdown import _REFUSED
+from commonplace.repository.markdown import _SAID
 from commonplace.repository.problems import KINDS, SEVERITIES, Problem
 from tests.unit.documents.content.files import markdown
 
@@ -165,7 +165,7 @@ def test_hints_are_no_problems() -> None:
 def test_every_severity_is_declared_once() -> None:
     sources = [*(ROOT / "layers/core/commonplace/documents").rglob("*.py"), *PROBLEMS.parent.glob("*.py")]
     named = {code for source in sources for code in _PROBLEM.findall(source.read_text(encoding="utf-8"))}
-    refused = {code for code, *_ in _REFUSED.values()}
+    refused = {code for code, *_ in _SAID["refused"].values()}
     assert named | refused | {"unreadable-and-private"} == set(KINDS)
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from commonplace.documents.content.document import DocumentRef, Summary
 from commonplace.documents.content.ontology import ONTOLOGY
-from commonplace.documents.pages.map_layout import GAP, lay_out
 from commonplace.documents.pages.map_model import (
+    GAP,
     LABEL_LINE,
     LETTER,
     MAX_DOCUMENTS,
@@ -22,6 +22,7 @@ from commonplace.documents.pages.map_model import (
     around,
     draw,
     kinds_of,
+    lay_out,
 )
 from tests.unit.documents.content.entries import summary
 from tests.unit.documents.pages.webs import edge, web

@@ -176,12 +176,7 @@ def haunted() -> World:
 def addresses() -> Iterator[str]:
     yield from (path for path in PATHS if "rotating" not in path and "dots" not in path)
     yield "/d/pattern/plain"
-    yield from (
-        f"/d/pattern/{CANARY[:-1]}-plan",
-        "/drafts",
-        "/d/..%2f..%2foperations/known",
-        "/metadata/manifest.json",
-    )
+    yield from (f"/d/pattern/{CANARY[:-1]}-plan", "/drafts", "/d/..%2f..%2foperations/known", "/metadata/manifest.json")
     yield from ("/search?q=plan", "/search?q=xanthipp", "/t/xanthipp", "/groups/xanthipp", "/map?around=pattern/plain")
 
 

@@ -111,7 +111,6 @@ def test_weak_matches_stand_under_a_heading_below_the_sentence_that_nothing_fits
     search.hint = NOTHING_FITS
     page = World(world.store, search).client().get("/search?q=mortgage").text
     places = ["Nothing is found for “mortgage”", "Nothing here is about this", "Weak matches", 'class="cards"']
-
     assert [page.index(place) for place in places] == sorted(page.index(place) for place in places)
     assert 'href="/d/pattern/rotating-stewardship"' in page
 

@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
 from commonplace.documents.proposals.github import GitHubProposals
-from commonplace.documents.proposals.ports import Proposal, Proposed
+from commonplace.documents.proposals.proposal import Proposal, Proposed
 from commonplace.kernel.errors import Conflict, Unavailable
 from commonplace.repository.github_credentials import SecretCredentials
 from commonplace.repository.github_secrets import GitHubWriter

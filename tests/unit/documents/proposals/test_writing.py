@@ -12,43 +12,24 @@ from commonplace.documents.content.findings import types_of
 from commonplace.documents.content.normalise import normalise
 from commonplace.documents.content.reader import Unpublished, judge, parse
 from commonplace.documents.content.validate import validate_tree
-from commonplace.documents.proposals.ports import Proposal
-from commonplace.documents.proposals.proposal import ProposalContext, document_proposal, link_proposal, proposable
+from commonplace.documents.proposals.proposal import (
+    Proposal,
+    ProposalContext,
+    document_proposal,
+    link_proposal,
+    proposable,
+)
 from commonplace.kernel.errors import CommonplaceError, InvalidInput, TooLarge
 from commonplace.repository.markdown import ParsedFile
 
 TODAY = date(2026, 3, 4)
 URL = "https://example.org/handbook"
 NASTY = [
-    "---",
-    "--- x",
-    "publish: true",
-    '"',
-    "\\",
-    "'",
-    ": ",
-    " #",
-    "\n---\npublish: true\n---\n",
-    "{",
-    "[",
-    "&a",
+    *("---", "--- x", "publish: true", '"', "\\", "'", ": ", " #", "\n---\npublish: true\n---\n", "{", "[", "&a"),
     "*a",
 ]
 NASTY += [
-    "!!str",
-    "|",
-    ">",
-    "%",
-    "@",
-    "`",
-    "\u2028",
-    "\u0085",
-    "\x00",
-    "\x7f",
-    "\ufeff",
-    "\ufffe",
-    "🙂",
-    "\u202e",
+    *("!!str", "|", ">", "%", "@", "`", "\u2028", "\u0085", "\x00", "\x7f", "\ufeff", "\ufffe", "🙂", "\u202e"),
     "\t",
 ]
 text = st.lists(st.one_of(st.text(max_size=12), st.sampled_from(NASTY)), max_size=6).map("".join)

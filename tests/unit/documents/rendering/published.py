@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import Attachment, Summary
 from commonplace.documents.content.library import Library
 from commonplace.documents.rendering.model import Rendered
@@ -10,16 +11,16 @@ from tests.unit.documents.content.files import markdown
 from tests.unit.documents.sync.drive import World
 
 
-class Places:
+class Places(DocumentAddresses):
     """Addresses as the site has them, short."""
 
-    def of(self, entry: Summary) -> str:
+    def of(self, entry: Summary) -> str:  # type: ignore[override]
         return f"/d/{entry.ref}"
 
-    def of_attachment(self, attachment: Attachment) -> str:
+    def of_attachment(self, attachment: Attachment) -> str:  # type: ignore[override]
         return f"/files/{attachment.name}"
 
-    def of_tag(self, name: str) -> str:
+    def of_tag(self, name: str, /) -> str:
         return f"/t/{name}"
 
 

@@ -3,7 +3,7 @@
 import pytest
 from starlette.testclient import TestClient
 
-from commonplace.documents.rest import facets
+from commonplace.documents.rest import connections
 from tests.fakes.library import FakeLibrary, garden, make
 from tests.fakes.search import FakeSearch
 from tests.unit.documents.rest.conftest import World
@@ -45,7 +45,7 @@ def test_graph_around_nothing_is_404_and_names_the_nearest(client: TestClient) -
 
 
 def test_graph_too_large_for_an_answer_is_cut_and_says_so(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(facets, "PAGE_BYTES", 600)
+    monkeypatch.setattr(connections, "PAGE_BYTES", 600)
     graph = world.client().get("/api/v1/graph").json()
     refs = {node["ref"] for node in graph["nodes"]}
     assert graph["truncated"] is True

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.documents.rest.cursors import MAX_CURSOR_CHARACTERS, cursor, position
+from commonplace.documents.rest.parameters import MAX_CURSOR_CHARACTERS, cursor, position
 from commonplace.kernel.errors import BadRequest
 from commonplace.search.model import Position, RecordId
 

@@ -61,7 +61,6 @@ def test_no_document_makes_an_answer_too_large_and_none_is_left_out_that_had_roo
 def test_a_hit_says_how_well_it_fits_and_a_hint_that_nothing_does() -> None:
     weak = replace(found(), results=(hit("file", "it", fit="weak"),), total=1, hint=NOTHING_FITS)
     body = json.loads(answer(weak, ASKED, DocumentAddresses(), limit=20, hints=["No tag is called `x`."]))
-
     assert (body["results"][0]["fit"], body["total"]) == ("weak", 1)
     assert body["hints"] == [NOTHING_FITS, "No tag is called `x`."]
 

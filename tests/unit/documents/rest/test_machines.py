@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from commonplace.documents.rest import llms
+from commonplace.documents.rest import machines
 from commonplace.documents.sync.publication import media_type
 from commonplace.web.rest.declaration import Site
 from tests.fakes.library import COMMIT, FakeLibrary, garden, make
@@ -157,7 +157,7 @@ def test_everything_as_text_holds_every_body(client: TestClient) -> None:
 
 
 def test_everything_as_text_is_cut_with_a_notice(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(llms, "PAGE_BYTES", 2_000)
+    monkeypatch.setattr(machines, "PAGE_BYTES", 2_000)
     text = world.client().get("/llms-full.txt").text
     shown = text.count("\nSource: ")
     assert 0 < shown < 11
@@ -166,7 +166,7 @@ def test_everything_as_text_is_cut_with_a_notice(world: World, monkeypatch: pyte
 
 def test_map_is_cut_with_a_notice(monkeypatch: pytest.MonkeyPatch) -> None:
     documents = [make("file", f"note-{number}", f"notes/{number}.md") for number in range(50)]
-    monkeypatch.setattr(llms, "fitting", lambda lines, _: list(lines)[:11])
+    monkeypatch.setattr(machines, "fitting", lambda lines, _: list(lines)[:11])
     text = World(FakeLibrary(documents), FakeSearch()).client().get("/llms.txt").text
     assert "40 more documents are left out" in text
 

@@ -158,7 +158,7 @@ def test_a_document_that_has_gone_leaves_its_place_empty() -> None:
     world.store.publish([*garden(), make("file", "gone-missing", "gone.md")])
     answer = world.client().get(SEARCH, params={"q": "x", "include": "documents"}).json()
     assert [one["document"] and one["document"]["id"] for one in answer["results"]] == [
-        *(None, "governance", "seed-swap"),
+        *(None, "governance", "seed-swap")
     ]
     assert answer["documentsLeftOut"] == []
 

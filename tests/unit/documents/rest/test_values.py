@@ -74,7 +74,7 @@ def test_next_pages_keep_the_values_as_they_came(client: TestClient) -> None:
     first = client.get("/api/v1/entries?group=kitchen,Seed Library&limit=2")
     onward = client.get(first.links["next"]["url"])
     assert {entry["id"] for answer in (first, onward) for entry in answer.json()["entries"]} == {
-        *("rules", "rotating-stewardship", "seed-swap"),
+        *("rules", "rotating-stewardship", "seed-swap")
     }
 
 

@@ -21,15 +21,8 @@ from tests.unit.documents.sync.index_feed import IndexFeed
 from tests.unit.documents.sync.interrupted import InterruptedRuns, holds_whatever_happens
 
 PATHS = [
-    "index.md",
-    "data/links/index.md",
-    "data/links/Tide & Time – notes.md",
-    "data/concepts/tide.md",
-    "tags/tide.md",
-    "docs/reef/index.md",
-    "docs/reef/Überblick.md",
-    "notes/a.md",
-    "notes/A.md",
+    *("index.md", "data/links/index.md", "data/links/Tide & Time – notes.md", "data/concepts/tide.md"),
+    *("tags/tide.md", "docs/reef/index.md", "docs/reef/Überblick.md", "notes/a.md", "notes/A.md"),
     "tools/template.md",
 ]
 IMAGES = ["attachments/crab.png", "img/crab.png"]
@@ -221,8 +214,6 @@ class Sync(InterruptedRuns):
         return Manifest.model_validate_json(self.world.objects.objects[MANIFEST_KEY].body)
 
 
-def test_the_store_converges_on_the_published_tree_and_the_index_on_the_store(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_the_store_converges_on_the_published_tree_and_the_index_on_the_store(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL)
     holds_whatever_happens(Sync, usual=50, soak=1_200)

@@ -273,7 +273,6 @@ def test_weak_matches_stand_marked_below_the_sentence_that_nothing_fits() -> Non
     at.search.hits = tuple(replace(one, fit="weak") for one in at.search.hits)
     at.search.hint = NOTHING_FITS
     answer = search_knowledge(at, "mortgage rates")
-
     assert answer.text.startswith(f'No results, 1 weak match for "mortgage rates".\n{NOTHING_FITS}\n')
     assert "1. **rotating-stewardship** (weak match, `pattern/rotating-stewardship`" in answer.text
     assert data(answer)["hints"][0] == NOTHING_FITS

@@ -4,8 +4,7 @@ import re
 
 import yaml
 
-from commonplace.documents.tools.skill import FOLDER, SKILL
-from commonplace.documents.tools.toolset import knowledge_toolset
+from commonplace.documents.tools.toolset import FOLDER, SKILL, knowledge_toolset
 from tests.fakes.library import garden
 from tests.unit.documents.tools.calling import services
 

@@ -32,16 +32,8 @@ def test_search_gives_ids_titles_and_urls_and_nothing_else() -> None:
     answer = asked(finding(STEWARDSHIP, "tag/governance"), "search", query="who carries what")
     assert data(answer) == {
         "results": [
-            {
-                "id": STEWARDSHIP,
-                "title": "rotating-stewardship",
-                "url": f"https://garden.example.org/d/{STEWARDSHIP}",
-            },
-            {
-                "id": "tag/governance",
-                "title": "governance",
-                "url": "https://garden.example.org/d/tag/governance",
-            },
+            {"id": STEWARDSHIP, "title": "rotating-stewardship", "url": f"https://garden.example.org/d/{STEWARDSHIP}"},
+            {"id": "tag/governance", "title": "governance", "url": "https://garden.example.org/d/tag/governance"},
         ]
     }
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND
 
-from commonplace.documents.tools.skill import SKILL
+from commonplace.documents.tools.toolset import SKILL
 from commonplace.repository import markdown
 from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Skill, Toolset

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.composition import deferred_search
-from commonplace.documents.content.document import MANIFEST_KEY, DocumentRef, Manifest
+from commonplace.documents.content.document import MANIFEST_KEY, Manifest
 from commonplace.documents.content.findings import Findings
 from commonplace.documents.content.judgement import Judgement, judge_address
 from commonplace.documents.content.library import Library
@@ -28,10 +28,8 @@ from commonplace.web.pages.frame import PageContext
 EDITOR = Need("member", "knowledge:write")
 """Paths of files that are not published are for people who may propose pages."""
 
-LISTED = 50
-"""Findings of one kind, or paths of one reason, that a page has; the page of that kind has them all."""
-SHOWN = 10
-"""Results of a search that is explained: as many as a reader sees at first."""
+LISTED = 50  # Findings of one kind, or paths of one reason, that a page has; the page of that kind has them all
+SHOWN = 10  # Results of a search that is explained: as many as a reader sees at first
 STARTED, QUEUED = "started", "queued"
 MESSAGES = {
     STARTED: "A run has been started. Load this page again in a few seconds.",
@@ -90,8 +88,7 @@ class Last:
     summary: Summary
     history: History
     manifest: Manifest | None
-    report: Report | None
-    """Of the commit that is served; None before the first, or when it has expired."""
+    report: Report | None  # Of the commit that is served; None before the first, or when it has expired
 
     @property
     def findings(self) -> Findings | None:
@@ -101,8 +98,7 @@ class Last:
 @dataclass(frozen=True, slots=True)
 class Editors:
     objects: ObjectReader
-    ask: Ask
-    """Asks for a run."""
+    ask: Ask  # Asks for a run
     addresses: DocumentAddresses
     search: Callable[[SearchRequest], SearchResults]
 
@@ -147,14 +143,13 @@ class Editors:
         told = [(one, self.addresses.of(by_path[one.path]) if one.path in by_path else None) for one in judgements]
         words = visit.request.query_params.get("search", "").strip()
         expected = next((one.ref for one in judgements if one.ref), None)
-        trace = await run_in_threadpool(self._trace, words, expected) if words and expected else None
+        trace: Explanation | None = None
+        if words and expected:
+            # The search as readers have it.
+            request = SearchRequest(words, limit=SHOWN, explain=True, expect=RecordId(expected))
+            trace = (await run_in_threadpool(self.search, request)).explanation
         values = {"asked": asked, "judgements": told, "unknown": unknown, "last": last}
         return View("why.html", {**values, "words": words, "trace": trace, "expected": expected, "verdicts": VERDICTS})
-
-    def _trace(self, words: str, expected: DocumentRef) -> Explanation | None:
-        """Of a search as readers have it. Raises InvalidInput, Unavailable."""
-        request = SearchRequest(words, limit=SHOWN, explain=True, expect=RecordId(expected))
-        return self.search(request).explanation
 
     def _last(self) -> Last:
         summary, history, manifest = (self.objects.get(key) for key in (SUMMARY_KEY, HISTORY_KEY, MANIFEST_KEY))

@@ -29,8 +29,7 @@ from commonplace.web.stack import admitted
 CONFINED = {"content-security-policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'"}
 """For a drawing that could run scripts, should somebody open it by itself."""
 RELATED = 6
-MANY = 200
-"""Documents that bear a tag beyond which it says little about any of them."""
+MANY = 200  # Documents that bear a tag beyond which it says little about any of them
 
 
 def routes(services: Services) -> list[Route]:
@@ -89,7 +88,7 @@ class Moved(Route):
 
 
 def _named(catalogue: Catalogue, content_type: str, document_id: str) -> Entry | None:
-    """The document of this type and id, in any letter case, or the one that answered to them earlier."""
+    """Return the document of this type and id, in any letter case, or the one that answered to them earlier."""
     found = catalogue.resolve(content_type, document_id)
     with suppress(InvalidInput):
         found = found or catalogue.resolve_any(ONTOLOGY.expand(content_type), document_id)
@@ -97,7 +96,7 @@ def _named(catalogue: Catalogue, content_type: str, document_id: str) -> Entry |
 
 
 def _places(catalogue: Catalogue) -> dict[str, Entry | None]:
-    """The documents by their files' paths and by their folders', None where several are alike."""
+    """Return the documents by their files' paths and by their folders', None where several are alike."""
     found: dict[str, Entry | None] = {}
     by_path = catalogue.manifest.by_path
     for path, entry in by_path.items():
@@ -111,7 +110,7 @@ def _place(path: str) -> str:
 
 
 def nearest(services: Services, path: str) -> Sequence[Link]:
-    """Documents whose name is like the last part of this path."""
+    """Return documents whose name is like the last part of this path."""
     catalogue = services.library.edition().catalogue
     bare = path.strip("/")
     content_type, _, document_id = bare.removeprefix("d/").rpartition("/")
@@ -135,6 +134,13 @@ def _page(services: Services, request: Request, entry: Entry) -> Page:
     )
     manifest, banner = catalogue.manifest, catalogue.banner(entry)
     rendered = services.renderer.render(entry, json.loads(stored.body)["content"])
+    changed = entry.updated_at.date().isoformat() if entry.updated_at else None
+    dated = entry.date or changed
+    parts = (f"“{entry.title}”", services.frame.name, dated, services.addresses.of(entry))
+    # The file is edited on GitHub, where it lies in a repository there.
+    edit_url, at_commit = None, f"/blob/{entry.commit_sha}/"
+    if entry.source_url and at_commit in entry.source_url:
+        edit_url = entry.source_url.replace(at_commit, f"/edit/{quote(manifest.branch)}/", 1)
     return services.page(
         request,
         "document.html",
@@ -146,13 +152,13 @@ def _page(services: Services, request: Request, entry: Entry) -> Page:
         back=back,
         related=related(catalogue, graph, entry),
         address=services.addresses.of(entry),
-        citation=_citation(services, entry, manifest.commit_sha),
-        edit_url=_edit_url(entry, manifest.branch),
+        citation=f"{'. '.join(part for part in parts if part)} (commit {manifest.commit_sha[:12]}).",
+        edit_url=edit_url,
     )
 
 
 def related(catalogue: Catalogue, graph: Graph, entry: Entry) -> list[Entry]:
-    """Documents that share tags with this one, rare tags counting most, and are not linked with it already."""
+    """Return documents that share tags with this one, rare tags counting most, and are not linked with it already."""
     linked = {node.ref for node in (*graph.out(entry.ref), *graph.back(entry.ref))} | {entry.ref}
     scores: Counter[str] = Counter()
     known: dict[str, Entry] = {}
@@ -166,19 +172,3 @@ def related(catalogue: Catalogue, graph: Graph, entry: Entry) -> list[Entry]:
                 scores[other.ref] += 1000 // len(bearing) + (1 if other.group and other.group == entry.group else 0)
     best = sorted(scores, key=lambda ref: (-scores[ref], known[ref].title.casefold(), ref))
     return [known[ref] for ref in best[:RELATED]]
-
-
-def _citation(services: Services, entry: Entry, commit: str) -> str:
-    """Title, site, date, address, and the commit at which it said so."""
-    changed = entry.updated_at.date().isoformat() if entry.updated_at else None
-    dated = entry.date or changed
-    parts = (f"“{entry.title}”", services.frame.name, dated, services.addresses.of(entry))
-    return f"{'. '.join(part for part in parts if part)} (commit {commit[:12]})."
-
-
-def _edit_url(entry: Entry, branch: str) -> str | None:
-    """Where the file is edited on GitHub; None where there is no such repository."""
-    at_commit = f"/blob/{entry.commit_sha}/"
-    if not entry.source_url or at_commit not in entry.source_url:
-        return None
-    return entry.source_url.replace(at_commit, f"/edit/{quote(branch)}/", 1)

@@ -25,10 +25,8 @@ from commonplace.search.filters import Filters
 from commonplace.web.pages.declaration import Link
 
 LATEST = 8
-FEW = 24
-"""Groups and tags of the home page."""
-MAX_NAME_CHARACTERS = 200
-"""Of a name that is compared with others."""
+FEW = 24  # Groups and tags of the home page
+MAX_NAME_CHARACTERS = 200  # Of a name that is compared with others
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +77,15 @@ def routes(services: Services) -> list[Route]:
         return services.answer(request, "home.html", ("home",), _home)
 
     async def get_types(request: Request) -> Response:
-        return services.answer(request, "types.html", ("types",), lambda edition: _all_types(edition.catalogue))
+        return services.answer(
+            request,
+            "types.html",
+            ("types",),
+            lambda edition: {
+                "found": [(facet, _description(facet.name)) for facet in types(edition.catalogue)],
+                "kinds": [(kind, len(kind.facets(edition.catalogue))) for kind in KINDS],
+            },
+        )
 
     async def get_type(request: Request) -> Response:
         name = request.path_params["name"]
@@ -87,9 +93,22 @@ def routes(services: Services) -> list[Route]:
         plain = name.strip("/").casefold()
         if not plain or (plain != name and plain in ONTOLOGY.types):
             return RedirectResponse(list_url("/types", plain).rstrip("/"), 301)
-        return services.answer(
-            request, "listing.html", ("type", name, str(number)), lambda edition: _type(edition.catalogue, name, number)
-        )
+
+        def build(edition: Edition) -> dict[str, Any]:
+            known = {facet.name for facet in types(edition.catalogue)} | set(ONTOLOGY.types)
+            if name not in known:
+                raise NotFound("There is no such type of document.", hint=f"The types are {', '.join(sorted(known))}.")
+            expanded = tuple(ONTOLOGY.expand(name)) if name in ONTOLOGY.types else (name,)
+            entries = edition.catalogue.select(Selection(Filters(content_types=expanded)))
+            return _window(entries, number) | {
+                "title": label(name),
+                "here": list_url("/types", name),
+                "above": ("/types", "Types"),
+                "description": _description(name),
+                "about": None,
+            }
+
+        return services.answer(request, "listing.html", ("type", name, str(number)), build)
 
     return [
         Route("/", get_home),
@@ -112,26 +131,31 @@ def _kind_routes(services: Services, kind: Kind) -> list[Route]:
         name, number = request.path_params["name"], page_number(request.query_params)
         found = kind.pages(services.library.edition().catalogue)
         if all(facet.name != name for facet in found):
-            return RedirectResponse(_alike(kind, found, name), 301)
-        return services.answer(
-            request,
-            "listing.html",
-            (kind.path, name, str(number)),
-            lambda edition: _listing(edition.catalogue, kind, name, number),
-        )
+            # `Mutual Aid` leads to the page of `mutual-aid`.
+            wanted = key(name[:MAX_NAME_CHARACTERS].rstrip("/"))
+            if not wanted:
+                return RedirectResponse(kind.path, 301)
+            same = next((facet for facet in found if key(facet.name) == wanted), None)
+            if same is None:
+                raise NotFound(f"Nothing here is listed under this name in {kind.plural.casefold()}.")
+            return RedirectResponse(list_url(kind.path, same.name), 301)
+
+        def build(edition: Edition) -> dict[str, Any]:
+            facet = next((one for one in kind.pages(edition.catalogue) if one.name == name), Facet(name, 0))
+            entries = edition.catalogue.select(Selection(kind.narrow(name)))
+            page = facet.page
+            titled = page.title if page and kind.path != "/t" else name
+            return _window(entries, number) | {
+                "title": titled,
+                "here": list_url(kind.path, name),
+                "above": (kind.path, kind.plural),
+                "description": page.description if page else "",
+                "about": page,
+            }
+
+        return services.answer(request, "listing.html", (kind.path, name, str(number)), build)
 
     return [Route(kind.path, get_all), Route(f"{kind.path}/{{name:path}}", get_one)]
-
-
-def _alike(kind: Kind, found: Sequence[Facet], name: str) -> str:
-    """The page of the value that is written otherwise: `Mutual Aid` for `mutual-aid`. Raises NotFound."""
-    wanted = key(name[:MAX_NAME_CHARACTERS].rstrip("/"))
-    if not wanted:
-        return kind.path
-    same = next((facet for facet in found if key(facet.name) == wanted), None)
-    if same is None:
-        raise NotFound(f"Nothing here is listed under this name in {kind.plural.casefold()}.")
-    return list_url(kind.path, same.name)
 
 
 def nearest(services: Services, path: str) -> Sequence[Link]:
@@ -157,44 +181,8 @@ def _home(edition: Edition) -> dict[str, Any]:
     }
 
 
-def _all_types(catalogue: Catalogue) -> dict[str, Any]:
-    return {
-        "found": [(facet, _description(facet.name)) for facet in types(catalogue)],
-        "kinds": [(kind, len(kind.facets(catalogue))) for kind in KINDS],
-    }
-
-
 def _description(name: str) -> str:
     return ONTOLOGY.types[name].description if name in ONTOLOGY.types else ""
-
-
-def _type(catalogue: Catalogue, name: str, number: int) -> dict[str, Any]:
-    known = {facet.name for facet in types(catalogue)} | set(ONTOLOGY.types)
-    if name not in known:
-        raise NotFound("There is no such type of document.", hint=f"The types are {', '.join(sorted(known))}.")
-    expanded = tuple(ONTOLOGY.expand(name)) if name in ONTOLOGY.types else (name,)
-    entries = catalogue.select(Selection(Filters(content_types=expanded)))
-    return _window(entries, number) | {
-        "title": label(name),
-        "here": list_url("/types", name),
-        "above": ("/types", "Types"),
-        "description": _description(name),
-        "about": None,
-    }
-
-
-def _listing(catalogue: Catalogue, kind: Kind, name: str, number: int) -> dict[str, Any]:
-    facet = next((one for one in kind.pages(catalogue) if one.name == name), Facet(name, 0))
-    entries = catalogue.select(Selection(kind.narrow(name)))
-    page = facet.page
-    titled = page.title if page and kind.path != "/t" else name
-    return _window(entries, number) | {
-        "title": titled,
-        "here": list_url(kind.path, name),
-        "above": (kind.path, kind.plural),
-        "description": page.description if page else "",
-        "about": page,
-    }
 
 
 def _window(entries: Sequence[Entry], number: int) -> dict[str, Any]:
@@ -204,5 +192,5 @@ def _window(entries: Sequence[Entry], number: int) -> dict[str, Any]:
 
 
 def label(content_type: str) -> str:
-    """The type as people write it."""
+    """Return the type as people write it."""
     return content_type.replace("-", " ").capitalize()

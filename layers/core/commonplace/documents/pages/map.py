@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,7 +13,7 @@ from starlette.routing import Route
 
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import Entry
-from commonplace.documents.content.document_index import Catalogue, Selection
+from commonplace.documents.content.document_index import Selection
 from commonplace.documents.content.library import Library
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.pages.map_model import OUTLINES, around, draw
@@ -42,53 +41,46 @@ def map_routes(frame: Frame, library: Library) -> list[Route]:
 
     async def get_map(request: Request) -> Response:
         edition = library.edition()
-        chosen, center = _chosen(request, edition.catalogue)
+        catalogue = edition.catalogue
+        asked = {name: request.query_params.get(name, "").strip() for name in ("type", "group", "around")}
+        if asked["type"]:
+            ONTOLOGY.expand(asked["type"])
+        if asked["group"] and asked["group"] not in {entry.group for entry in catalogue.entries}:
+            raise NotFound("No document has this group.", hint="Choose one of those that the map offers.")
+        center: Entry | None = None
+        if asked["around"]:
+            content_type, _, identifier = asked["around"].partition("/")
+            found = catalogue.resolve(content_type, identifier)
+            if found is None:
+                near = catalogue.nearest(content_type, identifier)
+                hint = f"Perhaps: {', '.join(near)}." if near else None
+                raise NotFound("There is no document of this name to show the surroundings of.", hint=hint)
+            center = found.entry
+            asked["around"] = center.ref
+        chosen = Chosen(**asked)
         key = ("map", chosen.type, chosen.group, chosen.around)
 
         def drawn() -> Page:
-            return frame.page(request, "map.html", **_values(library, edition.catalogue, chosen, center))
+            filters = Filters(
+                content_types=ONTOLOGY.expand(chosen.type) if chosen.type else (),
+                groups=(chosen.group,) if chosen.group else (),
+            )
+            documents = catalogue.select(Selection(filters))
+            edges = library.graph().edges
+            shown = around(center.ref, documents, edges) if center else documents
+            return frame.page(
+                request,
+                "map.html",
+                heading=f"Around {center.title}" if center else "Map",
+                center=center,
+                drawn=draw(shown, edges),
+                chosen=chosen,
+                types=sorted({entry.content_type for entry in catalogue.entries} | {chosen.type} - {""}),
+                groups=sorted({entry.group for entry in catalogue.entries if entry.group}, key=str.casefold),
+                outlines=OUTLINES,
+                address=DocumentAddresses().of,
+            )
 
         return pages.page(edition.etag, key, drawn).answer(request)
 
     return [Route("/map", get_map)]
-
-
-def _chosen(request: Request, catalogue: Catalogue) -> tuple[Chosen, Entry | None]:
-    """What the query asks for, and the document it is about. Raises InvalidInput and NotFound for what is not there."""
-    asked = {name: request.query_params.get(name, "").strip() for name in ("type", "group", "around")}
-    if asked["type"]:
-        ONTOLOGY.expand(asked["type"])
-    groups = {entry.group for entry in catalogue.entries}
-    if asked["group"] and asked["group"] not in groups:
-        raise NotFound("No document has this group.", hint="Choose one of those that the map offers.")
-    center = None
-    if asked["around"]:
-        content_type, _, identifier = asked["around"].partition("/")
-        found = catalogue.resolve(content_type, identifier)
-        if found is None:
-            near = catalogue.nearest(content_type, identifier)
-            hint = f"Perhaps: {', '.join(near)}." if near else None
-            raise NotFound("There is no document of this name to show the surroundings of.", hint=hint)
-        center = found.entry
-        asked["around"] = center.ref
-    return Chosen(**asked), center
-
-
-def _values(library: Library, catalogue: Catalogue, chosen: Chosen, center: Entry | None) -> dict[str, Any]:
-    filters = Filters(
-        content_types=ONTOLOGY.expand(chosen.type) if chosen.type else (),
-        groups=(chosen.group,) if chosen.group else (),
-    )
-    documents = catalogue.select(Selection(filters))
-    edges = library.graph().edges
-    shown = around(center.ref, documents, edges) if center else documents
-    return {
-        "heading": f"Around {center.title}" if center else "Map",
-        "center": center,
-        "drawn": draw(shown, edges),
-        "chosen": chosen,
-        "types": sorted({entry.content_type for entry in catalogue.entries} | {chosen.type} - {""}),
-        "groups": sorted({entry.group for entry in catalogue.entries if entry.group}, key=str.casefold),
-        "outlines": OUTLINES,
-        "address": DocumentAddresses().of,
-    }

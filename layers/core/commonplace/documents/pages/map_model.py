@@ -7,21 +7,130 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from typing import TYPE_CHECKING
 
 from commonplace.documents.content.document import DocumentRef, Summary
 from commonplace.documents.content.graph import GraphEdge
 from commonplace.documents.content.ontology import ONTOLOGY, ROOT_TYPE, Ontology
-from commonplace.documents.pages.map_layout import Layout, lay_out
+
+if TYPE_CHECKING:
+    from numpy import float64
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[float64]
+
+GAP = 28
+"""Pixels between two centres at least: a link that is touched must be 24 wide and high (WCAG 2.2, 2.5.8)."""
+MARGIN = (150, 44)  # Pixels around them, horizontally and vertically, for half a name
+STEPS = 200
+SETTLING_STEPS = 60
+ATTRACTION = 4.0
+GRAVITY = 1.2
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where each document is, in pixels from the upper left corner of a box of this size."""
+
+    points: Sequence[tuple[int, int]]
+    width: int
+    height: int
+
+
+def lay_out(edges: Sequence[tuple[int, int]], radii: Sequence[float]) -> Layout:
+    """Return a place for each radius; the same for the same graph. Edges name two by position.
+
+    Forces are those of ForceAtlas2 (Jacomy et al. 2014, doi:10.1371/journal.pone.0098679): documents repel one another
+    by the number of their links, links attract, and a document with many links is pulled less by each of them. Time and
+    memory grow with the square of the number of documents.
+    """
+    if len(radii) < 2:
+        return Layout([MARGIN] * len(radii), 2 * MARGIN[0], 2 * MARGIN[1])
+    import numpy as np
+
+    points = _settled(_fitted(_attracted(len(radii), edges)), np.asarray(radii, dtype=float))
+    points -= points.min(axis=0) - np.asarray(MARGIN)
+    width, height = points.max(axis=0) + np.asarray(MARGIN)
+    return Layout([(round(x), round(y)) for x, y in points.tolist()], round(width), round(height))
+
+
+def _attracted(count: int, edges: Sequence[tuple[int, int]]) -> "Numbers":
+    import numpy as np
+
+    links = np.zeros((count, count))
+    for source, target in edges:
+        if source != target:
+            links[source, target] = links[target, source] = 1.0
+    degree = links.sum(axis=1)
+    mass = np.sqrt(degree + 1)
+    masses = np.outer(mass, mass)
+    pull = links / masses * ATTRACTION
+    reach = np.sqrt(count)
+    # A sunflower with the most linked in its middle: a start without chance, near where the forces lead.
+    turn = np.argsort(np.argsort(-degree, kind="stable"), kind="stable")
+    points: Numbers = np.sqrt(turn + 0.5)[:, None] * np.stack(
+        [np.cos(turn * 2.399963), np.sin(turn * 2.399963)], axis=1
+    )
+    for step in range(STEPS):
+        strength = masses / (_distances(points) ** 2 + 0.01) - pull
+        force = _pushed(points, strength) - GRAVITY / reach * points * mass[:, None]
+        length = np.sqrt((force**2).sum(axis=1, keepdims=True)) + 1e-9
+        points = points + force / length * np.minimum(length, reach * 0.15 * (1 - step / STEPS) + 0.01)
+    return points
+
+
+def _fitted(points: "Numbers") -> "Numbers":
+    """Wider than high, few documents far out, and as large as so many names need."""
+    import numpy as np
+
+    count = len(points)
+    centred = points - points.mean(axis=0)
+    turned = centred @ np.linalg.svd(centred, full_matrices=False)[2].T
+    distance = np.sqrt((turned**2).sum(axis=1)) + 1e-9
+    rim = np.quantile(distance, 0.9)
+    turned *= (np.where(distance > rim, rim + (distance - rim) * 0.35, distance) / distance)[:, None]
+    cell = 60 + 300 / np.sqrt(count)
+    spread: float = np.sqrt((turned.std(axis=0) + 1e-6).prod())
+    fitted: Numbers = turned / spread * cell * np.sqrt(count) / 3.6
+    return fitted
+
+
+def _settled(points: "Numbers", radii: "Numbers") -> "Numbers":
+    """Moved apart until none covers another."""
+    import numpy as np
+
+    wanted = np.maximum(np.add.outer(radii, radii) + 8, GAP)
+    np.fill_diagonal(wanted, 0)
+    for _ in range(SETTLING_STEPS):
+        distance = _distances(points) + 1e-6
+        missing = np.maximum(wanted - distance, 0)
+        if not missing.any():
+            break
+        points = points + _pushed(points, missing / distance) * 0.45
+    return points
+
+
+def _distances(points: "Numbers") -> "Numbers":
+    import numpy as np
+
+    x, y = points.T
+    distances: Numbers = np.hypot(np.subtract.outer(x, x), np.subtract.outer(y, y))
+    return distances
+
+
+def _pushed(points: "Numbers", strength: "Numbers") -> "Numbers":
+    """For each point the sum of its differences from the others, each times the strength between the two."""
+    pushed: Numbers = points * strength.sum(axis=1, keepdims=True) - strength @ points
+    return pushed
+
 
 MAX_DOCUMENTS = 300
 MAX_LINKS = 2_500
 MAX_LISTED_LINKS = 8
 MAX_LABEL = 30
 LABEL_LINE = 14
-LETTER = 6.2
-"""Pixels of height and, on average, width of a letter in a label."""
-PROMINENT = 0.05
-"""What part of all, the most linked, may have names that cover smaller shapes."""
+LETTER = 6.2  # Pixels of height and, on average, width of a letter in a label
+PROMINENT = 0.05  # What part of all, the most linked, may have names that cover smaller shapes
 ZOOM_LEVELS = (0.6, 1.0, 1.6, 2.6)
 """From which magnification on a name has room; the module of the page goes by their number. Names stay as large."""
 
@@ -56,17 +165,12 @@ class Node:
     kind: Kind
     x: int
     y: int
-    scale: float
-    """Of its outline."""
-    back: int
-    """How many published documents link to it, those that the map leaves out among them."""
+    scale: float  # Of its outline
+    back: int  # How many published documents link to it, those that the map leaves out among them
     label: str
-    level: int
-    """Of `ZOOM_LEVELS`, from 1: where the label has room; past the last it shows on demand alone."""
-    above: bool
-    """Where the label is; else it is below."""
-    links: Sequence[Summary]
-    """The most linked of the documents that it links to and the map shows."""
+    level: int  # Of `ZOOM_LEVELS`, from 1: where the label has room; past the last it shows on demand alone
+    above: bool  # Where the label is; else it is below
+    links: Sequence[Summary]  # The most linked of the documents that it links to and the map shows
     more_links: int
 
 
@@ -75,14 +179,12 @@ class Map:
     """The whole drawing."""
 
     nodes: Sequence[Node]
-    lines: str
-    """Path data of all links: `M{x} {y}L{x} {y}` for each, from centre to centre."""
+    lines: str  # Path data of all links: `M{x} {y}L{x} {y}` for each, from centre to centre
     links: int
     legend: Sequence[Kind]
     width: int
     height: int
-    left_out: int
-    """Documents that would be shown too, were there fewer."""
+    left_out: int  # Documents that would be shown too, were there fewer
 
     def of_type(self, content_type: str) -> list[Node]:
         """By title, as the list shows them."""
@@ -91,7 +193,7 @@ class Map:
 
 
 def draw(documents: Iterable[Summary], edges: Iterable[GraphEdge], ontology: Ontology = ONTOLOGY) -> Map:
-    """The map of these documents and the links among them; of many, those that most others link to.
+    """Return the map of these documents and the links among them; of many, those that most others link to.
 
     Equal input in any order gives an equal map. `edges` are those of all that is published.
     """
@@ -140,7 +242,7 @@ def draw(documents: Iterable[Summary], edges: Iterable[GraphEdge], ontology: Ont
 
 
 def around(ref: DocumentRef, documents: Iterable[Summary], edges: Iterable[GraphEdge]) -> list[Summary]:
-    """The document and those that it links to or that link to it."""
+    """Return the document and those that it links to or that link to it."""
     near = {ref}
     for edge in edges:
         if edge.source == ref:
@@ -151,7 +253,7 @@ def around(ref: DocumentRef, documents: Iterable[Summary], edges: Iterable[Graph
 
 
 def kinds_of(documents: Collection[Summary], ontology: Ontology = ONTOLOGY) -> dict[str, Kind]:
-    """How each of their types looks: the same whichever other types there are."""
+    """Return how each of their types looks: the same whichever other types there are."""
     members: dict[str, list[str]] = {}
     for spec in sorted(ontology.types.values(), key=lambda spec: spec.abstract):
         members.setdefault(_family(spec.name, ontology), []).append(spec.name)
@@ -165,7 +267,7 @@ def kinds_of(documents: Collection[Summary], ontology: Ontology = ONTOLOGY) -> d
 
 
 def _family(name: str, ontology: Ontology) -> str:
-    """The ancestor just below the root."""
+    """Return the ancestor just below the root."""
     return ([*ontology.lineage(name)[:-1]] or [name])[-1]
 
 

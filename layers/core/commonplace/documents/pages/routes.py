@@ -27,6 +27,15 @@ def pages(context: PageContext) -> Pages:
 
 
 def document_pages(services: Services) -> Pages:
+    def build() -> Edition | None:
+        manifest = services.library.manifest()
+        if not manifest.commit_sha:
+            return None
+        source = next((entry.source_url for entry in manifest.documents if entry.source_url), "")
+        repository, blob, _ = source.partition("/blob/")
+        url = f"{repository}/commit/{manifest.commit_sha}" if blob else None
+        return Edition(manifest.commit_sha, manifest.synced_at, url)
+
     return Pages(
         routes=[
             *home.routes(services),
@@ -41,15 +50,5 @@ def document_pages(services: Services) -> Pages:
         assets=FOLDER / "assets",
         searches=frozenset({"/search"}),
         nearest=lambda path: [*home.nearest(services, path), *document.nearest(services, path)],
-        edition=lambda: _edition(services.library),
+        edition=build,
     )
-
-
-def _edition(library: Library) -> Edition | None:
-    manifest = library.manifest()
-    if not manifest.commit_sha:
-        return None
-    source = next((entry.source_url for entry in manifest.documents if entry.source_url), "")
-    repository, blob, _ = source.partition("/blob/")
-    url = f"{repository}/commit/{manifest.commit_sha}" if blob else None
-    return Edition(manifest.commit_sha, manifest.synced_at, url)

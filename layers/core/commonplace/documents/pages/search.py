@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from starlette.datastructures import QueryParams
@@ -19,13 +18,13 @@ from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.filter_values import resolved, unknown
 from commonplace.documents.content.intents import Listing
 from commonplace.documents.content.ontology import ONTOLOGY
-from commonplace.documents.findings import MAX_HITS, Findings, Intent, find, intent, published, settle, with_spares
+from commonplace.documents.findings import MAX_HITS, find, intent, published, settle, with_spares
 from commonplace.documents.pages.services import Services, Window, page_number
 from commonplace.documents.views import highlighted
 from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.repository.slugs import slug
 from commonplace.search.filters import Filters
-from commonplace.search.model import Hit, SearchRequest
+from commonplace.search.model import SearchRequest
 from commonplace.search.service import MAX_QUERY_CHARACTERS
 from commonplace.web.middleware import error_headers
 from commonplace.web.representations import HTML, NO_STORE, PROTECTED, Page
@@ -33,16 +32,12 @@ from commonplace.web.representations import HTML, NO_STORE, PROTECTED, Page
 PER_PAGE = 10
 MAX_VALUE_CHARACTERS = 200
 MAX_TAGS = 20
-ONE_OF = ("type", "group", "release", "status", "author")
-"""Filters of one value."""
-FIELDS = {"type": "content_type"}
-"""The names that a document has for them, where these differ."""
-OPTIONS = 8
-"""Values of a facet that are offered."""
+ONE_OF = ("type", "group", "release", "status", "author")  # Filters of one value
+FIELDS = {"type": "content_type"}  # The names that a document has for them, where these differ
+OPTIONS = 8  # Values of a facet that are offered
 POPULAR = 12
 Facts = dict[str, Any]
-BRIEFLY = {"cache-control": "public, max-age=30"}
-"""Results follow the index, which follows the documents."""
+BRIEFLY = {"cache-control": "public, max-age=30"}  # Results follow the index, which follows the documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +75,7 @@ class Question:
         return bool(self.tags) or any(getattr(self, name) for name in ONE_OF)
 
     def filters(self, catalogue: Catalogue) -> Filters:
-        """The conditions, read as REST and MCP read them."""
+        """Return the conditions, read as REST and MCP read them."""
         type_, group, release, status, author = ((value,) if (value := getattr(self, name)) else () for name in ONE_OF)
         wanted = Filters(
             content_types=type_, groups=group, releases=release, statuses=status, authors=author, tags_all=self.tags
@@ -107,8 +102,7 @@ class Option:
 class Result:
     entry: Entry
     heading: str | None
-    passage: str
-    """HTML, escaped."""
+    passage: str  # HTML, escaped
 
 
 def routes(services: Services) -> list[Route]:
@@ -120,48 +114,59 @@ def routes(services: Services) -> list[Route]:
         meant = intent(catalogue, wanted)
         if isinstance(meant, Listing):
             key = ("search", services.urls.search(**asked.parameters()))
-            listed = partial(_browsing, services, request, asked, catalogue, meant)
-            return services.pages.page(edition.etag, key, listed).answer(request)
+
+            def build() -> Page:
+                """Return the documents of the filters, or those of them that the query requests in words."""
+                window = Window(asked.page, len(meant.entries), PER_PAGE)
+                window.check()
+                shown = meant.entries[window.start : window.end]
+                values = _values(services, asked, catalogue) | {
+                    "results": [Result(entry, None, highlighted(entry.description or "", ())) for entry in shown],
+                    "listed": meant.sentence if asked.q else None,
+                    "window": window,
+                    "facets": _facets(services, asked, meant.entries),
+                }
+                return services.page(request, "search.html", **values)
+
+            return services.pages.page(edition.etag, key, build).answer(request)
         try:
-            values = _found(services, catalogue, asked, wanted, meant)
+            window = Window(asked.page, MAX_HITS, PER_PAGE)
+            window.check()
+            results = find(services.search.search, services.library, wanted, meant, slice(MAX_HITS))
+            known = published(services.library, results)
+            settled = settle(results, wanted, known, limit=MAX_HITS)
+            hits: list[Result] = []
+            for hit in settled.hits:
+                entry = known[DocumentRef(f"{hit.content_type}/{hit.id}")]
+                hits.append(Result(entry, hit.heading, highlighted(hit.snippet, hit.marks)))
+            suggestion = None
+            if better := settled.suggestion:
+                suggestion = better, services.urls.search(**replace(asked, q=better, page=1).parameters())
+            values = _values(services, asked, catalogue) | {
+                "settled": settled,
+                "results": hits[window.start : window.start + PER_PAGE],
+                "window": replace(window, total=len(hits)),
+                "facets": _facets(services, asked, [hit.entry for hit in hits]),
+                "suggestion": suggestion,
+                "near": [] if hits else _near(catalogue, asked.q),
+                "reduced": results.fallback,
+            }
         except Unavailable as error:
-            return _without_index(services, request, asked, error)
+            # The lists of the store go on while the index is away.
+            values = _values(services, asked, catalogue) | {
+                "results": [],
+                "window": Window(1, 0, PER_PAGE),
+                "facets": [],
+                "near": _near(catalogue, asked.q),
+                "error": error,
+            }
+            body = services.frame.render(request, "search.html", url=services.urls, **values)
+            return Response(body, error.status, {**PROTECTED, **NO_STORE, **error_headers(error)}, HTML)
         answer = services.page(request, "search.html", **values).answer(request)
         answer.headers.update(BRIEFLY)
         return answer
 
     return [Route("/search", get_search)]
-
-
-def _found(services: Services, catalogue: Catalogue, asked: Question, wanted: SearchRequest, meant: Intent) -> Facts:
-    window = Window(asked.page, MAX_HITS, PER_PAGE)
-    window.check()
-    results = find(services.search.search, services.library, wanted, meant, slice(MAX_HITS))
-    known = published(services.library, results)
-    settled = settle(results, wanted, known, limit=MAX_HITS)
-    hits = [_result(hit, known) for hit in settled.hits]
-    return _values(services, asked, catalogue) | {
-        "settled": settled,
-        "results": hits[window.start : window.start + PER_PAGE],
-        "window": replace(window, total=len(hits)),
-        "facets": _facets(services, asked, [hit.entry for hit in hits]),
-        "suggestion": _suggestion(services, asked, settled),
-        "near": [] if hits else _near(catalogue, asked.q),
-        "reduced": results.fallback,
-    }
-
-
-def _browsing(services: Services, request: Request, asked: Question, catalogue: Catalogue, listing: Listing) -> Page:
-    """The documents of the filters, or those of them that the query asks for in words."""
-    window = Window(asked.page, len(listing.entries), PER_PAGE)
-    window.check()
-    values = _values(services, asked, catalogue) | {
-        "results": [_listed(entry) for entry in listing.entries[window.start : window.end]],
-        "listed": listing.sentence if asked.q else None,
-        "window": window,
-        "facets": _facets(services, asked, listing.entries),
-    }
-    return services.page(request, "search.html", **values)
 
 
 def _values(services: Services, asked: Question, catalogue: Catalogue) -> dict[str, Any]:
@@ -180,43 +185,13 @@ def _values(services: Services, asked: Question, catalogue: Catalogue) -> dict[s
     }
 
 
-def _without_index(services: Services, request: Request, asked: Question, error: Unavailable) -> Response:
-    """The lists of the store go on while the index is away."""
-    catalogue = services.library.edition().catalogue
-    near = _near(catalogue, asked.q)
-    values = _values(services, asked, catalogue) | {
-        "results": [],
-        "window": Window(1, 0, PER_PAGE),
-        "facets": [],
-        "near": near,
-        "error": error,
-    }
-    body = services.frame.render(request, "search.html", url=services.urls, **values)
-    return Response(body, error.status, {**PROTECTED, **NO_STORE, **error_headers(error)}, HTML)
-
-
-def _result(hit: Hit, known: Mapping[DocumentRef, Entry]) -> Result:
-    entry = known[DocumentRef(f"{hit.content_type}/{hit.id}")]
-    return Result(entry, hit.heading, highlighted(hit.snippet, hit.marks))
-
-
-def _listed(entry: Entry) -> Result:
-    return Result(entry, None, highlighted(entry.description or "", ()))
-
-
-def _suggestion(services: Services, asked: Question, settled: Findings) -> tuple[str, str] | None:
-    if not settled.suggestion:
-        return None
-    return settled.suggestion, services.urls.search(**replace(asked, q=settled.suggestion, page=1).parameters())
-
-
 def _near(catalogue: Catalogue, q: str) -> list[Entry]:
     by_ref = catalogue.manifest.by_ref
     return [by_ref[ref] for ref in catalogue.nearest("", slug(q), 5)]
 
 
 def _facets(services: Services, asked: Question, entries: Sequence[Entry]) -> list[tuple[str, list[Option]]]:
-    """Every way in which these documents can be told apart, and the filters in force."""
+    """Return every way in which these documents can be told apart, and the filters in force."""
 
     def option(name: str, count: int, active: bool, turned: Question) -> Option:
         return Option(name, count, services.urls.search(**replace(turned, page=1).parameters()), active)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from starlette.datastructures import QueryParams
@@ -14,28 +14,21 @@ from starlette.responses import Response
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import Attachment, Entry
 from commonplace.documents.content.library import Edition, Library
+from commonplace.documents.findings import Searcher
 from commonplace.documents.rendering.renderer import Renderer
 from commonplace.kernel.errors import InvalidInput, NotFound
-from commonplace.search.model import SearchRequest, SearchResults
 from commonplace.web.pages.frame import Frame
 from commonplace.web.representations import API, Page, PageCache
 
-HERE = DocumentAddresses()
-"""On this site, wherever else documents may be read."""
+HERE = DocumentAddresses()  # On this site, wherever else documents may be read
 
 PER_PAGE = 50
 MAX_PAGE = 20_000
 
 
 def list_url(path: str, name: str) -> str:
-    """The page of one type, group, release or tag."""
+    """Return the page of one type, group, release or tag."""
     return f"{path}/{quote(name, safe='')}"
-
-
-class Searcher(Protocol):
-    """The search capability. Raises Unavailable when the index does not answer."""
-
-    def search(self, request: SearchRequest) -> SearchResults: ...
 
 
 class Urls:
@@ -73,17 +66,15 @@ class Services:
     search: Searcher
     renderer: Renderer
     frame: Frame
-    addresses: DocumentAddresses
-    """Where citations lead."""
-    logo: str | None = None
-    """Its path in the repository."""
+    addresses: DocumentAddresses  # Where citations lead
+    logo: str | None = None  # Its path in the repository
     urls: Urls = field(default_factory=Urls)
     pages: PageCache = field(default_factory=PageCache)
 
     def answer(
         self, request: Request, template: str, key: tuple[str, ...], values: Callable[[Edition], Mapping[str, Any]]
     ) -> Response:
-        """The page under this key, made once for each edition."""
+        """Return the page under this key, made once for each edition."""
         return self.kept(request, key, lambda edition: self.page(request, template, **values(edition)))
 
     def kept(self, request: Request, key: tuple[str, ...], build: Callable[[Edition], Page]) -> Response:

@@ -1,4 +1,4 @@
-"""Proposals as pull requests on GitHub (REST API, version 2022-11-28): the adapter of `Proposals`.
+"""Proposals as pull requests on GitHub (REST API, version 2022-11-28).
 
 File and commit are made first, where nobody sees them; then the branch, in one call that fails if it exists; then the
 pull request. So no branch lacks its file, and repeating an interrupted proposal finishes it: a fingerprint of the
@@ -18,11 +18,10 @@ from urllib.parse import quote, urlencode
 from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError
 
-from commonplace.documents.proposals.ports import Proposal, Proposed
-from commonplace.documents.proposals.proposal import BRANCH_PREFIX
+from commonplace.documents.proposals.proposal import BRANCH_PREFIX, Proposal, Proposed
 from commonplace.kernel.errors import Conflict, Unavailable
 from commonplace.repository.github_client import Answer, GitHubClient
-from commonplace.repository.github_credentials import Credentials
+from commonplace.repository.github_credentials import SecretCredentials
 from commonplace.repository.github_secrets import MalformedSecret
 from commonplace.repository.ports import RepositoryRateLimited, RepositoryRefused, RepositoryUnavailable
 
@@ -32,15 +31,11 @@ Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
 
 BUDGET_SECONDS = 18
 """After this no further call is made: with the longest wait for one answer, it stays below what callers wait for."""
-CALL_SECONDS = 8
-"""The longest wait for one answer; for `http_client`."""
-MAX_ANSWER_BYTES = 8 * 1024 * 1024
-"""GitHub truncates a listing at seven megabytes."""
-OPERATOR_SECONDS = 3600
-"""There is no use in coming back before an operator has looked."""
+CALL_SECONDS = 8  # The longest wait for one answer; for `http_client`
+MAX_ANSWER_BYTES = 8 * 1024 * 1024  # GitHub truncates a listing at seven megabytes
+OPERATOR_SECONDS = 3600  # There is no use in coming back before an operator has looked
 
-FACTS = ("File: ", "Address: ")
-"""Lines of a pull request's text of which no two proposals may have the same."""
+FACTS = ("File: ", "Address: ")  # Lines of a pull request's text of which no two proposals may have the same
 
 AGAIN = "Ask again with the same arguments: what is done already is found, and nothing is done twice."
 
@@ -84,8 +79,7 @@ class _Repository(_Answer):
 
 class _Head(_Answer):
     ref: str
-    repo: _Repository | None = None
-    """None when the fork it comes from is gone."""
+    repo: _Repository | None = None  # None when the fork it comes from is gone
 
 
 class Pull(_Answer):
@@ -96,7 +90,7 @@ class Pull(_Answer):
     head: _Head
 
     def is_from(self, repository: str, branch: str) -> bool:
-        """Whether it is of this branch of this repository: forks may have one of the same name."""
+        """Return whether it is of this branch of this repository: forks may have one of the same name."""
         whose = self.head.repo.full_name.casefold() if self.head.repo else None
         return self.head.ref == branch and whose == repository.casefold()
 
@@ -117,7 +111,7 @@ class GitHubProposals:
         client: GitHubClient,
         repository: str,
         branch: str,
-        credentials: Credentials,
+        credentials: SecretCredentials,
         *,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -128,6 +122,12 @@ class GitHubProposals:
         self._monotonic = monotonic
 
     def propose(self, proposal: Proposal) -> Proposed:
+        """Open a pull request with one new file, or find the one that the same branch has, open, merged or closed.
+
+        Nothing is ever written to the branch that is served, nor over a file. The same proposal finishes what a crash
+        has left half done. Raises Conflict when the file exists already or the branch says something else, Unavailable
+        when GitHub does not take it now, or this deployment's credentials do not allow it.
+        """
         github = _Calls(self._client, self._repository, self._credentials, self._monotonic)
         with _explained(self._client):
             return _PullRequest(github, self._repository, self._branch, proposal).done()
@@ -137,7 +137,7 @@ class _Calls:
     """Requests about one repository, as long as the budget lasts."""
 
     def __init__(
-        self, client: GitHubClient, repository: str, credentials: Credentials, monotonic: Callable[[], float]
+        self, client: GitHubClient, repository: str, credentials: SecretCredentials, monotonic: Callable[[], float]
     ) -> None:
         self._client = client
         self._credentials = credentials
@@ -177,22 +177,7 @@ class _PullRequest:
     def done(self) -> Proposed:
         if found := self._pull():
             return self._same(found)
-        self._check_unproposed()
-        if not self._make_branch():
-            self._take_up_branch()
-        return self._open()
-
-    def _pull(self) -> Pull | None:
-        """The pull request of the branch: an open one, else the newest; also when the branch is gone by now."""
-        owner = self._repository.partition("/")[0]
-        query = {"head": f"{owner}:{self._asked.branch}", "state": "all", "per_page": "20"}
-        pulls = _read(Pulls, self._github.get("pulls", **query)).root
-        # GitHub ignores a filter that it does not understand, so the answer is looked at.
-        ours = [pull for pull in pulls if pull.is_from(self._repository, self._asked.branch)]
-        return next((pull for pull in ours if pull.state == "open"), ours[0] if ours else None)
-
-    def _check_unproposed(self) -> None:
-        """Somebody else, or the same caller in other words, may have proposed the same file or the same link."""
+        # Somebody else, or the same caller in other words, may have proposed the same file or the same link.
         facts = {line for line in self._asked.body.splitlines() if line.startswith(FACTS)}
         opened = _read(Pulls, self._github.get("pulls", state="open", base=self._base, per_page="100")).root
         for pull in opened:
@@ -200,6 +185,30 @@ class _PullRequest:
             if ours and facts.intersection((pull.body or "").splitlines()):
                 hint = f"It is {pull.html_url}. Add to it there, or choose another title for something else."
                 raise Conflict("This is proposed already, and waits for its review.", hint=hint)
+        if not self._make_branch():
+            # An earlier call began it: it is right if its commit says the same.
+            head = _read(Ref, self._github.get(f"git/ref/heads/{self._asked.branch}")).object.sha
+            commit = _read(Commit, self._github.get(f"git/commits/{head}"))
+            if self._trailer not in commit.message.splitlines():
+                message = "The branch of this proposal says something else."
+                raise Conflict(message, hint="Choose another key for another proposal.")
+        asked = {"title": self._asked.title, "head": self._asked.branch, "base": self._base}
+        try:
+            answer = self._github.post("pulls", asked | {"body": f"{self._asked.body}\n{self._marker}\n"})
+        except _NotThere:
+            if existing := self._pull():
+                return self._same(existing)
+            raise
+        return self._proposed(_read(Pull, answer), created=True)
+
+    def _pull(self) -> Pull | None:
+        """Return the pull request of the branch: an open one, else the newest; also when the branch is gone by now."""
+        owner = self._repository.partition("/")[0]
+        query = {"head": f"{owner}:{self._asked.branch}", "state": "all", "per_page": "20"}
+        pulls = _read(Pulls, self._github.get("pulls", **query)).root
+        # GitHub ignores a filter that it does not understand, so the answer is looked at.
+        ours = [pull for pull in pulls if pull.is_from(self._repository, self._asked.branch)]
+        return next((pull for pull in ours if pull.state == "open"), ours[0] if ours else None)
 
     def _same(self, pull: Pull) -> Proposed:
         """Reviewers may have changed the file since, so the request's fingerprint counts."""
@@ -209,7 +218,7 @@ class _PullRequest:
         return self._proposed(pull, created=False)
 
     def _make_branch(self) -> bool:
-        """A commit with the file, and the branch that leads to it. False when there is a branch of that name."""
+        """Make a commit with the file, and the branch that leads to it. False when there is a branch of that name."""
         head = _read(Ref, self._github.get(f"git/ref/heads/{self._base}")).object.sha
         tree = _read(Commit, self._github.get(f"git/commits/{head}")).tree.sha
         self._check_free(tree)
@@ -248,24 +257,6 @@ class _PullRequest:
         hint = "Choose another title, or propose a change of that file on GitHub."
         return Conflict(f"A file stands at {self._asked.path} already.", hint=hint)
 
-    def _take_up_branch(self) -> None:
-        """What an earlier call began: right if its commit says the same. Raises Conflict."""
-        head = _read(Ref, self._github.get(f"git/ref/heads/{self._asked.branch}")).object.sha
-        commit = _read(Commit, self._github.get(f"git/commits/{head}"))
-        if self._trailer not in commit.message.splitlines():
-            message = "The branch of this proposal says something else."
-            raise Conflict(message, hint="Choose another key for another proposal.")
-
-    def _open(self) -> Proposed:
-        asked = {"title": self._asked.title, "head": self._asked.branch, "base": self._base}
-        try:
-            answer = self._github.post("pulls", asked | {"body": f"{self._asked.body}\n{self._marker}\n"})
-        except _NotThere:
-            if found := self._pull():
-                return self._same(found)
-            raise
-        return self._proposed(_read(Pull, answer), created=True)
-
     def _proposed(self, pull: Pull, *, created: bool) -> Proposed:
         return Proposed(pull.number, pull.html_url, self._asked.path, self._asked.branch, created)
 
@@ -281,7 +272,7 @@ class _PullRequest:
 
 @contextmanager
 def _explained(client: GitHubClient) -> Iterator[None]:
-    """Every failure as one that a caller can act on; what only an operator can mend is logged."""
+    """Raise every failure as one that a caller can act on; what only an operator can mend is logged."""
     try:
         yield
     except RepositoryRateLimited as limited:
@@ -292,22 +283,18 @@ def _explained(client: GitHubClient) -> Iterator[None]:
         raise Unavailable("GitHub does not answer now.", hint=AGAIN) from None
     except (RepositoryRefused, MalformedSecret, _NotThere, ClientError) as error:
         logger.error("proposals are not allowed", extra={"reason": _reason(error)})
-        raise _not_allowed() from None
+        raise Unavailable(
+            "This deployment is not able to open pull requests at present.",
+            retry_after_seconds=OPERATOR_SECONDS,
+            hint="Its operator can mend that: the credentials for drafts must be valid, and need write access to "
+            "contents and pull requests of the knowledge base's repository.",
+        ) from None
 
 
 def _reason(error: Exception) -> str:
     """Our own words, where there are some: those of others may quote what nobody should read."""
     ours = isinstance(error, RepositoryUnavailable | RepositoryRefused | MalformedSecret)
     return str(error) if ours else type(error).__name__
-
-
-def _not_allowed() -> Unavailable:
-    return Unavailable(
-        "This deployment is not able to open pull requests at present.",
-        retry_after_seconds=OPERATOR_SECONDS,
-        hint="Its operator can mend that: the credentials for drafts must be valid, and need write access to contents "
-        "and pull requests of the knowledge base's repository.",
-    )
 
 
 def _read(kind: type[Told], answer: Answer) -> Told:

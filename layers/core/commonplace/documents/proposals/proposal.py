@@ -19,7 +19,6 @@ from commonplace.documents.content.document import Summary
 from commonplace.documents.content.fields import MAX_URL_LENGTH, coerce, plain_text
 from commonplace.documents.content.ontology import ONTOLOGY, Ontology
 from commonplace.documents.content.paths import Exclusions
-from commonplace.documents.proposals.ports import Proposal
 from commonplace.kernel.errors import InvalidInput, TooLarge
 from commonplace.repository.slugs import slug
 
@@ -33,8 +32,7 @@ _TRACKING = re.compile(
 _HOST = re.compile(r"(?:[\w-]+(?:\.[\w-]+)*\.?|\[[0-9a-f:.]+\])\Z")
 
 LINK = "link"
-FEWEST_KEPT = 3
-"""So many documents of a type in one folder show that it is kept there."""
+FEWEST_KEPT = 3  # So many documents of a type in one folder show that it is kept there
 MAX_TITLE_CHARACTERS = 200
 MAX_DESCRIPTION_CHARACTERS = 2_000
 MAX_CONTENT_BYTES = 200_000
@@ -75,19 +73,39 @@ NEXT_STEPS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A new file to propose."""
+
+    path: str  # In the repository
+    text: str
+    title: str  # Of the pull request, and of its commit
+    body: str  # Of the pull request, as Markdown
+    branch: str  # Named after the key of the request: the same key is the same proposal
+    fingerprint: str
+    """A hash of the request without its date: a repetition has the same, another request has another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A pull request that is there."""
+
+    number: int
+    url: str
+    path: str
+    branch: str
+    created: bool  # False when it was there already: the request is a repetition
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposalContext:
     """The caller, the time, and the caller's key of the request."""
 
-    tool: str
-    """The kind of request: one key may name a request of each."""
-    day: Date
-    """Of today: the document's `date`."""
+    tool: str  # The kind of request: one key may name a request of each
+    day: Date  # Of today: the document's `date`
     organisation: str | None = None
-    subject: str | None = None
-    """Part of the key: nobody's request is ever found by somebody else's key."""
-    key: str | None = None
-    """The caller's name of this request: a repetition is the same proposal."""
+    subject: str | None = None  # Part of the key: nobody's request is ever found by somebody else's key
+    key: str | None = None  # The caller's name of this request: a repetition is the same proposal
     author: str | None = None
     """Shown in the file and in the pull request; None where the deployment names nobody."""
 
@@ -95,7 +113,7 @@ class ProposalContext:
 def link_proposal(
     asking: ProposalContext, *, url: str, title: str, description: str | None = None, folder: str | None = None
 ) -> Proposal:
-    """A page for a web address. Raises InvalidInput."""
+    """Return a page for a web address. Raises InvalidInput."""
     name, about, address = title_of(title), description_of(description), web_address(url)
     return _proposal(asking, LINK, name, about, folder, url=address)
 
@@ -130,7 +148,7 @@ def _proposal(
     content: str = "",
 ) -> Proposal:
     path = f"{folder or folder_of(kind)}/{file_name(title)}"
-    key = key_of(asking.key)
+    key = _line("key", asking.key or "", MAX_KEY_CHARACTERS) or None
     author = author_of(asking.author)
     fingerprint = digest(kind, title, description, url, tags, content)[:32]
     given: dict[str, Value | None] = {
@@ -146,23 +164,23 @@ def _proposal(
     }
     block = frontmatter({name: value for name, value in given.items() if value is not None})
     facts = {"Title": title, "Type": kind, "File": path, "Address": url, "Description": description}
+    what = "link for the library" if kind == LINK else f"draft of type {kind}"
     return Proposal(
         path=path,
         text=f"{block}\n{content}" if content else block,
         title=pull_request_title("Link" if kind == LINK else f"Draft {kind}", title),
-        body=pull_request_body(_introduction(kind), {name: fact for name, fact in facts.items() if fact}, author),
+        body=pull_request_body(
+            f"A {what}, proposed through Commonplace. It is one new file, and it is not published.",
+            {name: fact for name, fact in facts.items() if fact},
+            author,
+        ),
         branch=branch_of(title, asking.organisation, asking.subject, asking.tool, key or fingerprint, key=key),
         fingerprint=fingerprint,
     )
 
 
-def _introduction(kind: str) -> str:
-    what = "link for the library" if kind == LINK else f"draft of type {kind}"
-    return f"A {what}, proposed through Commonplace. It is one new file, and it is not published."
-
-
 def web_address(text: str) -> str:
-    """The address with scheme and host in lower case and no needless port; the rest as it was given.
+    """Return the address with scheme and host in lower case and no needless port; the rest as it was given.
 
     Raises InvalidInput unless it is http or https, has a host, has no user name or password, and is at most 2,048
     characters long. Nothing is looked up or fetched.
@@ -226,13 +244,8 @@ def description_of(text: str | None) -> str | None:
     return _line("description", text or "", MAX_DESCRIPTION_CHARACTERS) or None
 
 
-def key_of(text: str | None) -> str | None:
-    """At most 200 characters. Raises InvalidInput."""
-    return _line("key", text or "", MAX_KEY_CHARACTERS) or None
-
-
 def author_of(text: str | None) -> str | None:
-    """A name of one line, cut at 200 characters."""
+    """Return a name of one line, cut at 200 characters."""
     return plain_text(text or "").encode(errors="ignore").decode()[:MAX_TITLE_CHARACTERS] or None
 
 
@@ -250,7 +263,7 @@ def tags_of(values: Sequence[str]) -> tuple[str, ...]:
 
 
 def content_of(text: str) -> str:
-    """The body, its lines ended by LF alone. Raises InvalidInput or TooLarge.
+    """Return the body, its lines ended by LF alone. Raises InvalidInput or TooLarge.
 
     Frontmatter of its own is refused, not merged: the fields come from the arguments, and only ours decide whether a
     file is published.
@@ -305,7 +318,7 @@ def folder_of(content_type: str, ontology: Ontology = ONTOLOGY) -> str:
 
 
 def kept_in(content_type: str, documents: Iterable[Summary]) -> str | None:
-    """The folder where this repository keeps a type; None where its documents do not show one.
+    """Return the folder where this repository keeps a type; None where its documents do not show one.
 
     It holds three of them at least, more than half of the type, and more of it than of everything else: a project's
     folder that happens to have most studies is not the place for the next one.
@@ -327,20 +340,21 @@ def proposable(ontology: Ontology = ONTOLOGY) -> tuple[str, ...]:
 
 
 def needs_more(content_type: str, ontology: Ontology = ONTOLOGY) -> bool:
-    """Whether the type has a required field besides the title."""
+    """Return whether the type has a required field besides the title."""
     fields = ontology.types[content_type].fields.values()
     return any(field.required and field.name != "title" for field in fields)
 
 
 def file_name(title: str) -> str:
-    """A readable name of at most 120 bytes: `Café Tech & the Future` becomes `café-tech-the-future.md`.
+    """Return a readable name of at most 120 bytes: `Café Tech & the Future` becomes `café-tech-the-future.md`.
 
     Letters, marks and digits of every script stay, in lower case and NFC; everything else is a hyphen. So no name
     leads out of its folder, begins with a dot, or is one that another file system could not hold.
     """
     plain = unicodedata.normalize("NFC", title.translate(_NOTHING).lower())
     words = "".join(char if unicodedata.category(char) in _KEPT else " " for char in plain).split()
-    name = _cut("-".join(filter(None, map(_without_leading_marks, words))), MAX_FILE_NAME_BYTES - len(SUFFIX))
+    joined = "-".join(filter(None, map(_without_leading_marks, words))).encode()
+    name = joined[: MAX_FILE_NAME_BYTES - len(SUFFIX)].decode(errors="ignore").rstrip("-")
     if not name:
         return f"untitled-{digest(title)[:10]}{SUFFIX}"
     if _RESERVED.match(name):
@@ -349,7 +363,7 @@ def file_name(title: str) -> str:
 
 
 def branch_of(title: str, *asked: str | None, key: str | None) -> str:
-    """The branch of a request: `asked` are caller and request, `key` is the caller's own name of the request.
+    """Return the branch of a request: `asked` are caller and request, `key` is the caller's own name of the request.
 
     With a key, the branch depends on key and caller alone, whatever the request; and shows nothing of either.
     """
@@ -358,18 +372,14 @@ def branch_of(title: str, *asked: str | None, key: str | None) -> str:
 
 
 def digest(*parts: object) -> str:
-    """A hash of these parts, in hexadecimal: JSON keeps `("ab", "c")` and `("a", "bc")` apart."""
+    """Return a hash of these parts, in hexadecimal: JSON keeps `("ab", "c")` and `("a", "bc")` apart."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _without_leading_marks(word: str) -> str:
-    """A mark at the beginning would combine with the hyphen or the slash before it."""
+    """Return the word without marks at its beginning: they would combine with the hyphen or slash before it."""
     first = next((index for index, char in enumerate(word) if unicodedata.category(char)[0] != "M"), len(word))
     return word[first:]
-
-
-def _cut(text: str, most_bytes: int) -> str:
-    return text.encode()[:most_bytes].decode(errors="ignore").rstrip("-")
 
 
 def _is_left_out(folder: str) -> bool:
@@ -378,27 +388,30 @@ def _is_left_out(folder: str) -> bool:
 
 def frontmatter(fields: Mapping[str, Value]) -> str:
     """The block with both of its `---` lines. Names are constants of ours; values may hold anything but surrogates."""
-    lines = (f"{name}: {_value(value)}\n" for name, value in fields.items())
+    lines = []
+    for name, value in fields.items():
+        match value:
+            case bool():
+                text = "true" if value else "false"
+            case Date():
+                text = value.isoformat()
+            case str():
+                text = _quoted(value)
+            case _:
+                text = f"[{', '.join(map(_quoted, value))}]"
+        lines.append(f"{name}: {text}\n")
     return f"---\n{''.join(lines)}---\n"
 
 
-def _value(value: Value) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Date):
-        return value.isoformat()
-    if isinstance(value, str):
-        return _quoted(value)
-    return f"[{', '.join(map(_quoted, value))}]"
-
-
 def _quoted(text: str) -> str:
-    """A double-quoted scalar on one line (YAML 1.2, section 5.7)."""
-    return '"' + "".join(_SHORT.get(char) or (char if char.isprintable() else _escaped(char)) for char in text) + '"'
-
-
-def _escaped(char: str) -> str:
-    return f"\\u{ord(char):04X}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08X}"
+    """Return a double-quoted scalar on one line (YAML 1.2, section 5.7)."""
+    written = []
+    for char in text:
+        if char in _SHORT or char.isprintable():
+            written.append(_SHORT.get(char, char))
+        else:
+            written.append(f"\\u{ord(char):04X}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08X}")
+    return f'"{"".join(written)}"'
 
 
 def pull_request_title(kind: str, title: str) -> str:
@@ -412,10 +425,6 @@ def pull_request_body(introduction: str, facts: Mapping[str, str], author: str |
     """Markdown: what this is, the facts as they were given, and what a reviewer does next."""
     told = dict(facts) | ({"Proposed by": author} if author else {})
     text = "\n".join(f"{name}: {value}" for name, value in told.items())
-    return f"{introduction}\n\n{_fenced(text)}\n\n{NEXT_STEPS}\n"
-
-
-def _fenced(text: str) -> str:
-    """A code block that no run of backticks in the text can end."""
+    # No run of backticks in the text can end the block.
     fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(text)), default=0))
-    return f"{fence}text\n{text}\n{fence}"
+    return f"{introduction}\n\n{fence}text\n{text}\n{fence}\n\n{NEXT_STEPS}\n"

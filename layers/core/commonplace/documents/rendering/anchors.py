@@ -22,7 +22,7 @@ class Anchors:
         self._raw: set[str] = set()
 
     def take(self, text: str) -> str:
-        """An id for the heading of this text."""
+        """Return an id for the heading of this text."""
         wanted = name = anchor(text) or "section"
         while name in self._taken:
             self._counts[wanted] = self._counts.get(wanted, 0) + 1
@@ -35,7 +35,7 @@ class Anchors:
         self._raw.update(RAW_ID.findall(html))
 
     def lead(self, href: str) -> str:
-        """The fragment to use for one that an author wrote, `#` included."""
+        """Return the fragment to use for one that an author wrote, `#` included."""
         written = unquote(href[1:])
         if written in self._raw and anchor(written) not in self._taken:
             return f"#{RAW_ID_PREFIX}{written}"
@@ -43,10 +43,25 @@ class Anchors:
 
 
 def slice_of(tokens: list[Token], fragment: str) -> list[Token]:
-    """The section under a heading, or the one block, that a fragment names. Empty when there is none."""
+    """Return the section under a heading, or the one block, that a fragment names. Empty when there is none."""
     inner = fragment.rpartition("#")[2].strip()
     if inner.startswith("^"):
-        return _block(tokens, inner[1:])
+        name = inner[1:]
+        for position, block in enumerate(tokens):
+            last = block.children[-1] if block.children else None
+            if last is None or last.type != "text" or not (found := BLOCK.search(last.content)) or found[1] != name:
+                continue
+            first = position - 1
+            while first > 0 and (tokens[first].hidden or tokens[first].nesting != 1):
+                first -= 1
+            if tokens[first].type == "list_item_open":
+                return [
+                    Token("bullet_list_open", "ul", 1),
+                    *_until_closed(tokens, first),
+                    Token("bullet_list_close", "ul", -1),
+                ]
+            return _until_closed(tokens, first)
+        return []
     wanted = anchor(inner)
     for start, token in enumerate(tokens):
         if token.type == "heading_open" and anchor(plain(tokens[start + 1].children)) == wanted:
@@ -63,24 +78,6 @@ def slice_of(tokens: list[Token], fragment: str) -> list[Token]:
                 len(tokens),
             )
             return tokens[start:end]
-    return []
-
-
-def _block(tokens: list[Token], name: str) -> list[Token]:
-    for position, token in enumerate(tokens):
-        last = token.children[-1] if token.children else None
-        if last is None or last.type != "text" or not (found := BLOCK.search(last.content)) or found[1] != name:
-            continue
-        start = position - 1
-        while start > 0 and (tokens[start].hidden or tokens[start].nesting != 1):
-            start -= 1
-        if tokens[start].type == "list_item_open":
-            return [
-                Token("bullet_list_open", "ul", 1),
-                *_until_closed(tokens, start),
-                Token("bullet_list_close", "ul", -1),
-            ]
-        return _until_closed(tokens, start)
     return []
 
 

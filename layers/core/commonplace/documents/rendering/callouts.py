@@ -31,7 +31,7 @@ KINDS = frozenset(
 
 
 def open_callouts(tokens: list[Token]) -> list[Token]:
-    """The tokens with every callout as an aside with a title, foldable ones as `details`; other quotes stay."""
+    """Return the tokens with every callout as an aside with a title, foldable ones as `details`; other quotes stay."""
     made: list[Token] = []
     closings: list[str | None] = []
     position = 0
@@ -54,7 +54,7 @@ def open_callouts(tokens: list[Token]) -> list[Token]:
 
 
 def _opened(following: list[Token]) -> tuple[list[Token], str] | None:
-    """The tokens that begin a callout and the HTML that ends it. Takes the first line off the paragraph."""
+    """Return the tokens that begin a callout and the HTML that ends it. Takes the first line off the paragraph."""
     if len(following) < 2 or following[0].type != "paragraph_open":
         return None
     children = following[1].children or []

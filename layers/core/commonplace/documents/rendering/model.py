@@ -1,17 +1,6 @@
-"""What a rendering needs to be told, and what it gives."""
+"""The result of a rendering."""
 
 from dataclasses import dataclass
-from typing import Protocol
-
-from commonplace.documents.content.document import Attachment, Summary
-
-
-class Addresses(Protocol):
-    """Where readers find what documents link to: `commonplace.documents.addresses.DocumentAddresses`, for one."""
-
-    def of(self, document: Summary, /) -> str: ...
-    def of_attachment(self, attachment: Attachment, /) -> str: ...
-    def of_tag(self, name: str, /) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +8,7 @@ class Heading:
     """A row of the table of contents. A document's title is the page's level one, so these begin at two."""
 
     level: int
-    id: str
-    """The fragment that leads to it: GitHub's."""
+    id: str  # The fragment that leads to it: GitHub's
     text: str
 
 

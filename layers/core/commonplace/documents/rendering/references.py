@@ -10,11 +10,11 @@ from urllib.parse import unquote, urlsplit
 from markdown_it.common.normalize_url import normalizeLink
 from markdown_it.token import Token
 
+from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import Attachment, Entry
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.fields import tag_of
 from commonplace.documents.content.graph import Graph
-from commonplace.documents.rendering.model import Addresses
 from commonplace.repository.dialect import plain, wiki_parts
 from commonplace.repository.headings import fragment_of, place_in_file
 from commonplace.repository.link import Link
@@ -32,9 +32,8 @@ class Shelf:
 
     catalogue: Catalogue
     graph: Graph
-    addresses: Addresses
-    read: Callable[[Entry], str | None]
-    """The body of another document; None when it has gone meanwhile."""
+    addresses: DocumentAddresses
+    read: Callable[[Entry], str | None]  # The body of another document; None when it has gone meanwhile
 
 
 class References:
@@ -51,7 +50,7 @@ class References:
         return self._made(self._shelf.addresses.of(entry) + fragment_of(fragment))
 
     def embedded(self, token: Token) -> tuple[Entry, Link] | None:
-        """The document that the token embeds, if it embeds one."""
+        """Return the document that the token embeds, if it embeds one."""
         if token.type not in _EMBEDDING or (token.type == "wiki" and not token.content.startswith("!")):
             return None
         link = link_of(token)
@@ -59,7 +58,7 @@ class References:
         return (found, link) if link and isinstance(found, Entry) else None
 
     def lead(self, tokens: list[Token]) -> list[Token]:
-        """The tokens of a paragraph, heading or cell with every reference as plain HTML."""
+        """Return the tokens of a paragraph, heading or cell with every reference as plain HTML."""
         made: list[Token] = []
         closings: list[Token] = []
         for token, after in zip_longest(tokens, tokens[1:]):
@@ -141,7 +140,7 @@ class References:
         return _anchor(url, shown, "attachment" if isinstance(self._target(link), Attachment) else "")
 
     def _name(self, token: Token, link: Link) -> str:
-        """What a wiki link without a text of its own shows: the title where it is written as a path."""
+        """Return what a wiki link without a text of its own shows: the title where it is written as a path."""
         name, *text = wiki_parts(token.content.removeprefix("!")[2:-2])
         if text and text[-1]:
             return text[-1]
@@ -153,7 +152,7 @@ class References:
         return " › ".join(part.strip() for part in name.split("#") if part and not part.startswith("^"))
 
     def _image(self, token: Token, *, linked: bool) -> str:
-        """An image of this knowledge base is shown. Any other is a link: pages load nothing from elsewhere."""
+        """Show an image of this knowledge base. Any other is a link: pages load nothing from elsewhere."""
         parts = (
             wiki_parts(token.content.removeprefix("!")[2:-2])[1:] if token.type == "wiki" else token.content.split("|")
         )
@@ -165,11 +164,17 @@ class References:
             shown = alt or (f"Image on {urlsplit(url).hostname}" if url else "Image")
             return escape(shown) if linked or url is None else _anchor(url, shown, "external-image")
         found, url = self._target(link), self._url(link)
-        shown = alt or _stem(link.target)
+        name = link.target.rstrip("/").rpartition("/")[2]
+        shown = alt or name.rpartition(".")[0] or name
         if found is None or url is None:
             return _broken(shown)
         if isinstance(found, Attachment) and found.media_type.startswith("image/"):
-            sizes = _dimensions(found, size)
+            # The size that the author asked for, else the picture's own: a page that knows both does not jump about.
+            width, height = found.width, found.height
+            if size:
+                asked, tall = int(size[1]), int(size[2]) if size[2] else None
+                width, height = asked, tall or (round(height * asked / width) if width and height else None)
+            sizes = "".join(f' {name}="{value}"' for name, value in (("width", width), ("height", height)) if value)
             return f'<img src="{escape(url)}" alt="{escape(shown)}"{sizes} loading="lazy" decoding="async">'
         if linked:
             return escape(shown)
@@ -177,28 +182,14 @@ class References:
         return _anchor(url, alt or (found.name if isinstance(found, Attachment) else found.title), kind)
 
 
-def _stem(target: str) -> str:
-    name = target.rstrip("/").rpartition("/")[2]
-    return name.rpartition(".")[0] or name
-
-
 def _outside(href: str) -> str | None:
-    """An address on the web, made fit for an attribute; None for schemes that pages do not link to."""
+    """Return an address on the web, made fit for an attribute; None for schemes that pages do not link to."""
     if not _SCHEME.match(href):
         return None
     try:
         return normalizeLink(href)
     except ValueError:
         return None
-
-
-def _dimensions(picture: Attachment, size: re.Match[str] | None) -> str:
-    """The size that the author asked for, else the picture's own; a page that knows both does not jump about."""
-    width, height = picture.width, picture.height
-    if size:
-        asked, tall = int(size[1]), int(size[2]) if size[2] else None
-        width, height = asked, tall or (round(height * asked / width) if width and height else None)
-    return "".join(f' {name}="{value}"' for name, value in (("width", width), ("height", height)) if value)
 
 
 def _anchor(url: str | None, shown: str, kind: str = "") -> str:

@@ -2,9 +2,10 @@
 
 import json
 
+from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import DocumentRef, Entry
 from commonplace.documents.content.library import Library
-from commonplace.documents.rendering.model import Addresses, Rendered
+from commonplace.documents.rendering.model import Rendered
 from commonplace.kernel.byte_cache import ByteCache
 
 CACHE_BYTES = 24_000_000
@@ -17,7 +18,7 @@ class Renderer:
     sanitiser are imported by the first document. Raises Unavailable when the store does not answer.
     """
 
-    def __init__(self, library: Library, addresses: Addresses) -> None:
+    def __init__(self, library: Library, addresses: DocumentAddresses) -> None:
         self._library = library
         self._addresses = addresses
         self._known: ByteCache[tuple[str | None, DocumentRef], Rendered] = ByteCache(
@@ -25,7 +26,7 @@ class Renderer:
         )
 
     def render(self, entry: Entry, content: str) -> Rendered:
-        """The body of a document, without its title: one `h1` is left to the page."""
+        """Return the body of a document, without its title: one `h1` is left to the page."""
         from commonplace.documents.rendering.references import Shelf
         from commonplace.documents.rendering.text import render
 

@@ -1,61 +1,23 @@
 """The last step of every rendering: an explicit list of what HTML may hold. Whatever else an author wrote goes."""
 
 import re
-from collections.abc import Callable, Collection, Mapping
+import tomllib
+from collections.abc import Collection, Mapping
 from html import escape, unescape
+from pathlib import Path
 
 import nh3
 
 from commonplace.documents.rendering.callouts import KINDS
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-TAGS = _words("""
-    a abbr b bdi bdo blockquote br caption cite code col colgroup dd del details dfn div dl dt em figcaption figure
-    h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q rp rt ruby s samp section small span strong sub summary sup
-    table tbody td tfoot th thead tr u ul var wbr
-""")
-CONTENT_GOES_TOO = _words("""
-    applet audio canvas embed frameset iframe math noembed noframes noscript object option plaintext script select style
-    svg template textarea title video xmp
-""")
-ATTRIBUTES = {
-    "*": {"class", "id", "title", "lang", "dir"},
-    "a": {"href", "name", "aria-label"},
-    "col": {"span"},
-    "colgroup": {"span"},
-    "del": {"datetime"},
-    "details": {"open"},
-    "div": {"aria-label"},
-    "img": {"src", "alt", "width", "height"},
-    "ins": {"datetime"},
-    "li": {"value"},
-    "ol": {"start", "reversed", "type"},
-    "section": {"aria-label"},
-    "span": {"aria-label"},
-    "td": {"colspan", "rowspan"},
-    "th": {"colspan", "rowspan", "scope"},
-}
+ALLOWED = tomllib.loads(Path(__file__).with_name("allowed.toml").read_text("utf-8"))
+ATTRIBUTES = {tag: set(names.split()) for tag, names in ALLOWED["attributes"].items()}
 VALUES = {
-    "div": {"role": {"note", "group"}, "tabindex": {"0"}},
-    "span": {"role": {"img"}},
-    "pre": {"tabindex": {"0"}},
-    "img": {"loading": {"lazy"}, "decoding": {"async"}},
+    tag: {name: set(words.split()) for name, words in values.items()} for tag, values in ALLOWED["values"].items()
 }
-SCHEMES = {"http", "https", "mailto", "tel"}
-
-CLASSES = _words("""
-    align-left align-center align-right anchor attachment broken-link callout callout-body callout-title code embed
-    embed-body embed-title external-image footnote-backref footnote-item footnote-ref footnotes footnotes-list
-    footnotes-sep highlight math math-block table tag task task-list-item contains-task-list
-""").union(f"callout-{kind}" for kind in KINDS)
-"""Those of this package. Others would let a document dress as part of the page."""
+CLASSES = frozenset(ALLOWED["classes"].split()).union(f"callout-{kind}" for kind in KINDS)
 _LANGUAGE = re.compile(r"language-[\w+#.-]{1,40}\Z")
-_HIGHLIGHTED = re.compile(r"[a-z][a-z0-9]{0,2}\Z")
-"""Pygments names its classes in one to three letters."""
+_HIGHLIGHTED = re.compile(r"[a-z][a-z0-9]{0,2}\Z")  # Pygments names its classes in one to three letters
 
 RAW_ID_PREFIX = "user-content-"
 """Of ids and names that authors give in HTML of their own: none can take the place of one of the page's."""
@@ -77,39 +39,11 @@ def sanitise(html: str, *, ids: Mapping[str, str], addresses: Collection[str]) -
     Images are of this host alone; relative links that the rendering did not make go. Every link gets a `rel` but those
     that the rendering made and those that lead to no host.
     """
-    clean = nh3.clean(
-        html,
-        tags=set(TAGS),
-        clean_content_tags=set(CONTENT_GOES_TOO),
-        attributes=ATTRIBUTES,
-        attribute_filter=_filter(ids, addresses),
-        tag_attribute_values=VALUES,
-        url_schemes=SCHEMES,
-        url_relative=lambda url: url if url.startswith("#") or url in addresses else None,
-        link_rel=None,
-    )
 
-    def with_rel(found: re.Match[str]) -> str:
-        href = _HREF.search(found[1])
-        if href is None or _NO_HOST.match(href[1]) or unescape(href[1]) in addresses:
-            return found[0]
-        return f'<a{found[1]} rel="noopener nofollow ugc">'
-
-    return _IMAGE.sub(_shown_image, _ANCHOR.sub(with_rel, clean))
-
-
-def _shown_image(found: re.Match[str]) -> str:
-    """The image, or its text where nothing is left to be shown."""
-    if ' src="' in found[1]:
-        return found[0]
-    alt = _ALT.search(found[1])
-    return escape(unescape(alt[1])) if alt else ""
-
-
-def _filter(ids: Mapping[str, str], addresses: Collection[str]) -> Callable[[str, str, str], str | None]:
     def allowed(tag: str, name: str, value: str) -> str | None:
         if name == "class":
-            return " ".join(word for word in value.split() if _is_class(tag, word)) or None
+            more = {"code": _LANGUAGE, "span": _HIGHLIGHTED}.get(tag)
+            return " ".join(word for word in value.split() if word in CLASSES or (more and more.match(word))) or None
         if name in ("id", "name"):
             if name == "id" and ids.get(value) == tag:
                 return value
@@ -122,10 +56,27 @@ def _filter(ids: Mapping[str, str], addresses: Collection[str]) -> Callable[[str
             return value if value.isascii() and value.isdigit() and len(value) <= 4 else None
         return value
 
-    return allowed
+    clean = nh3.clean(
+        html,
+        tags=set(ALLOWED["tags"].split()),
+        clean_content_tags=set(ALLOWED["content_goes_too"].split()),
+        attributes=ATTRIBUTES,
+        attribute_filter=allowed,
+        tag_attribute_values=VALUES,
+        url_schemes=set(ALLOWED["schemes"].split()),
+        url_relative=lambda url: url if url.startswith("#") or url in addresses else None,
+        link_rel=None,
+    )
 
+    def with_rel(found: re.Match[str]) -> str:
+        href = _HREF.search(found[1])
+        if href is None or _NO_HOST.match(href[1]) or unescape(href[1]) in addresses:
+            return found[0]
+        return f'<a{found[1]} rel="noopener nofollow ugc">'
 
-def _is_class(tag: str, word: str) -> bool:
-    if word in CLASSES:
-        return True
-    return bool(tag == "code" and _LANGUAGE.match(word)) or bool(tag == "span" and _HIGHLIGHTED.match(word))
+    def shown_image(found: re.Match[str]) -> str:
+        """Return the image, or its text where nothing is left to be shown."""
+        alt = _ALT.search(found[1])
+        return found[0] if ' src="' in found[1] else escape(unescape(alt[1])) if alt else ""
+
+    return _IMAGE.sub(shown_image, _ANCHOR.sub(with_rel, clean))

@@ -13,7 +13,6 @@ from markdown_it.utils import EnvType
 from commonplace.documents.content.document import DocumentRef, Entry
 from commonplace.documents.rendering.anchors import Anchors, slice_of
 from commonplace.documents.rendering.callouts import open_callouts
-from commonplace.documents.rendering.highlighter import highlighted
 from commonplace.documents.rendering.model import Heading, Rendered
 from commonplace.documents.rendering.references import References, Shelf
 from commonplace.documents.rendering.sanitiser import sanitise
@@ -25,10 +24,8 @@ MAX_CHARACTERS = 400_000
 """Of a body: several times the longest that people write. What follows is not rendered."""
 MAX_EMBED_DEPTH = 3
 MAX_EMBEDS = 30
-MAX_EMBEDDED_CHARACTERS = 200_000
-"""Of one page, so that documents that embed each other stay finite and small."""
-MAX_RAW_CHARACTERS = 50_000
-"""Of HTML in the bodies of one page."""
+MAX_EMBEDDED_CHARACTERS = 200_000  # Of one page, so that documents that embed each other stay finite and small
+MAX_RAW_CHARACTERS = 50_000  # Of HTML in the bodies of one page
 MAX_RAW_DEPTH = 200
 """Of elements in HTML that are open at once: the sanitiser's time grows with the square of how deep it nests."""
 
@@ -52,18 +49,16 @@ class _Page:
     shelf: Shelf
     anchors: Anchors = field(default_factory=Anchors)
     addresses: set[str] = field(default_factory=set)
-    ids: dict[str, str] = field(default_factory=dict)
-    """Each with the tag that has it."""
+    ids: dict[str, str] = field(default_factory=dict)  # Each with the tag that has it
     embeds: int = 0
     embedded: int = 0
     raw: int = 0
     raw_depth: int = 0
-    work: Work = field(default_factory=Work)
-    """What parsing its bodies has cost: one budget for all of them."""
+    work: Work = field(default_factory=Work)  # What parsing its bodies has cost: one budget for all of them
 
 
 def render(shelf: Shelf, entry: Entry, content: str) -> Rendered:
-    """The body as sanitised HTML with its table of contents. Never raises on what an author wrote."""
+    """Return the body as sanitised HTML with its table of contents. Never raises on what an author wrote."""
     page = _Page(shelf)
     text = _Text(page, entry, content[:MAX_CHARACTERS])
     html = sanitise(text.html() or "", ids=page.ids, addresses=page.addresses)
@@ -88,16 +83,28 @@ class _Text:
         self._depth = depth
 
     def html(self, fragment: str | None = None) -> str | None:
-        """All of it, or the section or block that the fragment names; None when there is none."""
+        """Return all of it, or the section or block that the fragment names; None when there is none."""
         if not self._embedded:
-            self._drop_title()
+            # The page shows the document's title already.
+            tokens = self._tokens
+            if len(tokens) > 2 and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
+                written = " ".join(plain(tokens[1].children).split()).casefold()
+                if written == " ".join(self.entry.title.split()).casefold():
+                    del tokens[:3]
         elif fragment is not None:
             self._tokens = slice_of(self._tokens, fragment)
             if not self._tokens:
                 return None
         self._tokens = open_callouts(self._tokens)
         self._tokens = list(self._led())
-        self._settle_fragments()
+        # Links into the same document lead to its headings, however their fragment is written.
+        own = self._references.document_url(self.entry, None) if self._embedded else ""
+        for token in self._tokens:
+            for child in token.children or ():
+                href = child.attrs.get("href")
+                if child.type == "link_open" and isinstance(href, str) and href.startswith("#"):
+                    child.attrs["href"] = address = own + self.page.anchors.lead(href)
+                    self.page.addresses.add(address)
         parser = _parser()
         html: str = parser.renderer.render(self._tokens, parser.options, self._env)
         if "footnotes" in self._env:
@@ -108,16 +115,8 @@ class _Text:
     def _embedded(self) -> bool:
         return len(self.above) > 1
 
-    def _drop_title(self) -> None:
-        """The heading that only repeats the document's title: the page has it already."""
-        tokens = self._tokens
-        if len(tokens) > 2 and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
-            written = " ".join(plain(tokens[1].children).split()).casefold()
-            if written == " ".join(self.entry.title.split()).casefold():
-                del tokens[:3]
-
     def _led(self) -> Iterator[Token]:
-        """The tokens with links, embeds, anchors and heading levels put in place."""
+        """Yield the tokens with links, embeds, anchors and heading levels put in place."""
         position, tokens = 0, self._tokens
         while position < len(tokens):
             token = tokens[position]
@@ -224,20 +223,10 @@ class _Text:
         label = f'<a class="anchor" href="#{escape(name)}" aria-label="Link to this section">#</a>'
         inline.children.append(Token("html_inline", "", 0, content=label))
 
-    def _settle_fragments(self) -> None:
-        """Links into the same document lead to its headings, however their fragment is written."""
-        own = self._references.document_url(self.entry, None) if self._embedded else ""
-        for token in self._tokens:
-            for child in token.children or ():
-                href = child.attrs.get("href")
-                if child.type == "link_open" and isinstance(href, str) and href.startswith("#"):
-                    child.attrs["href"] = address = own + self.page.anchors.lead(href)
-                    self.page.addresses.add(address)
-
 
 @cache
 def _parser() -> Dialect:
-    """The dialect, which also writes: footnotes, code, formulas and tasks in the way of this package."""
+    """Return the dialect, which also writes: footnotes, code, formulas and tasks in the way of this package."""
     parser = Dialect()
     for rule in (
         fence,
@@ -300,3 +289,28 @@ def footnote_anchor(self: RendererProtocol, tokens: list[Token], index: int, *re
     if tokens[index].meta["subId"] > 0:
         name = f"{name}:{tokens[index].meta['subId']}"
     return f' <a href="#fnref{name}" class="footnote-backref" aria-label="Back to the text">↩</a>'
+
+
+MAX_CODE_CHARACTERS = 30_000  # Of a block; lexers can take long for what is written to make them
+
+
+def highlighted(code: str, language: str) -> str:
+    """Escaped HTML. Plain where the language is unknown, or the block is too long."""
+    if not language or len(code) > MAX_CODE_CHARACTERS:
+        return escape(code)
+    from pygments import highlight
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound
+
+    try:
+        lexer = get_lexer_by_name(language, stripnl=False)
+    except ClassNotFound:
+        return escape(code)
+    return str(highlight(code, lexer, _formatter()))
+
+
+@cache
+def _formatter():  # type: ignore[no-untyped-def]
+    from pygments.formatters.html import HtmlFormatter
+
+    return HtmlFormatter(nowrap=True)

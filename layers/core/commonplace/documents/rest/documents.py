@@ -1,7 +1,7 @@
 """Endpoints of documents: lists, one by type and id, one by source path, and the links of one."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
@@ -12,25 +12,16 @@ from starlette.responses import Response
 from commonplace.documents.content.document import Entry, reference
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.filter_values import unknown
-from commonplace.documents.content.graph import AuthoredLink
 from commonplace.documents.content.ontology import ONTOLOGY
-from commonplace.documents.rest import examples, models
-from commonplace.documents.rest.examples import answers
+from commonplace.documents.rest import models
+from commonplace.documents.rest.examples import EXAMPLES, PATH, answers
 from commonplace.documents.rest.parameters import Listing, PathId, PathType, link_header
 from commonplace.documents.rest.services import Services, computed, etag, services
 from commonplace.documents.views import markdown
 from commonplace.kernel.errors import InvalidInput, NotFound
 from commonplace.kernel.objects import StoredObject
 from commonplace.repository.headings import fragment_of, place_in_file
-from commonplace.web.representations import (
-    API,
-    MARKDOWN,
-    PAGE_BYTES,
-    Page,
-    encode,
-    fitting,
-    unchanged,
-)
+from commonplace.web.representations import API, MARKDOWN, PAGE_BYTES, Page, encode, fitting, unchanged
 from commonplace.web.rest.documentation import STRING
 from commonplace.web.rest.models import leading
 
@@ -47,7 +38,7 @@ LINKS_BYTES = PAGE_BYTES // 4
     operation_id="listEntries",
     summary="List documents",
     response_model=models.EntryList,
-    responses=answers(examples.ENTRIES, 422, description="A page of documents."),
+    responses=answers(EXAMPLES["entries"], 422, description="A page of documents."),
 )
 async def list_entries(request: Request, asked: Annotated[Listing, Query()]) -> Response:
     """Documents filtered, sorted and paged; with `include=body` their texts too.
@@ -56,32 +47,34 @@ async def list_entries(request: Request, asked: Annotated[Listing, Query()]) -> 
     """
     using = services(request)
     edition = using.library.edition()
-    page = using.pages.page(edition.etag, ("entries", asked.query()), lambda: _list(using, edition.catalogue, asked))
+
+    def build() -> Page:
+        selection = asked.selection(edition.catalogue)
+        matching = edition.catalogue.select(selection, asked.sort)
+        window = matching[asked.offset : asked.offset + asked.limit]
+        if asked.body:
+            # No more are read than can be shown.
+            window = fitting(window, lambda entry: entry.size)
+        bodies = using.library.documents(window) if asked.body else [None] * len(window)
+
+        def rows() -> Iterator[models.ListedEntry]:
+            for entry, stored in zip(window, bodies, strict=True):
+                fields = vars(entry) | computed(using, entry)
+                fields["content"] = json.loads(stored.body)["content"] if stored else None
+                yield models.ListedEntry.model_construct(**{name: fields[name] for name in asked.members})
+
+        shown = leading(rows())
+        total = len(matching)
+        told = models.EntryList(entries=shown, total=total, limit=asked.limit, offset=asked.offset)
+        if hints := unknown(edition.catalogue, selection.filters):
+            told.hints = hints
+        links = link_header(
+            f"{API}/entries", asked, limit=asked.limit, offset=asked.offset, shown=len(shown), total=total
+        )
+        return Page.of(told.to_json(), headers=links)
+
+    page = using.pages.page(edition.etag, ("entries", asked.query()), build)
     return page.answer(request)
-
-
-def _list(using: Services, catalogue: Catalogue, asked: Listing) -> Page:
-    selection = asked.selection(catalogue)
-    matching = catalogue.select(selection, asked.sort)
-    window = matching[asked.offset : asked.offset + asked.limit]
-    if asked.body:
-        # No more are read than can be shown.
-        window = fitting(window, lambda entry: entry.size)
-    shown = leading(_listed(using, asked, window))
-    total = len(matching)
-    told = models.EntryList(entries=shown, total=total, limit=asked.limit, offset=asked.offset)
-    if hints := unknown(catalogue, selection.filters):
-        told.hints = hints
-    links = link_header(f"{API}/entries", asked, limit=asked.limit, offset=asked.offset, shown=len(shown), total=total)
-    return Page.of(told.to_json(), headers=links)
-
-
-def _listed(using: Services, asked: Listing, window: Sequence[Entry]) -> Iterator[models.ListedEntry]:
-    bodies = using.library.documents(window) if asked.body else [None] * len(window)
-    for entry, stored in zip(window, bodies, strict=True):
-        told = vars(entry) | computed(using, entry)
-        told["content"] = json.loads(stored.body)["content"] if stored else None
-        yield models.ListedEntry.model_construct(**{name: told[name] for name in asked.members})
 
 
 @router.get(
@@ -89,7 +82,7 @@ def _listed(using: Services, asked: Listing, window: Sequence[Entry]) -> Iterato
     operation_id="getEntryByPath",
     summary="Get a document by its place in the repository",
     response_model=models.Entry,
-    responses=answers(examples.DOCUMENT, 404, 413, 422, description="The document that is there."),
+    responses=answers(EXAMPLES["document"], 404, 413, 422, description="The document that is there."),
 )
 async def get_entry_by_path(
     request: Request,
@@ -99,7 +92,7 @@ async def get_entry_by_path(
             max_length=1000,
             description="Source path (`docs/garden/index.md`, with or without `.md`), permalink, or folder: then its "
             "`index.md`, else its `README.md`. Case matters.",
-            examples=[examples.PATH],
+            examples=[PATH],
         ),
     ],
 ) -> Response:
@@ -117,7 +110,7 @@ async def get_entry_by_path(
     summary="Get a document as Markdown",
     response_class=Response,
     responses=answers(
-        examples.MARKDOWN,
+        EXAMPLES["markdown"],
         404,
         413,
         422,
@@ -146,7 +139,7 @@ async def get_entry_markdown(request: Request, content_type: PathType, document_
     summary="Get a document",
     response_model=models.Entry | models.RenderedEntry,
     responses=answers(
-        examples.DOCUMENT, 404, 413, 422, description="The document, as it is stored, and where people read it."
+        EXAMPLES["document"], 404, 413, 422, description="The document, as it is stored, and where people read it."
     ),
 )
 async def get_entry(
@@ -164,10 +157,18 @@ async def get_entry(
     edition = using.library.edition()
     entry, renamed = _resolve(edition.catalogue, content_type, document_id)
     if form == "html":
-        page = using.pages.page(
-            edition.etag, ("html", entry.ref, str(renamed)), lambda: _rendered(using, entry, renamed)
-        )
-        return page.answer(request)
+
+        def build() -> Page:
+            found, stored = _open(using, lambda catalogue: catalogue.manifest.by_ref.get(entry.ref))
+            document = json.loads(stored.body)
+            rendered = using.renderer.render(found, document.pop("content"))
+            headings = [{"level": each.level, "id": each.id, "text": each.text} for each in rendered.headings]
+            body = _outside(computed(using, found)) | document
+            body |= {"html": rendered.html, "headings": headings, "truncated": rendered.truncated}
+            place = {"content-location": f"{models.entry_url(found)}?format=html"} if renamed else {}
+            return Page.of(encode(body), headers=place)
+
+        return using.pages.page(edition.etag, ("html", entry.ref, str(renamed)), build).answer(request)
     return _document(
         request, using, entry, lambda catalogue: resolve(catalogue, content_type, document_id), canonical=not renamed
     )
@@ -179,69 +180,59 @@ async def get_entry(
     summary="Get the links of a document",
     tags=["Connections"],
     response_model=models.EntryLinks,
-    responses=answers(examples.LINKS, 404, 422, description="Its links as written, and the documents at their ends."),
+    responses=answers(
+        EXAMPLES["links"], 404, 422, description="Its links as written, and the documents at their ends."
+    ),
 )
 async def get_entry_links(request: Request, content_type: PathType, document_id: PathId) -> Response:
     """What it links to, what links to it, and which of its links lead to nothing published."""
     using = services(request)
     edition = using.library.edition()
     entry = resolve(edition.catalogue, content_type, document_id)
-    return using.pages.page(edition.etag, ("links", entry.ref), lambda: _links(using, entry)).answer(request)
 
+    def build() -> Page:
+        graph = using.library.graph()
+        catalogue = using.library.edition().catalogue
+        by_ref = catalogue.manifest.by_ref
+        links: list[models.WrittenLink] = []
+        for link in graph.authored.get(entry.path, ()):
+            document = catalogue.manifest.by_path.get(link.path or "")
+            attachment = catalogue.attachment_at(link.path or "")
+            url = None
+            if document:
+                url = using.addresses.of(document) + fragment_of(link.fragment)
+            elif attachment:
+                url = using.addresses.of_attachment(attachment) + place_in_file(link.fragment)
+            links.append(
+                models.WrittenLink(
+                    written=link.written,
+                    kind=link.kind,
+                    text=link.text,
+                    line=link.line,
+                    field=link.field,
+                    ref=document.ref if document else None,
+                    attachment=attachment.name if attachment else None,
+                    url=url,
+                )
+            )
+        out, back = (
+            [models.Pointer.at(using.addresses, found) for node in nodes if (found := by_ref.get(node.ref))]
+            for nodes in (graph.out(entry.ref), graph.back(entry.ref))
+        )
+        broken = [models.BrokenLink.of(link) for link in graph.broken_of(entry.ref)]
+        told = models.EntryLinks(
+            ref=entry.ref,
+            links=leading(links, LINKS_BYTES),
+            out=leading(out, LINKS_BYTES),
+            back=leading(back, LINKS_BYTES),
+            broken=leading(broken, LINKS_BYTES),
+            truncated=False,
+        )
+        pairs = ((told.links, links), (told.out, out), (told.back, back), (told.broken, broken))
+        told.truncated = any(len(shown) < len(found) for shown, found in pairs)
+        return Page.of(told.to_json())
 
-def _rendered(using: Services, entry: Entry, renamed: bool) -> Page:
-    entry, stored = _open(using, lambda catalogue: catalogue.manifest.by_ref.get(entry.ref))
-    document = json.loads(stored.body)
-    rendered = using.renderer.render(entry, document.pop("content"))
-    headings = [{"level": each.level, "id": each.id, "text": each.text} for each in rendered.headings]
-    told = _outside(computed(using, entry)) | document
-    told |= {"html": rendered.html, "headings": headings, "truncated": rendered.truncated}
-    return Page.of(
-        encode(told), headers={"content-location": f"{models.entry_url(entry)}?format=html"} if renamed else {}
-    )
-
-
-def _links(using: Services, entry: Entry) -> Page:
-    graph = using.library.graph()
-    catalogue = using.library.edition().catalogue
-    by_ref = catalogue.manifest.by_ref
-    links = [_written(using, catalogue, link) for link in graph.authored.get(entry.path, ())]
-    out, back = (
-        [models.Pointer.at(using.addresses, found) for node in nodes if (found := by_ref.get(node.ref))]
-        for nodes in (graph.out(entry.ref), graph.back(entry.ref))
-    )
-    broken = [models.BrokenLink.of(link) for link in graph.broken_of(entry.ref)]
-    told = models.EntryLinks(
-        ref=entry.ref,
-        links=leading(links, LINKS_BYTES),
-        out=leading(out, LINKS_BYTES),
-        back=leading(back, LINKS_BYTES),
-        broken=leading(broken, LINKS_BYTES),
-        truncated=False,
-    )
-    pairs = ((told.links, links), (told.out, out), (told.back, back), (told.broken, broken))
-    told.truncated = any(len(shown) < len(found) for shown, found in pairs)
-    return Page.of(told.to_json())
-
-
-def _written(using: Services, catalogue: Catalogue, link: AuthoredLink) -> models.WrittenLink:
-    document = catalogue.manifest.by_path.get(link.path or "")
-    attachment = catalogue.attachment_at(link.path or "")
-    url = None
-    if document:
-        url = using.addresses.of(document) + fragment_of(link.fragment)
-    elif attachment:
-        url = using.addresses.of_attachment(attachment) + place_in_file(link.fragment)
-    return models.WrittenLink(
-        written=link.written,
-        kind=link.kind,
-        text=link.text,
-        line=link.line,
-        field=link.field,
-        ref=document.ref if document else None,
-        attachment=attachment.name if attachment else None,
-        url=url,
-    )
+    return using.pages.page(edition.etag, ("links", entry.ref), build).answer(request)
 
 
 def resolve(catalogue: Catalogue, content_type: str, document_id: str) -> Entry:
@@ -260,7 +251,7 @@ def resolve(catalogue: Catalogue, content_type: str, document_id: str) -> Entry:
 
 
 def _resolve(catalogue: Catalogue, content_type: str, document_id: str) -> tuple[Entry, bool]:
-    """The document, and whether it has another name now than the one in the request."""
+    """Return the document, and whether it has another name now than the one in the request."""
     entry = resolve(catalogue, content_type, document_id)
     return entry, entry.ref != reference(content_type, document_id)
 

@@ -10,7 +10,7 @@ from commonplace.documents.content.document import DocumentRef, Entry, reference
 from commonplace.documents.findings import settle
 from commonplace.documents.rest import models
 from commonplace.documents.views import highlighted
-from commonplace.search.model import Hit, SearchRequest, SearchResults
+from commonplace.search.model import SearchRequest, SearchResults
 from commonplace.web.representations import PAGE_BYTES
 from commonplace.web.rest.models import json_bytes
 
@@ -37,9 +37,16 @@ def answer(
     named. Nothing else is ever left out for its size.
     """
     settled = settle(found, asked, published, limit=limit)
+    results: list[models.SearchHit] = []
+    for hit in settled.hits:
+        facts = {name: getattr(hit, name) for name in FOUND}
+        result = models.SearchHit.model_validate(facts | {"document_url": addresses.of(hit)})
+        if highlight:
+            result.highlight = highlighted(hit.snippet, hit.marks)
+        results.append(result)
     told = models.SearchAnswer(
         query=found.query,
-        results=[_hit(hit, addresses, highlight=highlight) for hit in settled.hits],
+        results=results,
         total=settled.total,
         total_relation=settled.relation,
         next_cursor=next_cursor,
@@ -53,36 +60,22 @@ def answer(
     if found.explanation is not None:
         told.explanation = models.Explanation.model_validate(found.explanation)
     if asked.documents:
-        _add_documents(told, settled.hits, banner_url, max_bytes)
+        # Best first, as long as there is room; those for which there was none are named.
+        for one in told.results:
+            one.document = None
+        # As long as the rest can be: every document left out, and named.
+        refs = [reference(hit.content_type, hit.id) for hit in settled.hits]
+        told.documents_left_out = list(refs)
+        room = max_bytes - json_bytes(told)
+        told.documents_left_out = []
+        for one, hit, ref in zip(told.results, settled.hits, refs, strict=True):
+            if hit.document is None:
+                continue
+            computed = {"document_url": one.document_url, "banner_url": banner_url(ref)}
+            document = models.Entry.model_validate(vars(hit.document) | computed)
+            if (more := json_bytes(document) - len(b"null")) > room:
+                told.documents_left_out.append(ref)
+                continue
+            one.document = document
+            room -= more
     return told.to_json()
-
-
-def _add_documents(
-    told: models.SearchAnswer, hits: Sequence[Hit], banner_url: Callable[[DocumentRef], str | None], max_bytes: int
-) -> None:
-    """Best first, as long as there is room; names those for which there was none."""
-    for one in told.results:
-        one.document = None
-    # As long as the rest can be: every document left out, and named.
-    refs = [reference(hit.content_type, hit.id) for hit in hits]
-    told.documents_left_out = list(refs)
-    room = max_bytes - json_bytes(told)
-    told.documents_left_out = []
-    for one, hit, ref in zip(told.results, hits, refs, strict=True):
-        if hit.document is None:
-            continue
-        computed = {"document_url": one.document_url, "banner_url": banner_url(ref)}
-        document = models.Entry.model_validate(vars(hit.document) | computed)
-        if (more := json_bytes(document) - len(b"null")) > room:
-            told.documents_left_out.append(ref)
-            continue
-        one.document = document
-        room -= more
-
-
-def _hit(hit: Hit, addresses: DocumentAddresses, *, highlight: bool) -> models.SearchHit:
-    found = {name: getattr(hit, name) for name in FOUND}
-    told = models.SearchHit.model_validate(found | {"document_url": addresses.of(hit)})
-    if highlight:
-        told.highlight = highlighted(hit.snippet, hit.marks)
-    return told

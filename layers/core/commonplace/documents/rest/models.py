@@ -117,14 +117,10 @@ class RenderedEntry(Answer):
     truncated: bool = Field(description="True when the body is longer than 400,000 characters: the rest is missing.")
 
 
-def _sparse(schema: dict[str, Any]) -> None:
-    schema.pop("required", None)
-
-
 class ListedEntry(EntrySummary):
     """A document of a list: a summary, or what `fields` names of it."""
 
-    model_config = ConfigDict(json_schema_extra=_sparse)
+    model_config = ConfigDict(json_schema_extra=lambda schema: schema.pop("required", None))
 
     content: str | None = Field(
         None, description="With `include=body`: the body exactly as in the file. Null when it has just gone."

@@ -5,8 +5,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from commonplace.documents.content.ontology import ONTOLOGY
-from commonplace.documents.rest import examples, models
-from commonplace.documents.rest.examples import answers
+from commonplace.documents.rest import models
+from commonplace.documents.rest.examples import EXAMPLES, answers
 from commonplace.documents.rest.parameters import CONTENT_TYPES, PathType
 from commonplace.kernel.errors import InvalidInput, NotFound
 from commonplace.web.representations import API, Page, encode
@@ -15,8 +15,7 @@ router = APIRouter(tags=["Vocabulary"])
 
 SCHEMA_JSON = "application/schema+json"
 
-_PAGES: dict[str, Page] = {}
-"""These answers change with the code only."""
+_PAGES: dict[str, Page] = {}  # These answers change with the code only
 
 
 @router.get(
@@ -24,7 +23,7 @@ _PAGES: dict[str, Page] = {}
     operation_id="getOntology",
     summary="Get the ontology",
     response_model=models.Ontology,
-    responses=answers(examples.ONTOLOGY, description="Types with their parents and fields, aliases, folders."),
+    responses=answers(EXAMPLES["ontology"], description="Types with their parents and fields, aliases, folders."),
 )
 async def get_ontology(request: Request) -> Response:
     """The table that types, filters, schemas and the validator are made from."""
@@ -38,7 +37,7 @@ async def get_ontology(request: Request) -> Response:
     operation_id="listSchemas",
     summary="List schemas",
     response_model=models.SchemaList,
-    responses=answers(examples.SCHEMAS, description="One JSON Schema per content type."),
+    responses=answers(EXAMPLES["schemas"], description="One JSON Schema per content type."),
 )
 async def list_schemas(request: Request) -> Response:
     """Where the JSON Schema of each content type is."""
@@ -60,7 +59,7 @@ async def list_schemas(request: Request) -> Response:
     summary="Get a schema",
     response_class=Response,
     responses=answers(
-        examples.SCHEMA,
+        EXAMPLES["schema"],
         404,
         422,
         description="JSON Schema (2020-12) of the frontmatter of this type, for editors and validators.",
@@ -68,10 +67,7 @@ async def list_schemas(request: Request) -> Response:
         schema={"type": "object"},
     ),
 )
-async def get_schema(
-    request: Request,
-    content_type: PathType,
-) -> Response:
+async def get_schema(request: Request, content_type: PathType) -> Response:
     """What the frontmatter of a document of this type may hold."""
     try:
         name, *_ = ONTOLOGY.expand(content_type)

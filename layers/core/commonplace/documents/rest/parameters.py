@@ -1,6 +1,8 @@
-"""Query parameters with their bounds, parsed once."""
+"""Query parameters with their bounds, parsed once, and cursors of lexical searches."""
 
+import math
 import re
+import struct
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Literal, get_args
 from urllib.parse import urlencode
@@ -13,10 +15,11 @@ from commonplace.documents.content.document_index import Catalogue, Selection, S
 from commonplace.documents.content.filter_values import MAX_VALUES, resolved
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.findings import MAX_HITS
-from commonplace.documents.rest.cursors import MAX_CURSOR_CHARACTERS
 from commonplace.documents.rest.models import ListedEntry
-from commonplace.kernel.errors import InvalidInput
+from commonplace.kernel.errors import BadRequest, InvalidInput
 from commonplace.search.filters import Filters
+from commonplace.search.model import Position, RecordId
+from commonplace.web.sealed import opened, sealed
 
 CONTENT_TYPES = list(ONTOLOGY.types)
 
@@ -25,8 +28,8 @@ _WORD = r"[^\s,\u0000-\u001f\u0085\ufeff]"
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:\d{2})?")
 MAX_LINK_CHARACTERS = 2_000
-MAX_PAGE = 100
-"""Results on a page of a search by words alone."""
+MAX_CURSOR_CHARACTERS = 1_000
+MAX_PAGE = 100  # Results on a page of a search by words alone
 
 Extra = Annotated[Literal["documents"], WithJsonSchema({"type": "string", "enum": ["documents"]})]
 Body = Annotated[Literal["body"], WithJsonSchema({"type": "string", "enum": ["body"]})]
@@ -63,13 +66,11 @@ def _known_type(value: str) -> str:
 
 
 def _listed(value: Any) -> Any:
-    """A parameter that is repeated, or has commas between its values."""
+    """Return the values of a parameter that is repeated, or has commas between its values."""
     texts = value if isinstance(value, list) else [value]
-    return [part.strip() for text in texts for part in text.split(",")] if all(map(_is_text, texts)) else value
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
+    if not all(isinstance(text, str) for text in texts):
+        return value
+    return [part.strip() for text in texts for part in text.split(",")]
 
 
 def _filled(value: str) -> str:
@@ -149,15 +150,13 @@ class Narrowing(Parameters):
     tags: Words = Field([], description="Only documents with all of these tags.")
     tags_any: Words = Field([], description="Only documents with any of these tags.")
     path_prefix: Annotated[str | None, Field(max_length=500), AfterValidator(_folder)] = Field(
-        None,
-        description="Only files of the repository in this folder and below it.",
-        examples=["docs/"],
+        None, description="Only files of the repository in this folder and below it.", examples=["docs/"]
     )
     date_from: Day | None = Field(None, description="Only documents of this day or later; undated ones are left out.")
     date_to: Day | None = Field(None, description="Only documents of this day or earlier; undated ones are left out.")
 
     def filters(self, catalogue: Catalogue) -> Filters:
-        """The conditions, with values as documents bear them. Raises InvalidInput for too many."""
+        """Return the conditions, with values as documents bear them. Raises InvalidInput for too many."""
         wanted = Filters(
             content_types=tuple(self.content_type),
             groups=tuple(self.group),
@@ -283,7 +282,7 @@ class Question(Narrowing):
 
     @property
     def question(self) -> str:
-        """What a ranking by words depends on: `q` and the filters, in canonical form."""
+        """Return what a ranking by words depends on: `q` and the filters, in canonical form."""
         return self.query(of={"q", *Narrowing.model_fields})
 
     def check(self, *, listed: bool) -> None:
@@ -333,3 +332,33 @@ def _unfit(field: str, message: str) -> InvalidInput:
     hint = "/api/v1/openapi.json describes every parameter."
     told = {"in": "query", "field": field, "message": message}
     return InvalidInput(f"{field}: {message}", fields=[told], hint=hint)
+
+
+_PURPOSE = b"search-cursor"
+_SCORE = struct.Struct(">d")
+
+
+def cursor(position: Position, question: str) -> str:
+    """Opaque. `question` is everything that the ranking depends on; a cursor of another question is refused."""
+    return sealed(_SCORE.pack(position.score) + position.id.encode(), question, purpose=_PURPOSE)
+
+
+def position(text: str, question: str) -> Position:
+    """Return what `cursor` was made from. Raises BadRequest for a cursor of another question, or of nobody."""
+    try:
+        told = opened(text, question, purpose=_PURPOSE)
+        (score,) = _SCORE.unpack_from(told)
+        record = told[_SCORE.size :].decode()
+    except (ValueError, struct.error):
+        raise _refused() from None
+    if not math.isfinite(score):
+        raise _refused()
+    return Position(score, RecordId(record))
+
+
+def _refused() -> BadRequest:
+    return BadRequest(
+        "This cursor does not belong to this search.",
+        hint="A cursor goes on where a page of the very same q and filters ended. Leave it out to begin anew.",
+        field="cursor",
+    )

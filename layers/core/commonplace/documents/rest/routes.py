@@ -8,7 +8,7 @@ from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.composition import deferred_search
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.library import Library
-from commonplace.documents.rest import attachments, documents, facets, feed, llms, ontology, search, status
+from commonplace.documents.rest import connections, documents, machines, ontology, search, status
 from commonplace.documents.rest.services import Explanations, Services
 from commonplace.web.rest.declaration import RestContext, Routes
 
@@ -37,15 +37,8 @@ the repository shows here within seconds. No document can be written here, and n
 def document_routes(services: Services) -> Routes:
     return Routes(
         services=services,
-        routers=(
-            documents.router,
-            search.router,
-            facets.router,
-            attachments.router,
-            ontology.router,
-            status.router,
-        ),
-        root_routers=(status.health_router, llms.router, feed.router),
+        routers=(documents.router, search.router, connections.router, ontology.router, status.router),
+        root_routers=(status.health_router, machines.router),
         tags=TAGS,
         description=DESCRIPTION,
         searches=frozenset({"/search"}),
@@ -56,7 +49,7 @@ def document_routes(services: Services) -> Routes:
 
 
 def parameter_examples(catalogue: Catalogue) -> Mapping[str, str]:
-    """Values of parameters that lead to something: of the document that has the most, and of one attachment."""
+    """Return values of parameters that lead to something: of the document that has the most, and of one attachment."""
     found: dict[str, str | None] = {}
     if documents := catalogue.entries:
         entry = max(documents, key=lambda one: (bool(one.tags), bool(one.group), bool(one.release), bool(one.status)))

@@ -8,12 +8,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from commonplace.documents import findings
-from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.filter_values import unknown
 from commonplace.documents.content.intents import Listing
-from commonplace.documents.rest import cursors, examples, hits, models
-from commonplace.documents.rest.examples import answers
-from commonplace.documents.rest.parameters import Question, next_link
+from commonplace.documents.rest import hits, models
+from commonplace.documents.rest.examples import EXAMPLES, answers
+from commonplace.documents.rest.parameters import Question, cursor, next_link, position
 from commonplace.documents.rest.services import Explanations, computed, services
 from commonplace.kernel.errors import CommonplaceError, Forbidden, Unauthorized
 from commonplace.kernel.operator_key import is_operators_key
@@ -35,7 +34,7 @@ BRIEFLY = {"cache-control": "public, max-age=30"}
     summary="Search documents",
     response_model=models.SearchAnswer,
     responses=answers(
-        examples.SEARCH,
+        EXAMPLES["search"],
         *(400, 401, 403, 422),
         description="The best documents, each with the passage that matched.",
         conditional=False,
@@ -59,15 +58,28 @@ async def search(request: Request, asked: Annotated[Question, Query()]) -> Respo
 def _search(request: Request, asked: Question) -> Response:
     using = services(request)
     catalogue = using.library.edition().catalogue
-    wanted = _request(asked, catalogue)
+    # No spares where a page ends as the next begins, nor where it is explained which results are shown.
+    exactly = asked.mode == "lexical" or asked.explain
+    limit = asked.limit if exactly else findings.with_spares(asked.limit)
+    wanted = SearchRequest(
+        asked.q,
+        asked.filters(catalogue),
+        limit,
+        mode=asked.mode,
+        rerank=asked.rerank,
+        collapse=asked.collapse,
+        documents=asked.documents,
+        explain=asked.explain,
+        expect=RecordId(asked.expect) if asked.expect is not None else None,
+    )
     intent = findings.intent(catalogue, wanted)
     asked.check(listed=isinstance(intent, Listing))
     if asked.cursor is not None:
-        wanted = replace(wanted, after=cursors.position(asked.cursor, asked.question))
+        wanted = replace(wanted, after=position(asked.cursor, asked.question))
     start = max(0, int(wanted.after.score)) if wanted.after else 0
     page = slice(start, start + asked.limit)
     results = findings.find(using.search.search, using.library, wanted, intent, page)
-    onward = cursors.cursor(results.after, asked.question) if results.after else None
+    onward = cursor(results.after, asked.question) if results.after else None
     published = findings.published(using.library, results)
     body = hits.answer(
         results,
@@ -84,23 +96,6 @@ def _search(request: Request, asked: Question) -> Response:
     return Response(body, media_type=JSON, headers=headers)
 
 
-def _request(asked: Question, catalogue: Catalogue) -> SearchRequest:
-    # No spares where a page ends as the next begins, nor where it is explained which results are shown.
-    exactly = asked.mode == "lexical" or asked.explain
-    limit = asked.limit if exactly else findings.with_spares(asked.limit)
-    return SearchRequest(
-        asked.q,
-        asked.filters(catalogue),
-        limit,
-        mode=asked.mode,
-        rerank=asked.rerank,
-        collapse=asked.collapse,
-        documents=asked.documents,
-        explain=asked.explain,
-        expect=RecordId(asked.expect) if asked.expect is not None else None,
-    )
-
-
 def _check_operator(request: Request, explanations: Explanations) -> None:
     """Raises Unauthorized or Forbidden unless this caller may have a search explained: an explanation names what is in
     the index, and costs several queries. Where no key is configured, nobody has one."""
@@ -111,15 +106,11 @@ def _check_operator(request: Request, explanations: Explanations) -> None:
             "Explanations are not open to anybody here.",
             hint="Operators make a key and deploy its hash as operatorKeyHash.",
         )
-    key = _bearer(request)
+    scheme, _, given = request.headers.get("authorization", "").partition(" ")
+    key = given.strip() or None if scheme.casefold() == "bearer" else None
     if key is None:
         hint = "Send the operators' key as `Authorization: Bearer KEY`."
         raise Unauthorized("Explanations are for operators.", hint=hint)
     if not is_operators_key(key, explanations.operator_key_hash):
         hint = "A key that was lost is replaced: make a new one and deploy its hash as operatorKeyHash."
         raise Unauthorized("This is not the operators' key.", hint=hint)
-
-
-def _bearer(request: Request) -> str | None:
-    scheme, _, key = request.headers.get("authorization", "").partition(" ")
-    return key.strip() or None if scheme.casefold() == "bearer" else None

@@ -4,32 +4,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
-from typing import Protocol
 
 from starlette.requests import Request
 
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import Summary
 from commonplace.documents.content.library import Library
+from commonplace.documents.findings import Searcher
 from commonplace.documents.rendering.renderer import Renderer
-from commonplace.search.model import SearchRequest, SearchResults
 from commonplace.web.representations import PageCache
 from commonplace.web.rest.declaration import Site, part
 from commonplace.web.settings import Audience
-
-
-class Searcher(Protocol):
-    """The search capability. Both raise Unavailable when the index does not answer."""
-
-    def search(self, request: SearchRequest) -> SearchResults: ...
-
-    def check(self) -> None:
-        """Does nothing if a search could be answered."""
-        ...
-
-
-def utc_now() -> datetime:
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +32,7 @@ class Services:
     search: Searcher
     site: Site
     addresses: DocumentAddresses
-    clock: Callable[[], datetime] = utc_now
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     explanations: Explanations = Explanations()
     pages: PageCache = field(default_factory=PageCache)
     renderer: Renderer = field(init=False)
@@ -57,7 +42,7 @@ class Services:
 
 
 def computed(using: Services, document: Summary) -> dict[str, str | None]:
-    """What an answer says of a document that is not stored, by field: addresses of this deployment."""
+    """Return what an answer says of a document that is not stored, by field: addresses of this deployment."""
     banner = using.library.edition().catalogue.banner(document)
     web = document.banner if document.banner and document.banner.startswith(("https://", "http://")) else None
     return {

@@ -1,7 +1,7 @@
 """Endpoints of freshness and health: the manifest, the last run, and whether the parts respond."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -10,12 +10,11 @@ from starlette.responses import Response
 
 from commonplace import __version__
 from commonplace.documents.addresses import DocumentAddresses
-from commonplace.documents.content.document import Attachment, Entry
 from commonplace.documents.content.library import Edition
-from commonplace.documents.rest import examples, models
-from commonplace.documents.rest.examples import answers
+from commonplace.documents.rest import models
+from commonplace.documents.rest.examples import EXAMPLES, answers
 from commonplace.documents.rest.parameters import Inventory, link_header
-from commonplace.documents.rest.services import Services, computed, etag, services
+from commonplace.documents.rest.services import computed, etag, services
 from commonplace.documents.views import in_utc
 from commonplace.kernel.errors import NotFound, Unavailable
 from commonplace.web.representations import API, JSON, NO_STORE, PAGE_BYTES, Page
@@ -28,11 +27,11 @@ logger = logging.getLogger(__name__)
 router = APIRouter(tags=["State"])
 health_router = APIRouter(tags=["State"])
 
-_HEALTH = answers(examples.HEALTH, description="The store answers.", conditional=False) | {
+_HEALTH = answers(EXAMPLES["health"], description="The store answers.", conditional=False) | {
     503: {
         "model": models.Health,
         "description": "The store does not answer.",
-        "content": {JSON: example_content(examples.UNHEALTHY)},
+        "content": {JSON: example_content(EXAMPLES["unhealthy"])},
     }
 }
 
@@ -43,54 +42,54 @@ _HEALTH = answers(examples.HEALTH, description="The store answers.", conditional
     summary="Get the manifest",
     tags=["For machines"],
     response_model=models.Manifest,
-    responses=answers(examples.MANIFEST, 422, description="Every document and attachment, with what identifies it."),
+    responses=answers(EXAMPLES["manifest"], 422, description="Every document and attachment, with what identifies it."),
 )
 async def get_manifest(request: Request, asked: Annotated[Inventory, Query()]) -> Response:
     """All that is published at one commit: for static builds and mirrors that fetch only what has changed."""
     using = services(request)
     edition = using.library.edition()
-    page = using.pages.page(edition.etag, ("manifest", asked.query()), lambda: _manifest(using, edition, asked))
+
+    def build() -> Page:
+        manifest = edition.manifest
+        window = manifest.documents[asked.offset : asked.offset + asked.limit]
+
+        def rows() -> Iterator[models.ManifestDocument]:
+            for entry in window:
+                facts = {
+                    "etag": etag(entry.etag, computed(using, entry)),
+                    "updated_at": in_utc(entry.updated_at),
+                    "url": models.entry_url(entry),
+                    "document_url": using.addresses.of(entry),
+                }
+                yield models.ManifestDocument.model_validate(vars(entry) | facts | {"ref": entry.ref})
+
+        documents = leading(rows(), PAGE_BYTES * 3 // 4)
+        urls = DocumentAddresses()
+        files = (
+            models.ManifestAttachment.model_validate(vars(one) | {"url": urls.of_attachment(one)})
+            for one in manifest.attachments
+        )
+        attachments = leading(files, PAGE_BYTES // 4)
+        total, shown = len(manifest.documents), len(documents)
+        told = models.Manifest(
+            schema_version=manifest.schema_version,
+            repository=manifest.repository or None,
+            branch=manifest.branch or None,
+            commit_sha=manifest.commit_sha or None,
+            synced_at=in_utc(manifest.synced_at) if edition.etag else None,
+            documents=documents,
+            total=total,
+            attachments=attachments,
+            attachments_total=len(manifest.attachments),
+            limit=asked.limit,
+            offset=asked.offset,
+            truncated=asked.offset + shown < total or len(attachments) < len(manifest.attachments),
+        )
+        links = link_header(f"{API}/manifest", asked, limit=asked.limit, offset=asked.offset, shown=shown, total=total)
+        return Page.of(told.to_json(), headers=links)
+
+    page = using.pages.page(edition.etag, ("manifest", asked.query()), build)
     return page.answer(request)
-
-
-def _manifest(using: Services, edition: Edition, asked: Inventory) -> Page:
-    manifest = edition.manifest
-    window = manifest.documents[asked.offset : asked.offset + asked.limit]
-    documents = leading((_document(using, entry) for entry in window), PAGE_BYTES * 3 // 4)
-    attachments = leading(map(_attachment, manifest.attachments), PAGE_BYTES // 4)
-    total, shown = len(manifest.documents), len(documents)
-    told = models.Manifest(
-        schema_version=manifest.schema_version,
-        repository=manifest.repository or None,
-        branch=manifest.branch or None,
-        commit_sha=manifest.commit_sha or None,
-        synced_at=in_utc(manifest.synced_at) if edition.etag else None,
-        documents=documents,
-        total=total,
-        attachments=attachments,
-        attachments_total=len(manifest.attachments),
-        limit=asked.limit,
-        offset=asked.offset,
-        truncated=asked.offset + shown < total or len(attachments) < len(manifest.attachments),
-    )
-    links = link_header(f"{API}/manifest", asked, limit=asked.limit, offset=asked.offset, shown=shown, total=total)
-    return Page.of(told.to_json(), headers=links)
-
-
-def _document(using: Services, entry: Entry) -> models.ManifestDocument:
-    told = {
-        "ref": entry.ref,
-        "etag": etag(entry.etag, computed(using, entry)),
-        "updated_at": in_utc(entry.updated_at),
-        "url": models.entry_url(entry),
-        "document_url": using.addresses.of(entry),
-    }
-    return models.ManifestDocument.model_validate(vars(entry) | told)
-
-
-def _attachment(attachment: Attachment) -> models.ManifestAttachment:
-    url = DocumentAddresses().of_attachment(attachment)
-    return models.ManifestAttachment.model_validate(vars(attachment) | {"url": url})
 
 
 @router.get(
@@ -98,7 +97,7 @@ def _attachment(attachment: Attachment) -> models.ManifestAttachment:
     operation_id="getSync",
     summary="Get the last sync",
     response_model=models.SyncSummary,
-    responses=answers(examples.SYNC, 404, description="What the last run did.", conditional=False),
+    responses=answers(EXAMPLES["sync"], 404, description="What the last run did.", conditional=False),
 )
 async def get_sync(request: Request) -> Response:
     """The last run from the repository: commit, times, counts, and what could be mended in published documents."""
@@ -112,11 +111,7 @@ _HEALTH.pop(429)
 
 
 @health_router.get(
-    "/health",
-    operation_id="getHealth",
-    summary="Check health",
-    response_model=models.Health,
-    responses=_HEALTH,
+    "/health", operation_id="getHealth", summary="Check health", response_model=models.Health, responses=_HEALTH
 )
 async def get_health(request: Request) -> Response:
     """Whether store and index answer right now, and which commit is served. Not rate limited.

@@ -18,13 +18,9 @@ in one object by the name of the run."""
 
 REPORTS_PREFIX = f"{OPERATIONS_PREFIX}reports/"
 
+HISTORY_KEY = f"{OPERATIONS_PREFIX}history.json"  # The last runs, newest first
 
-HISTORY_KEY = f"{OPERATIONS_PREFIX}history.json"
-"""The last runs, newest first."""
-
-
-SUMMARY_KEY = f"{METADATA_PREFIX}sync.json"
-"""What the public may know of the last run."""
+SUMMARY_KEY = f"{METADATA_PREFIX}sync.json"  # What the public may know of the last run
 
 
 def staged_key(blob_sha: BlobSha) -> str:
@@ -36,5 +32,5 @@ def bundle_key(run: str) -> str:
 
 
 def report_key(commit_sha: str) -> str:
-    """The full report of the run that published a commit."""
+    """Return the full report of the run that published a commit."""
     return f"{REPORTS_PREFIX}{commit_sha}.json"

@@ -54,7 +54,7 @@ class Ledger(RunLedger):
         self.objects.put(KNOWN_KEY, known.to_json())
 
     def before(self) -> Before:
-        """The last publication: manifest, graph, and what was to mend."""
+        """Return the last publication: manifest, graph, and what was to mend."""
         found = self.objects.get(MANIFEST_KEY)
         manifest = Manifest.model_validate_json(found.body) if found else None
         stored = self.objects.get(manifest.graph_key) if manifest and manifest.graph_key else None
@@ -66,7 +66,7 @@ class Ledger(RunLedger):
         )
 
     def holdings(self) -> Holdings:
-        """What is really there, by listing."""
+        """Return what is really there, by listing."""
 
         def listed(prefix: str) -> dict[str, str]:
             return {item.key: item.etag for item in self.objects.list(prefix)}

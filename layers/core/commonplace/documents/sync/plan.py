@@ -18,8 +18,7 @@ from commonplace.repository.outcomes import InvalidBlob, LostBlob, Outcome, Publ
 from commonplace.repository.ports import TreeFile
 from commonplace.repository.problems import Problem
 
-DOCUMENT_VERSION = "2"
-"""Raise it when the stored document gains or changes a field."""
+DOCUMENT_VERSION = "2"  # Raise it when the stored document gains or changes a field
 
 NEVER_FETCHED = "not fetched in this run"
 
@@ -29,8 +28,7 @@ class ReadPage(Stored):
 
     problems: list[Problem] = Field(default_factory=list)
     tag_lines: dict[str, int] = Field(default_factory=dict)
-    anchors: tuple[str, ...] | None = None
-    """Fragments that lead to a place in it."""
+    anchors: tuple[str, ...] | None = None  # Fragments that lead to a place in it
 
 
 class Known(Stored):
@@ -42,8 +40,7 @@ class Known(Stored):
     verdicts: list[Outcome] = Field(default_factory=list)
     """Unpublished and invalid blobs of the tree, and those that would be published elsewhere, by blob id: never a
     path."""
-    pages: dict[str, ReadPage] = Field(default_factory=dict)
-    """By path of each published document."""
+    pages: dict[str, ReadPage] = Field(default_factory=dict)  # By path of each published document
 
     def judged(self) -> Verdicts:
         """Verdicts that today's parser reached."""
@@ -65,11 +62,11 @@ class Holdings:
         return cls({}, {}, {}, frozenset(), frozenset())
 
     def intact(self, entry: Entry) -> bool:
-        """The document's object is the one the manifest speaks of."""
+        """Return whether the document's object is the one the manifest speaks of."""
         return self.content.get(entry.key) == entry.etag
 
     def has_raw(self, entry: Entry) -> bool:
-        """The file as it was is the one the manifest speaks of."""
+        """Return whether the file as it was is the one the manifest speaks of."""
         return self.raw.get(raw_key(entry.path)) == entry.raw_etag
 
     def agrees_with(self, manifest: Manifest) -> bool:
@@ -133,9 +130,8 @@ class Member:
     entry: Entry | None
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A file that is not published as it stands, for the operators' report."""
+class SkippedFile(Stored):
+    """A file that is not published as it stands. Its path is for operators only."""
 
     path: str
     reason: str
@@ -146,19 +142,14 @@ class Skipped:
 @dataclass(slots=True)
 class Selection:
     members: list[Member] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
+    skipped: list[SkippedFile] = field(default_factory=list)
     pending: int = 0
 
 
 def select(
-    content: Iterable[TreeFile],
-    verdicts: Verdicts,
-    manifest: Manifest | None,
-    holdings: Holdings,
-    *,
-    rewrite: bool,
+    content: Iterable[TreeFile], verdicts: Verdicts, manifest: Manifest | None, holdings: Holdings, *, rewrite: bool
 ) -> Selection:
-    """The next published set.
+    """Return the next published set.
 
     A file that cannot be read keeps its last good version, one that could not be fetched too (and is pending).
     `rewrite` lets no document stay as it is (new pipeline, backfill).
@@ -171,6 +162,10 @@ def select(
         stays = entry and entry.blob_sha == blob_sha and holdings.intact(entry) and holdings.has_raw(entry)
         selection.members.append(Member(path, blob_sha, entry if stays and not rewrite else None))
 
+    def skip(path: str, reason: str, problem: Problem | None, kept: Entry | None = None) -> None:
+        skipped = SkippedFile(path=path, reason=reason, problem=problem, kept_last_good=kept is not None)
+        selection.skipped.append(skipped)
+
     available = set(holdings.staged) | {entry.blob_sha for entry in entries.values() if holdings.has_raw(entry)}
     for file in content:
         last_good = entries.get(file.path)
@@ -179,21 +174,18 @@ def select(
             verdict = PublishedBlob(blob_sha=file.blob_sha)
         match verdict:
             case PublishedBlob() if problem := unstorable(file.path):
-                selection.skipped.append(Skipped(file.path, problem.message, problem))
+                skip(file.path, problem.message, problem)
             case PublishedBlob():
                 keep(file.path, file.blob_sha)
             case UnpublishedBlob(reason=reason, problem=problem):
-                selection.skipped.append(Skipped(file.path, reason, problem))
+                skip(file.path, reason, problem)
             case InvalidBlob(problem=problem):
-                selection.skipped.append(
-                    Skipped(file.path, problem.message, problem, kept_last_good=last_good is not None)
-                )
+                skip(file.path, problem.message, problem, last_good)
                 if last_good:
                     keep(file.path, last_good.blob_sha)
             case LostBlob() | None:
-                reason = verdict.reason if verdict else NEVER_FETCHED
                 selection.pending += 1
-                selection.skipped.append(Skipped(file.path, reason, kept_last_good=last_good is not None))
+                skip(file.path, verdict.reason if verdict else NEVER_FETCHED, None, last_good)
                 if last_good:
                     keep(file.path, last_good.blob_sha)
             case never:

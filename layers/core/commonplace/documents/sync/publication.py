@@ -3,6 +3,7 @@
 Reading and composing are pure; `Publication` writes.
 """
 
+import dataclasses
 import hashlib
 import logging
 import time
@@ -32,7 +33,7 @@ from commonplace.documents.content.normalise import Normalised, normalise
 from commonplace.documents.content.paths import assign_ids, assign_names, is_servable
 from commonplace.documents.content.reader import Published, judge
 from commonplace.documents.sync.keys import STAGED_PREFIX, staged_key
-from commonplace.documents.sync.plan import Holdings, Known, Member, ReadPage, Selection, Skipped
+from commonplace.documents.sync.plan import Holdings, Known, Member, ReadPage, Selection, SkippedFile
 from commonplace.kernel.markdown_budget import OutOfTime, time_limit
 from commonplace.kernel.objects import ObjectStore, PreconditionFailed
 from commonplace.kernel.parallel import Parallel
@@ -49,8 +50,7 @@ _OF_ONE_FILE = (ValueError, TypeError, LookupError, RecursionError)
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif")
 """Of fixed dimensions, which stand in the first bytes of the file."""
 
-FILE_SECONDS = 60
-"""One file may be read for so long: the last resort, for the parser's budget ends earlier."""
+FILE_SECONDS = 60  # One file may be read for so long: the last resort, for the parser's budget ends earlier
 READING_SECONDS = 300
 """All files of a run, in half of the function's time. What is not read by then is pending, and the next run goes on."""
 
@@ -86,7 +86,7 @@ class Wanted:
 def wanted(
     linked: Iterable[str], files: Mapping[str, TreeFile], before: Iterable[Attachment], held: Mapping[str, str]
 ) -> list[Wanted]:
-    """The attachments to serve, by path. `held` is the store's object key -> ETag."""
+    """Return the attachments to serve, by path. `held` is the store's object key -> ETag."""
     paths = sorted(path for path in linked if path in files and is_servable(path, files[path].size))
     names = assign_names(paths)
     owned = {item.path: item for item in before}
@@ -135,15 +135,14 @@ class Source:
     """The origin of documents: repository and commit, with time and generation of the sync."""
 
     repository: str
-    web_url: str | None
-    """Where people see the repository."""
+    web_url: str | None  # Where people see the repository
     commit_sha: str
     synced_at: datetime
     generation: int
 
 
 def read(path: str, blob_sha: BlobSha, raw: bytes) -> Reading | None:
-    """The file as content, or None when its gate is shut (a changed pipeline may judge old bytes anew)."""
+    """Return the file as content, or None when its gate is shut (a changed pipeline may judge old bytes anew)."""
     match judge(raw):
         case Published(file):
             return Reading(path, blob_sha, raw, file, normalise(path, file))
@@ -156,8 +155,7 @@ class Naming:
     """Ids over the whole published set, and what must be read to write it."""
 
     refs: Mapping[str, DocumentRef]
-    unread: tuple[Member, ...]
-    """Members whose document could stay but whose id changed."""
+    unread: tuple[Member, ...]  # Members whose document could stay but whose id changed
 
 
 def name_all(members: Sequence[Member], readings: Mapping[str, Reading]) -> Naming:
@@ -179,30 +177,16 @@ def name_all(members: Sequence[Member], readings: Mapping[str, Reading]) -> Nami
 
 
 def compose(reading: Reading, ref: DocumentRef, source: Source, updated_at: datetime | None) -> Document:
-    """The document as it will be stored."""
-    fields = reading.fields
+    """Return the document as it will be stored."""
+    told_by_file = {one.name: getattr(reading.fields, one.name) for one in dataclasses.fields(reading.fields)}
     return Document(
+        **{name: value for name, value in told_by_file.items() if name in Document.model_fields},
         id=ref.split("/", 1)[1],
-        content_type=fields.content_type,
-        title=fields.title,
-        description=fields.description,
         path=reading.path,
-        group=fields.group,
-        release=fields.release,
-        status=fields.status,
-        tags=list(fields.tags),
-        date=fields.date,
         updated_at=updated_at,
-        author=list(fields.author),
-        aliases=list(fields.aliases),
-        link_type=fields.link_type,
-        banner=fields.banner,
-        url=fields.url,
         source_url=f"{source.web_url}/blob/{source.commit_sha}/{quote(reading.path)}" if source.web_url else None,
         commit_sha=source.commit_sha,
         synced_at=source.synced_at,
-        permalink=fields.permalink,
-        metadata=fields.metadata,
         frontmatter=reading.file.frontmatter,
         content=reading.file.body,
         blob_sha=reading.blob_sha,
@@ -211,7 +195,7 @@ def compose(reading: Reading, ref: DocumentRef, source: Source, updated_at: date
 
 
 def entry_of(document: Document, *, etag: str, raw_etag: str, size: int) -> Entry:
-    """The manifest's row for a document that has been written."""
+    """Return the manifest's row for a document that has been written."""
     shared = {name: getattr(document, name) for name in Entry.model_fields if name in Document.model_fields}
     return Entry(**shared, key=content_key(document.content_type, document.id), etag=etag, raw_etag=raw_etag, size=size)
 
@@ -267,7 +251,7 @@ class Publication:
     graph: Graph = field(default_factory=Graph)
     stored: list[DocumentRef] = field(default_factory=list)
     removed: list[DocumentRef] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
+    skipped: list[SkippedFile] = field(default_factory=list)
     read: dict[str, ReadPage] = field(default_factory=dict)
     """Path of each published document -> what reading its file has shown."""
     links: Mapping[str, Sequence[Link]] = field(default_factory=dict)
@@ -320,16 +304,23 @@ class Publisher:
                     readings[member.path] = reading
                     continue
                 members.pop(member.path)
-                kept = self._as_it_was(member) if reading is not Unread.SHUT else None
+                # The document of a file whose bytes are lost stays, unless it would have to be written anew.
+                earlier = self._earlier(member.path) if reading is not Unread.SHUT and not member.entry else None
+                kept = earlier is not None and self.holdings.intact(earlier)
                 if kept:
-                    members[member.path] = kept
+                    members[member.path] = Member(member.path, member.blob_sha, earlier)
                 publication.pending += reading is not Unread.SHUT
-                publication.skipped.append(Skipped(member.path, reading.value, kept_last_good=kept is not None))
+                skipped = SkippedFile(path=member.path, reason=reading.value, kept_last_good=kept)
+                publication.skipped.append(skipped)
             naming = name_all(list(members.values()), readings)
             if not naming.unread:
                 break
             unread = list(naming.unread)
-        changed = [path for path, reading in readings.items() if self._changed(path, reading.blob_sha)]
+        changed = []
+        for path, read_now in readings.items():
+            earlier = self._earlier(path)
+            if earlier is None or earlier.blob_sha != read_now.blob_sha or earlier.updated_at is None:
+                changed.append(path)
         dates = self.repository.last_changed(self.plan.commit_sha, sorted(changed)) if changed else {}
         return Prepared(publication, members, readings, naming, dates)
 
@@ -347,7 +338,9 @@ class Publisher:
             if before and self.holdings.intact(before) and before.ref == prepared.naming.refs[path]:
                 kept[path] = before
             problem = Problem("not-stored", "the file could not be stored", "the next run tries again")
-            publication.skipped.append(Skipped(path, problem.message, problem, kept_last_good=path in kept))
+            publication.skipped.append(
+                SkippedFile(path=path, reason=problem.message, problem=problem, kept_last_good=path in kept)
+            )
             publication.pending += 1
         fresh = {entry.path: entry for entry in written}
         publication.entries = sorted((kept | fresh).values(), key=lambda entry: entry.path)
@@ -365,9 +358,25 @@ class Publisher:
             else self.before.known.pages.get(path, ReadPage())
             for path in prepared.members
         }
-        publication.links = self._authored(prepared)
+        graph = self.before.graph
+        written_before = graph.authored if graph else {}
+        publication.links = {
+            path: prepared.readings[path].fields.links
+            if path in prepared.readings
+            else [link.link() for link in written_before.get(path, ())]
+            for path in prepared.members
+        }
         publication.graph, linked = build_graph(publication.entries, publication.links, self.plan.others)
-        self._attach(publication, {self.logo: (), **linked} if self.logo else linked)
+        attached_before = self.before.manifest.attachments if self.before.manifest else []
+        items = wanted(
+            {self.logo: (), **linked} if self.logo else linked, self.files, attached_before, self.holdings.attachments
+        )
+        for item, result in zip(items, self.parallel.map(self._store_attachment, items), strict=True):
+            if result:
+                publication.attachments.append(result)
+            else:
+                publication.pending += 1
+                publication.skipped.append(SkippedFile(path=item.path, reason="the attachment could not be fetched"))
         return publication
 
     def switch(self, publication: Publication, pipeline: str, refs: Mapping[str, DocumentRef]) -> None:
@@ -376,24 +385,8 @@ class Publisher:
         graph_key = f"{GRAPH_PREFIX}{hashlib.sha256(graph).hexdigest()[:32]}.json"
         if graph_key not in self.holdings.graphs:
             self.objects.put(graph_key, graph)
-        manifest = self._manifest(publication, pipeline, refs, graph_key)
-        self._put(MANIFEST_KEY, manifest.to_json(), self.before.manifest_etag)
-        self._remove_stale(manifest)
-
-    def _remove_stale(self, manifest: Manifest) -> None:
-        """Deletes every object that the manifest does not own, and the staged bytes."""
-        owned = {entry.key for entry in manifest.documents} | {raw_key(entry.path) for entry in manifest.documents}
-        owned |= {item.key for item in manifest.attachments} | {manifest.graph_key or ""}
-        held = {*self.holdings.content, *self.holdings.raw, *self.holdings.attachments, *self.holdings.graphs}
-        staged = {f"{STAGED_PREFIX}{blob_sha}" for blob_sha in self.holdings.staged}
-        if stale := sorted((held - owned) | staged):
-            self.objects.delete(stale)
-
-    def _manifest(
-        self, publication: Publication, pipeline: str, refs: Mapping[str, DocumentRef], graph_key: str
-    ) -> Manifest:
         blobs = {entry.path: entry.blob_sha for entry in publication.entries}
-        return Manifest(
+        manifest = Manifest(
             pipeline=pipeline,
             repository=self.source.repository,
             branch=self.repository.branch,
@@ -406,6 +399,14 @@ class Publisher:
             graph_key=graph_key,
             pending=publication.pending,
         )
+        self._put(MANIFEST_KEY, manifest.to_json(), self.before.manifest_etag)
+        # Every object that the manifest does not own goes, and so do the staged bytes.
+        owned = {entry.key for entry in manifest.documents} | {raw_key(entry.path) for entry in manifest.documents}
+        owned |= {item.key for item in manifest.attachments} | {manifest.graph_key or ""}
+        held = {*self.holdings.content, *self.holdings.raw, *self.holdings.attachments, *self.holdings.graphs}
+        staged = {f"{STAGED_PREFIX}{blob_sha}" for blob_sha in self.holdings.staged}
+        if stale := sorted((held - owned) | staged):
+            self.objects.delete(stale)
 
     def _read(self, member: Member) -> Reading | Unread:
         raw = self._bytes(member.blob_sha)
@@ -419,13 +420,6 @@ class Publisher:
         except (OutOfTime, *_OF_ONE_FILE) as error:
             logger.warning("a file could not be read", extra={"error": type(error).__name__})
             return Unread.UNREAD
-
-    def _as_it_was(self, member: Member) -> Member | None:
-        """The document of a file whose bytes are lost, unless it would have to be written anew."""
-        earlier = self._earlier(member.path)
-        if member.entry or earlier is None or not self.holdings.intact(earlier):
-            return None
-        return Member(member.path, member.blob_sha, earlier)
 
     def _bytes(self, blob_sha: BlobSha) -> bytes | None:
         """At hand, else from the stage or the raw copy of a file with the same bytes, checked against the id."""
@@ -443,21 +437,19 @@ class Publisher:
     def _earlier(self, path: str) -> Entry | None:
         return self.before.manifest.by_path.get(path) if self.before.manifest else None
 
-    def _changed(self, path: str, blob_sha: BlobSha) -> bool:
-        earlier = self._earlier(path)
-        return earlier is None or earlier.blob_sha != blob_sha or earlier.updated_at is None
-
-    def _updated_at(self, prepared: "Prepared", path: str) -> datetime | None:
-        if path in prepared.dates:
-            return prepared.dates[path]
-        earlier = self._earlier(path)
-        same = earlier and earlier.blob_sha == prepared.readings[path].blob_sha
-        return earlier.updated_at if earlier and same else None
-
     def _store(self, prepared: "Prepared", path: str) -> Entry | None:
         """Return the entry of the document that was written; None for one that cannot be."""
         try:
-            return self._stored(prepared, path)
+            reading = prepared.readings[path]
+            ref = prepared.naming.refs[path]
+            earlier = self._earlier(path)
+            same = earlier and earlier.blob_sha == reading.blob_sha
+            updated_at = prepared.dates.get(path, earlier.updated_at if earlier and same else None)
+            document = compose(reading, ref, self.source, updated_at)
+            key = content_key(document.content_type, document.id)
+            raw_etag = self.objects.put(raw_key(path), reading.raw, media_type="text/markdown; charset=utf-8")
+            etag = self._put(key, document.to_json(), self.holdings.content.get(key))
+            return entry_of(document, etag=etag, raw_etag=raw_etag, size=len(reading.raw))
         except _OF_ONE_FILE as error:
             logger.warning("a file could not be stored", extra={"error": type(error).__name__})
             return None
@@ -465,41 +457,12 @@ class Publisher:
             error.add_note(path)
             raise
 
-    def _stored(self, prepared: "Prepared", path: str) -> Entry:
-        reading = prepared.readings[path]
-        ref = prepared.naming.refs[path]
-        document = compose(reading, ref, self.source, self._updated_at(prepared, path))
-        key = content_key(document.content_type, document.id)
-        raw_etag = self.objects.put(raw_key(path), reading.raw, media_type="text/markdown; charset=utf-8")
-        etag = self._put(key, document.to_json(), self.holdings.content.get(key))
-        return entry_of(document, etag=etag, raw_etag=raw_etag, size=len(reading.raw))
-
     def _put(self, key: str, body: bytes, expected_etag: str | None) -> str:
         """Fenced: an overtaken run stops here instead of undoing a newer one."""
         try:
             return self.objects.put(key, body, if_match=expected_etag, if_absent=expected_etag is None)
         except PreconditionFailed as error:
             raise LeaseHeld("another run is publishing") from error
-
-    def _authored(self, prepared: "Prepared") -> dict[str, Sequence[Link]]:
-        graph = self.before.graph
-        earlier = graph.authored if graph else {}
-        return {
-            path: prepared.readings[path].fields.links
-            if path in prepared.readings
-            else [link.link() for link in earlier.get(path, ())]
-            for path in prepared.members
-        }
-
-    def _attach(self, publication: Publication, linked: Mapping[str, Iterable[str]]) -> None:
-        earlier = self.before.manifest.attachments if self.before.manifest else []
-        items = wanted(linked, self.files, earlier, self.holdings.attachments)
-        for item, result in zip(items, self.parallel.map(self._store_attachment, items), strict=True):
-            if result:
-                publication.attachments.append(result)
-            else:
-                publication.pending += 1
-                publication.skipped.append(Skipped(item.path, "the attachment could not be fetched"))
 
     def _store_attachment(self, item: Wanted) -> Attachment | None:
         if item.before:
@@ -513,17 +476,8 @@ class Publisher:
         kind = LFS_POINTER_TYPE if is_lfs_pointer(body) else media_type(item.path)
         etag = self.objects.put(item.key, body, media_type=kind)
         width, height = dimensions(kind, body)
-        return Attachment(
-            name=item.name,
-            path=item.path,
-            key=item.key,
-            etag=etag,
-            blob_sha=item.blob_sha,
-            media_type=kind,
-            size=len(body),
-            width=width,
-            height=height,
-        )
+        same = {name: getattr(item, name) for name in ("name", "path", "key", "blob_sha")}
+        return Attachment(**same, etag=etag, media_type=kind, size=len(body), width=width, height=height)
 
 
 @dataclass(frozen=True, slots=True)

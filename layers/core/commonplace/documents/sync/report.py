@@ -10,6 +10,7 @@ from pydantic import Field
 from commonplace.documents.content.document import LFS_POINTER_TYPE, DocumentRef, Manifest
 from commonplace.documents.content.findings import OF_LINKS, Finding, Findings, Page, Skip, Tree, find
 from commonplace.documents.content.paths import Exclusions
+from commonplace.documents.sync.plan import SkippedFile
 from commonplace.kernel.stored import Stored
 from commonplace.repository.problems import SEVERITIES, Problem, Tally
 
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
     from commonplace.documents.sync.publication import Publication
     from commonplace.repository.plan import Plan
 
-MAX_NOTES = 200
-"""Notes in the public summary; the full report has them all."""
-
+MAX_NOTES = 200  # Notes in the public summary; the full report has them all
 
 RUNS_KEPT = 20
 
@@ -30,8 +29,7 @@ class Counts(Stored):
     unchanged: int = 0
     removed: int = 0
     attachments: int = 0
-    problems: int = 0
-    """Errors and warnings, broken links among them."""
+    problems: int = 0  # Errors and warnings, broken links among them
     hints: int = 0
     broken_links: int = 0
 
@@ -42,15 +40,6 @@ class Note(Stored):
     ref: DocumentRef
     path: str
     problem: Problem
-
-
-class SkippedFile(Stored):
-    """A file that is not published as it stands. Its path is for operators only."""
-
-    path: str
-    reason: str
-    problem: Problem | None = None
-    kept_last_good: bool = False
 
 
 class Report(Stored):
@@ -68,8 +57,7 @@ class Report(Stored):
     skipped_by_reason: dict[str, int] = Field(default_factory=dict)
     findings: list[Finding] = Field(default_factory=list)
     """What there is to mend in the whole tree, by path and line."""
-    excluded: list[str] = Field(default_factory=list)
-    """Patterns of paths that are left out."""
+    excluded: list[str] = Field(default_factory=list)  # Patterns of paths that are left out
     pending: int = 0
     github_calls: int = 0
 
@@ -97,10 +85,8 @@ class PastRun(Stored):
     finished_at: datetime
     run: str = ""
     commit_sha: str = ""
-    error: str | None = None
-    """Name of the error that ended a failed run."""
-    file: str = ""
-    """The one that a failed run ended at, where one was the cause."""
+    error: str | None = None  # Name of the error that ended a failed run
+    file: str = ""  # The one that a failed run ended at, where one was the cause
     counts: Counts = Field(default_factory=Counts)
     pending: int = 0
 
@@ -123,8 +109,7 @@ class Summary(Stored):
     status: Literal["succeeded", "failed"]
     error: str | None = None
     """Name of the error that ended a failed run; what follows is then of the last good one."""
-    checked_at: datetime | None = None
-    """When a run last looked."""
+    checked_at: datetime | None = None  # When a run last looked
     commit_sha: str | None = None
     generation: int = 0
     started_at: datetime | None = None
@@ -159,7 +144,7 @@ def summarise(report: Report, published: Iterable[tuple[str, DocumentRef]]) -> S
 
 
 def status_line(report: Report) -> str:
-    """The commit status, within GitHub's 140 characters."""
+    """Return the commit status, within GitHub's 140 characters."""
     counts = report.counts
     line = f"{counts.documents} documents: {counts.stored} stored, {counts.removed} removed"
     line += f"; {report.tally}" if counts.problems else ""
@@ -178,7 +163,20 @@ def report_of(
     exclusions: Exclusions,
     misplaced: Sequence[str] = (),
 ) -> Report:
-    found = find(_tree(publication, plan, misplaced), exclusions)
+    # What is served is judged as it stands in the tree: a last good version is not that.
+    skipped = {item.path: Skip(item.reason, item.problem) for item in publication.skipped}
+    unreadable = {path for path, skip in skipped.items() if skip.problem}
+    pages: dict[str, Page] = {}
+    for entry in publication.entries:
+        if entry.path in unreadable:
+            continue
+        read = publication.read[entry.path]
+        links = publication.links.get(entry.path, ())
+        pages[entry.path] = Page(
+            entry.ref, entry.title, entry.aliases, entry.tags, read.problems, links, read.tag_lines, read.anchors
+        )
+    pointers = {item.path for item in publication.attachments if item.media_type == LFS_POINTER_TYPE}
+    found = find(Tree(pages, skipped, misplaced, {file.path: file.size for file in plan.files}, pointers), exclusions)
     tally = found.tally
     return Report(
         run=run,
@@ -198,29 +196,9 @@ def report_of(
         ),
         stored=publication.stored,
         removed=publication.removed,
-        skipped=[
-            SkippedFile(path=item.path, reason=item.reason, problem=item.problem, kept_last_good=item.kept_last_good)
-            for item in publication.skipped
-        ],
+        skipped=publication.skipped,
         skipped_by_reason=dict(Counter(item.reason for item in publication.skipped).most_common()),
         findings=list(found.findings),
         excluded=list(exclusions.patterns),
         pending=publication.pending,
     )
-
-
-def _tree(publication: "Publication", plan: "Plan", misplaced: Sequence[str]) -> Tree:
-    """What is served is judged as it stands in the tree: a last good version is not that."""
-    skipped = {item.path: Skip(item.reason, item.problem) for item in publication.skipped}
-    unreadable = {path for path, skip in skipped.items() if skip.problem}
-    pages: dict[str, Page] = {}
-    for entry in publication.entries:
-        if entry.path in unreadable:
-            continue
-        read = publication.read[entry.path]
-        links = publication.links.get(entry.path, ())
-        pages[entry.path] = Page(
-            entry.ref, entry.title, entry.aliases, entry.tags, read.problems, links, read.tag_lines, read.anchors
-        )
-    pointers = {item.path for item in publication.attachments if item.media_type == LFS_POINTER_TYPE}
-    return Tree(pages, skipped, misplaced, {file.path: file.size for file in plan.files}, pointers)

@@ -17,13 +17,12 @@ from commonplace.documents.sync.publication import Publication, Publisher, Sourc
 from commonplace.documents.sync.report import PastRun, Report, Summary, report_of, status_line, summarise
 from commonplace.kernel.objects import ObjectStore
 from commonplace.kernel.parallel import Parallel
-from commonplace.repository.archive import archived_files
 from commonplace.repository.blobs import BlobSha
 from commonplace.repository.markdown import MAX_FILE_BYTES
-from commonplace.repository.outcomes import LostBlob, Outcome, PublishedBlob, Verdicts
+from commonplace.repository.outcomes import LostBlob, Outcome, PublishedBlob
 from commonplace.repository.plan import ARCHIVE_THRESHOLD, Plan
 from commonplace.repository.ports import Repository, SyncState, TreeFile
-from commonplace.repository.run import Answer, RunSteps
+from commonplace.repository.run import Answer, RunSteps, archived_files
 from commonplace.repository.sources import StepContext
 
 LOOKING_SECONDS = 120
@@ -71,7 +70,9 @@ class Steps(RunSteps):
         )
         head = self._moved(settled, known.commit_sha, known.head_etag)
         if head is None:
-            self._confirm(summary)
+            # The store is at the head: the summary says when that was last found, and takes back a failure.
+            found = {"status": "succeeded", "error": None, "checked_at": self.now()}
+            self.ledger.put_summary((summary or Summary(status="succeeded")).model_copy(update=found))
             return {"action": "done", "commitSha": known.commit_sha}
         tree = self._tree(head.commit_sha)
         content = [file for file in tree if self.exclusions.is_content(file.path)]
@@ -91,11 +92,6 @@ class Steps(RunSteps):
             github_calls=self.repository.calls - asked,
         )
         return self._planned(run, plan, by_archive=len(needed) > ARCHIVE_THRESHOLD)
-
-    def _confirm(self, summary: Summary | None) -> None:
-        """The store is at the head: says when that was last found, and takes back a failure."""
-        found = {"status": "succeeded", "error": None, "checked_at": self.now()}
-        self.ledger.put_summary((summary or Summary(status="succeeded")).model_copy(update=found))
 
     def _publish(self, run: str, plan: Plan, generation: int) -> Answer:
         before = self.ledger.before()
@@ -124,7 +120,22 @@ class Steps(RunSteps):
         misplaced = [
             file for file in self._misplaced(plan.files) if isinstance(verdicts.get(file.blob_sha), PublishedBlob)
         ]
-        self._remember(plan, [*content, *self._misplaced(plan.files)], verdicts, publication, misplaced)
+        # Before the manifest: if the manifest does not follow, the commits differ and nothing is taken for granted.
+        there = {file.blob_sha for file in (*content, *self._misplaced(plan.files))}
+        open_elsewhere = {file.blob_sha for file in misplaced}
+        shut = [
+            verdict
+            for blob_sha, verdict in sorted(verdicts.items())
+            if blob_sha in open_elsewhere or (blob_sha in there and not isinstance(verdict, PublishedBlob | LostBlob))
+        ]
+        known = Known(
+            commit_sha=plan.commit_sha,
+            head_etag=plan.head_etag,
+            parser=PARSER_VERSION,
+            verdicts=shut,
+            pages={path: read for path, read in publication.read.items() if read != ReadPage()},
+        )
+        self.ledger.put_known(known)
         publisher.switch(publication, self.pipeline, prepared.naming.refs)
         report = report_of(
             publication,
@@ -137,8 +148,8 @@ class Steps(RunSteps):
         )
         if publication.stored or publication.removed:
             self._post_status(report.commit_sha, "failure" if report.pending else "success", status_line(report))
-        calls = asked + self.repository.calls
-        return self._conclude(report.model_copy(update={"github_calls": calls}), publication)
+        report = report.model_copy(update={"github_calls": asked + self.repository.calls})
+        return self._conclude(report, publication)
 
     def _conclude(self, report: Report, publication: Publication) -> Answer:
         self.ledger.put_report(report)
@@ -201,30 +212,6 @@ class Steps(RunSteps):
     def _misplaced(self, files: Iterable[TreeFile]) -> list[TreeFile]:
         """Files that are read to tell an editor about them, and for nothing else."""
         return [file for file in files if self.exclusions.is_misplaced(file.path) and file.size <= MAX_FILE_BYTES]
-
-    def _remember(
-        self,
-        plan: Plan,
-        present: Iterable[TreeFile],
-        verdicts: Verdicts,
-        publication: Publication,
-        misplaced: Iterable[TreeFile],
-    ) -> None:
-        """Before the manifest: if the manifest does not follow, the commits differ and nothing is taken for granted."""
-        there, open_elsewhere = {file.blob_sha for file in present}, {file.blob_sha for file in misplaced}
-        shut = [
-            verdict
-            for blob_sha, verdict in sorted(verdicts.items())
-            if blob_sha in open_elsewhere or (blob_sha in there and not isinstance(verdict, PublishedBlob | LostBlob))
-        ]
-        known = Known(
-            commit_sha=plan.commit_sha,
-            head_etag=plan.head_etag,
-            parser=PARSER_VERSION,
-            verdicts=shut,
-            pages={path: read for path, read in publication.read.items() if read != ReadPage()},
-        )
-        self.ledger.put_known(known)
 
 
 def steps(context: StepContext) -> Steps:

@@ -25,7 +25,7 @@ def completer(using: KnowledgeServices, values: Values) -> Complete:
 
 
 def content_types(catalogue: Catalogue, _: Mapping[str, str]) -> Iterable[str]:
-    """Those in use, the most used first; then the others that a document can have."""
+    """Return those in use, the most used first; then the others that a document can have."""
     used = Counter(entry.content_type for entry in catalogue.entries)
     others = (spec.name for spec in ONTOLOGY.types.values() if not spec.abstract)
     return chain((name for name, _ in used.most_common()), others)
@@ -52,22 +52,22 @@ def releases(catalogue: Catalogue, _: Mapping[str, str]) -> Iterable[str]:
 
 
 def tags(catalogue: Catalogue, _: Mapping[str, str]) -> Iterable[str]:
-    """The most used first."""
+    """Return tags, the most used first."""
     return (facet.name for facet in facets.tags(catalogue))
 
 
 def terms(catalogue: Catalogue, _: Mapping[str, str]) -> Iterable[str]:
-    """Titles of the lexicon."""
+    """Return titles of the lexicon."""
     return (term.name for term in lexicon_of(catalogue).defined)
 
 
 def topics(catalogue: Catalogue, given: Mapping[str, str]) -> Iterable[str]:
-    """Titles of the lexicon, then tags."""
+    """Return titles of the lexicon, then tags."""
     return chain(terms(catalogue, given), tags(catalogue, given))
 
 
 def titles(*types: str) -> Values:
-    """Titles of documents of these types, one type after the other."""
+    """Return titles of documents of these types, one type after the other."""
     return lambda catalogue, _: (
         entry.title for wanted in types for entry in catalogue.entries if entry.content_type == wanted
     )

@@ -133,7 +133,7 @@ def _page(using: KnowledgeServices, entry: Entry, text: str, number: int, pages:
 
 
 def _parts(text: str) -> tuple[str, int]:
-    """The id, and the number of the page."""
+    """Return the id, and the number of the page."""
     name, mark, number = text.strip().rpartition(PAGE)
     if mark and number.isascii() and number.isdigit():
         return name, int(number)

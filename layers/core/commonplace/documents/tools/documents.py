@@ -1,7 +1,6 @@
 """The tool `get_document`: a whole document, a page at a time."""
 
 from functools import partial
-from typing import Any
 
 from pydantic import Field
 
@@ -76,7 +75,7 @@ def get_document(using: KnowledgeServices, _: Call, asked: DocumentArguments) ->
 
 
 def read(using: KnowledgeServices, content_type: str | None, name: str) -> tuple[Resolved, str]:
-    """The document that is meant, and its body. Raises NotFound, naming the nearest."""
+    """Return the document that is meant, and its body. Raises NotFound, naming the nearest."""
     resolved = locate(using.catalogue(), using.addresses, content_type, name)
 
     def choose(catalogue: Catalogue) -> Entry | None:
@@ -92,15 +91,7 @@ def read(using: KnowledgeServices, content_type: str | None, name: str) -> tuple
 
 def _answer(using: KnowledgeServices, resolved: Resolved, name: str, excerpt: pagination.Excerpt) -> Answer:
     entry = resolved.entry
-    facts = _facts(using, entry) | {"former_id": name if resolved.former else None}
-    told = {"content": excerpt.piece.text, "characters": excerpt.piece.whole}
-    onward = {"truncated": not excerpt.complete, "next_cursor": excerpt.cursor}
-    data = DocumentPage(**facts | told | onward)
-    return Answer(_text(data, excerpt), data, (link(using, entry.ref, entry.title),))
-
-
-def _facts(using: KnowledgeServices, entry: Entry) -> dict[str, Any]:
-    return {
+    facts = {
         "content_type": entry.content_type,
         "id": entry.id,
         "title": entry.title,
@@ -114,22 +105,21 @@ def _facts(using: KnowledgeServices, entry: Entry) -> dict[str, Any]:
         "document_url": using.addresses.of(entry),
         "source_url": entry.source_url,
         "link": entry.url,
-    }
-
-
-def _text(page: DocumentPage, excerpt: pagination.Excerpt) -> str:
-    """Metadata, whether this is all, and the Markdown."""
-    named = (("group", page.group), ("release", page.release), ("status", page.status))
-    facts = [page.date, *(f"{name} {value}" for name, value in named if value)]
-    facts += [f"tags {', '.join(page.tags)}"] if page.tags else []
-    lines = [f"**{page.title}** (`{page.content_type}/{page.id}`)", "; ".join(fact for fact in facts if fact)]
-    addresses = (("Cite", page.document_url), ("File", page.source_url), ("About", page.link))
-    lines += [page.description or "", *(f"{name}: <{address}>" for name, address in addresses if address)]
-    if page.former_id:
-        lines.append(f"It was asked for as `{page.former_id}`, a name it had earlier.")
+    } | {"former_id": name if resolved.former else None}
+    told = {"content": excerpt.piece.text, "characters": excerpt.piece.whole}
+    onward = {"truncated": not excerpt.complete, "next_cursor": excerpt.cursor}
+    data = DocumentPage(**facts | told | onward)
+    named = (("group", data.group), ("release", data.release), ("status", data.status))
+    said = [data.date, *(f"{name} {value}" for name, value in named if value)]
+    said += [f"tags {', '.join(data.tags)}"] if data.tags else []
+    lines = [f"**{data.title}** (`{data.content_type}/{data.id}`)", "; ".join(fact for fact in said if fact)]
+    addresses = (("Cite", data.document_url), ("File", data.source_url), ("About", data.link))
+    lines += [data.description or "", *(f"{name}: <{address}>" for name, address in addresses if address)]
+    if data.former_id:
+        lines.append(f"It was asked for as `{data.former_id}`, a name it had earlier.")
     if excerpt.cursor:
         lines.append(f"These are {excerpt.place}. More: get_document with cursor `{excerpt.cursor}`.")
     elif excerpt.piece.start:
         lines.append(f"These are {excerpt.place}, the end.")
     head = "\n".join(line for line in lines if line)
-    return f"{head}\n\n---\n\n{excerpt.piece.text}"
+    return Answer(f"{head}\n\n---\n\n{excerpt.piece.text}", data, (link(using, entry.ref, entry.title),))

@@ -13,26 +13,20 @@ from commonplace.search.analysis import terms
 from commonplace.search.query import Query
 from commonplace.web.mcp.budgets import escaped, estimate_tokens, piece
 
-SECTION_CHARACTERS = 800
-"""From which on the next paragraph begins a section of its own."""
+SECTION_CHARACTERS = 800  # From which on the next paragraph begins a section of its own
 
-RELATED = 0.4
-"""Sections that match are those with at least this share of the best score in their document."""
+RELATED = 0.4  # Sections that match are those with at least this share of the best score in their document
 
-LEAST_WANTED = 300
-"""Tokens of a document that is longer: a heading that matches says little by itself."""
+LEAST_WANTED = 300  # Tokens of a document that is longer: a heading that matches says little by itself
 
-LEAST_TOKENS = 60
-"""Least for the beginning of a section to be worth showing."""
+LEAST_TOKENS = 60  # Least for the beginning of a section to be worth showing
 
-GAP_TOKENS = 14
-"""Of the note on what is left out."""
+GAP_TOKENS = 14  # Of the note on what is left out
 
 SHOWN_THERE = 0.7
 """Share of a passage's words from which on a section is the one that the passage was taken from."""
 
-LISTING = 0.3
-"""What a section counts for that is little but links."""
+LISTING = 0.3  # What a section counts for that is little but links
 
 _BLANK_LINES = re.compile(r"\r?\n[ \t]*\r?\n\s*")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
@@ -44,8 +38,7 @@ class Extract:
     """What is given of a body. `complete` when it is all there is, exactly as in its file."""
 
     text: str
-    given: int
-    """Characters of the body that are in it."""
+    given: int  # Characters of the body that are in it
     whole: int
 
     @property
@@ -60,8 +53,7 @@ class _Section:
     tokens: int
     counts: Counter[str]
     listing: bool
-    score: float = 0.0
-    """Among those that a search found, for its query."""
+    score: float = 0.0  # Among those that a search found, for its query
 
 
 _PARTS: ByteCache[str, tuple[_Section, ...]] = ByteCache(2_000_000, lambda parts: parts[-1].end if parts else 0)
@@ -76,10 +68,11 @@ class Extracts:
         self._bodies = bodies
         self._divided = _divided(query, bodies, passages)
         self._whole = [sum(one.tokens for one in parts) for parts in self._divided]
-        self._wanted = [
-            min(need, max(sum(one.tokens for one in _related(parts)), LEAST_WANTED))
-            for need, parts in zip(self._whole, self._divided, strict=True)
-        ]
+        self._wanted: list[int] = []
+        for need, parts in zip(self._whole, self._divided, strict=True):
+            best = max((one.score for one in parts), default=0)
+            related = [one for one in parts if one.score >= RELATED * best] if best else parts[:1]
+            self._wanted.append(min(need, max(sum(one.tokens for one in related), LEAST_WANTED)))
 
     def within(self, room: int) -> list[Extract | None]:
         """Of each body as much as its share of `room` holds, in tokens as JSON; None where that would say nothing.
@@ -98,11 +91,6 @@ class Extracts:
         ]
 
 
-def _related(parts: Sequence[_Section]) -> list[_Section]:
-    best = max((one.score for one in parts), default=0)
-    return [one for one in parts if one.score >= RELATED * best] if best else list(parts[:1])
-
-
 def _extract(body: str, parts: Sequence[_Section], tokens: int, need: int) -> Extract | None:
     if tokens >= need:
         return Extract(body, len(body), len(body))
@@ -117,23 +105,20 @@ def _extract(body: str, parts: Sequence[_Section], tokens: int, need: int) -> Ex
             left = 0
     if not spans:
         return None
-    return Extract("".join(_joined(body, sorted(spans))), sum(end - start for start, end in spans), len(body))
-
-
-def _joined(body: str, spans: Sequence[tuple[int, int]]) -> Iterator[str]:
-    """The stretches in order, with a note wherever something between them is left out."""
-    end = 0
-    for start, following in [*spans, (len(body), len(body))]:
+    # The stretches come in order, with a note wherever something between them is left out.
+    text, end = "", 0
+    for start, following in [*sorted(spans), (len(body), len(body))]:
         if start > end:
             before = "\n\n" if end else ""
             after = "\n\n" if start < len(body) else ""
-            yield f"{before}[… {start - end:,} characters left out …]{after}"
-        yield body[start:following]
+            text += f"{before}[… {start - end:,} characters left out …]{after}"
+        text += body[start:following]
         end = following
+    return Extract(text, sum(end - start for start, end in spans), len(body))
 
 
 def _divided(query: str, bodies: Sequence[str | None], passages: Sequence[str]) -> list[list[_Section]]:
-    """The sections of each body with their scores: rare words of the query count for more than common ones."""
+    """Return the sections of each body with their scores: rare words of the query count for more than common ones."""
     divided = [_parts(body or "") for body in bodies]
     every = [part.counts for parts in divided for part in parts]
     weights = {
@@ -156,16 +141,16 @@ def _score(section: _Section, weights: Mapping[str, float], passage: set[str]) -
 
 
 def _parts(body: str) -> tuple[_Section, ...]:
-    if (known := _PARTS.get(body)) is None:
-        known = tuple(_part(body[start:end], start) for start, end in _spans(body))
-        _PARTS.put(body, known)
-    return known
-
-
-def _part(text: str, start: int) -> _Section:
-    lines = [line for line in text.splitlines() if line.strip()]
-    listing = len(lines) > 2 and sum(1 for line in lines if _LINKED.search(line)) > 0.6 * len(lines)
-    return _Section(start, start + len(text), estimate_tokens(escaped(text)), Counter(terms(text)), listing)
+    if (known := _PARTS.get(body)) is not None:
+        return known
+    parts = []
+    for start, end in _spans(body):
+        text = body[start:end]
+        lines = [line for line in text.splitlines() if line.strip()]
+        listing = len(lines) > 2 and sum(1 for line in lines if _LINKED.search(line)) > 0.6 * len(lines)
+        parts.append(_Section(start, end, estimate_tokens(escaped(text)), Counter(terms(text)), listing))
+    _PARTS.put(body, tuple(parts))
+    return tuple(parts)
 
 
 def _spans(body: str) -> Iterator[tuple[int, int]]:

@@ -5,7 +5,6 @@ from functools import partial
 
 from pydantic import Field
 
-from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content import facets
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.facets import Facet
@@ -14,8 +13,7 @@ from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.web.mcp.budgets import DEFAULT_TOKENS, estimate_tokens, fitting, shortened
 from commonplace.web.mcp.declaration import Answer, Call, NoArguments, Output, Part, Tool
 
-LIST_TOKENS = DEFAULT_TOKENS - 200
-"""Of what is listed."""
+LIST_TOKENS = DEFAULT_TOKENS - 200  # The budget of what is listed
 DESCRIPTION_CHARACTERS = 240
 
 
@@ -47,7 +45,7 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
             description="Groups, with how many documents each has. Use an id as the group of a search.",
             arguments=NoArguments,
             output=Groups,
-            run=partial(_list_groups, using),
+            run=partial(_list, using, "group", Groups, facets.groups),
         ),
         Tool(
             name="list_releases",
@@ -55,60 +53,50 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
             description="Releases, with how many documents each has. Use an id as the release of a search.",
             arguments=NoArguments,
             output=Releases,
-            run=partial(_list_releases, using),
+            run=partial(_list, using, "release", Releases, facets.releases),
         ),
     )
 
 
-def _list_groups(using: KnowledgeServices, _: Call, __: NoArguments) -> Answer:
-    listed, total = _listed(using, facets.groups)
-    none = "There are no groups: no document belongs to one, and none is about one."
-    return Answer(_list_text("group", listed, total) if total else none, Groups(groups=listed, total=total))
-
-
-def _list_releases(using: KnowledgeServices, _: Call, __: NoArguments) -> Answer:
-    listed, total = _listed(using, facets.releases)
-    none = "There are no releases: no document belongs to one, and none is about one."
-    return Answer(_list_text("release", listed, total) if total else none, Releases(releases=listed, total=total))
-
-
-def _listed(using: KnowledgeServices, count: Callable[[Catalogue], Sequence[Facet]]) -> tuple[list[Counted], int]:
-    """All by name; where not all fit, those with most documents."""
-    found = count(using.catalogue())
-    by_name = [_counted(using.addresses, facet) for facet in found]
-    if len(fitting(by_name, _tokens, LIST_TOKENS)) == len(found):
-        return by_name, len(found)
-    by_count = sorted(by_name, key=lambda one: -one.count)
-    return fitting(by_count, _tokens, LIST_TOKENS), len(found)
-
-
-def _counted(addresses: DocumentAddresses, facet: Facet) -> Counted:
-    page = facet.page
-    if page is None:
-        return Counted(id=facet.name, title=facet.name, count=facet.count)
-    return Counted(
-        id=facet.name,
-        title=page.title,
-        description=shortened(page.description, DESCRIPTION_CHARACTERS) if page.description else None,
-        status=page.status,
-        count=facet.count,
-        page=page.ref,
-        document_url=addresses.of(page),
-    )
+def _list(
+    using: KnowledgeServices,
+    what: str,
+    output: type[Output],
+    count: Callable[[Catalogue], Sequence[Facet]],
+    _: Call,
+    __: NoArguments,
+) -> Answer:
+    """Return all by name; where not all fit, those with most documents."""
+    listed: list[Counted] = []
+    for facet in count(using.catalogue()):
+        page = facet.page
+        one = Counted(
+            id=facet.name,
+            title=page.title if page else facet.name,
+            description=shortened(page.description, DESCRIPTION_CHARACTERS) if page and page.description else None,
+            status=page.status if page else None,
+            count=facet.count,
+            page=page.ref if page else None,
+            document_url=using.addresses.of(page) if page else None,
+        )
+        listed.append(one)
+    total = len(listed)
+    if len(fitting(listed, _tokens, LIST_TOKENS)) < total:
+        listed = fitting(sorted(listed, key=lambda one: -one.count), _tokens, LIST_TOKENS)
+    most = f"; the {len(listed)} with most documents" if len(listed) < total else ""
+    text = "\n".join([f"{total} {what}{'' if total == 1 else 's'}{most}:", *map(_line, listed)])
+    if not total:
+        text = f"There are no {what}s: no document belongs to one, and none is about one."
+    return Answer(text, output.model_validate({f"{what}s": listed, "total": total}))
 
 
 def _tokens(one: Counted) -> int:
     return max(map(estimate_tokens, (_line(one), one.model_dump_json(by_alias=True, exclude_none=True)))) + 2
 
 
-def _list_text(what: str, listed: Sequence[Counted], total: int) -> str:
-    most = f"; the {len(listed)} with most documents" if len(listed) < total else ""
-    return "\n".join([f"{total} {what}{'' if total == 1 else 's'}{most}:", *map(_line, listed)])
-
-
 def _line(one: Counted) -> str:
     title = f"{one.title} (id {one.id})" if one.title != one.id else one.id
     status = f", {one.status}" if one.status else ""
-    told = f"- {title}{status}: {document_count(one.count)}."
+    text = f"- {title}{status}: {document_count(one.count)}."
     described = f" {sentence(one.description)}" if one.description else ""
-    return f"{told}{described} Page: {one.page}, {one.document_url}" if one.page else told
+    return f"{text}{described} Page: {one.page}, {one.document_url}" if one.page else text

@@ -1,12 +1,13 @@
 """The tools `define_term` and `search_lexicon`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Literal
 
 from pydantic import Field
 
 from commonplace.documents.content.document import Document, Entry
+from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.filter_values import shown
 from commonplace.documents.content.lexicon import TERM, Lexicon, Likeness, Match, lexicon_of
 from commonplace.documents.tools import pagination
@@ -18,17 +19,13 @@ from commonplace.web.mcp.budgets import DEFAULT_TOKENS, estimate_tokens, fitting
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
 
 MAX_TERM_CHARACTERS = 200
-LIST_TOKENS = 1_500
-"""Of a list's lines."""
-DEFINITION_CHARACTERS = 1_200
-"""Of an entry's own description."""
-DESCRIPTION_CHARACTERS = 240
-"""Of one in a list."""
+LIST_TOKENS = 1_500  # Of a list's lines
+DEFINITION_CHARACTERS = 1_200  # Of an entry's own description
+DESCRIPTION_CHARACTERS = 240  # Of one in a list
 NEAREST = 5
 AMBIGUOUS = 8
 
-MOST_NAMES = 30
-"""Aliases, and related terms, of one entry."""
+MOST_NAMES = 30  # Aliases, and related terms, of one entry
 
 Likened = Literal["exact", "prefix", "word", "substring", "fuzzy"]
 _LIKENED: Mapping[Likeness, Likened] = {
@@ -90,7 +87,7 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
             description="What a term, pattern, practice … is: use it for 'what is X?'. A miss names the nearest.",
             arguments=TermArguments,
             output=Definition,
-            run=partial(_define, using),
+            run=partial(define_term, using),
         ),
         Tool(
             name="search_lexicon",
@@ -98,16 +95,28 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
             description="Terms whose name or description contains a keyword, when a name is not known.",
             arguments=KeywordArguments,
             output=FoundTerms,
-            run=partial(_search, using),
+            run=partial(search_lexicon, using),
         ),
     )
 
 
-def _define(using: KnowledgeServices, _: Call, asked: TermArguments) -> Answer:
-    found = using.library.find(lambda catalogue: _meant(lexicon_of(catalogue), asked.term))
+def define_term(using: KnowledgeServices, _: Call, asked: TermArguments) -> Answer:
+    def meant(catalogue: Catalogue) -> Entry | None:
+        entries = lexicon_of(catalogue).meant(asked.term)
+        if len(entries) > 1:
+            named = ", ".join(f"{entry.title} ({entry.ref})" for entry in entries[:AMBIGUOUS])
+            raise InvalidInput(f'Term "{shown(asked.term)}" has several entries.', hint=f"Ask for one of: {named}.")
+        return entries[0] if entries else None
+
+    found = using.library.find(meant)
     lexicon = lexicon_of(using.catalogue())
     if found is None:
-        raise _missing(lexicon, asked.term)
+        nearest = list(dict.fromkeys(term.name for term in lexicon.nearest_names(asked.term, NEAREST)))
+        told = [f"Nearest terms: {', '.join(nearest)}."] if nearest else []
+        if tags := lexicon.resolve(asked.term) or lexicon.resolve(Query.of(asked.term).subject):
+            told.append(f"`{tags[0].name}` is a tag, used by {document_count(tags[0].documents)}, not defined.")
+        told.append("search_knowledge finds documents that speak of it.")
+        raise NotFound(f'Term "{shown(asked.term)}" not found in lexicon.', hint=" ".join(told), nearest=nearest)
     entry, stored = found
     document, body = Document.model_validate_json(stored.body), pagination.body_of(stored)
     bare = _answer(using, lexicon, entry, document, pagination.nothing(body))
@@ -118,6 +127,13 @@ def _define(using: KnowledgeServices, _: Call, asked: TermArguments) -> Answer:
 def _answer(
     using: KnowledgeServices, lexicon: Lexicon, entry: Entry, document: Document, text: pagination.Excerpt
 ) -> Answer:
+    # A name that means no single entry stays as it was authored.
+    related: dict[str, RelatedTerm] = {}
+    for name in document.metadata.get("relatedTerms", ())[:MOST_NAMES]:
+        terms = lexicon.resolve(name)
+        meant = terms[0].entry if len(terms) == 1 else None
+        title = meant.title if meant else shown(bare(name))
+        related.setdefault(title, RelatedTerm(title=title, id=meant.id if meant else None))
     definition = Definition(
         term=entry.title,
         content_type=entry.content_type,
@@ -127,29 +143,22 @@ def _answer(
         truncated=text.cursor is not None,
         next_cursor=text.cursor,
         aliases=_aliases(entry),
-        related=_related(lexicon, document) or None,
+        related=list(related.values()) or None,
         documents=lexicon.term(entry).documents,
         document_url=using.addresses.of(entry),
     )
-    return Answer(_definition_text(definition, text), definition, (link(using, entry.ref, entry.title),))
-
-
-def _meant(lexicon: Lexicon, text: str) -> Entry | None:
-    """Raises InvalidInput, naming what is meant, when several entries have that name."""
-    found = lexicon.meant(text)
-    if len(found) > 1:
-        named = ", ".join(f"{entry.title} ({entry.ref})" for entry in found[:AMBIGUOUS])
-        raise InvalidInput(f'Term "{shown(text)}" has several entries.', hint=f"Ask for one of: {named}.")
-    return found[0] if found else None
-
-
-def _missing(lexicon: Lexicon, text: str) -> NotFound:
-    nearest = list(dict.fromkeys(term.name for term in lexicon.nearest_names(text, NEAREST)))
-    told = [f"Nearest terms: {', '.join(nearest)}."] if nearest else []
-    if tags := lexicon.resolve(text) or lexicon.resolve(Query.of(text).subject):
-        told.append(f"`{tags[0].name}` is a tag, used by {document_count(tags[0].documents)}, not defined.")
-    told.append("search_knowledge finds documents that speak of it.")
-    return NotFound(f'Term "{shown(text)}" not found in lexicon.', hint=" ".join(told), nearest=nearest)
+    # Where it stands and how much is missing come first: a reader takes a page that looks full for all there is.
+    tagged = f", a tag of {document_count(definition.documents)}" if definition.content_type == TERM else ""
+    lines = [f"# {definition.term}", f"{definition.content_type}/{definition.id}{tagged}"]
+    lines += [f"Also called: {', '.join(definition.aliases)}"] if definition.aliases else []
+    named = [f"{term.title} ({TERM}/{term.id})" if term.id else term.title for term in related.values()]
+    lines += [f"Related terms: {', '.join(named)}"] if named else []
+    lines.append(f"Cite: <{definition.document_url}>")
+    if text.cursor:
+        onward = f'contentType "{definition.content_type}", id "{definition.id}", cursor `{text.cursor}`'
+        lines.append(f"The text is cut, {text.place}; get_document goes on with {onward}.")
+    parts = ("\n".join(lines), definition.definition, definition.text)
+    return Answer("\n\n".join(filter(None, parts)), definition, (link(using, entry.ref, entry.title),))
 
 
 def _aliases(entry: Entry) -> list[str] | None:
@@ -159,36 +168,20 @@ def _aliases(entry: Entry) -> list[str] | None:
     return list(reversed(told.values()))[:MOST_NAMES] or None
 
 
-def _related(lexicon: Lexicon, document: Document) -> list[RelatedTerm]:
-    """As far as it can be known: a name that means no single entry stays as it was authored."""
-    found: dict[str, RelatedTerm] = {}
-    for name in document.metadata.get("relatedTerms", ())[:MOST_NAMES]:
-        terms = lexicon.resolve(name)
-        entry = terms[0].entry if len(terms) == 1 else None
-        title = entry.title if entry else shown(bare(name))
-        found.setdefault(title, RelatedTerm(title=title, id=entry.id if entry else None))
-    return list(found.values())
-
-
-def _definition_text(told: Definition, text: pagination.Excerpt) -> str:
-    """Where it stands and how much is missing come first: a reader takes a page that looks full for all there is."""
-    tagged = f", a tag of {document_count(told.documents)}" if told.content_type == TERM else ""
-    lines = [f"# {told.term}", f"{told.content_type}/{told.id}{tagged}"]
-    lines += [f"Also called: {', '.join(told.aliases)}"] if told.aliases else []
-    related = [f"{term.title} ({TERM}/{term.id})" if term.id else term.title for term in told.related or ()]
-    lines += [f"Related terms: {', '.join(related)}"] if related else []
-    lines.append(f"Cite: <{told.document_url}>")
-    if text.cursor:
-        onward = f'get_document goes on with contentType "{told.content_type}", id "{told.id}", cursor `{text.cursor}`'
-        lines.append(f"The text is cut, {text.place}; {onward}.")
-    return "\n".join(lines) + "".join(f"\n\n{text}" for text in (told.definition, told.text) if text)
-
-
-def _search(using: KnowledgeServices, _: Call, asked: KeywordArguments) -> Answer:
+def search_lexicon(using: KnowledgeServices, _: Call, asked: KeywordArguments) -> Answer:
     lexicon = lexicon_of(using.catalogue())
     every = lexicon.search(asked.keyword)
     found = fitting(map(_found, every[: asked.limit]), lambda one: estimate_tokens(_line(one)), LIST_TOKENS)
-    return Answer(_list_text(lexicon, asked.keyword, found, len(every)), FoundTerms(results=found, total=len(every)))
+    total, keyword = len(every), shown(asked.keyword)
+    if found:
+        most = f", the best {len(found)} here" if len(found) < total else ""
+        head = f'{total} term{"" if total == 1 else "s"} for "{keyword}"{most}. define_term tells more of each.'
+        text = "\n".join([head, *map(_line, found)])
+    else:
+        nearest = ", ".join(term.name for term in lexicon.nearest(asked.keyword, NEAREST))
+        near = f"Nearest terms: {nearest}." if nearest else f"The lexicon has {len(lexicon.defined)} entries."
+        text = f'No term has or resembles "{keyword}". {near} search_knowledge finds documents.'
+    return Answer(text, FoundTerms(results=found, total=total))
 
 
 def _found(match: Match) -> FoundTerm:
@@ -202,17 +195,6 @@ def _found(match: Match) -> FoundTerm:
         documents=match.term.documents,
         match=_LIKENED[match.likeness],
     )
-
-
-def _list_text(lexicon: Lexicon, keyword: str, found: Sequence[FoundTerm], total: int) -> str:
-    asked = shown(keyword)
-    if not found:
-        nearest = ", ".join(term.name for term in lexicon.nearest(keyword, NEAREST))
-        told = f"Nearest terms: {nearest}." if nearest else f"The lexicon has {len(lexicon.defined)} entries."
-        return f'No term has or resembles "{asked}". {told} search_knowledge finds documents.'
-    most = f", the best {len(found)} here" if len(found) < total else ""
-    head = f'{total} term{"" if total == 1 else "s"} for "{asked}"{most}. define_term tells more of each.'
-    return "\n".join([head, *map(_line, found)])
 
 
 def _line(found: FoundTerm) -> str:

@@ -18,11 +18,9 @@ from commonplace.web.mcp.budgets import shortened
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
 
 DESCRIPTION_CHARACTERS = 120
-MAX_BY_TAGS = 5
-"""Documents that are near by their tags alone."""
+MAX_BY_TAGS = 5  # Documents that are near by their tags alone
 
-LINKED = 5
-"""Resources an answer points to."""
+LINKED = 5  # Resources an answer points to
 
 Relation = Literal["out", "back", "both", "near", "tags"]
 
@@ -92,10 +90,33 @@ def get_related(using: KnowledgeServices, call: Call, asked: RelatedArguments) -
         total=len(near),
         truncated=len(shown) < len(near),
         broken_links=len(graph.broken_of(entry.ref)),
-        related=[_related(using, other, said, tags.get(other.ref)) for other, said in shown],
+        related=[
+            RelatedDocument(
+                relation=said,
+                content_type=other.content_type,
+                id=other.id,
+                title=other.title,
+                document_url=using.addresses.of(other),
+                description=shortened(other.description, DESCRIPTION_CHARACTERS) if other.description else None,
+                shared_tags=tags.get(other.ref),
+            )
+            for other, said in shown
+        ],
     )
     links = tuple(link(using, other.ref, other.title) for other, _ in shown[:LINKED])
-    return Answer(_text(data), data, links)
+    lines = [f"**{data.title}** (`{data.content_type}/{data.id}`): {data.total} related documents."]
+    if data.truncated:
+        lines.append(f"The first {len(data.related)} are here; a higher limit shows more.")
+    if data.broken_links:
+        lines.append(f"{data.broken_links} of its links lead nowhere.")
+    for relation, said in SAID.items():
+        if found := [one for one in data.related if one.relation == relation]:
+            lines += ["", f"{said}:"]
+            for one in found:
+                line = f"- {one.title} (`{one.content_type}/{one.id}`, <{one.document_url}>)"
+                line += f": {one.description}" if one.description else ""
+                lines.append(line + (f" [{', '.join(one.shared_tags)}]" if one.shared_tags else ""))
+    return Answer("\n".join(lines), data, links)
 
 
 def _linked(graph: Graph, ref: DocumentRef, depth: int) -> Iterator[tuple[DocumentRef, Relation]]:
@@ -112,7 +133,7 @@ def _linked(graph: Graph, ref: DocumentRef, depth: int) -> Iterator[tuple[Docume
 
 
 def _by_tags(catalogue: Catalogue, entry: Entry, known: Mapping[DocumentRef, Relation]) -> dict[DocumentRef, list[str]]:
-    """Documents that share the rarest tags, each with the tags it shares."""
+    """Return documents that share the rarest tags, each with the tags it shares."""
     own = set(entry.tags)
     if not own:
         return {}
@@ -125,33 +146,3 @@ def _by_tags(catalogue: Catalogue, entry: Entry, known: Mapping[DocumentRef, Rel
             shared = sorted(own.intersection(other.tag_branches))
             scored.append((-sum(math.log(1 + total / bearing[tag]) for tag in shared), other.ref, shared))
     return {ref: shared for _, ref, shared in sorted(scored)[:MAX_BY_TAGS]}
-
-
-def _related(using: KnowledgeServices, entry: Entry, relation: Relation, shared: list[str] | None) -> RelatedDocument:
-    return RelatedDocument(
-        relation=relation,
-        content_type=entry.content_type,
-        id=entry.id,
-        title=entry.title,
-        document_url=using.addresses.of(entry),
-        description=shortened(entry.description, DESCRIPTION_CHARACTERS) if entry.description else None,
-        shared_tags=shared,
-    )
-
-
-def _text(data: Related) -> str:
-    lines = [f"**{data.title}** (`{data.content_type}/{data.id}`): {data.total} related documents."]
-    if data.truncated:
-        lines.append(f"The first {len(data.related)} are here; a higher limit shows more.")
-    if data.broken_links:
-        lines.append(f"{data.broken_links} of its links lead nowhere.")
-    for relation, said in SAID.items():
-        if found := [one for one in data.related if one.relation == relation]:
-            lines += ["", f"{said}:", *map(_line, found)]
-    return "\n".join(lines)
-
-
-def _line(one: RelatedDocument) -> str:
-    line = f"- {one.title} (`{one.content_type}/{one.id}`, <{one.document_url}>)"
-    line += f": {one.description}" if one.description else ""
-    return line + (f" [{', '.join(one.shared_tags)}]" if one.shared_tags else "")

@@ -17,8 +17,7 @@ from commonplace.repository.slugs import slug
 
 MAX_NAME_CHARACTERS = 1_000
 
-MOST_NAMED = 5
-"""Documents in one message."""
+MOST_NAMED = 5  # Documents in one message
 
 _OWN = re.compile(r"/(?:documents|entries|d)/([^/]+)/([^/]+?)(?:\.md)?$")
 _RAW = re.compile(r"/raw/(.+)$")
@@ -38,8 +37,15 @@ def locate(catalogue: Catalogue, addresses: DocumentAddresses, content_type: str
         if (found := read(catalogue, types or (), asked)) is not None:
             return found if isinstance(found, Resolved) else Resolved(found, former=False)
     if types is None:
-        raise NotFound(f"There is no content type `{shown(content_type or '')}`.", hint=_valid_types())
-    raise _missing(catalogue, content_type, types, asked)
+        raise NotFound(
+            f"There is no content type `{shown(content_type or '')}`.",
+            hint=f"Valid types: {', '.join(ONTOLOGY.types)}.",
+        )
+    wanted = slug(bare(asked).rpartition("/")[2]) or asked
+    nearest = catalogue.nearest(types[0] if types else "", wanted)
+    hint = f"Did you mean {' or '.join(nearest)}?" if nearest else "Find it with search_knowledge."
+    written = f"{content_type}/{asked}" if content_type and "/" not in asked else asked
+    raise NotFound(f"There is no document `{shown(written)}`.", hint=hint, nearest=nearest)
 
 
 def _types(content_type: str | None) -> tuple[str, ...] | None:
@@ -53,7 +59,7 @@ def _types(content_type: str | None) -> tuple[str, ...] | None:
 
 
 def _by_address(catalogue: Catalogue, _: Sequence[str], name: str) -> Resolved | Entry | None:
-    """A resource's address, this deployment's, the one the document describes, or that of its file anywhere."""
+    """Read an address: a resource's, this deployment's, that which the document describes, or that of its file."""
     if "://" not in name:
         return None
     told = next((entry for entry in catalogue.entries if name in (entry.source_url, entry.url)), None)
@@ -108,7 +114,7 @@ def _only(found: Sequence[Entry]) -> Entry:
 
 @lru_cache(maxsize=2)
 def _named(catalogue: Catalogue) -> dict[str, list[Entry]]:
-    """Documents by title; by alias where no title is like it."""
+    """Return documents by title; by alias where no title is like it."""
     titles = _by_key((entry.title, entry) for entry in catalogue.entries)
     aliases = _by_key((alias, entry) for entry in catalogue.entries for alias in entry.aliases)
     return aliases | titles
@@ -119,15 +125,3 @@ def _by_key(named: Iterable[tuple[str, Entry]]) -> dict[str, list[Entry]]:
     for name, entry in named:
         found[key(name)][entry.ref] = entry
     return {name: list(entries.values()) for name, entries in found.items()}
-
-
-def _missing(catalogue: Catalogue, content_type: str | None, types: Sequence[str], name: str) -> NotFound:
-    wanted = slug(bare(name).rpartition("/")[2]) or name
-    nearest = catalogue.nearest(types[0] if types else "", wanted)
-    hint = f"Did you mean {' or '.join(nearest)}?" if nearest else "Find it with search_knowledge."
-    asked = f"{content_type}/{name}" if content_type and "/" not in name else name
-    return NotFound(f"There is no document `{shown(asked)}`.", hint=hint, nearest=nearest)
-
-
-def _valid_types() -> str:
-    return f"Valid types: {', '.join(ONTOLOGY.types)}."

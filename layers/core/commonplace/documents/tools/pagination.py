@@ -14,17 +14,13 @@ from commonplace.web.mcp.budgets import MAX_TOKENS, Piece, escaped, estimate_tok
 from commonplace.web.mcp.declaration import Answer
 from commonplace.web.mcp.rendering import compact, data_of, link_block
 
-LEAST_TOKENS = 500
-"""Less would be all metadata."""
+LEAST_TOKENS = 500  # Less would be all metadata
 
-MARGIN = 60
-"""Tokens of the largest answer that are left for what the frame has to say."""
+MARGIN = 60  # Tokens of the largest answer that are left for what the frame has to say
 
-_ANY_CURSOR = "0" * 32
-"""Costs as much as any handle, and little more than most."""
+_ANY_CURSOR = "0" * 32  # Costs as much as any handle, and little more than most
 
-TOOL = "get_document"
-"""Whose handles these are, whichever tool gives them out."""
+TOOL = "get_document"  # Whose handles these are, whichever tool gives them out
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +37,7 @@ class Excerpt:
 
     @property
     def place(self) -> str:
-        """Which characters these are, for a reader."""
+        """Return which characters these are, for a reader."""
         return f"characters {self.piece.start + 1:,} to {self.piece.end:,} of {self.piece.whole:,}"
 
 
@@ -54,7 +50,7 @@ class Room:
 
     @classmethod
     def beside(cls, answer: Answer, max_tokens: int) -> "Room":
-        """What is left by an answer that holds everything but the body."""
+        """Return what is left by an answer that holds everything but the body."""
         links = compact([link_block(link) for link in answer.links])
         spent = estimate_tokens(answer.text) + estimate_tokens(links)
         return cls(max_tokens - spent, max_tokens - estimate_tokens(compact(data_of(answer))))
@@ -76,7 +72,7 @@ def budget(max_tokens: int) -> int:
 
 
 def position(entry: Entry, body: str, cursor: str | None, room: Room) -> int:
-    """Where a handle, or the number of a page, goes on.
+    """Return where a handle, or the number of a page, goes on.
 
     Raises InvalidInput for a handle of another document, or of an earlier text of it, and for a page that is not there.
     """
@@ -97,7 +93,7 @@ def excerpt(entry: Entry, body: str, start: int, room: Room) -> Excerpt:
 
 
 def page_start(body: str, number: int, room: Room) -> int:
-    """Where a page begins, counted from 1. Raises InvalidInput when there is no such page."""
+    """Return where a page begins, counted from 1. Raises InvalidInput when there is no such page."""
     starts = page_starts(body, room)
     if not 1 <= number <= len(starts):
         pages = "is one page" if len(starts) == 1 else f"are {len(starts)} pages"
@@ -107,7 +103,7 @@ def page_start(body: str, number: int, room: Room) -> int:
 
 @lru_cache(maxsize=32)
 def page_starts(body: str, room: Room) -> tuple[int, ...]:
-    """Where each page of a body begins; the first one always at 0."""
+    """Return where each page of a body begins; the first one always at 0."""
     starts = [0]
     while not (found := _page(body, starts[-1], room)).complete:
         starts.append(found.end)

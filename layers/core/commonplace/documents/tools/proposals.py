@@ -1,14 +1,16 @@
 """The tools `save_link` and `create_draft`: each opens a pull request for review and changes nothing else."""
 
+from __future__ import annotations
+
 from functools import partial
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from commonplace.documents.content.document import Entry
-from commonplace.documents.content.document_index import Catalogue
-from commonplace.documents.proposals.ports import Proposal, Proposals
 from commonplace.documents.proposals.proposal import (
     LINK,
+    Proposal,
     ProposalContext,
     content_type_of,
     document_proposal,
@@ -23,8 +25,10 @@ from commonplace.kernel.terms import key
 from commonplace.repository.slugs import slug
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Tool
 
-NEVER_SECONDS = 24 * 3600
-"""A deployment that takes no proposals will take none in a moment either."""
+if TYPE_CHECKING:
+    from commonplace.documents.proposals.github import GitHubProposals
+
+NEVER_SECONDS = 24 * 3600  # A deployment that takes no proposals will take none in a moment either
 
 NEXT_STEP = (
     "Reviewers read it on GitHub, set publish to true and merge it. After the next sync it is found here; until then "
@@ -117,20 +121,16 @@ def create_draft(using: KnowledgeServices, call: Call, asked: DraftArguments) ->
         tags=asked.tags,
         folder=kept_in(kind, catalogue.entries),
     )
-    if there := _called_so(catalogue, kind, asked.title):
+    # The document of the type with this title, alias or id, now or formerly.
+    wanted = key(asked.title)
+    alike = [entry for entry in catalogue.entries if entry.content_type == kind]
+    named = next((entry for entry in alike if wanted in map(key, (entry.title, *entry.aliases))), None)
+    found = None if named else catalogue.resolve(kind, slug(asked.title))
+    if there := (found.entry if found else named):
         message = f"There is a {kind} of this name already: {_named(using, there)}. Nothing was proposed."
         hint = f"Read it with get_document. For something else choose another title. {_change(there)}"
         raise Conflict(message, hint=hint)
     return _propose(using, proposal)
-
-
-def _called_so(catalogue: Catalogue, kind: str, title: str) -> Entry | None:
-    """The document of the type with this title, alias or id, now or formerly."""
-    wanted = key(title)
-    alike = [entry for entry in catalogue.entries if entry.content_type == kind]
-    named = next((entry for entry in alike if wanted in map(key, (entry.title, *entry.aliases))), None)
-    found = None if named else catalogue.resolve(kind, slug(title))
-    return found.entry if found else named
 
 
 def _named(using: KnowledgeServices, entry: Entry) -> str:
@@ -153,7 +153,7 @@ def _context(using: KnowledgeServices, call: Call, tool: str, key: str | None) -
     )
 
 
-def _proposals(using: KnowledgeServices) -> Proposals:
+def _proposals(using: KnowledgeServices) -> GitHubProposals:
     if using.proposals is None:
         raise Unavailable(
             "This deployment takes no proposals.",
@@ -173,10 +173,6 @@ def _propose(using: KnowledgeServices, proposal: Proposal) -> Answer:
         created=made.created,
         next_step=NEXT_STEP if made.created else f"Nothing new was made. {NEXT_STEP}",
     )
-    return Answer(_text(data), data)
-
-
-def _text(data: Drafted) -> str:
     what = "was opened" if data.created else "was there already"
     lines = (
         f"Pull request #{data.number} {what}: <{data.url}>",
@@ -184,4 +180,4 @@ def _text(data: Drafted) -> str:
         f"Handle: `{data.handle}`",
         f"Next: {data.next_step}",
     )
-    return "\n".join(lines)
+    return Answer("\n".join(lines), data)

@@ -48,13 +48,10 @@ NOT_ALL = "Not every text is whole: get_document has all of it; a larger maxToke
 
 DESCRIPTION_CHARACTERS = 200
 MAX_AUTHORS = 5
-ABOUT_CHARACTERS = 160
-"""Of the knowledge base's own description in a tool's."""
+ABOUT_CHARACTERS = 160  # Of the knowledge base's own description in a tool's
 
-ATTEMPTS = 5
-"""At an answer that is as large as it may be."""
-SLACK = 0.03
-"""The share of a budget that may be left."""
+ATTEMPTS = 5  # At an answer that is as large as it may be
+SLACK = 0.03  # The share of a budget that may be left
 
 
 class FilterArguments(Arguments):
@@ -72,7 +69,7 @@ class FilterArguments(Arguments):
 
 
 def filters(catalogue: Catalogue, asked: FilterArguments) -> Filters:
-    """The exact conditions. Raises InvalidInput for a type or a day that cannot be."""
+    """Return the exact conditions. Raises InvalidInput for a type or a day that cannot be."""
     wanted = Filters(
         content_types=tuple(name for value in asked.content_type for name in value.split(",") if name.strip()),
         groups=(asked.group,) if asked.group else (),
@@ -87,7 +84,7 @@ def filters(catalogue: Catalogue, asked: FilterArguments) -> Filters:
 
 
 def _day(field: str, text: str | None, *, last: bool) -> str | None:
-    """A whole day; of a month or a year, the first or the last one."""
+    """Return a whole day; of a month or a year, the first or the last one."""
     if text is None or not text.strip():
         return None
     found = _DAY.fullmatch(text.strip())
@@ -106,16 +103,13 @@ class SearchOutcome:
 
     query: str
     findings: Findings
-    known: Mapping[DocumentRef, Entry]
-    """What is published."""
-    cursor: str | None
-    """Continues the ranking."""
-    hints: tuple[str, ...]
-    """What a reader should know of it, in sentences."""
+    known: Mapping[DocumentRef, Entry]  # What is published
+    cursor: str | None  # Continues the ranking
+    hints: tuple[str, ...]  # What a reader should know of it, in sentences
     listed: bool = False
 
     def pairs(self) -> Iterator[tuple[Hit, Entry]]:
-        """What was found, and what is published of it now."""
+        """Return what was found, and what is published of it now."""
         return ((hit, self.known[reference(hit.content_type, hit.id)]) for hit in self.findings.hits)
 
     @property
@@ -139,7 +133,8 @@ def ask(
     catalogue = using.catalogue()
     wanted = filters(catalogue, narrowing)
     question = repr((query, wanted))
-    start = _start(cursor, tool, question)
+    resumed = budgets.resume(cursor, tool=tool, question=question, version="") if cursor else 0
+    start = resumed if isinstance(resumed, int) else 0
     request = SearchRequest(query, wanted, with_spares(narrowing.limit, start), documents=documents)
     meant = intent(catalogue, request)
     found = find(using.search.search, using.library, request, meant, slice(start, start + narrowing.limit))
@@ -153,25 +148,13 @@ def ask(
     if asked.listed:
         hints = (*hints, *filter(None, [found.hint]), *unknown(catalogue, wanted))
     elif settled.hint or not settled.hits:
-        hints = (*hints, *_advice(catalogue, query, wanted))
+        unmatched = unknown(catalogue, wanted)
+        terms = [term.name for term in lexicon_of(catalogue).nearest(Query.of(query).subject, NEAREST_TERMS)]
+        nearest = [f"Terms of the lexicon like it: {', '.join(terms)}."] if terms else []
+        hints = (*hints, *unmatched, *nearest, ELSEWHERE)
     elif asked.truncated and onward is None:
         hints = (*hints, ENDS)
     return replace(asked, hints=hints)
-
-
-def _start(cursor: str | None, tool: str, question: str) -> int:
-    if not cursor:
-        return 0
-    found = budgets.resume(cursor, tool=tool, question=question, version="")
-    return found if isinstance(found, int) else 0
-
-
-def _advice(catalogue: Catalogue, query: str, wanted: Filters) -> list[str]:
-    """What to try where nothing was found."""
-    told = unknown(catalogue, wanted)
-    terms = [term.name for term in lexicon_of(catalogue).nearest(Query.of(query).subject, NEAREST_TERMS)]
-    nearest = [f"Terms of the lexicon like it: {', '.join(terms)}."] if terms else []
-    return [*told, *nearest, ELSEWHERE]
 
 
 class _Result(Part):
@@ -220,7 +203,7 @@ class Documents(_Found):
 
 
 def whole(found: SearchOutcome) -> dict[str, Any]:
-    """The part of an answer that describes the search as a whole."""
+    """Return the part of an answer that describes the search as a whole."""
     return {
         "total": found.findings.total,
         "total_relation": found.findings.relation,
@@ -233,25 +216,23 @@ def whole(found: SearchOutcome) -> dict[str, Any]:
 def head(found: SearchOutcome) -> str:
     """First things first: how many there are, what was perhaps meant, what to know, how to go on."""
     asked = f' for "{shown(found.query)}"' if found.query.strip() else ""
-    told = [f"{_place(found)}{asked}{'; more were not shown' if found.truncated else ''}."]
+    # A ranking ends at its candidates, and does not count what has the words.
+    first, here, total = found.findings.passed + 1, len(found.findings.hits), found.findings.total
+    place = f"Result {first}" if here == 1 else f"Results {first} to {first + here - 1}"
+    if not here:
+        place = "No results"
+    elif found.findings.hint:
+        place = f"No results, {here} weak {'match' if here == 1 else 'matches'}"
+    elif found.listed:
+        place += f" of {total}"
+    elif found.findings.relation == "exact":
+        place = f"{place} of the {total} documents that have its words" if total > 1 else "The one document with words"
+    else:
+        place = f"{place} of the {total} best candidates" if total > 1 else "The only candidate"
+    told = [f"{place}{asked}{'; more were not shown' if found.truncated else ''}."]
     told += [f'Did you mean "{found.findings.suggestion}"?'] if found.findings.suggestion else []
     told += found.hints
     return "\n".join([*told, f"More: cursor `{found.cursor}`."] if found.cursor else told)
-
-
-def _place(found: SearchOutcome) -> str:
-    """Which results these are, and of what: a ranking ends at its candidates, and does not count what has the words."""
-    first, here, total = found.findings.passed + 1, len(found.findings.hits), found.findings.total
-    if not here:
-        return "No results"
-    if found.findings.hint:
-        return f"No results, {here} weak {'match' if here == 1 else 'matches'}"
-    place = f"Result {first}" if here == 1 else f"Results {first} to {first + here - 1}"
-    if found.listed:
-        return f"{place} of {total}"
-    if found.findings.relation == "exact":
-        return f"{place} of the {total} documents that have its words" if total > 1 else "The one document with words"
-    return f"{place} of the {total} best candidates" if total > 1 else "The only candidate"
 
 
 def passage(addresses: DocumentAddresses, hit: Hit, entry: Entry) -> FoundPassage:
@@ -267,10 +248,7 @@ def document(addresses: DocumentAddresses, hit: Hit, entry: Entry, extract: Extr
         return FoundDocument(**facts)
     # The passage that was found stands in the text.
     return FoundDocument(
-        **facts | {"snippet": None},
-        content=extract.text,
-        characters=extract.whole,
-        truncated=not extract.complete,
+        **facts | {"snippet": None}, content=extract.text, characters=extract.whole, truncated=not extract.complete
     )
 
 
@@ -333,12 +311,14 @@ class DocumentsArguments(Arguments):
 
 
 def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
+    about = " ".join(using.site_description.split()).rstrip(".")
+    named = f'"{title(using)}"' + (f" ({shortened(about, ABOUT_CHARACTERS)})" if about else "")
     return (
         Tool(
             name=KNOWLEDGE,
             title="Search the knowledge base",
-            description=f'Searches "{title(using)}"{_about(using)} by words and meaning. Returns the best passages '
-            "with ids and citation URLs, not whole documents. Lists too: filters alone, or `all patterns`.",
+            description=f"Searches {named} by words and meaning. Returns the best passages with ids and citation "
+            "URLs, not whole documents. Lists too: filters alone, or `all patterns`.",
             arguments=SearchArguments,
             output=Passages,
             run=partial(search_knowledge, using),
@@ -357,11 +337,6 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
             cost="search",
         ),
     )
-
-
-def _about(using: KnowledgeServices) -> str:
-    about = " ".join(using.site_description.split()).rstrip(".")
-    return f" ({shortened(about, ABOUT_CHARACTERS)})" if about else ""
 
 
 def search_knowledge(using: KnowledgeServices, _: Call, asked: SearchArguments) -> Answer:

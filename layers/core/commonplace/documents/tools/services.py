@@ -1,49 +1,37 @@
 """The services that the tools of the knowledge base use, and the addresses of documents as resources."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import DocumentRef
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.library import Library
-from commonplace.documents.proposals.ports import Proposals
+from commonplace.documents.findings import Searcher
 from commonplace.identity.principals import Tier
 from commonplace.kernel.errors import Unavailable
-from commonplace.search.model import SearchRequest, SearchResults
 from commonplace.web.mcp.budgets import DOCUMENT_TOKENS
 from commonplace.web.mcp.declaration import Link
 
+if TYPE_CHECKING:
+    from commonplace.documents.proposals.github import GitHubProposals
+
 HERE = DocumentAddresses()
 
-FIRST_HOST = "superbenefit"
-"""In the resource addresses of seed 000, which answer in every deployment."""
-
-
-class Searcher(Protocol):
-    """The search capability. Both raise Unavailable when the index does not answer."""
-
-    def search(self, request: SearchRequest) -> SearchResults: ...
-
-    def check(self) -> None:
-        """Does nothing if a search could be answered."""
-        ...
-
-
-def utc_now() -> datetime:
-    return datetime.now(UTC)
+FIRST_HOST = "superbenefit"  # In the resource addresses of seed 000, which answer in every deployment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeServices:
     library: Library
     search: Searcher
-    addresses: DocumentAddresses = HERE
-    """Where people read what an answer cites."""
-    proposals: Proposals | None = None
+    addresses: DocumentAddresses = HERE  # Where people read what an answer cites
+    proposals: GitHubProposals | None = None
     """Where drafts go; None where this deployment cannot write to GitHub."""
     site_name: str = "Commonplace"
     site_description: str = ""
@@ -53,9 +41,8 @@ class KnowledgeServices:
     """Of an answer that gives whole documents, where the caller names none."""
     full_text_tier: Tier = "member"
     """Who may read whole documents here. A courtesy: the REST API serves the same bodies to everybody."""
-    names_authors: bool = False
-    """Whether a pull request names the wallet or ENS name it comes from."""
-    clock: Callable[[], datetime] = utc_now
+    names_authors: bool = False  # Whether a pull request names the wallet or ENS name it comes from
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def catalogue(self) -> Catalogue:
         """Return what is published. Raises Unavailable before the first sync: nothing can be said to be missing yet."""
@@ -67,7 +54,7 @@ class KnowledgeServices:
 
 
 def title(using: KnowledgeServices) -> str:
-    """The name of the knowledge base in one line, fit to stand in quotes."""
+    """Return the name of the knowledge base in one line, fit to stand in quotes."""
     return " ".join(using.site_name.replace('"', "'").split())
 
 
@@ -76,5 +63,5 @@ def document_uri(using: KnowledgeServices, ref: DocumentRef) -> str:
 
 
 def link(using: KnowledgeServices, ref: DocumentRef, title: str) -> Link:
-    """The document as a resource."""
+    """Return the document as a resource."""
     return Link(uri=document_uri(using, ref), name=ref, title=title)

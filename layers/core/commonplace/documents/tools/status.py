@@ -46,11 +46,19 @@ def sync_status(using: KnowledgeServices, call: Call, asked: NoArguments) -> Ans
     """Raises Unavailable when the store does not answer."""
     edition = using.library.edition()
     manifest = edition.manifest
-    run = _last_run(using)
+    summary = using.library.sync_summary()
+    run: dict[str, Any] = json.loads(summary) if summary else {}
     counts = run.get("counts") or {}
     synced = manifest.synced_at if edition.etag else None
+    status: Literal["ok", "degraded"] = "ok"
+    try:
+        using.search.check()
+    except Exception as error:
+        status = "degraded"
+        if not isinstance(error, Unavailable):
+            logger.exception("the index cannot be checked", extra={"error": type(error).__name__})
     data = SyncStatus(
-        status="ok" if _answers(using) else "degraded",
+        status=status,
         commit=manifest.commit_sha or None,
         synced_at=moment(synced),
         lag_seconds=max(0, int((using.clock() - synced).total_seconds())) if synced else None,
@@ -60,38 +68,14 @@ def sync_status(using: KnowledgeServices, call: Call, asked: NoArguments) -> Ans
         problems=counts.get("problems"),
         broken_links=counts.get("brokenLinks"),
     )
-    return Answer(_text(data), data)
-
-
-def _last_run(using: KnowledgeServices) -> dict[str, Any]:
-    """Its public summary; empty before the first."""
-    summary = using.library.sync_summary()
-    told: dict[str, Any] = json.loads(summary) if summary else {}
-    return told
-
-
-def _answers(using: KnowledgeServices) -> bool:
-    try:
-        using.search.check()
-    except Unavailable:
-        return False
-    except Exception as error:
-        logger.exception("the index cannot be checked", extra={"error": type(error).__name__})
-        return False
-    return True
-
-
-def _text(data: SyncStatus) -> str:
     if data.commit is None:
-        return "Nothing is published yet: no sync has finished."
-    lines = [
-        f"{data.documents} documents at commit {data.commit}, published {data.synced_at} ({data.lag_seconds} s ago)."
-    ]
+        return Answer("Nothing is published yet: no sync has finished.", data)
+    published = f"published {data.synced_at} ({data.lag_seconds} s ago)"
+    lines = [f"{data.documents} documents at commit {data.commit}, {published}."]
     if data.last_run:
-        lines.append(
-            f"The last run {data.last_run}" + (f"; it looked at {data.checked_at}." if data.checked_at else ".")
-        )
+        looked = f"; it looked at {data.checked_at}" if data.checked_at else ""
+        lines.append(f"The last run {data.last_run}{looked}.")
     if data.problems is not None:
         lines.append(f"To mend: {data.problems} problems, {data.broken_links or 0} of them broken links.")
     lines.append("Search answers." if data.status == "ok" else "Search does not answer now; documents do.")
-    return "\n".join(lines)
+    return Answer("\n".join(lines), data)

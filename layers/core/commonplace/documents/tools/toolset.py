@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commonplace.documents.addresses import DocumentAddresses
@@ -18,18 +19,19 @@ from commonplace.documents.tools import (
     resources,
     search,
     services,
-    skill,
     status,
 )
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.kernel.deferred import deferred
-from commonplace.web.mcp.declaration import Toolset
+from commonplace.web.mcp.declaration import Skill, Toolset
 from commonplace.web.mcp.offer import MAX_INSTRUCTION_WORDS
 
 if TYPE_CHECKING:
-    from commonplace.documents.proposals.ports import Proposals
+    from commonplace.documents.proposals.github import GitHubProposals
     from commonplace.web.mcp.declaration import ToolsetContext
 
+FOLDER = Path(__file__).parent / "skills" / "commonplace-knowledge"
+SKILL = Skill.load(FOLDER)
 INSTRUCTIONS = (
     "Search it before you answer questions about the organisation or its field: search_knowledge finds passages, "
     "define_term explains one term, get_related follows links. Read with get_document before you rely on details. Cite "
@@ -39,7 +41,7 @@ INSTRUCTIONS = (
 
 
 def instructions(using: KnowledgeServices) -> str:
-    """What this knowledge base is, by the words of its configuration, and how to use it."""
+    """Return what this knowledge base is, by the words of its configuration, and how to use it."""
     named = f'This is the knowledge base "{services.title(using)}": '
     about = using.site_description.split() or ["patterns,", "practices,", "guides,", "lexicon,", "people,", "projects"]
     room = MAX_INSTRUCTION_WORDS - 1 - len(f"{named} {INSTRUCTIONS}".split())
@@ -69,7 +71,7 @@ def knowledge_toolset(using: KnowledgeServices) -> Toolset:
         documents_tier=using.full_text_tier,
         snapshot=lambda _, fresh: resources.snapshot(using, fresh),
         prompts=prompts.prompts(using),
-        skills=(skill.SKILL,),
+        skills=(SKILL,),
     )
 
 
@@ -77,7 +79,7 @@ def toolset(context: ToolsetContext) -> Toolset:
     """As a deployment serves it. Index, models and GitHub are loaded by the first call that asks them something."""
     settings, library = context.settings, Library(context.objects)
 
-    def pull_requests() -> Proposals:
+    def pull_requests() -> GitHubProposals:
         from commonplace.documents.proposals.github import CALL_SECONDS, GitHubProposals
         from commonplace.kernel import aws
         from commonplace.repository.github_client import GitHubClient, http_client

@@ -34,12 +34,11 @@ from commonplace.reference.sync.publication import (
     publish,
     standing,
 )
-from commonplace.repository.archive import archived_files
 from commonplace.repository.blobs import BlobSha
 from commonplace.repository.outcomes import Outcome, PublishedBlob
 from commonplace.repository.plan import Plan
 from commonplace.repository.ports import BlobNotFound, Repository, RepositoryRefused, SyncState, TreeFile
-from commonplace.repository.run import Answer, RunSteps
+from commonplace.repository.run import Answer, RunSteps, archived_files
 from commonplace.repository.sources import StepContext
 
 logger = logging.getLogger(__name__)

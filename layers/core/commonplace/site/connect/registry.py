@@ -13,7 +13,7 @@ MAX_TITLE_CHARACTERS = 100
 
 
 def server_json(at: Endpoint, version: str) -> dict[str, Any]:
-    """The entry of a deployment. Its namespace is its host name backwards, which DNS can prove."""
+    """Return the entry of a deployment. Its namespace is its host name backwards, which DNS can prove."""
     parts = urlsplit(at.url)
     namespace = ".".join(reversed((parts.hostname or "localhost").split(".")))
     origin = f"{parts.scheme}://{parts.netloc}"
