@@ -97,7 +97,7 @@ class _Now:
 
     def __getattr__(self, name: str) -> Any:
         assert self.world is not None
-        return getattr(self.world.hive(), name)
+        return getattr(self.world, name)()
 
 
 NOW = _Now()

@@ -152,7 +152,7 @@ class Stores(RuleBasedStateMachine):
         for organisation in ORGANISATIONS:
             self.both(lambda store, _, of=organisation: [store.get(of, id) for id in ids])
             self.both(lambda store, _, of=organisation: store.visible(of, ids))
-            self.both(lambda store, _, of=organisation: (store.pending(of, 3), store.approved(of, 3)))
+            self.both(lambda store, _, of=organisation: (list(store.pending(of)), list(store.approved(of))))
             self.both(lambda store, _, of=organisation: sorted(store.versions(of)))
             self.both(lambda store, _, of=organisation: (store.rules(of), store.waiting(of)))
             for account in ACCOUNTS:
@@ -160,7 +160,7 @@ class Stores(RuleBasedStateMachine):
             real, fake = self.real.stats(organisation), self.fake.stats(organisation)
             # What has expired is counted on: the figure is of all that were ever rejected and not deleted.
             assert replace(real, rejected=0) == replace(fake, rejected=0)
-        self.both(lambda store, _: store.published(3))
+        self.both(lambda store, _: list(store.published()))
 
     @invariant()
     def nothing_is_left_over(self) -> None:

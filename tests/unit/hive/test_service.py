@@ -331,7 +331,7 @@ def test_a_full_queue_takes_nothing_until_it_is_reviewed(world: FakeHive) -> Non
     world.hive = Hive(replace(world.parts, max_pending=2))
     first = contribute(world, "Learned number one.")
     contribute(world, "Learned number two.")
-    with pytest.raises(RateLimited, match="wait for review"):
+    with pytest.raises(RateLimited, match="are pending"):
         contribute(world, "Learned number three.")
     world.approve(REVIEWER, first.id)
     contribute(world, "Learned number three.")
@@ -341,7 +341,7 @@ def test_a_reviewer_fills_the_hive_without_the_limits_of_an_hour_and_never_beyon
     world.hive = Hive(replace(world.parts, per_hour=1, max_pending=20))
     for number in range(20):
         world.hive.contribute(REVIEWER, Draft(content=f"Lesson number {number}.", category="general"), reviewer=True)
-    with pytest.raises(RateLimited, match="wait for review"):
+    with pytest.raises(RateLimited, match="are pending"):
         world.hive.contribute(REVIEWER, Draft(content="Lesson number 20.", category="general"), reviewer=True)
 
 

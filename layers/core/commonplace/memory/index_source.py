@@ -3,20 +3,26 @@
 An event only says where to look.
 """
 
+from __future__ import annotations
+
 import logging
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from commonplace.kernel.events import ChangedRecord
 from commonplace.memory.model import Entry, EntryId
-from commonplace.memory.store import DynamoEntries
 from commonplace.search import identifiers
 from commonplace.search.chunks import chunk_body
 from commonplace.search.model import Chunk, Record, RecordId
 from commonplace.search.near_duplicates import fingerprint
 from commonplace.search.source import FOR_EVER, Horizon, Published, Reading
 from commonplace.search.text import plain
+
+if TYPE_CHECKING:
+    from commonplace.memory.store import DynamoEntries
+
 
 logger = logging.getLogger(__name__)
 

@@ -4,15 +4,17 @@ The index proposes entries and the store decides: the index lags behind by a sec
 and every condition is checked again before anything is shown.
 """
 
+from __future__ import annotations
+
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.memory.index_source import CURRENT, record_id
 from commonplace.memory.model import Asked, Entry, EntryId, Found, Role, SearchAnswer
-from commonplace.memory.store import DynamoEntries
 from commonplace.search.candidates import Ranked, Retrievals, Stopwatch
 from commonplace.search.filters import Filters
 from commonplace.search.fitness import DEPTH, NOTHING_FITS, NOTHING_WITHIN, fits
@@ -21,6 +23,10 @@ from commonplace.search.model import EmbeddingProvider, Engine, QueryVector, Rec
 from commonplace.search.near_duplicates import folded, nearly_equal
 from commonplace.search.query import NOTHING, Query
 from commonplace.search.snippets import snippet
+
+if TYPE_CHECKING:
+    from commonplace.memory.store import DynamoEntries
+
 
 logger = logging.getLogger(__name__)
 

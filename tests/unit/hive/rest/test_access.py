@@ -14,7 +14,7 @@ WRITING = (("POST", "/contributions"), ("DELETE", f"/items/{ID}"), ("POST", f"/i
 REVIEWING = (
     ("GET", "/pending"),
     ("GET", f"/pending/{ID}"),
-    *(("POST", f"/pending/{ID}/{what}") for what in ("approve", "reject", "flag", "mask")),
+    *(("POST", f"/pending/{ID}/{what}") for what in ("approve", "reject", "flag", "mask", "words")),
     ("GET", "/items"),
     ("PUT", f"/items/{ID}/publication"),
     ("PUT", f"/items/{ID}/validity"),
