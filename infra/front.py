@@ -142,11 +142,10 @@ class Reader(PythonFunction):
         state: State,
         engine: SearchEngine,
         memory: int = 1024,
-        withheld: str | None = None,
+        withheld: str = "",
         reads: str = "",
     ) -> None:
         configuration = platform.configuration
-        cache = "" if configuration.reranks else "CACHE_TABLE"  # it holds nothing else that readers may see
         super().__init__(
             scope,
             construct_id,
@@ -157,7 +156,7 @@ class Reader(PythonFunction):
             memory_mb=memory_mb(configuration.providers, memory),
             timeout_seconds=29,
             snap_start=configuration.snap_start,
-            withheld=cache if withheld is None else withheld,
+            withheld=withheld,
             reads=reads,
         )
         let_search(self, configuration, state, engine)
@@ -168,6 +167,7 @@ def site_function(
 ) -> Reader:
     """Shows everybody the same pages, and a page where there is nothing. It knows nobody, unless it is private."""
     private = platform.configuration.private
+    ranked = platform.configuration.reranks  # the cache holds nothing else that everybody may see
     function = Reader(
         scope,
         "Site",
@@ -176,6 +176,7 @@ def site_function(
         description="Shows documents, lists and search to people",
         state=state,
         engine=engine,
+        withheld="" if ranked else "CACHE_TABLE",
         reads="site (private)" if private else "site",
     )
     if private:
