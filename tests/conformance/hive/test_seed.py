@@ -200,7 +200,7 @@ def test_parameters_have_the_names_defaults_and_bounds_of_the_seed(agent: Agent)
     tools = agent.tools()
     add, search = tools["add_knowledge"].input_schema, tools["search_knowledge"].input_schema
     named = {"content", "category", "confidence", "framework", "language", "version", "tags", "run_id"}
-    assert set(add["properties"]) == named
+    assert set(add["properties"]) == named | {"replaces"}  # which the seed has not
     assert set(add["required"]) == {"content", "category"}
     assert add["properties"]["confidence"]["default"] == 0.8
     assert {"query", "id", "category", "limit", "cursor"} <= set(search["properties"])
