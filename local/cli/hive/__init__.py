@@ -11,11 +11,13 @@ from typing import Annotated, Any, Literal
 import typer
 
 from commonplace.hive.model import THERE_ALREADY, WAITS_ALREADY, Category
+from commonplace.hive.operations import OPERATIONS
 from local.access import Place
 from local.cli.hive.connection import LONGEST_WAIT_SECONDS, HiveServer, Refused, opened
 from local.cli.hive.files import Entry, entries_of
 from local.errors import CommandError
 from local.files import write_whole
+from local.operation_commands import add_commands
 from local.options import grouped
 from local.terminal import AsJson, clean, commands, counted, print_json, show
 
@@ -34,6 +36,7 @@ Flagged = Annotated[bool, typer.Option("--flagged", help="Only what was flagged 
 app = commands("Review what agents contribute, make rules for it, fill it from files, write it out.")
 rules_app = commands("See and change what is approved, masked or left unmasked without a person.")
 app.add_typer(rules_app, name="rules")
+add_commands(app, OPERATIONS, opened)
 
 
 @app.command()

@@ -62,6 +62,10 @@ class HiveServer:
     def close(self) -> None:
         self._http.close()
 
+    def rest(self, method: str, path: str, *, body: Any = None, **query: Any) -> dict[str, Any]:
+        """Return the answer of an operation's route."""
+        return self._call(method, path.removeprefix("/hive/"), params=query, json=body)
+
     def get(self, path: str, **query: Any) -> dict[str, Any]:
         given = {name: value for name, value in query.items() if value not in (None, False)}
         return self._call("GET", path, params=given)

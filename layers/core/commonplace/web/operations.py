@@ -14,8 +14,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
+from urllib.parse import quote
 
 from pydantic import BaseModel, Field, ValidationError, create_model
+from pydantic.alias_generators import to_camel
 
 from commonplace.identity.authorization import Need, Verdict, judge
 from commonplace.identity.principals import KINDS, Level, Principal, Tier, author, scope
@@ -96,6 +98,8 @@ class Operation:
     """Whether models have it as a tool of this name."""
     text: Callable[[Any], str] | None = None
     """What a model reads of a result; None says its fields line by line."""
+    command: str = ""
+    """Of the command line, in the group of its capability; empty is no command, or one made by hand."""
     rest: str = ""
     """Method and path below `/api/v1`; empty is no route."""
     operation_id: str = ""
@@ -143,6 +147,18 @@ class Operation:
     def output_as(self, whole: type[BaseModel], part: type[BaseModel], *, nulls: bool) -> Any:
         """Return the output's face on one surface: see `faces.derived`."""
         return derived(self.output, whole, part, nulls)
+
+    def request(self, given: Mapping[str, Any]) -> tuple[str, str, dict[str, Any], dict[str, Any] | None]:
+        """Return the call of its route for these values: method, path below `/api/v1`, query, and a body or None."""
+        method, path = self.rest.split()
+        values = dict(given)
+        for name, info in self.input.model_fields.items():
+            outside = next((one.name for one in info.metadata if isinstance(one, RestName)), name)
+            if f"{{{outside}}}" in path:
+                path = path.replace(f"{{{outside}}}", quote(str(values.pop(name)), safe=""))
+            elif name in values:
+                values[outside if outside != name else to_camel(name)] = values.pop(name)
+        return (method, path, values, None) if method in ("GET", "DELETE") else (method, path, {}, values)
 
     def words(self, result: Any) -> str:
         """Return what a model reads of a result."""

@@ -310,3 +310,20 @@ def test_a_server_that_is_not_there_is_named(place: Place, monkeypatch: pytest.M
     done = hive("pending")
     assert done.exit_code == 1
     assert "127.0.0.1:9 does not answer" in done.stderr
+
+
+def test_every_operation_that_declares_a_command_has_one(place: Place) -> None:
+    id = place.reviewer().add(LOCKS)
+    assert id in hive("mine", "--status", "pending").stdout
+    assert "is flagged" not in hive("flag", id, "true").stdout
+    assert json.loads(hive("flag", id, "true", "--json").stdout)["sensitive"]
+    assert hive("approve", id).exit_code == 0
+    assert LOCKS in hive("item", id).stdout
+    assert id in hive("search", "lock rows", "--category", "bug_fix").stdout
+    assert "outcome: solved" in hive("outcome", id, "solved", "--run-id", "run-1").stdout
+    assert json.loads(hive("publish", id, "true", "--json").stdout)["isPublic"]
+    assert json.loads(hive("invalidate", id, "2099-01-01", "--json").stdout)["invalidAt"].startswith("2099-01-01")
+    refused = hive("item", "hv_NOBODY")
+    assert (refused.exit_code, "There is no item hv_NOBODY." in refused.stderr) == (1, True)
+    assert hive("delete", id).exit_code == 0
+    assert "Your account has contributed nothing" in hive("mine").stdout
