@@ -55,7 +55,7 @@ def test_what_a_file_holds_is_stripped_reviewed_written_out_and_restored(shell: 
     assert "taken out: 1 EMAIL, 1 NAME" in " ".join(shell.hive("show", first).split())
     assert shell.hive("approve", first, second).splitlines() == [f"{first}: approved.", f"{second}: approved."]
     shell.hive("reject", third, "--reason", "Known already")
-    assert "contributed 3: 2 approved, 1 rejected, 0 waiting" in shell.hive("stats")
+    assert "contributed 3: 2 approved, 1 rejected, 0 pending" in shell.hive("stats")
 
     lines = shell.hive("export").splitlines()
     assert {json.loads(line)["content"] for line in lines} == {*list(waiting)[:2]}
