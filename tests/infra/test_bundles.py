@@ -19,7 +19,7 @@ BUDGETS = {
     "functions/sync": 48,
     "functions/index": 124,
     "functions/site": 124,
-    "functions/rest": 124,
+    "functions/rest": 126,
     "functions/mcp": 140,
     "functions/rotate": 30,
     "functions/redact": 90,

@@ -63,6 +63,7 @@ FUNCTIONS = {
         SessionSettings,
         RedactionSettings,
         HiveServiceSettings,
+        MemoryToolSettings,
         ToolsetSettings,
     ),
     "mcp": (
@@ -87,6 +88,7 @@ FUNCTIONS = {
         ConsoleSettings,
         RedactionSettings,
         HiveServiceSettings,
+        MemoryToolSettings,
     ),
     "auth": ("functions/auth", "handler.handler", 1769, 29, AuthSettings, ToolsetSettings),
     "rotate": ("functions/rotate", "handler.handler", 512, 30, RotationSettings),

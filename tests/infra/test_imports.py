@@ -279,7 +279,7 @@ def test_readers_are_answered_without_rooms_that_declare_neither_routes_nor_page
         inside = {module for module in found if module.startswith(f"commonplace.{room}.")}
         assert inside == {f"commonplace.{room}.capability"}
     assert silent
-    assert not {"commonplace.web.mcp", "commonplace.documents.tools", "commonplace.documents.sync"} & found
+    assert not {"mcp", "mcp_types", "commonplace.documents.tools", "commonplace.documents.sync"} & found
 
 
 @pytest.mark.parametrize("name", ["rest", "mcp"])

@@ -225,7 +225,7 @@ def test_what_carries_on_takes_no_entry_out(template: Template) -> None:
 
 
 def test_who_reads_documents_alone_reaches_nothing_that_is_remembered(template: Template) -> None:
-    for role in ("Rest", "AuthRole", "Webhook", "SyncRun", "SyncStore", "Signing"):
+    for role in ("SiteRole", "AuthRole", "Webhook", "SyncRun", "SyncStore", "Signing"):
         reached = [key for table, _, key in allowed(template, role) if table == "records"]
         assert not [key for key in reached if fnmatch("acme#memory#entries", key)], role
         assert not [key for _, _, key in allowed(template, role) if key.endswith("#vectors")], role

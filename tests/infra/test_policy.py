@@ -184,7 +184,7 @@ def test_counters_state_of_runs_changes_and_records_are_apart(template: Template
         return _items(template, role, "StateActivity")
 
     guards = {"counter#*": {"UpdateItem"}, "denied#*": {"PutItem"}}
-    assert items("Rest") == guards | {"hive#*": {"PutItem"}}
+    assert items("Rest") == guards | {"hive#*": {"PutItem"}, "memory#*": {"PutItem"}}
     assert items("Mcp") == guards | {
         "change#documents": {"Query"},
         "memory#*": {"PutItem"},
@@ -205,7 +205,10 @@ def test_the_console_reads_and_ends_sessions_and_can_neither_open_one_nor_touch_
         "session#*": {"GetItem", "DeleteItem"},
         "provider#*": {"GetItem"},
     }
-    assert _items(template, "Console", "StateCache") == {"roles#*": {"GetItem", "PutItem"}}
+    assert _items(template, "Console", "StateCache") == {
+        "roles#*": {"GetItem", "PutItem"},
+        "*#vectors": {"BatchGetItem", "BatchWriteItem", "Query", "UpdateItem"},
+    }
 
 
 def test_the_console_has_what_its_pages_declare_and_records_what_is_done_there(template: Template) -> None:

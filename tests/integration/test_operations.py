@@ -10,8 +10,7 @@ import pytest
 from commonplace.documents.content.document import DocumentRef
 from commonplace.documents.content.findings import Finding
 from commonplace.documents.content.paths import Exclusions
-from commonplace.documents.sync.plan import SkippedFile
-from commonplace.documents.sync.report import Counts, Report
+from commonplace.documents.sync.report import Counts, Report, SkippedFile
 from commonplace.documents.sync.steps import Steps
 from commonplace.kernel.objects import PreconditionFailed
 from commonplace.repository.github_credentials import SecretCredentials

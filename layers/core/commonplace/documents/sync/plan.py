@@ -12,6 +12,7 @@ from commonplace.documents.content.keys import raw_key
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.content.paths import ID_RULE_VERSION, Exclusions, unstorable
 from commonplace.documents.content.reader import PARSER_VERSION
+from commonplace.documents.sync.report import SkippedFile
 from commonplace.kernel.stored import Stored
 from commonplace.repository.blobs import BlobSha
 from commonplace.repository.outcomes import InvalidBlob, LostBlob, Outcome, PublishedBlob, UnpublishedBlob, Verdicts
@@ -128,15 +129,6 @@ class Member:
     path: str
     blob_sha: BlobSha
     entry: Entry | None
-
-
-class SkippedFile(Stored):
-    """A file that is not published as it stands. Its path is for operators only."""
-
-    path: str
-    reason: str
-    problem: Problem | None = None
-    kept_last_good: bool = False
 
 
 @dataclass(slots=True)

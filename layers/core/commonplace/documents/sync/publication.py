@@ -33,7 +33,8 @@ from commonplace.documents.content.normalise import Normalised, normalise
 from commonplace.documents.content.paths import assign_ids, assign_names, is_servable
 from commonplace.documents.content.reader import Published, judge
 from commonplace.documents.sync.keys import STAGED_PREFIX, staged_key
-from commonplace.documents.sync.plan import Holdings, Known, Member, ReadPage, Selection, SkippedFile
+from commonplace.documents.sync.plan import Holdings, Known, Member, ReadPage, Selection
+from commonplace.documents.sync.report import SkippedFile
 from commonplace.kernel.markdown_budget import OutOfTime, time_limit
 from commonplace.kernel.objects import ObjectStore, PreconditionFailed
 from commonplace.kernel.parallel import Parallel

@@ -10,7 +10,6 @@ from pydantic import Field
 from commonplace.documents.content.document import LFS_POINTER_TYPE, DocumentRef, Manifest
 from commonplace.documents.content.findings import OF_LINKS, Finding, Findings, Page, Skip, Tree, find
 from commonplace.documents.content.paths import Exclusions
-from commonplace.documents.sync.plan import SkippedFile
 from commonplace.kernel.stored import Stored
 from commonplace.repository.problems import SEVERITIES, Problem, Tally
 
@@ -21,6 +20,15 @@ if TYPE_CHECKING:
 MAX_NOTES = 200  # Notes in the public summary; the full report has them all
 
 RUNS_KEPT = 20
+
+
+class SkippedFile(Stored):
+    """A file that is not published as it stands. Its path is for operators only."""
+
+    path: str
+    reason: str
+    problem: Problem | None = None
+    kept_last_good: bool = False
 
 
 class Counts(Stored):
