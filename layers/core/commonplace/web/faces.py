@@ -32,7 +32,7 @@ class Face(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _values(cls, record: Any) -> Any:
-        if isinstance(record, dict):
+        if isinstance(record, dict | cls):
             return record
         if not cls.read or isinstance(record, Face):  # of another surface
             return {name: getattr(record, name) for name in cls.model_fields}

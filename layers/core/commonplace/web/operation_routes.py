@@ -3,6 +3,7 @@
 import inspect
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Any
 
@@ -16,7 +17,7 @@ from starlette.responses import Response
 from commonplace.identity.principals import ANONYMOUS
 from commonplace.web.faces import derived
 from commonplace.web.middleware import client_address
-from commonplace.web.operations import Actor, Operation, Refusal, RestName
+from commonplace.web.operations import Actor, Listing, Operation, Refusal, RestName
 from commonplace.web.representations import Page
 from commonplace.web.rest.account import Caller, permitted, private
 from commonplace.web.rest.declaration import Routes
@@ -64,12 +65,14 @@ def _add(router: APIRouter, one: Operation, service: Any, refusals: Mapping[int,
     output = one.output_as(Answer, Answer, nulls=True)
     places, body = parameters(one, method, path)
     public = one.need.open
+    row = derived(one.row, Answer, Answer, nulls=True) if isinstance(one, Listing) else None
+    run = partial(one.page, row=row) if isinstance(one, Listing) else one.run
 
     async def endpoint(request: Request, caller: Caller | None = None, **values: Any) -> Response:
         if (sent := values.pop("body", None)) is not None:
             values |= sent.model_dump()
         actor = Actor(caller.principal if caller else ANONYMOUS, client_address(request.scope))
-        answer = output.of(one.run(service, actor, one.accepted(values)))
+        answer = output.of(run(service, actor, one.accepted(values)))
         return Page.of(answer.to_json()).answer(request) if public else private(answer)
 
     keyword = inspect.Parameter.KEYWORD_ONLY

@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import create_model
 
+from commonplace.web.faces import derived
 from commonplace.web.mcp.budgets import MAX_TOKENS
 from commonplace.web.mcp.declaration import Answer, Call, SnakeCaseOutput, SnakeCasePart, Tool
 from commonplace.web.operations import Actor, Listing, Operation
@@ -29,7 +30,8 @@ def _tool(one: Operation, service: Any) -> Tool:
         if not isinstance(one, Listing):
             result = one.run(service, actor, given)
             return Answer(one.words(result), output.of(result))
-        page = one.page(service, actor, given, tokens=MAX_TOKENS - HEAD_TOKENS)
+        row = derived(one.row, SnakeCasePart, SnakeCasePart, nulls=False)
+        page = one.page(service, actor, given, row=row, tokens=MAX_TOKENS - HEAD_TOKENS)
         return Answer(one.words(page), output.of(page | ({"notice": one.notice} if one.notice else {})))
 
     return Tool(

@@ -200,10 +200,15 @@ class Listing(Operation):
     def run(self, service: Any, actor: Actor, given: Any) -> Any:
         return self.page(service, actor, given)
 
-    def page(self, service: Any, actor: Actor, given: Any, *, tokens: int | None = None) -> dict[str, Any]:
-        """Return a page as `output` has it; with `tokens`, as many rows as fit. Raises InvalidInput for a cursor."""
+    def page(
+        self, service: Any, actor: Actor, given: Any, *, row: type[Any] | None = None, tokens: int | None = None
+    ) -> dict[str, Any]:
+        """Return a page as `output` has it; with `tokens`, as many rows as fit. Raises InvalidInput for a cursor.
+
+        `row` is the face of a row on one surface, which need not be read a second time then.
+        """
         records, cursor = self.read(service, actor, given)
-        rows = [self.row.of(one) for one in records]
+        rows = [(row or self.row).of(one) for one in records]
         if tokens is not None and len(fitted := fitting(rows, self.tokens, tokens)) < len(rows):
             rows = fitted
             cursor = self.cursor(given, self.position(records[len(rows) - 1]))
