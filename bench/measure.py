@@ -21,12 +21,12 @@ C = TypeVar("C", bound=Connection)
 Ways = Mapping[str, Callable[[], object]]
 """The calls of one round, by name."""
 Seconds = dict[str, list[float]]
-"""What the calls of each name took, round by round."""
+"""The times that the calls of each name took, round by round."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What a benchmark yields. Each of `faults` is a target that was missed, which makes the run end with 1."""
+    """The result that a benchmark yields. Each of `faults` is a missed target, which makes the run end with 1."""
 
     name: str
     title: str

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Annotated, Any
 
 import typer
+from pydantic.alias_generators import to_snake
 
 from commonplace.web.operations import Listing, Operation
 from local.access import Place
@@ -33,7 +34,7 @@ def _command(one: Operation, opened: Open) -> Callable[..., None]:
         if as_json:
             print_json(answer)
         elif isinstance(one, Listing):
-            rows = [SimpleNamespace(**{_snake(name): value for name, value in row.items()}) for row in answer[one.of]]
+            rows = [SimpleNamespace(**{to_snake(name): value for name, value in row.items()}) for row in answer[one.of]]
             for line in [one.line(row) for row in rows] or [one.nothing]:
                 typer.echo(clean(line))
             if cursor := answer.get("nextCursor"):
@@ -48,8 +49,9 @@ def _command(one: Operation, opened: Open) -> Callable[..., None]:
         shown: Any = typer.Argument(help=info.description) if info.is_required() else None
         shown = shown or typer.Option(flag, help=info.description or name)
         default = inspect.Parameter.empty if info.is_required() else info.get_default(call_default_factory=True)
-        hint = bool if info.annotation is bool and info.is_required() else info.annotation
-        parameters.append(inspect.Parameter(name, keyword, annotation=Annotated[hint, shown], default=default))
+        parameters.append(
+            inspect.Parameter(name, keyword, annotation=Annotated[info.annotation, shown], default=default)
+        )
     parameters += [
         inspect.Parameter("as_json", keyword, annotation=AsJson, default=False),
         inspect.Parameter("place", keyword, annotation=Place),
@@ -68,8 +70,4 @@ def _print(answer: Mapping[str, Any]) -> None:
                 typer.echo(clean(" ".join(str(one) for one in row.values() if one not in (None, "", [], False))))
         elif value not in (None, "", []):
             text = value if isinstance(value, str) else ", ".join(map(str, value)) if isinstance(value, list) else value
-            typer.echo(clean(f"{_snake(name).replace('_', ' ')}: {text}"))
-
-
-def _snake(name: str) -> str:
-    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+            typer.echo(clean(f"{to_snake(name).replace('_', ' ')}: {text}"))

@@ -70,7 +70,7 @@ System = Callable[[Query], Sequence[str]]
 
 
 class FixedEntries:
-    """As much of `DynamoEntries` as a search needs, over entries that stay as they are."""
+    """The part of `DynamoEntries` that a search needs, over entries that stay as they are."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self._entries = {entry.id: entry for entry in entries}
@@ -165,7 +165,7 @@ def tokenizer() -> Callable[[str], int]:
 
 
 class _Searching:
-    """As much of the memory as `kb_search` needs."""
+    """The part of the memory that `kb_search` needs."""
 
     def __init__(self, search: MemorySearch) -> None:
         self._search = search
@@ -201,7 +201,7 @@ def ways(judged: JudgedMemory, engine: Engine, provider: EmbeddingProvider | Non
         return "\n".join(f"{judged.file_of(name)}: {judged.entries[name].content}" for name in found), set(found)
 
     def searching(limit: int, *, data: bool = False) -> Way:
-        """What the tool answers: its text, which is what most clients show a model, or its data as well."""
+        """Return the answer of the tool: its text, which most clients show a model, or its data as well."""
 
         def read(query: Query) -> tuple[str, set[str]]:
             asked = query.asked

@@ -33,7 +33,6 @@ from commonplace.kernel.deferred import deferred
 from commonplace.kernel.errors import BadRequest, CommonplaceError, Conflict, InvalidInput
 from commonplace.redaction.model import KINDS
 from commonplace.web.operation_pages import action, actor
-from commonplace.web.operations import Skipped
 from commonplace.web.pages.declaration import ConsolePage, ConsolePages, Done, View, Visit
 from commonplace.web.pages.frame import PageContext
 
@@ -253,13 +252,11 @@ class HivePages:
     ) -> tuple[str, Mapping[str, Any]] | None:
         """Return the place of the contribution beside this one in the queue, or of the rest of the queue."""
         given = self._queue(chosen, order="newest" if newest else "oldest", limit=1)
-        for number, one in enumerate(list_pending.function(self.using, actor(visit), given, id)):
-            if not isinstance(one, Skipped):
-                return f"{PENDING}/{one.id}", chosen
-            if number == list_pending.looked:
-                rest = list_pending.cursor(self._queue(chosen), one.position)
-                return None if newest else (QUEUE, {**chosen, "cursor": rest})
-        return None
+        after = given.model_copy(update={"cursor": list_pending.cursor(given, id)})
+        found, rest = list_pending.read(self.using, actor(visit), after)
+        if found:
+            return f"{PENDING}/{found[0].id}", chosen
+        return (QUEUE, {**chosen, "cursor": rest}) if rest and not newest else None
 
     def _next(self, message: str) -> Callable[[Visit, Any], Any]:
         """Return what opens the next contribution of the queue after a decision."""

@@ -109,7 +109,7 @@ def parameters(one: Operation, method: str, path: str) -> tuple[list[inspect.Par
     places: list[inspect.Parameter] = []
     sent: dict[str, Any] = {}
     for name, info in one.input.model_fields.items():
-        outside = next((each.name for each in info.metadata if isinstance(each, RestName)), None)
+        outside = RestName.of(info)
         metadata = [each for each in info.metadata if not isinstance(each, RestName)]
         default = inspect.Parameter.empty if info.is_required() else info.get_default(call_default_factory=True)
         if (outside or name) in in_path:

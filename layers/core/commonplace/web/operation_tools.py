@@ -25,12 +25,13 @@ def _tool(one: Operation, service: Any) -> Tool:
         build: Any = create_model
         output = build(output.__name__, __base__=output, notice=(str, ...))
 
+    row = derived(one.row, SnakeCasePart, SnakeCasePart, nulls=False) if isinstance(one, Listing) else None
+
     def run(call: Call, given: Any) -> Answer:
         actor = Actor(call.caller.principal, call.caller.address, call.base_url)
         if not isinstance(one, Listing):
             result = one.run(service, actor, given)
             return Answer(one.words(result), output.of(result))
-        row = derived(one.row, SnakeCasePart, SnakeCasePart, nulls=False)
         page = one.page(service, actor, given, row=row, tokens=MAX_TOKENS - HEAD_TOKENS)
         return Answer(one.words(page), output.of(page | ({"notice": one.notice} if one.notice else {})))
 

@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, Field, ValidationError, create_model
 from pydantic.alias_generators import to_camel
+from pydantic.fields import FieldInfo
 
 from commonplace.identity.authorization import Need, Verdict, judge
 from commonplace.identity.principals import KINDS, Level, Principal, Tier, author, scope
@@ -26,6 +27,7 @@ from commonplace.kernel.errors import Forbidden, InvalidInput, Unavailable
 from commonplace.web.faces import Face, derived
 from commonplace.web.mcp.budgets import estimate_tokens, fitting
 from commonplace.web.mcp.declaration import Cost, SnakeCaseArguments
+from commonplace.web.mcp.rendering import compact
 from commonplace.web.sealed import opened, sealed
 
 MAX_CURSOR_CHARACTERS = 512
@@ -41,6 +43,11 @@ class RestName:
     """Metadata of an input field: its name in an address or a query, where that differs from the field's."""
 
     name: str
+
+    @staticmethod
+    def of(info: FieldInfo) -> str | None:
+        """Return the name that a field declares, if it declares one."""
+        return next((one.name for one in info.metadata if isinstance(one, RestName)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +138,7 @@ class Operation:
     @property
     def rest_name(self) -> str:
         """The operation's id in the OpenAPI document."""
-        first, *rest = self.name.split("_")
-        return self.operation_id or first + "".join(part.capitalize() for part in rest)
+        return self.operation_id or to_camel(self.name)
 
     def accepted(self, values: Mapping[str, Any]) -> Input:
         """Return the input with these values. Raises InvalidInput, which names fields and never values."""
@@ -153,11 +159,12 @@ class Operation:
         method, path = self.rest.split()
         values = dict(given)
         for name, info in self.input.model_fields.items():
-            outside = next((one.name for one in info.metadata if isinstance(one, RestName)), name)
-            if f"{{{outside}}}" in path:
-                path = path.replace(f"{{{outside}}}", quote(str(values.pop(name)), safe=""))
+            outside = RestName.of(info)
+            place = f"{{{outside or name}}}"
+            if place in path:
+                path = path.replace(place, quote(str(values.pop(name)), safe=""))
             elif name in values:
-                values[outside if outside != name else to_camel(name)] = values.pop(name)
+                values[outside or to_camel(name)] = values.pop(name)
         return (method, path, values, None) if method in ("GET", "DELETE") else (method, path, {}, values)
 
     def words(self, result: Any) -> str:
@@ -252,7 +259,7 @@ class Listing(Operation):
 
     def tokens(self, row: Face) -> int:
         """Return what a row costs a model: the larger of its line and its data."""
-        data = json.dumps(row.model_dump(mode="json", exclude_none=True), ensure_ascii=False, separators=(",", ":"))
+        data = compact(row.model_dump(mode="json", exclude_none=True))
         return max(estimate_tokens(self.line(row)), estimate_tokens(data)) + 2
 
 

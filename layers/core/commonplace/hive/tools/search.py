@@ -113,7 +113,8 @@ def fetched(item: Item, cursor: str | None) -> Answer:
     one = item.contribution
     question = f"hive fetch {one.id} {one.content_hash}"
     start = 0 if cursor is None else position_of(cursor, question)
-    values = {name: getattr(shown, name) for shown in [ITEM.of(item)] for name in ITEM.model_fields}
+    shown = ITEM.of(item)
+    values = {name: getattr(shown, name) for name in ITEM.model_fields}
 
     def answer(content: str, onward: str | None) -> Answer:
         data = Knowledge(**values | {"content": content}, next_cursor=onward, notice=NOTICE)
