@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from commonplace.search.answers import Answers
 from commonplace.search.model import Engine, Hit, RecordId, SearchRequest, SearchResults, Tombstone
-from commonplace.search.service import SearchService
+from commonplace.search.service import Answers, SearchService
 from tests.contracts.engines import Make
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.unit.search.records import indexed, record

@@ -12,11 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.kernel.errors import Unavailable
-from commonplace.search.answers import KEPT_SECONDS, Answers
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.filters import Filters
 from commonplace.search.model import Candidates, RecordId, Reranked, SearchRequest, SearchResults, Tombstone
-from commonplace.search.service import SearchService
+from commonplace.search.service import KEPT_SECONDS, Answers, SearchService
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.unit.search.records import indexed, record
 

@@ -4,14 +4,12 @@ from typing import Any, Protocol
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
-from hypothesis import given
-from hypothesis import strategies as st
 from mypy_boto3_dynamodb import DynamoDBClient
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.search import store
 from commonplace.search.model import RecordId
-from commonplace.search.source import CHANGES_PER_NOTE, Change, ChangeFeed, ChangeLog, notes
+from commonplace.search.source import CHANGES_PER_NOTE, Change, ChangeFeed, ChangeLog
 from commonplace.search.store import DynamoChanges
 from tests.aws_fixture import TABLE
 from tests.fakes.changes import FakeChanges
@@ -212,12 +210,3 @@ def test_a_fake_that_is_unreachable_says_so_at_both_ends() -> None:
     for call in (feed.position, lambda: feed.since("0"), lambda: feed.append([])):
         with pytest.raises(Unavailable):
             call()
-
-
-@given(st.integers(0, 3 * CHANGES_PER_NOTE))
-def test_notes_hold_every_change_once_and_are_never_empty(count: int) -> None:
-    changes = [written(str(number)) for number in range(count)]
-    told = list(notes(changes))
-
-    assert [change for note in told for change in note] == changes
-    assert all(0 < len(note) <= CHANGES_PER_NOTE for note in told)

@@ -20,8 +20,7 @@ def deferred_search(settings: ReaderSettings, objects: ObjectStore, library: Lib
 
     def build() -> SearchService:
         from commonplace.search import providers
-        from commonplace.search.answers import Answers
-        from commonplace.search.service import SearchService
+        from commonplace.search.service import Answers, SearchService
 
         models = providers.embedding_providers(settings)
         return SearchService(

@@ -38,14 +38,11 @@ def group(facet: Facet, addresses: DocumentAddresses) -> Json:
 
 
 def release(facet: Facet, addresses: DocumentAddresses) -> Json:
-    page = facet.page
-    return {
-        "id": facet.name,
-        "title": page.title if page else facet.name,
-        "description": page.description if page else None,
-        "count": facet.count,
-        "page": pointer(page, addresses) if page else None,
-    }
+    return {name: value for name, value in group(facet, addresses).items() if name != "status"}
+
+
+def tag(facet: Facet, addresses: DocumentAddresses) -> Json:
+    return {"tag": facet.name, "count": facet.count, "entry": pointer(facet.page, addresses) if facet.page else None}
 
 
 def in_utc(value: datetime | None) -> datetime | None:

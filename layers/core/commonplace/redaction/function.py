@@ -72,7 +72,13 @@ class RedactFunction:
     def __call__(self, event: Mapping[str, Any], _context: object) -> dict[str, Any]:
         try:
             if "patterns" in event:
-                return {"invalid": self._invalid(_parsed(PatternsAsked, event).patterns)}
+                found = {}
+                for pattern in _parsed(PatternsAsked, event).patterns:
+                    try:
+                        self._redactor.redact({"text": ""}, Policy(patterns=(pattern,)))
+                    except InvalidInput as error:
+                        found[pattern] = error.message
+                return {"invalid": found}
             asked = _parsed(FieldsAsked, event)
             size = sum(len(text.encode("utf-8", "replace")) for text in asked.fields.values())
             if size <= MAX_TEXT_BYTES:
@@ -92,16 +98,6 @@ class RedactFunction:
             place = traceback.extract_tb(error.__traceback__)[-1]
             told = f"{type(error).__name__} in {place.name}, line {place.lineno} of {place.filename}"
         raise Unavailable(f"The redaction failed: {told}.")
-
-    def _invalid(self, patterns: list[str]) -> dict[str, str]:
-        """Return why each pattern that cannot be used cannot."""
-        found = {}
-        for pattern in patterns:
-            try:
-                self._redactor.redact({"text": ""}, Policy(patterns=(pattern,)))
-            except InvalidInput as error:
-                found[pattern] = error.message
-        return found
 
 
 def _parsed(model: type[Model], event: Mapping[str, Any]) -> Model:

@@ -55,30 +55,18 @@ class GitHubRepository:
         """`context` distinguishes the commit statuses of one source from those of another."""
         self._client = client
         self._context = context
-        self._name = name
-        self._branch = branch
+        self.name = name
+        self.branch = branch
+        self.web_url = f"{client.web_url}/{name}" if client.web_url else None
         self._credentials = credentials
         self._base = "/repos/" + "/".join(quote(part, safe="") for part in name.split("/"))
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def branch(self) -> str:
-        return self._branch
-
-    @property
-    def web_url(self) -> str | None:
-        site = self._client.web_url
-        return f"{site}/{self._name}" if site else None
 
     @property
     def calls(self) -> int:
         return self._client.calls
 
     def head(self, etag: str | None = None) -> Head | None:
-        path = f"{self._base}/commits/{quote(self._branch, safe='')}"
+        path = f"{self._base}/commits/{quote(self.branch, safe='')}"
         answer = self._get(path, accept=SHA_TYPE, etag=etag, max_bytes=4096)
         if answer.status == 304:
             return None
@@ -154,7 +142,7 @@ class GitHubRepository:
 
     def _dates(self, commit_sha: str, paths: Sequence[str]) -> dict[str, datetime]:
         try:
-            owner, _, name = self._name.partition("/")
+            owner, _, name = self.name.partition("/")
             variables = {f"p{index}": path for index, path in enumerate(paths)}
             body = {
                 "query": last_changed_query(len(paths)),

@@ -132,12 +132,8 @@ class GitHubClient:
         self.web_url = web_url(self._api)
         self.clock = clock
         self._monotonic = monotonic
-        self._calls = 0
+        self.calls = 0
         self._lock = threading.Lock()
-
-    @property
-    def calls(self) -> int:
-        return self._calls
 
     def get(
         self,
@@ -190,7 +186,7 @@ class GitHubClient:
         url = self._api.join(ask.path.lstrip("/"))
         for _ in range(MAX_REDIRECTS + 1):
             with self._lock:
-                self._calls += 1
+                self.calls += 1
             sent = {
                 "User-Agent": "commonplace",
                 "X-GitHub-Api-Version": API_VERSION,

@@ -131,8 +131,3 @@ class ChangeFeed(Protocol):
         of them; the next call goes on. Raises ValueError for a text that is no position.
         """
         ...
-
-
-def notes(changes: Sequence[Change]) -> Iterator[Sequence[Change]]:
-    """The changes in runs that are reported together."""
-    return (changes[start : start + CHANGES_PER_NOTE] for start in range(0, len(changes), CHANGES_PER_NOTE))

@@ -32,7 +32,7 @@ from commonplace.kernel.table import Table, deserialize
 from commonplace.search.model import RecordId, Reranked
 from commonplace.search.models.values import packed, unpacked
 from commonplace.search.rerank import RERANK_TTL_SECONDS
-from commonplace.search.source import Change, notes
+from commonplace.search.source import CHANGES_PER_NOTE, Change, batches
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -271,7 +271,7 @@ class DynamoChanges:
 
     def append(self, changes: Sequence[Change]) -> None:
         """One write for each 500 changes. Raises Unavailable."""
-        for note in notes(changes):
+        for note in batches(changes, CHANGES_PER_NOTE):
             now = self._clock()
             where = key(PARTITION, f"{_padded(now)}#{uuid4().hex[:12]}")
             rows = json.dumps(

@@ -1,7 +1,7 @@
 """What is remembered of records goes with the version that a search has found."""
 
 from commonplace.search.model import RecordId
-from commonplace.search.opensearch.memory import RecordMemory
+from commonplace.search.opensearch.engine import RecordMemory
 
 A, B, C = RecordId("note/a"), RecordId("note/b"), RecordId("note/c")
 

@@ -32,7 +32,6 @@ MAX_RAW_DEPTH = 200
 DIRECTED = frozenset({"p", "blockquote", "li", "th", "td", "dt", "dd", "h1", "h2", "h3", "h4", "h5", "h6"})
 """Elements whose own text says which way they are read (HTML, `dir=auto`)."""
 
-_FOOTNOTE = re.compile(r'<(\w+)[^<>]* id="(fn(?:ref)?[\w:-]+)"')
 _FOOTNOTE = re.compile(r'<(\w++)[^<>]* id="(fn(?:ref)?[\w:-]+)"')
 _OPENED_OR_CLOSED = re.compile(
     r"<(?!(?:area|br|col|dd|dt|hr|img|input|li|link|meta|p|source|t[dhr]|tbody|tfoot|thead|track|wbr)\b)(/?)[a-z]",

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from typing import Annotated, get_args
 from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
+from commonplace.documents import views
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content import facets
 from commonplace.documents.content.document import DocumentRef
@@ -19,7 +20,6 @@ from commonplace.documents.rest.documents import resolve
 from commonplace.documents.rest.examples import EXAMPLES, answers
 from commonplace.documents.rest.parameters import Counting, Place, link_header
 from commonplace.documents.rest.services import services
-from commonplace.documents.views import group, release
 from commonplace.kernel.errors import NotFound
 from commonplace.web.representations import API, PAGE_BYTES, Page, unchanged
 from commonplace.web.rest.models import Answer, leading
@@ -74,13 +74,7 @@ async def get_graph(request: Request, asked: Annotated[Place, Query()]) -> Respo
 )
 async def list_groups(request: Request, asked: Annotated[Counting, Query()]) -> Response:
     """Every group that documents name, that has a page, or that has a folder under `docs/`."""
-    return _counted(
-        request,
-        asked,
-        models.GroupList,
-        facets.groups,
-        lambda facet, addresses: models.Group.model_validate(group(facet, addresses)),
-    )
+    return _counted(request, asked, models.GroupList, facets.groups, views.group)
 
 
 @router.get(
@@ -92,13 +86,7 @@ async def list_groups(request: Request, asked: Annotated[Counting, Query()]) -> 
 )
 async def list_releases(request: Request, asked: Annotated[Counting, Query()]) -> Response:
     """Every release that documents name or that has a page. An empty list means that there is none."""
-    return _counted(
-        request,
-        asked,
-        models.ReleaseList,
-        facets.releases,
-        lambda facet, addresses: models.Release.model_validate(release(facet, addresses)),
-    )
+    return _counted(request, asked, models.ReleaseList, facets.releases, views.release)
 
 
 @router.get(
@@ -110,12 +98,7 @@ async def list_releases(request: Request, asked: Annotated[Counting, Query()]) -
 )
 async def list_tags(request: Request, asked: Annotated[Counting, Query()]) -> Response:
     """Every tag in use, and the lexicon document that defines it, found by id, title or alias."""
-
-    def item(facet: Facet, addresses: DocumentAddresses) -> models.Tag:
-        page = models.Pointer.at(addresses, facet.page) if facet.page else None
-        return models.Tag(tag=facet.name, count=facet.count, entry=page)
-
-    return _counted(request, asked, models.TagList, facets.tags, item)
+    return _counted(request, asked, models.TagList, facets.tags, views.tag)
 
 
 def _counted(
@@ -123,21 +106,20 @@ def _counted(
     asked: Counting,
     kind: type[Answer],
     count: Callable[[Catalogue], Sequence[Facet]],
-    item: Callable[[Facet, DocumentAddresses], Answer],
+    show: Callable[[Facet, DocumentAddresses], views.Json],
 ) -> Response:
     using = services(request)
     edition = using.library.edition()
-    name = next(iter(kind.model_fields))
+    name, field = next(iter(kind.model_fields.items()))
+    (row,) = get_args(field.annotation)
 
     def build() -> Page:
         found = count(edition.catalogue)
-        total = len(found)
-        shown = leading(item(facet, using.addresses) for facet in found[asked.offset : asked.offset + asked.limit])
-        told = kind.model_validate({name: shown, "total": total, "limit": asked.limit, "offset": asked.offset})
-        links = link_header(
-            f"{API}/{name}", asked, limit=asked.limit, offset=asked.offset, shown=len(shown), total=total
-        )
-        return Page.of(told.to_json(), headers=links)
+        window = found[asked.offset : asked.offset + asked.limit]
+        shown = leading(row.model_validate(show(facet, using.addresses)) for facet in window)
+        told = {name: shown, "total": len(found), "limit": asked.limit, "offset": asked.offset}
+        links = link_header(f"{API}/{name}", asked, len(shown), len(found))
+        return Page.of(kind.model_validate(told).to_json(), headers=links)
 
     return using.pages.page(edition.etag, (name, asked.query()), build).answer(request)
 

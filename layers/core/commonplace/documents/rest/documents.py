@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from pydantic.alias_generators import to_camel
@@ -68,13 +68,9 @@ async def list_entries(request: Request, asked: Annotated[Listing, Query()]) -> 
         told = models.EntryList(entries=shown, total=total, limit=asked.limit, offset=asked.offset)
         if hints := unknown(edition.catalogue, selection.filters):
             told.hints = hints
-        links = link_header(
-            f"{API}/entries", asked, limit=asked.limit, offset=asked.offset, shown=len(shown), total=total
-        )
-        return Page.of(told.to_json(), headers=links)
+        return Page.of(told.to_json(), headers=link_header(f"{API}/entries", asked, len(shown), total))
 
-    page = using.pages.page(edition.etag, ("entries", asked.query()), build)
-    return page.answer(request)
+    return using.pages.page(edition.etag, ("entries", asked.query()), build).answer(request)
 
 
 @router.get(
@@ -203,34 +199,18 @@ async def get_entry_links(request: Request, content_type: PathType, document_id:
                 url = using.addresses.of(document) + fragment_of(link.fragment)
             elif attachment:
                 url = using.addresses.of_attachment(attachment) + place_in_file(link.fragment)
-            links.append(
-                models.WrittenLink(
-                    written=link.written,
-                    kind=link.kind,
-                    text=link.text,
-                    line=link.line,
-                    field=link.field,
-                    ref=document.ref if document else None,
-                    attachment=attachment.name if attachment else None,
-                    url=url,
-                )
-            )
+            same = {name: getattr(link, name) for name in ("written", "kind", "text", "line", "field")}
+            ends = {"ref": document.ref if document else None, "attachment": attachment.name if attachment else None}
+            links.append(models.WrittenLink(**same, **ends, url=url))
         out, back = (
             [models.Pointer.at(using.addresses, found) for node in nodes if (found := by_ref.get(node.ref))]
             for nodes in (graph.out(entry.ref), graph.back(entry.ref))
         )
         broken = [models.BrokenLink.of(link) for link in graph.broken_of(entry.ref)]
-        told = models.EntryLinks(
-            ref=entry.ref,
-            links=leading(links, LINKS_BYTES),
-            out=leading(out, LINKS_BYTES),
-            back=leading(back, LINKS_BYTES),
-            broken=leading(broken, LINKS_BYTES),
-            truncated=False,
-        )
-        pairs = ((told.links, links), (told.out, out), (told.back, back), (told.broken, broken))
-        told.truncated = any(len(shown) < len(found) for shown, found in pairs)
-        return Page.of(told.to_json())
+        found_of: dict[str, list[Any]] = {"links": links, "out": out, "back": back, "broken": broken}
+        shown_of: dict[str, Any] = {name: leading(found, LINKS_BYTES) for name, found in found_of.items()}
+        truncated = any(len(shown_of[name]) < len(found) for name, found in found_of.items())
+        return Page.of(models.EntryLinks(ref=entry.ref, **shown_of, truncated=truncated).to_json())
 
     return using.pages.page(edition.etag, ("links", entry.ref), build).answer(request)
 

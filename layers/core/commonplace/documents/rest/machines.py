@@ -12,7 +12,6 @@ from starlette.responses import JSONResponse, Response
 from commonplace.documents.content.document import Entry
 from commonplace.documents.content.document_index import Selection
 from commonplace.documents.content.filter_values import unknown
-from commonplace.documents.content.library import Edition
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.rest import models
 from commonplace.documents.rest.examples import EXAMPLES, answers
@@ -29,6 +28,19 @@ from commonplace.web.rest.models import json_bytes
 router = APIRouter(tags=["For machines"])
 
 TEXT = "text/plain; charset=utf-8"
+MAP_HEAD = """\
+# {name}
+
+> {count} published documents, each with the page to cite and its Markdown. Search them at {api}/search?q=…
+
+## Interface
+
+- [MCP]({host}/connect): tools for agents at {host}/mcp, and how to connect a client
+- [API description]({api}/openapi.json): OpenAPI 3.1
+- [Everything in one file]({api}/llms-full.txt)
+- [What changed last]({api}/feed.json): JSON Feed
+- [Manifest]({api}/manifest): every document with its path and hash
+"""
 HEADING_BYTES = 400  # About what a document's title, address and rule add to its text in `llms-full.txt`
 
 
@@ -48,7 +60,17 @@ async def get_llms_text(request: Request) -> Response:
     """Every document by type, linked to its page and to its Markdown, in the form of llmstxt.org."""
     using = services(request)
     edition = using.library.edition()
-    return using.pages.page(edition.etag, ("llms",), lambda: _map(using, edition)).answer(request)
+
+    def build() -> Page:
+        entries, host = edition.catalogue.entries, using.site.base_url
+        lines = list(_map_lines(entries, using))
+        shown = fitting(lines, len)
+        left_out = sum(line.startswith(b"- [") for line in lines[len(shown) :])
+        head = MAP_HEAD.format(name=using.site.name, count=len(entries), host=host, api=f"{host}{API}")
+        notice = _notice(left_out, f"{host}{API}/entries") if left_out else b""
+        return Page.of(head.encode() + b"".join(shown) + notice, TEXT)
+
+    return using.pages.page(edition.etag, ("llms",), build).answer(request)
 
 
 @router.get(
@@ -90,27 +112,6 @@ async def get_llms_full_text(request: Request) -> Response:
         return Page.of(head + b"".join(texts) + notice, TEXT)
 
     return using.pages.page(edition.etag, ("llms-full",), build).answer(request)
-
-
-def _map(using: Services, edition: Edition) -> Page:
-    entries, host = edition.catalogue.entries, using.site.base_url
-    lines = list(_map_lines(entries, using))
-    shown = fitting(lines, len)
-    left_out = sum(line.startswith(b"- [") for line in lines[len(shown) :])
-    head = f"""# {using.site.name}
-
-> {len(entries)} published documents, each with the page to cite and its Markdown. Search them at {host}{API}/search?q=…
-
-## Interface
-
-- [MCP]({host}/connect): tools for agents at {host}/mcp, and how to connect a client
-- [API description]({host}{API}/openapi.json): OpenAPI 3.1
-- [Everything in one file]({host}{API}/llms-full.txt)
-- [What changed last]({host}{API}/feed.json): JSON Feed
-- [Manifest]({host}{API}/manifest): every document with its path and hash
-"""
-    notice = _notice(left_out, f"{host}{API}/entries") if left_out else b""
-    return Page.of(head.encode() + b"".join(shown) + notice, TEXT)
 
 
 def _map_lines(entries: Iterable[Entry], using: Services) -> Iterator[bytes]:

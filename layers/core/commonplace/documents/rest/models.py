@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 from commonplace.documents.addresses import DocumentAddresses, Named
 from commonplace.documents.content import document
 from commonplace.repository.link import LinkKind
-from commonplace.search.model import Fit
+from commonplace.search.model import Fit, Verdict
 from commonplace.web.representations import API
 from commonplace.web.rest.models import Answer
 
@@ -442,16 +442,7 @@ class Expectation(Answer):
     """Why the expected document is shown, or is not."""
 
     id: str
-    verdict: Literal[
-        "shown",
-        "collapsed",
-        "below-limit",
-        "below-candidates",
-        "not-matched",
-        "filtered-out",
-        "not-indexed",
-        "not-published",
-    ]
+    verdict: Verdict
     sentence: str
     standing: Standing | None
 

@@ -308,13 +308,13 @@ class Place(Parameters):
     depth: int = Field(1, ge=1, le=5, description="How many links away, in either direction. Only with `around`.")
 
 
-def link_header(path: str, asked: Parameters, *, limit: int, offset: int, shown: int, total: int) -> dict[str, str]:
-    """`Link` to the next and the previous page (RFC 8288), relative to the requested host."""
+def link_header(path: str, asked: Listing | Counting | Inventory, shown: int, total: int) -> dict[str, str]:
+    """Return `Link` to the next and the previous page (RFC 8288), relative to the requested host."""
     targets = {}
-    if offset + shown < total and shown:
-        targets["next"] = offset + shown
-    if offset > 0:
-        targets["prev"] = max(0, min(offset, total) - limit)
+    if asked.offset + shown < total and shown:
+        targets["next"] = asked.offset + shown
+    if asked.offset > 0:
+        targets["prev"] = max(0, min(asked.offset, total) - asked.limit)
     links = [f'<{path}?{asked.query(offset=start)}>; rel="{name}"' for name, start in targets.items()]
     links = [link for link in links if len(link) <= MAX_LINK_CHARACTERS]
     return {"link": ", ".join(links)} if links else {}
@@ -349,16 +349,12 @@ def position(text: str, question: str) -> Position:
         told = opened(text, question, purpose=_PURPOSE)
         (score,) = _SCORE.unpack_from(told)
         record = told[_SCORE.size :].decode()
+        if not math.isfinite(score):
+            raise ValueError("the score of a cursor is a number")
     except (ValueError, struct.error):
-        raise _refused() from None
-    if not math.isfinite(score):
-        raise _refused()
+        raise BadRequest(
+            "This cursor does not belong to this search.",
+            hint="A cursor goes on where a page of the very same q and filters ended. Leave it out to begin anew.",
+            field="cursor",
+        ) from None
     return Position(score, RecordId(record))
-
-
-def _refused() -> BadRequest:
-    return BadRequest(
-        "This cursor does not belong to this search.",
-        hint="A cursor goes on where a page of the very same q and filters ended. Leave it out to begin anew.",
-        field="cursor",
-    )

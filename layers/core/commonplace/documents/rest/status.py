@@ -85,11 +85,9 @@ async def get_manifest(request: Request, asked: Annotated[Inventory, Query()]) -
             offset=asked.offset,
             truncated=asked.offset + shown < total or len(attachments) < len(manifest.attachments),
         )
-        links = link_header(f"{API}/manifest", asked, limit=asked.limit, offset=asked.offset, shown=shown, total=total)
-        return Page.of(told.to_json(), headers=links)
+        return Page.of(told.to_json(), headers=link_header(f"{API}/manifest", asked, shown, total))
 
-    page = using.pages.page(edition.etag, ("manifest", asked.query()), build)
-    return page.answer(request)
+    return using.pages.page(edition.etag, ("manifest", asked.query()), build).answer(request)
 
 
 @router.get(

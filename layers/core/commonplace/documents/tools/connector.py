@@ -6,7 +6,7 @@ from pydantic import Field
 
 from commonplace.documents.content.document import Entry, reference
 from commonplace.documents.tools import pagination
-from commonplace.documents.tools.documents import page, read
+from commonplace.documents.tools.documents import SAME, page, read
 from commonplace.documents.tools.search import FilterArguments, ask
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
@@ -115,14 +115,9 @@ def _page(using: KnowledgeServices, entry: Entry, text: str, number: int, pages:
         go_on = f'the next is fetched with id "{onward}"' if onward else "the last"
         text = f"[Page {number} of {pages}; {go_on}]\n\n{text}\n\n[End of page {number} of {pages}; {go_on}]"
     metadata = Metadata(
-        content_type=entry.content_type,
-        date=entry.date,
-        group=entry.group,
-        release=entry.release,
-        status=entry.status,
+        **{name: getattr(entry, name) for name in SAME if name in Metadata.model_fields},
         tags=entry.tags or None,
         link=entry.url,
-        source_url=entry.source_url,
         truncated=onward is not None,
         page=number if pages > 1 else None,
         pages=pages if pages > 1 else None,

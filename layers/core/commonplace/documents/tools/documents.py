@@ -16,6 +16,7 @@ from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Too
 
 DESCRIPTION_CHARACTERS = 500
 MAX_TAGS = 30
+SAME = ("content_type", "id", "title", "date", "group", "release", "status", "source_url")  # Fields as they are stored
 
 
 class DocumentArguments(Arguments):
@@ -91,24 +92,19 @@ def read(using: KnowledgeServices, content_type: str | None, name: str) -> tuple
 
 def _answer(using: KnowledgeServices, resolved: Resolved, name: str, excerpt: pagination.Excerpt) -> Answer:
     entry = resolved.entry
-    facts = {
-        "content_type": entry.content_type,
-        "id": entry.id,
-        "title": entry.title,
-        "description": shortened(entry.description, DESCRIPTION_CHARACTERS) if entry.description else None,
-        "date": entry.date,
-        "updated_at": moment(entry.updated_at),
-        "group": entry.group,
-        "release": entry.release,
-        "status": entry.status,
-        "tags": entry.tags[:MAX_TAGS] or None,
-        "document_url": using.addresses.of(entry),
-        "source_url": entry.source_url,
-        "link": entry.url,
-    } | {"former_id": name if resolved.former else None}
-    told = {"content": excerpt.piece.text, "characters": excerpt.piece.whole}
-    onward = {"truncated": not excerpt.complete, "next_cursor": excerpt.cursor}
-    data = DocumentPage(**facts | told | onward)
+    data = DocumentPage(
+        **{name: getattr(entry, name) for name in SAME},
+        description=shortened(entry.description, DESCRIPTION_CHARACTERS) if entry.description else None,
+        updated_at=moment(entry.updated_at),
+        tags=entry.tags[:MAX_TAGS] or None,
+        document_url=using.addresses.of(entry),
+        link=entry.url,
+        former_id=name if resolved.former else None,
+        content=excerpt.piece.text,
+        characters=excerpt.piece.whole,
+        truncated=not excerpt.complete,
+        next_cursor=excerpt.cursor,
+    )
     named = (("group", data.group), ("release", data.release), ("status", data.status))
     said = [data.date, *(f"{name} {value}" for name, value in named if value)]
     said += [f"tags {', '.join(data.tags)}"] if data.tags else []

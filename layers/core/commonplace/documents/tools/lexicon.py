@@ -1,15 +1,14 @@
 """The tools `define_term` and `search_lexicon`."""
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Literal
+from typing import Literal, cast
 
 from pydantic import Field
 
 from commonplace.documents.content.document import Document, Entry
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.filter_values import shown
-from commonplace.documents.content.lexicon import TERM, Lexicon, Likeness, Match, lexicon_of
+from commonplace.documents.content.lexicon import TERM, Lexicon, Match, lexicon_of
 from commonplace.documents.tools import pagination
 from commonplace.documents.tools.services import KnowledgeServices, link
 from commonplace.kernel.errors import InvalidInput, NotFound
@@ -27,14 +26,7 @@ AMBIGUOUS = 8
 
 MOST_NAMES = 30  # Aliases, and related terms, of one entry
 
-Likened = Literal["exact", "prefix", "word", "substring", "fuzzy"]
-_LIKENED: Mapping[Likeness, Likened] = {
-    Likeness.EXACT: "exact",
-    Likeness.PREFIX: "prefix",
-    Likeness.WORD: "word",
-    Likeness.SUBSTRING: "substring",
-    Likeness.FUZZY: "fuzzy",
-}
+Likened = Literal["exact", "prefix", "word", "substring", "fuzzy"]  # Names of `Likeness`
 
 
 class TermArguments(Arguments):
@@ -193,7 +185,7 @@ def _found(match: Match) -> FoundTerm:
         definition=shortened(description, DESCRIPTION_CHARACTERS) if description else None,
         aliases=_aliases(entry) if entry else None,
         documents=match.term.documents,
-        match=_LIKENED[match.likeness],
+        match=cast(Likened, match.likeness.name.lower()),
     )
 
 

@@ -81,54 +81,37 @@ def _first(patterns: Sequence[re.Pattern[str]], uri: str) -> Mapping[str, str] |
 
 
 def resources(using: KnowledgeServices) -> tuple[Resource, ...]:
-    return tuple(one for host in _hosts(using) for one in _fixed(using, host))
+    counted = {
+        "groups": partial(_counted, using, "groups", facets.groups, views.group),
+        "releases": partial(_counted, using, "releases", facets.releases, views.release),
+    }
+    guide = "For a system prompt: when to search, how to cite, what not to invent."
+    ontology = "Content types with their parents, fields and folders."
+    rows: list[tuple[str, str, str, str, Callable[[Call], str]]] = [
+        ("prompts/knowledge-search", "How to search this knowledge base", guide, PLAIN, lambda _: KNOWLEDGE_SEARCH),
+        ("data/ontology", "Ontology", ontology, JSON, lambda _: _json(ONTOLOGY.describe())),
+    ]
+    for name, read in counted.items():
+        about = f"{name.capitalize()}, with their pages and how many documents each has."
+        rows.append((f"data/{name}", name.capitalize(), about, JSON, read))
+    return tuple(
+        Resource(
+            uri=f"mcp://{host}/{name}",
+            name=name,
+            title=title,
+            description=description,
+            mime_type=mime_type,
+            read=read,
+            listed=host == using.uri_host,
+        )
+        for host in _hosts(using)
+        for name, title, description, mime_type, read in rows
+    )
 
 
 def _hosts(using: KnowledgeServices) -> tuple[str, ...]:
     """That of the addresses that are given out, and the first one."""
     return tuple(dict.fromkeys((using.uri_host, FIRST_HOST)))
-
-
-def _fixed(using: KnowledgeServices, host: str) -> tuple[Resource, ...]:
-    base, listed = f"mcp://{host}", host == using.uri_host
-    return (
-        Resource(
-            uri=f"{base}/prompts/knowledge-search",
-            name="prompts/knowledge-search",
-            title="How to search this knowledge base",
-            description="For a system prompt: when to search, how to cite, what not to invent.",
-            mime_type=PLAIN,
-            read=lambda _: KNOWLEDGE_SEARCH,
-            listed=listed,
-        ),
-        Resource(
-            uri=f"{base}/data/ontology",
-            name="data/ontology",
-            title="Ontology",
-            description="Content types with their parents, fields and folders.",
-            mime_type=JSON,
-            read=lambda _: _json(ONTOLOGY.describe()),
-            listed=listed,
-        ),
-        Resource(
-            uri=f"{base}/data/groups",
-            name="data/groups",
-            title="Groups",
-            description="Groups, with their pages and how many documents each has.",
-            mime_type=JSON,
-            read=partial(_counted, using, "groups", facets.groups, views.group),
-            listed=listed,
-        ),
-        Resource(
-            uri=f"{base}/data/releases",
-            name="data/releases",
-            title="Releases",
-            description="Releases, with their pages and how many documents each has.",
-            mime_type=JSON,
-            read=partial(_counted, using, "releases", facets.releases, views.release),
-            listed=listed,
-        ),
-    )
 
 
 def templates(using: KnowledgeServices) -> tuple[Template, ...]:

@@ -235,13 +235,6 @@ def head(found: SearchOutcome) -> str:
     return "\n".join([*told, f"More: cursor `{found.cursor}`."] if found.cursor else told)
 
 
-def passage(addresses: DocumentAddresses, hit: Hit, entry: Entry) -> FoundPassage:
-    duplicates = list(hit.duplicates) or None
-    return FoundPassage(
-        **_facts(addresses, hit, entry), heading=hit.heading, rerank_score=hit.rerank_score, duplicates=duplicates
-    )
-
-
 def document(addresses: DocumentAddresses, hit: Hit, entry: Entry, extract: Extract | None) -> FoundDocument:
     facts = _facts(addresses, hit, entry)
     if extract is None:
@@ -341,7 +334,15 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
 
 def search_knowledge(using: KnowledgeServices, _: Call, asked: SearchArguments) -> Answer:
     came = ask(using, asked.query or "", asked.filters, tool=KNOWLEDGE, cursor=asked.cursor)
-    passages = [passage(using.addresses, hit, entry) for hit, entry in came.pairs()]
+    passages = [
+        FoundPassage(
+            **_facts(using.addresses, hit, entry),
+            heading=hit.heading,
+            rerank_score=hit.rerank_score,
+            duplicates=list(hit.duplicates) or None,
+        )
+        for hit, entry in came.pairs()
+    ]
     told = [passage_text(came.findings.passed + at, one) for at, one in enumerate(passages, 1)]
     data = Passages(**whole(came), next_cursor=came.cursor, results=passages)
     return Answer("\n\n".join([head(came), *told]), data, _links(using, came))

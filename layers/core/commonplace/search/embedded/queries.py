@@ -25,19 +25,19 @@ class Conditions:
         self.parameters: dict[str, Any] = {}
         self._parts = ["records.deleted = 0"]
         self.filters = filters
-        exact = (
-            ("content_type", filters.content_types),
-            ("group_name", filters.groups),
-            ("release", filters.releases),
-            ("status", filters.statuses),
+        any_of = (
+            ("records.content_type IN ({})", filters.content_types),
+            ("records.group_name IN ({})", filters.groups),
+            ("records.release IN ({})", filters.releases),
+            ("records.status IN ({})", filters.statuses),
+            ("records.rowid IN (SELECT record FROM record_authors WHERE author IN ({}))", filters.authors),
+            ("records.rowid IN (SELECT record FROM names WHERE kind = 'a' AND name IN ({}))", filters.aliases),
+            ("records.rowid IN (SELECT record FROM record_tags WHERE tag IN ({}))", filters.tags_any),
+            ("records.rowid IN (SELECT record FROM record_roles WHERE role IN ({}))", filters.roles_any),
         )
-        for column, values in exact:
+        for template, values in any_of:
             if values:
-                self._add(f"records.{column} IN ({{}})", values)
-        if filters.authors:
-            self._add("records.rowid IN (SELECT record FROM record_authors WHERE author IN ({}))", filters.authors)
-        if filters.aliases:
-            self._add("records.rowid IN (SELECT record FROM names WHERE kind = 'a' AND name IN ({}))", filters.aliases)
+                self._add(template, values)
         if filters.organisation is not None:
             public = " OR records.public = 1" if filters.or_public else ""
             self._add(f"(records.organisation = {{}}{public})", (filters.organisation,))
@@ -45,23 +45,11 @@ class Conditions:
             self._parts.append("records.public = 1")
         for tag in filters.tags_all:
             self._add("records.rowid IN (SELECT record FROM record_tags WHERE tag = {})", (tag,))
-        if filters.tags_any:
-            self._add("records.rowid IN (SELECT record FROM record_tags WHERE tag IN ({}))", filters.tags_any)
-        if filters.roles_any:
-            self._add("records.rowid IN (SELECT record FROM record_roles WHERE role IN ({}))", filters.roles_any)
         if filters.min_confidence is not None:
             self._add("records.confidence >= {}", (filters.min_confidence,))
         if filters.valid_at is not None:
             self._add("(records.valid_from IS NULL OR records.valid_from <= {})", (filters.valid_at,))
             self._add("(records.valid_until IS NULL OR records.valid_until > {})", (filters.valid_at,))
-        self._add_dates(filters)
-        if prefix := (filters.path_prefix or "").strip("/"):
-            self._add("substr(records.path || '/', 1, length({0})) = {0}", (prefix + "/",))
-
-    def sql(self) -> str:
-        return " AND ".join(self._parts)
-
-    def _add_dates(self, filters: Filters) -> None:
         ranges = (
             ("date", filters.date_from, filters.date_to),
             ("created_at", filters.created_from, filters.created_to),
@@ -72,6 +60,11 @@ class Conditions:
             if end:
                 # A day, month or year given as the end is meant whole.
                 self._add(f"substr(records.{column}, 1, length({{0}})) <= {{0}}", (end,))
+        if prefix := (filters.path_prefix or "").strip("/"):
+            self._add("substr(records.path || '/', 1, length({0})) = {0}", (prefix + "/",))
+
+    def sql(self) -> str:
+        return " AND ".join(self._parts)
 
     def _add(self, template: str, values: Sequence[str | float]) -> None:
         names = [f"p{len(self.parameters) + position}" for position in range(len(values))]

@@ -82,7 +82,26 @@ class Snapshot:
         self._fingerprints: list[str | None] = [mark for _, _, mark in found]
         follows = "SELECT 1 FROM writes WHERE number = ? AND token = ?"
         if earlier and database.execute(follows, earlier.state).fetchone():
-            self._chunks = _carried_over(database, earlier)
+            # The chunks of `earlier`, but for those of the records that were written since: they are read.
+            number, _ = earlier.state
+            written = [row for (row,) in database.execute("SELECT rowid FROM records WHERE written > ?", (number,))]
+            one = f"{_VECTORS} WHERE chunks.rowid BETWEEN ? AND ?"
+            pairs = [pair for row in written for pair in database.execute(one, chunk_rows(row))]
+            fresh = _loaded(iter(pairs), len(pairs))
+            kept = ~numpy.isin(earlier.chunks.rows >> CHUNK_BITS, written)
+            size = int(kept.sum())
+            dimension = max(fresh.vectors.shape[1], earlier.chunks.vectors.shape[1])
+            vectors = numpy.zeros((size + len(fresh.rows), dimension), dtype=numpy.float32)
+            if earlier.chunks.vectors.shape[1]:
+                # Copied once: of a large index these are a hundred megabytes.
+                numpy.compress(kept, earlier.chunks.vectors, axis=0, out=vectors[:size])
+            if fresh.vectors.shape[1]:
+                vectors[size:] = fresh.vectors
+            self._chunks = Chunks(
+                numpy.concatenate((earlier.chunks.rows[kept], fresh.rows)),
+                vectors,
+                numpy.concatenate((earlier.chunks.embedded[kept], fresh.embedded)),
+            )
         else:
             self._chunks = _loaded(
                 database.execute(_VECTORS), *database.execute("SELECT count(*) FROM chunks").fetchone()
@@ -291,28 +310,3 @@ def _loaded(found: Iterator[tuple[int, bytes | None]], count: int) -> Chunks:
         return Chunks(rows, vectors, embedded)
     order = numpy.argsort(rows)
     return Chunks(rows[order], vectors[order], embedded[order])
-
-
-def _carried_over(database: sqlite3.Connection, earlier: Snapshot) -> Chunks:
-    """The chunks of `earlier`, but for those of the records that were written since: they are read."""
-    import numpy
-
-    number, _ = earlier.state
-    written = [row for (row,) in database.execute("SELECT rowid FROM records WHERE written > ?", (number,))]
-    one = f"{_VECTORS} WHERE chunks.rowid BETWEEN ? AND ?"
-    pairs = [pair for row in written for pair in database.execute(one, chunk_rows(row))]
-    fresh = _loaded(iter(pairs), len(pairs))
-    kept = ~numpy.isin(earlier.chunks.rows >> CHUNK_BITS, written)
-    size = int(kept.sum())
-    dimension = max(fresh.vectors.shape[1], earlier.chunks.vectors.shape[1])
-    vectors = numpy.zeros((size + len(fresh.rows), dimension), dtype=numpy.float32)
-    if earlier.chunks.vectors.shape[1]:
-        # Copied once: of a large index these are a hundred megabytes.
-        numpy.compress(kept, earlier.chunks.vectors, axis=0, out=vectors[:size])
-    if fresh.vectors.shape[1]:
-        vectors[size:] = fresh.vectors
-    return Chunks(
-        numpy.concatenate((earlier.chunks.rows[kept], fresh.rows)),
-        vectors,
-        numpy.concatenate((earlier.chunks.embedded[kept], fresh.embedded)),
-    )

@@ -2,10 +2,12 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from threading import Lock
+from typing import Any, Generic, TypeVar
 
 from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.search.filters import Filters
@@ -29,10 +31,54 @@ from commonplace.search.opensearch import indices, mapping, queries, search
 from commonplace.search.opensearch.bulk import Refresh, Vanished, Write, refresh_index, send
 from commonplace.search.opensearch.client import WRITE_SECONDS, Numbers, OpenSearchClient, Refused, encode
 from commonplace.search.opensearch.indices import Aliases, OneIndex, Opened, Roles
-from commonplace.search.opensearch.memory import RecordMemory
 from commonplace.search.opensearch.queries import Query as Body
 from commonplace.search.opensearch.settings import IndexParameters
 from commonplace.search.query import Query
+
+T = TypeVar("T")
+
+
+class RecordMemory(Generic[T]):
+    """The memory of one process, by index, record and version. The one that was wanted longest ago goes first.
+
+    Who ranks records says in which versions they were found (`check`), before what is remembered of them is used.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._kept: OrderedDict[tuple[str, RecordId], tuple[int, T]] = OrderedDict()
+        self._lock = Lock()
+
+    def check(self, index: str, versions: Iterable[tuple[RecordId, int]]) -> None:
+        """Forgets those of other versions."""
+        with self._lock:
+            for record, version in versions:
+                kept = self._kept.get((index, record))
+                if kept is not None and kept[0] != version:
+                    del self._kept[index, record]
+
+    def known(self, index: str, wanted: Sequence[RecordId]) -> dict[RecordId, T]:
+        """Those of the wanted that are remembered."""
+        found: dict[RecordId, T] = {}
+        with self._lock:
+            for record in wanted:
+                if kept := self._kept.get((index, record)):
+                    found[record] = kept[1]
+                    self._kept.move_to_end((index, record))
+        return found
+
+    def remember(self, index: str, read: Mapping[RecordId, tuple[int, T]]) -> None:
+        with self._lock:
+            for record, kept in read.items():
+                self._kept[index, record] = kept
+            while len(self._kept) > self._capacity:
+                self._kept.popitem(last=False)
+
+    def forget(self) -> None:
+        """All of it."""
+        with self._lock:
+            self._kept.clear()
+
 
 logger = logging.getLogger(__name__)
 
@@ -44,8 +90,6 @@ MOST_TOKENS_REMEMBERED = 5_000
 
 MOST_SOURCES_REMEMBERED = 1_000
 """Records with the texts of their chunks; about 20 MB."""
-
-T = TypeVar("T")
 
 
 class OpenSearchEngine:

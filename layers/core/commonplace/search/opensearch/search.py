@@ -244,10 +244,8 @@ def rank_by_words(
     client: OpenSearchClient, index: str, record: RecordId, query: Query, where: Sequence[Body]
 ) -> tuple[int, float] | None:
     """Rank from 1 and score among all records with the words; ties stand in the order of their ids."""
-    score = _score(client, index, record, queries.lexical(query.terms, [queries.these([record]), *where]))
-    if score is None:
-        return None
-    return _rank(client, index, record, queries.lexical(query.terms, where), score), score
+    alone = queries.lexical(query.terms, [queries.these([record]), *where])
+    return _rank(client, index, record, queries.lexical(query.terms, where), alone)
 
 
 def rank_by_vector(
@@ -256,20 +254,16 @@ def rank_by_vector(
     """Rank from 1 and cosine among the nearest records, of which at most `MOST_NEIGHBOURS` are compared."""
     query = queries.nearest(vector, where, MOST_NEIGHBOURS, MOST_NEIGHBOURS)
     alone = queries.nearest(vector, [queries.these([record]), *where], 1, 1)
-    score = _score(client, index, record, alone)
-    if score is None:
+    found = _rank(client, index, record, query, alone)
+    return (found[0], cosine_of(found[1])) if found else None
+
+
+def _rank(client: OpenSearchClient, index: str, record: RecordId, query: Body, alone: Body) -> tuple[int, float] | None:
+    """Return one more than what scores higher, or the same under an earlier id, and the record's score in `alone`."""
+    (answer,) = multi_search(client, index, [queries.ranked(alone, 1, counted=False)], record)
+    if not (found := hits(answer)):
         return None
-    return _rank(client, index, record, query, score), cosine_of(score)
-
-
-def _score(client: OpenSearchClient, index: str, record: RecordId, query: Body) -> float | None:
-    (answer,) = multi_search(client, index, [queries.ranked(query, 1, counted=False)], record)
-    found = hits(answer)
-    return found[0].score if found else None
-
-
-def _rank(client: OpenSearchClient, index: str, record: RecordId, query: Body, score: float) -> int:
-    """One more than what scores higher, or the same under an earlier id."""
+    score = found[0].score
     earlier = {"bool": {"must": [query], "filter": [{"range": {"id": {"lt": record}}}]}}
     above = _next_above(score)
     bodies = [
@@ -278,7 +272,7 @@ def _rank(client: OpenSearchClient, index: str, record: RecordId, query: Body, s
         queries.counted(earlier, least=above),
     ]
     higher, earlier_or_higher, earlier_and_higher = map(total, multi_search(client, index, bodies, record))
-    return 1 + higher + earlier_or_higher - earlier_and_higher
+    return 1 + higher + earlier_or_higher - earlier_and_higher, score
 
 
 def _next_above(score: float) -> float:
