@@ -63,14 +63,16 @@ class StoredDocuments:
 
     def horizon(self) -> Horizon:
         manifest = self._manifest()
-        return _always(manifest.generation if manifest else 0)
+        generation = manifest.generation if manifest else 0
+        return lambda _record: generation  # every document is part of each publication
 
     def published(self) -> Published | None:
         manifest = self._manifest()
         if manifest is None:
             return None
         versions = {RecordId(entry.ref): entry.generation for entry in manifest.documents}
-        return Published(versions, _always(manifest.generation))
+        generation = manifest.generation
+        return Published(versions, lambda _record: generation)
 
     def read(self, ids: Iterable[RecordId]) -> Reading:
         """Return the documents as the store holds them now, read concurrently."""
@@ -118,8 +120,3 @@ def records_of(body: str) -> tuple[RecordId, ...]:
     """
     found = (record_of_key(key) for key in keys_of(body))
     return tuple(dict.fromkeys(record for record in found if record))
-
-
-def _always(generation: int) -> Horizon:
-    """Return a horizon for which every document is part of each publication."""
-    return lambda _record: generation

@@ -187,17 +187,15 @@ class _Judge:
         for first, second in combinations(full, 2):
             edges = fields[first].whole.text.rstrip()[-60:], fields[second].whole.text.lstrip()[:60]
             if _may_be_one(*edges):
-                self._judge_joined(fields, (first, second), "", found)
-                self._judge_joined(fields, (first, second), " ", found)
+                self._judge_joined(fields, (first, second), found)
         if not any(found):
-            self._judge_joined(fields, full, "", found)
-            self._judge_joined(fields, full, " ", found)
+            self._judge_joined(fields, full, found)
             if len(full) > 1:
                 self._judge_views(fields, full, " ", kind="sentences", find=self._detect, found=found)
         return [_masked(field.text, spans) for field, spans in zip(fields, found, strict=True)]
 
-    def _judge_joined(self, fields: Sequence[_Field], indexes: Sequence[int], by: str, found: list[list[Span]]) -> None:
-        """Adds what shows in these fields when they are read one after the other, and in none of them alone."""
+    def _judge_joined(self, fields: Sequence[_Field], indexes: Sequence[int], found: list[list[Span]]) -> None:
+        """Add what shows in these fields when they are read one after the other, and in none of them alone."""
         keep = self._policy.keep_public_identities
 
         def secrets(text: str) -> Iterable[Span]:
@@ -206,8 +204,9 @@ class _Judge:
         def personal(text: str) -> Iterable[Span]:
             return find_personal(text, keep_public_identities=keep)
 
-        self._judge_views(fields, indexes, by, kind="whole", find=secrets, found=found)
-        self._judge_views(fields, indexes, by, kind="prose", find=personal, found=found)
+        for by in ("", " "):
+            self._judge_views(fields, indexes, by, kind="whole", find=secrets, found=found)
+            self._judge_views(fields, indexes, by, kind="prose", find=personal, found=found)
 
     def _judge_views(
         self,

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, NamedTuple, NewType, Protocol
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, NewType, Protocol
+
+from pydantic import Field
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.search.filters import Filters
@@ -264,16 +266,15 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One record in the legs of one query: rank from 1 and score, or None where the leg does not find it."""
+    """Where one document stands in each ranking, however deep: rank and score."""
 
     lexical: tuple[int, float] | None
     vector: tuple[int, float] | None
-    below_floor: float | None = None
-    """The vector score of a record that the leg leaves out for want of similarity."""
-    held: int | None = None
-    """The version the index holds; None when it holds none."""
-    admitted: bool = False
-    """True if the record passes the filters."""
+    below_floor: Annotated[
+        float | None, Field(description="Its similarity, when that is too small to count as found.")
+    ] = None
+    held: Annotated[int | None, Field(description="The generation that the index holds of it.")] = None
+    admitted: Annotated[bool, Field(description="Whether it passes the filters.")] = False
 
 
 class VectorMemory(Protocol):
@@ -415,30 +416,27 @@ class SearchResults:
 
 @dataclass(frozen=True, slots=True)
 class LegShare:
-    """The share of one leg in a hit: rank from 1, raw score, and the share of the fused score before weighing."""
-
-    rank: int
-    score: float
-    share: float
+    rank: Annotated[int, Field(description="From 1.")]
+    score: Annotated[float, Field(description="As the engine gave it.")]
+    share: Annotated[float, Field(description="From 0 to 1: what it counts for in the fusion, before weighing.")]
 
 
 @dataclass(frozen=True, slots=True)
 class HitTrace:
-    """Why a hit stands where it stands."""
+    """Why a result stands where it stands."""
 
-    id: RecordId
+    id: Annotated[RecordId, Field(description="`contentType/id`.")]
     rank: int
     score: float
-    lexical: LegShare | None
-    vector: LegShare | None
-    named: float | None
-    """Grade of `search.names`, when the query names the record."""
+    lexical: Annotated[LegShare | None, Field(description="Its place by words.")]
+    vector: Annotated[LegShare | None, Field(description="Its place by meaning.")]
+    named: Annotated[float | None, Field(description="How exactly the query names it, from 0 to 1.")]
     rerank_score: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Why an expected record is shown or is not: a verdict, and a sentence with the figures behind it."""
+    """Why the expected document is shown, or is not."""
 
     id: RecordId
     verdict: Verdict
@@ -448,17 +446,14 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The trace of one search, for operators."""
+    """How a ranking came about."""
 
     engine: str
     index: str | None
-    """The index that answered, by name, where the engine has more than one."""
     model: str | None
     reranker: str | None
     fusion: str
-    """Method and weights in words."""
-    filters: Mapping[str, object]
-    """Those in force."""
+    filters: Annotated[Mapping[str, object], Field(description="Those in force.")]
     lexical_hits: int
     vector_hits: int
     named_hits: int

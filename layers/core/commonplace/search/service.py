@@ -147,13 +147,15 @@ class SearchService:
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         fusion = fusion or Fusion()
+        if not isinstance(embeddings, Sequence):
+            embeddings = [embeddings] if embeddings else []
         self._engine = engine
-        self._retrieval = Retrieval(engine, QueryEmbeddings(_as_list(embeddings)), fusion)
+        self._retrieval = Retrieval(engine, QueryEmbeddings(embeddings), fusion)
         self._reranker = reranker
         self._rerank_cache = rerank_cache
         self._documents = documents
         self._publication = publication
-        self._embeds = bool(_as_list(embeddings))
+        self._embeds = bool(embeddings)
         self._answers = answers
         self._explainer = Explainer(engine, fusion, reranker.name if reranker else None, publication)
         self._clock = clock
@@ -304,12 +306,6 @@ class SearchService:
                 return tuple(hits)
         read = (replace(hit, document=document) for hit, document in zip(shown, documents, strict=True))
         return (*read, *hits[len(shown) :])
-
-
-def _as_list(embeddings: EmbeddingProvider | Sequence[EmbeddingProvider] | None) -> Sequence[EmbeddingProvider]:
-    if embeddings is None:
-        return ()
-    return embeddings if isinstance(embeddings, Sequence) else (embeddings,)
 
 
 class DeferredSearch:

@@ -197,7 +197,9 @@ class Searches:
         self._index = index
         self._model = model_fingerprint(index.embeddings) if index.embeddings else None
         self._current = current if current and current.model() == self._model else None
-        self._alike = _alike(index.engine, self._current) if self._current else set()
+        # What both hold in the same version: the current index may take no writes any more, which changes its rankings.
+        both = set(index.engine.versions()) & set(self._current.versions()) if self._current else set()
+        self._alike = {record for record, _ in both}
         self._overlaps: list[float] = []
         self.sampled = 0
 
@@ -261,13 +263,6 @@ class Searches:
 def _has(record: RecordId, hits: Iterable[LegHit], leg: Sequence[LegHit]) -> bool:
     """A full leg proves nothing: so many others may say the very same."""
     return len(leg) >= CANDIDATES_PER_LEG or any(hit.id == record for hit in hits)
-
-
-def _alike(one: Engine, other: Engine) -> set[RecordId]:
-    """Return what both hold in the same version: the current index may take no writes any more, which changes its
-    rankings.
-    """
-    return {record for record, _ in set(one.versions()) & set(other.versions())}
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,5 @@ def test_values_that_begin_so_come_before_words_and_words_before_the_rest() -> N
     assert fitting(values, "zzz") == []
 
 
-def test_groups_releases_and_ids_are_completed_for_whoever_asks(using: KnowledgeServices) -> None:
-    assert completions.completer(using, completions.groups)(Caller(), "seed", {}) == ["seed-library"]
-    assert completions.completer(using, completions.releases)(Caller(), "harv", {}) == ["first-harvest"]
+def test_terms_are_completed_for_whoever_asks(using: KnowledgeServices) -> None:
     assert completions.completer(using, completions.terms)(Caller(), "gov", {}) == ["Governance"]

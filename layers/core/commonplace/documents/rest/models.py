@@ -1,8 +1,10 @@
 """Models of the answers about documents. Those of whole documents and of the last sync describe what is stored."""
 
+import dataclasses
+import inspect
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from urllib.parse import quote
 
 from pydantic import BeforeValidator, ConfigDict, Field
@@ -11,7 +13,9 @@ from pydantic.alias_generators import to_camel
 from commonplace.documents.addresses import DocumentAddresses, Named
 from commonplace.documents.content import document
 from commonplace.repository.link import LinkKind
-from commonplace.search.model import Fit, Verdict
+from commonplace.search import model as search
+from commonplace.search.model import Fit
+from commonplace.web.faces import Face, derived, face
 from commonplace.web.representations import API
 from commonplace.web.rest.models import Answer
 
@@ -410,63 +414,32 @@ class SearchHit(Addressed):
     )
 
 
-class LegShare(Answer):
-    rank: int = Field(description="From 1.")
-    score: float = Field(description="As the engine gave it.")
-    share: float = Field(description="From 0 to 1: what it counts for in the fusion, before weighing.")
-
-
-class HitTrace(Answer):
-    """Why a result stands where it stands."""
-
-    id: str = Field(description="`contentType/id`.")
-    rank: int
-    score: float
-    lexical: LegShare | None = Field(description="Its place by words.")
-    vector: LegShare | None = Field(description="Its place by meaning.")
-    named: float | None = Field(description="How exactly the query names it, from 0 to 1.")
-    rerank_score: float | None
-
-
-class Standing(Answer):
-    """Where one document stands in each ranking, however deep: rank and score."""
-
-    lexical: tuple[int, float] | None
-    vector: tuple[int, float] | None
-    below_floor: float | None = Field(description="Its similarity, when that is too small to count as found.")
-    held: int | None = Field(description="The generation that the index holds of it.")
-    admitted: bool = Field(description="Whether it passes the filters.")
-
-
-class Expectation(Answer):
-    """Why the expected document is shown, or is not."""
-
-    id: str
-    verdict: Verdict
-    sentence: str
-    standing: Standing | None
-
-
 def _camel(told: Mapping[str, Any]) -> dict[str, Any]:
     return {to_camel(name): value for name, value in told.items()}
 
 
-class Explanation(Answer):
-    """How a ranking came about."""
+def _shown(kind: type, **nested: Any) -> type[Face]:
+    """Return the face of a part of an explanation: all of its fields."""
+    names = " ".join(field.name for field in dataclasses.fields(kind))
+    described = "" if kind is search.LegShare else inspect.getdoc(kind) or ""
+    return face(kind.__name__, kind, names, description=described, **nested)
 
-    engine: str
-    index: str | None
-    model: str | None
-    reranker: str | None
-    fusion: str
-    filters: Annotated[dict[str, Any], BeforeValidator(_camel)] = Field(description="Those in force.")
-    lexical_hits: int
-    vector_hits: int
-    named_hits: int
-    candidates: int
-    hits: list[HitTrace]
-    timings_ms: Annotated[dict[str, float], BeforeValidator(_camel)]
-    expectation: Expectation | None
+
+_SHARE: Any = _shown(search.LegShare)
+_TRACE: Any = _shown(search.HitTrace, lexical=_SHARE | None, vector=_SHARE | None)
+_STANDING: Any = _shown(search.Standing)
+_EXPECTED: Any = _shown(search.Expectation, standing=_STANDING | None)
+_EXPLAINED = _shown(
+    search.Explanation,
+    filters=Annotated[dict[str, Any], BeforeValidator(_camel)],
+    hits=list[_TRACE],
+    timings_ms=Annotated[dict[str, float], BeforeValidator(_camel)],
+    expectation=_EXPECTED | None,
+)
+if TYPE_CHECKING:
+    Explanation = Answer
+else:
+    Explanation = derived(_EXPLAINED, Answer, Answer, nulls=True)
 
 
 class SearchAnswer(Answer):

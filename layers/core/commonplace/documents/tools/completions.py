@@ -43,14 +43,6 @@ def paths(catalogue: Catalogue, _: Mapping[str, str]) -> Iterable[str]:
     return chain(documents, sorted(attachment.path for attachment in catalogue.manifest.attachments))
 
 
-def groups(catalogue: Catalogue, _: Mapping[str, str]) -> Iterable[str]:
-    return (facet.name for facet in facets.groups(catalogue))
-
-
-def releases(catalogue: Catalogue, _: Mapping[str, str]) -> Iterable[str]:
-    return (facet.name for facet in facets.releases(catalogue))
-
-
 def tags(catalogue: Catalogue, _: Mapping[str, str]) -> Iterable[str]:
     """Return tags, the most used first."""
     return (facet.name for facet in facets.tags(catalogue))

@@ -223,19 +223,16 @@ class EmbeddedEngine:
             )
 
     def versions(self) -> Iterator[tuple[RecordId, int]]:
-        """Every live record and its version."""
         with self._reading("now") as database:
             rows = database.execute("SELECT id, version FROM records WHERE deleted = 0 ORDER BY id") if database else ()
             return iter([(RecordId(record), version) for record, version in rows])
 
     def held(self, ids: Sequence[RecordId]) -> dict[RecordId, int]:
-        """The versions of those of `ids` that are live."""
         with self._reading("now" if ids else "soon") as database:
             found = {record: self._held(database, record) for record in ids} if database else {}
             return {record: version for record, version in found.items() if version is not None}
 
     def incomplete(self) -> Iterator[RecordId]:
-        """Live records that wait for vectors."""
         with self._reading("now") as database:
             if database is None or self._facts["model"] == tables.LEXICAL_ONLY:
                 return iter(())

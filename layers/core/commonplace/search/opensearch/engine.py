@@ -269,12 +269,10 @@ class OpenSearchEngine:
         return search.live(self._client, opened.name) if opened else iter(())
 
     def held(self, ids: Sequence[RecordId]) -> dict[RecordId, int]:
-        """The versions of those of `ids` that are live."""
         opened = self._listed()
         return search.held(self._client, opened.name, ids) if opened and ids else {}
 
     def incomplete(self) -> Iterator[RecordId]:
-        """Live records that wait for vectors."""
         opened = self._listed()
         if opened is None or opened.facts.model == mapping.LEXICAL_ONLY:
             return iter(())
