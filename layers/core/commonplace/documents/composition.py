@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def deferred_search(settings: ReaderSettings, objects: ObjectStore, library: Library) -> DeferredSearch:
-    """For the functions that answer readers and agents. `objects` is the store of an embedded index."""
+    """Return the search of the functions that answer readers and agents. `objects` is an embedded index's store."""
     fusion = Fusion.parse(settings.fusion) if settings.fusion else None
 
     def build() -> SearchService:

@@ -95,7 +95,7 @@ class StoredDocuments:
         return reading
 
     def _manifest(self) -> Manifest | None:
-        """As it is now: read once more only if it has changed, for each batch of messages asks for it."""
+        """Return the manifest as it is now, read once more only if it has changed: each batch of messages needs it."""
         etag, manifest = self._read
         try:
             stored = self._objects.get_if_changed(MANIFEST_KEY, etag)

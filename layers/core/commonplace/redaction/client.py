@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
+
+from pydantic.alias_generators import to_camel
 
 from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.redaction.function import SURVIVED
@@ -27,11 +30,7 @@ class LambdaRedactor:
         self._client, self._function = client, function
 
     def redact(self, fields: Mapping[str, str], policy: Policy) -> Redacted:
-        told = {
-            "keepPublicIdentities": policy.keep_public_identities,
-            "patterns": policy.patterns,
-            "allowed": policy.allowed,
-        }
+        told = {to_camel(name): value for name, value in asdict(policy).items()}
         answer = self._call({"fields": dict(fields), "policy": told}, "fields", "counts", "shares")
         if answer["fields"].keys() != fields.keys():
             raise _unavailable()

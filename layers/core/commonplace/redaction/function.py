@@ -27,6 +27,7 @@ Model = TypeVar("Model", bound=BaseModel)
 SURVIVED = "SURVIVED"  # The code of `Survived`, which callers see as InvalidInput
 
 Pattern = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+Allowed = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
 class _Asked(BaseModel):
@@ -39,17 +40,8 @@ class AskedPolicy(_Asked):
     """A `Policy` as it is sent."""
 
     keep_public_identities: bool = True
-    patterns: Annotated[list[Pattern], Field(max_length=MAX_PATTERNS)] = []
-    allowed: Annotated[
-        list[Annotated[str, StringConstraints(min_length=1, max_length=200)]], Field(max_length=MAX_ALLOWED)
-    ] = []
-
-    def policy(self) -> Policy:
-        return Policy(
-            keep_public_identities=self.keep_public_identities,
-            patterns=tuple(self.patterns),
-            allowed=tuple(self.allowed),
-        )
+    patterns: Annotated[tuple[Pattern, ...], Field(max_length=MAX_PATTERNS)] = ()
+    allowed: Annotated[tuple[Allowed, ...], Field(max_length=MAX_ALLOWED)] = ()
 
 
 class FieldsAsked(_Asked):
@@ -88,7 +80,7 @@ class RedactFunction:
                     f"The texts have {size} bytes together; {MAX_TEXT_BYTES} can be redacted at a time.",
                     hint="Send less text, or send it in parts.",
                 )
-            return asdict(self._redactor.redact(asked.fields, asked.policy.policy()))
+            return asdict(self._redactor.redact(asked.fields, Policy(**dict(asked.policy))))
         except Unavailable as error:
             raise Unavailable(error.message) from None
         except CommonplaceError as error:

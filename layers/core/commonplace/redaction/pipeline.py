@@ -89,7 +89,7 @@ class Pipeline:
 
 
 class _Judge:
-    """What is found under one policy, over the passes of one call."""
+    """The judge of texts under one policy, over the passes of one call."""
 
     def __init__(self, policy: Policy, detector: Detector | None) -> None:
         self._policy = policy

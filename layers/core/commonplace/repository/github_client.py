@@ -156,7 +156,7 @@ class GitHubClient:
     def post(
         self, path: str, authorization: str | None, body: object, *, max_bytes: int, absent: Exception | None = None
     ) -> Answer:
-        """As `get`; `absent` is also raised when GitHub says that what is to be made is there already."""
+        """Post as `get` gets; `absent` is also raised when GitHub says that what is to be made is there already."""
         with self._open(_Ask("POST", path, authorization, body=body, absent=absent)) as response:
             return self._read(response, max_bytes)
 

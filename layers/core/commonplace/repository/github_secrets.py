@@ -87,6 +87,13 @@ def _app(values: dict[str, Any]) -> tuple[str | None, str | None, str | None]:
 
 
 class _Credentials(KeptSecret[Secret]):
+    kind: type[Any]
+
+    def __init__(
+        self, client: SecretsManagerClient, arn: str, *, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__(client, arn, self.kind.from_json, monotonic=monotonic)
+
     def current(self) -> Secret:
         """Raises MalformedSecret, and what the client raises: each with words of its own."""
         try:
@@ -98,16 +105,10 @@ class _Credentials(KeptSecret[Secret]):
 class GitHubSecrets(_Credentials[GitHubSecret]):
     """The secret that the webhook and the sync share."""
 
-    def __init__(
-        self, client: SecretsManagerClient, arn: str, *, monotonic: Callable[[], float] = time.monotonic
-    ) -> None:
-        super().__init__(client, arn, GitHubSecret.from_json, monotonic=monotonic)
+    kind = GitHubSecret
 
 
 class GitHubWriterSecrets(_Credentials[GitHubWriter]):
     """The secret of the function that proposes documents: it can write, and the others' cannot."""
 
-    def __init__(
-        self, client: SecretsManagerClient, arn: str, *, monotonic: Callable[[], float] = time.monotonic
-    ) -> None:
-        super().__init__(client, arn, GitHubWriter.from_json, monotonic=monotonic)
+    kind = GitHubWriter

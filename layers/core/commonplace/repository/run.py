@@ -123,17 +123,17 @@ class RunSteps(ABC):
             try:
                 raw = self.repository.blob(blob_sha)
             except BlobNotFound:
-                outcomes.append(LostBlob(blob_sha=blob_sha, reason="GitHub has no such blob"))
-                continue
+                reason = "GitHub has no such blob"
             except RepositoryRefused:
-                outcomes.append(LostBlob(blob_sha=blob_sha, reason="GitHub refused the blob"))
-                continue
+                reason = "GitHub refused the blob"
             except RepositoryRateLimited as limit:
                 if waits < MAX_WAITS:
                     return waiting(limit) | {"ok": False, "waits": waits + 1}
-                outcomes.append(LostBlob(blob_sha=blob_sha, reason="GitHub's rate limit"))
+                reason = "GitHub's rate limit"
+            else:
+                outcomes.append(self._settle(blob_sha, raw))
                 continue
-            outcomes.append(self._settle(blob_sha, raw))
+            outcomes.append(LostBlob(blob_sha=blob_sha, reason=reason))
         self._runs.put_batch(run, blobs[0], Batch(outcomes=outcomes, github_calls=self.repository.calls - asked))
         return {"ok": True, "action": "stored"}
 
@@ -185,7 +185,7 @@ class RunSteps(ABC):
 
     @abstractmethod
     def _record_failure(self, run: str, error: str, file: str = "") -> None:
-        """For who asks how the last run went. A file that is the cause is named to operators alone."""
+        """Record how the last run went. A file that is the cause is named to operators alone."""
 
     def _moved(self, settled: bool, commit_sha: str, etag: str | None) -> Head | None:
         """Return where the branch is; None when a settled store is at it already."""

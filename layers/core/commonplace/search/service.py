@@ -43,10 +43,10 @@ KEPT_SECONDS = 3_600.0
 KEPT_BYTES = 16_000_000
 
 HIT_BYTES = 1_000
-"""Of a hit beside its texts, more or less."""
+"""The size of a hit beside its texts, more or less."""
 
 State = tuple[str | None, ...]
-"""Of the index and of what is published: another one, another answer."""
+"""The state of the index and of what is published: another one, another answer."""
 
 
 class Answers:
@@ -78,7 +78,7 @@ HALF_SCORE = 10.0
 """The score by words that is shown as half of what relevance can reach, where there is no best one to compare with."""
 
 DESCRIPTION_CHARACTERS = 500
-"""Of a description that is shown in place of a passage."""
+"""The longest description that is shown in place of a passage."""
 
 MAX_QUERY_CHARACTERS = 1_000
 MAX_LIMIT = 100

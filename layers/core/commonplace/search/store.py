@@ -46,10 +46,10 @@ DAY_SECONDS = 24 * 3_600
 VECTOR_TTL_SECONDS = 90 * DAY_SECONDS
 
 COUNTS = "#"
-"""How the keys of counts begin, before every key of a vector."""
+"""The beginning of the keys of counts, before every key of a vector."""
 
 KEYS_PER_PAGE = 1_000
-"""Of a query; of long vectors fewer come, for DynamoDB reads 1 MB for a page."""
+"""Keys on a page of a query; of long vectors fewer come, for DynamoDB reads 1 MB for a page."""
 
 PARTITION = "change#documents"
 

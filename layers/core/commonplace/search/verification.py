@@ -29,10 +29,10 @@ from commonplace.search.source import Published, Source, arrived
 from commonplace.search.text import plain
 
 LOOKS = 3
-"""How often what differs is updated and compared again."""
+"""The number of times that what differs is updated and compared again."""
 
 READ = 200
-"""So many of the records that an index lacks are looked for in the source, to find those that cannot be read."""
+"""Records that an index lacks of which so many are looked for in the source, to find those that cannot be read."""
 
 DifferenceKind = Literal[
     "unpublished",
@@ -52,7 +52,7 @@ SAMPLE = 40
 
 SAMPLES = 40
 WORDS = 16
-"""Of a sampled chunk: enough to be of this chunk and of few others."""
+"""Words of a sampled chunk: enough to be of this chunk and of few others."""
 
 TOP = 10
 OVERLAP = 0.5

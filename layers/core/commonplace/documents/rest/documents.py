@@ -30,7 +30,7 @@ router = APIRouter(tags=["Documents"])
 Choose = Callable[[Catalogue], Entry | None]
 
 LINKS_BYTES = PAGE_BYTES // 4
-"""For each of the four lists of links; a document linked from more places says `truncated`."""
+"""The most bytes of each of the four lists of links; a document linked from more places says `truncated`."""
 
 
 @router.get(

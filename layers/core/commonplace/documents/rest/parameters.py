@@ -34,7 +34,7 @@ MAX_PAGE = 100  # Results on a page of a search by words alone
 Extra = Annotated[Literal["documents"], WithJsonSchema({"type": "string", "enum": ["documents"]})]
 Body = Annotated[Literal["body"], WithJsonSchema({"type": "string", "enum": ["body"]})]
 MEMBERS = {to_camel(name): name for name in ListedEntry.model_fields}
-"""Of a document in a list: the name outside -> the field."""
+"""Fields of a document in a list, by their names outside."""
 
 PathType = Annotated[
     str,

@@ -32,7 +32,7 @@ def content_types(catalogue: Catalogue, _: Mapping[str, str]) -> Iterable[str]:
 
 
 def ids(catalogue: Catalogue, given: Mapping[str, str]) -> Iterable[str]:
-    """Of the content type that is given; of all while none is."""
+    """Return the ids of the given content type; of all while none is given."""
     wanted = given.get("contentType", "").strip()
     return (entry.id for entry in catalogue.entries if not wanted or entry.content_type == wanted)
 

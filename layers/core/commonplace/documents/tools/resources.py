@@ -36,7 +36,7 @@ MARKDOWN = "text/markdown"
 MOST_LISTED = 1_000  # Groups or releases in one resource, as in one answer of the REST API
 
 MAX_FILE_BYTES = 4_000_000
-"""Of a file in an answer: it travels as base64, and a Lambda function answers at most 6 MB."""
+"""The largest file in an answer: it travels as base64, and a Lambda function answers at most 6 MB."""
 
 TEXTUAL = ("text/", "application/json", "application/xml", "image/svg+xml")
 
@@ -215,7 +215,7 @@ def _document(using: KnowledgeServices, _: Call, given: Mapping[str, str]) -> tu
 
 
 def _file(using: KnowledgeServices, _: Call, given: Mapping[str, str]) -> tuple[Text, str]:
-    """By the manifest alone: no key is made of what was sent unless a published file has that very path."""
+    """Return a file that the manifest names: no key is made of what was sent unless a file has that very path."""
     path, catalogue = given["path"], using.catalogue()
     if (entry := catalogue.manifest.by_path.get(path)) is not None:
         raw = using.library.raw(entry).body

@@ -235,16 +235,6 @@ def head(found: SearchOutcome) -> str:
     return "\n".join([*told, f"More: cursor `{found.cursor}`."] if found.cursor else told)
 
 
-def document(addresses: DocumentAddresses, hit: Hit, entry: Entry, extract: Extract | None) -> FoundDocument:
-    facts = _facts(addresses, hit, entry)
-    if extract is None:
-        return FoundDocument(**facts)
-    # The passage that was found stands in the text.
-    return FoundDocument(
-        **facts | {"snippet": None}, content=extract.text, characters=extract.whole, truncated=not extract.complete
-    )
-
-
 def passage_text(number: int, one: FoundPassage) -> str:
     heading = one.heading if one.heading != one.title else None
     lines = [*_lines(number, one, heading)]
@@ -375,7 +365,13 @@ def _with_documents(using: KnowledgeServices, came: SearchOutcome, given: Sequen
     if not all(one and one.complete for one in given):
         came = replace(came, hints=(*came.hints, NOT_ALL))
     pairs = zip(came.pairs(), given, strict=True)
-    documents = [document(using.addresses, hit, entry, one) for (hit, entry), one in pairs]
+    documents: list[FoundDocument] = []
+    for (hit, entry), one in pairs:
+        facts = _facts(using.addresses, hit, entry)
+        if one:
+            # The passage that was found stands in the text.
+            facts |= {"snippet": None, "content": one.text, "characters": one.whole, "truncated": not one.complete}
+        documents.append(FoundDocument(**facts))
     told = [document_text(at, one, given[at - 1]) for at, one in enumerate(documents, 1)]
     data = Documents(**whole(came), results=documents)
     return Answer("\n\n".join([head(came), *told]), data, _links(using, came))

@@ -50,7 +50,7 @@ Look = Literal["no", "soon", "now"]
 or in any case."""
 
 MAPPED_BYTES = 1 << 30
-"""Of the file, that are read without being copied."""
+"""Bytes of the file that are read without being copied."""
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
@@ -85,7 +85,7 @@ class EmbeddedEngine:
         self._connections = 0
         self._facts: dict[str, str] = {}
         self.snapshot: Snapshot | None = None
-        """Of what was read last. Another engine over a copy of the same index goes on from it."""
+        """The snapshot that was read last. Another engine over a copy of the same index goes on from it."""
 
     def write(self, upserts: Sequence[IndexedRecord], tombstones: Sequence[Tombstone]) -> None:
         """Applies what is newer than what is there. Raises IndexMismatch and Unavailable."""

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     Array = numpy.ndarray[Any, Any]
 
 LABEL_WEIGHTS = "3.0, 3.0, 1.0, 1.0, 1.0, 1.0"
-"""Of title, aliases, description, tags, authors and content type. Measured on judged queries."""
+"""The weights of title, aliases, description, tags, authors and content type, measured on judged queries."""
 
 PASSAGE_WEIGHTS = "2.0, 1.0"
-"""Of heading path and text."""
+"""The weights of heading path and text."""
 
 SCORES_PER_CHUNK = 64
 """Of terms, kept for each chunk of the index: half the memory of vectors of 256 numbers. The score of a query is the

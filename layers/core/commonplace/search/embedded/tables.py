@@ -23,7 +23,7 @@ TERMS = f"{ANALYSIS_VERSION}, {TOKENS_VERSION}"
 """The version of the terms and of the token ids of an index."""
 
 LEXICAL_ONLY = "none"
-"""What stands for the model in an index without vectors."""
+"""The name of the model in an index without vectors."""
 
 # Texts come as terms or as folded words (`search.analysis`), with spaces between: nothing is left to this tokenizer.
 _TOKENIZER = "ascii"
@@ -33,7 +33,7 @@ CHUNK_BITS = 16
 other."""
 
 MOST_CHUNKS = 1 << CHUNK_BITS
-"""Of a record; the rest of a longer one is not indexed."""
+"""The most chunks of a record; the rest of a longer one is not indexed."""
 
 TABLES = f"""
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -216,14 +216,14 @@ def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bo
         f"UPDATE records SET {columns}, buried = NULL, fields = ? WHERE rowid = ?",  # noqa: S608 - constants
         (*(getattr(record, name) for name in _COLUMNS.values()), json.dumps(shown, ensure_ascii=False), row),
     )
-    found_by = dict.fromkeys((*record.tags, *record.tag_parents))
-    database.executemany("INSERT INTO record_tags VALUES (?, ?)", [(tag, row) for tag in found_by])
-    database.executemany(
-        "INSERT INTO record_roles VALUES (?, ?)", [(role, row) for role in dict.fromkeys(record.roles)]
-    )
-    database.executemany(
-        "INSERT INTO record_authors VALUES (?, ?)", [(author, row) for author in dict.fromkeys(record.authors)]
-    )
+    filtered = {
+        "record_tags": (*record.tags, *record.tag_parents),
+        "record_roles": record.roles,
+        "record_authors": record.authors,
+    }
+    for table, values in filtered.items():
+        rows = [(value, row) for value in dict.fromkeys(values)]
+        database.executemany(f"INSERT INTO {table} VALUES (?, ?)", rows)  # noqa: S608 - constants
     database.executemany(
         "INSERT INTO names VALUES (?, ?, ?, ?)",
         [(row, key, name, kind) for kind, name in names_of(record) for key in name_keys(name, kind)],
