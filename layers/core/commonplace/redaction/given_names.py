@@ -13,19 +13,12 @@ from pathlib import Path
 from commonplace.redaction.model import Span
 from commonplace.redaction.vocabulary import ALSO_WORDS, TECHNICAL, Forms
 
-FORMS = Forms("given_names")
+FORMS = Forms("given_names", ignore_case="asked spoken_to")
 
 FILE = Path(__file__).with_suffix(".txt")
 _STROKES = str.maketrans("łŁđĐøØıßæœþðə", "lLdDoOisaotda")
 
 _PARTICLE = FORMS.text("particle")
-_NAME = FORMS.one("name")
-_TOKEN = FORMS.one("token")
-_TITLED = FORMS.one("titled")
-_INITIALS = FORMS.one("initials")
-_ASKED = FORMS.one("asked", re.IGNORECASE)
-_SPOKEN_TO = FORMS.one("spoken_to", re.IGNORECASE)
-_DID = FORMS.one("did")
 _NO_PERSON = FORMS.words("no_person")
 _OPENERS = FORMS.words("openers")
 _GIVEN_WORDS = FORMS.words("given_words")
@@ -48,10 +41,10 @@ def given_names() -> frozenset[str]:
 
 def find_given_names(text: str) -> Iterator[Span]:
     """Names with a given name in them, whole: the words around it that belong to it, as far as they are capitalised."""
-    for found in _NAME.finditer(text):
+    for found in FORMS.name.finditer(text):
         for start, end in _people(text, found):
             yield Span(start, end, "NAME", "rule", label="given-name")
-    for found in _INITIALS.finditer(text):
+    for found in FORMS.initials.finditer(text):
         yield Span(*found.span(), "NAME", "rule", label="initials")
 
 
@@ -60,7 +53,7 @@ _Token = tuple[str, int, int]
 
 def _people(text: str, found: re.Match[str]) -> Iterator[tuple[int, int]]:
     offset = found.start()
-    tokens = [(token[0], offset + token.start(), offset + token.end()) for token in _TOKEN.finditer(found[0])]
+    tokens = [(token[0], offset + token.start(), offset + token.end()) for token in FORMS.token.finditer(found[0])]
     group: list[_Token] = []
     for token in [*tokens, None]:
         if token and (token[0][0].isupper() or (group and _is_particle(token[0]))):
@@ -75,7 +68,7 @@ def _people(text: str, found: re.Match[str]) -> Iterator[tuple[int, int]]:
             # `ask priya`: a person is addressed, though the name is written small.
             word, start, end = token
             before = text[max(0, start - 24) : start]
-            if len(word) > 3 and _is_given(folded(word)) and _SPOKEN_TO.search(before):
+            if len(word) > 3 and _is_given(folded(word)) and FORMS.spoken_to.search(before):
                 yield start, end
 
 
@@ -94,7 +87,7 @@ def _person(text: str, group: list[_Token]) -> tuple[int, int] | None:
     while first > 0 and plain[first - 1] not in _OPENERS and (first > 1 or plain[0] not in ALSO_WORDS):
         first -= 1
     start = group[first][1]
-    titled = _TITLED.search(text[max(0, start - 20) : start])
+    titled = FORMS.titled.search(text[max(0, start - 20) : start])
     return start - (len(titled[0]) if titled else 0), group[-1][2]
 
 
@@ -108,7 +101,7 @@ def _tells(text: str, group: list[_Token], plain: list[str], index: int) -> bool
     if _is_given(name) or (name in _FAMILIES and len(group) > index + 1 and name not in _OPENERS):
         return True
     before = text[max(0, start - 30) : start]
-    if index == 0 and len(name) > 2 and _SPOKEN_TO.search(before) and not word.isupper() and name not in _OPENERS:
+    if index == 0 and len(name) > 2 and FORMS.spoken_to.search(before) and not word.isupper() and name not in _OPENERS:
         return True
     return name in _GIVEN_WORDS and _stands_as_name(text, group, index)
 
@@ -131,13 +124,13 @@ def _stands_as_name(text: str, group: list[_Token], index: int) -> bool:
         begins = not before or before[-1] in ".!?\n|:;-—–•" or before[-1].isdigit()  # a sentence, a cell or an item
         if not begins:
             return True
-    if _ASKED.search(text[max(0, start - 24) : start]) and word.casefold() not in _MONTHS:
+    if FORMS.asked.search(text[max(0, start - 24) : start]) and word.casefold() not in _MONTHS:
         return True
-    if word.casefold() not in _MONTHS and _DID.match(text, group[-1][2]) and text[end : end + 1] != "\n":
+    if word.casefold() not in _MONTHS and FORMS.did.match(text, group[-1][2]) and text[end : end + 1] != "\n":
         return True
     following = re.match(r"(?:,| and| und| y| et) ([^\W\d_a-z][^\W\d_]+)", text[end : end + 30])
     return (
         following is not None
         and folded(following[1]) in _GIVEN_WORDS | given_names()
-        and _DID.match(text, end + following.end()) is not None
+        and FORMS.did.match(text, end + following.end()) is not None
     )

@@ -11,12 +11,8 @@ from commonplace.redaction.vocabulary import ALSO_WORDS, COMMON, TECHNICAL, Form
 
 FORMS = Forms("names")
 _ALONE = FORMS.many("alone", re.MULTILINE)
-_AND = FORMS.one("and")
 _INTRODUCED = FORMS.many("introduced", re.MULTILINE)
 _OTHER_SCRIPT = FORMS.many("other_script")
-_ACCENT = FORMS.one("accent")
-_ACCENTED = FORMS.one("accented")
-_CAMEL = FORMS.one("camel")
 _ALSO_GIVEN = FORMS.words("also_given")
 _TITLES = FORMS.words("titles")
 
@@ -29,10 +25,10 @@ def find_names(text: str) -> Iterator[Span]:
                 group = next((one for one in ("value", "also") if form.groupindex.get(one) and found[one]), 0)
                 for span in _person(text, *found.span(group), least):
                     yield span
-                    if following := _AND.match(text, span.end):
+                    if following := FORMS.another.match(text, span.end):
                         yield from _person(text, *following.span("value"), 1)
-    for found in _ACCENTED.finditer(text):
-        if _ACCENT.search(found[0]):
+    for found in FORMS.accented.finditer(text):
+        if FORMS.accent.search(found[0]):
             yield from _person(text, *found.span(), 2)
     if not text.isascii():
         for form in _OTHER_SCRIPT:
@@ -67,4 +63,4 @@ def _is_common(word: str, *, introduced: bool) -> bool:
         return bare not in _TITLES and bare not in _ALSO_GIVEN
     if introduced or re.fullmatch(r"[^\W\d_]\.", word):
         return False
-    return (len(bare) < 6 and re.sub(r"['’]s\Z", "", word).isupper()) or _CAMEL.match(word) is not None
+    return (len(bare) < 6 and re.sub(r"['’]s\Z", "", word).isupper()) or FORMS.camel.match(word) is not None

@@ -47,9 +47,6 @@ def _number(row: Mapping[str, Any]) -> _Number:
 
 _NUMBERS = tuple(map(_number, FORMS.data["numbers"]))
 
-_CARD = FORMS.one("card")
-_IBAN = FORMS.one("iban")
-
 
 def find_numbers(text: str) -> Iterator[Span]:
     """Yield every number of an account, a card or a paper, in no order."""
@@ -60,10 +57,10 @@ def find_numbers(text: str) -> Iterator[Span]:
             value = found[1]
             if not number.checks or any(_module(one).is_valid(value) for one in number.checks):
                 yield Span(*found.span(1), number.kind, "rule", label=number.label)
-    for found in _CARD.finditer(text):
+    for found in FORMS.card.finditer(text):
         if _module("luhn").is_valid(re.sub(r"\D", "", found[0])):
             yield Span(*found.span(), "CREDIT_CARD", "rule", label="card")
-    for found in _IBAN.finditer(text):
+    for found in FORMS.iban.finditer(text):
         if end := _iban_end(found[1]):
             yield Span(found.start(), found.start() + end, "REDACTED", "rule", label="iban")
 

@@ -13,33 +13,26 @@ from phonenumbers import Leniency, NumberParseException, PhoneNumberMatcher
 from commonplace.redaction.model import Span
 from commonplace.redaction.vocabulary import Forms
 
-FORMS = Forms("phones")
+FORMS = Forms("phones", ignore_case="not_before call")
 REGIONS = sorted(FORMS.words("regions"))
 WITHOUT_TRUNK = sorted(FORMS.words("without_trunk"))
 MOST_CHECKED = 600
 """Candidates of one text that are looked up; what comes after them is taken for a number, lists of digits included."""
 
-_CANDIDATE = FORMS.one("candidate")
-_GLUED = FORMS.one("glued")
-_NORTH_AMERICA = FORMS.one("north_america")
-_DATE = FORMS.one("date")
-_NOT_BEFORE = FORMS.one("not_before", re.IGNORECASE)
-_CALL = FORMS.one("call", re.IGNORECASE)
-
 
 def find_phones(text: str) -> Iterator[Span]:
     """Yield every telephone number, in order."""
-    for found in _GLUED.finditer(text):
+    for found in FORMS.glued.finditer(text):
         if _international(f"+{found[1]}"):
             yield Span(*found.span(1 if found[0].startswith("tel") else 0), "PHONE", "rule", label="phone")
     checked = 0
-    for found in _CANDIDATE.finditer(text):
+    for found in FORMS.candidate.finditer(text):
         start = found.start() + (found[0].startswith("(") and ")" not in found[0])
         value = text[start : found.end()]
-        if _NOT_BEFORE.search(text, max(0, found.start() - 24), found.start()) and not value.startswith("+"):
+        if FORMS.not_before.search(text, max(0, found.start() - 24), found.start()) and not value.startswith("+"):
             continue
         checked += 1
-        called = _CALL.search(text, max(0, found.start() - 48), found.start()) is not None
+        called = FORMS.call.search(text, max(0, found.start() - 48), found.start()) is not None
         if checked > MOST_CHECKED or _is_phone(value, called):
             yield Span(start, found.end(), "PHONE", "rule", 1.0 if value.startswith("+") else 0.9, "phone")
 
@@ -50,11 +43,11 @@ def _is_phone(value: str, called: bool) -> bool:
         return _international(value)
     parts = value.split(".")
     is_address = len(parts) == 4 and all(part.isdigit() and int(part) < 256 for part in parts)
-    if not 7 <= len(digits) <= 15 or _DATE.match(value) or is_address or re.fullmatch(r"97[89]\d{10}", digits):
+    if not 7 <= len(digits) <= 15 or FORMS.date.match(value) or is_address or re.fullmatch(r"97[89]\d{10}", digits):
         return False
     if value.startswith("00") and len(digits) >= 10:
         return _international("+" + value[2:])
-    if _NORTH_AMERICA.fullmatch(value):
+    if FORMS.north_america.fullmatch(value):
         return True
     separated = len(re.findall(r"\d+", value)) > 1
     if called:

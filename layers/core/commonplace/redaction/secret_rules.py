@@ -13,7 +13,7 @@ from typing import Final
 from commonplace.redaction.model import Span
 from commonplace.redaction.vocabulary import Forms
 
-FORMS = Forms("secrets")
+FORMS = Forms("secrets", ignore_case="about_keys about_phrases about_aws stands_for_one strong_name weak_name")
 PROVIDERS: Final[dict[str, str]] = FORMS.table("providers")
 
 _PROVIDERS = re.compile(
@@ -22,26 +22,6 @@ _PROVIDERS = re.compile(
         for name, form in PROVIDERS.items()
     )
 )
-_PEM = FORMS.one("pem")
-_CREDENTIALS = FORMS.one("credentials")
-_PRIVATE_HOST = FORMS.one("private_host")
-_TOKEN_AS_USER = FORMS.one("token_as_user")
-_IN_QUERY = FORMS.one("in_query")
-_ASSIGNED = FORMS.one("assigned")
-_HEADER = FORMS.one("header")
-_COMMAND = FORMS.one("command")
-_SIGNED = FORMS.one("signed")
-_PASSWORD_AND = FORMS.one("password_and")
-_HEX_KEY = FORMS.one("hex_key")
-_ABOUT_KEYS = FORMS.one("about_keys", re.IGNORECASE)
-_ABOUT_PHRASES = FORMS.one("about_phrases", re.IGNORECASE)
-_PHRASE = FORMS.one("phrase")
-_AWS_SECRET = FORMS.one("aws_secret")
-_ABOUT_AWS = FORMS.one("about_aws", re.IGNORECASE)
-_AZURE_STORAGE = FORMS.one("azure_storage")
-_STANDS_FOR_ONE = FORMS.one("stands_for_one", re.IGNORECASE)
-_STRONG_NAME = FORMS.one("strong_name", re.IGNORECASE)
-_WEAK_NAME = FORMS.one("weak_name", re.IGNORECASE)
 _LOOSE = FORMS.words("loose")
 _SMALL_WORDS = FORMS.words("small_words")
 
@@ -55,19 +35,19 @@ def find_secrets(text: str) -> Iterator[Span]:
         name = found.lastgroup or ""
         if not _repeats(found[0]) and (name not in _LOOSE or _is_random(found[0])):
             yield _secret(found.start(), found.end(), name)
-    for found in _PEM.finditer(text):
+    for found in FORMS.pem.finditer(text):
         yield _secret(found.start(), found.end(), "pem")
     yield from _in_addresses(text)
     yield from _assigned(text)
     yield from _chain_keys(text)
-    for found in _AWS_SECRET.finditer(text):
+    for found in FORMS.aws_secret.finditer(text):
         if (
-            _ABOUT_AWS.search(text, max(0, found.start() - 120), found.start())
+            FORMS.about_aws.search(text, max(0, found.start() - 120), found.start())
             and _is_random(found[0])
             and not re.fullmatch(r"[0-9a-f]{40}", found[0])
         ):
             yield _secret(found.start(), found.end(), "aws_secret")
-    for found in _AZURE_STORAGE.finditer(text):
+    for found in FORMS.azure_storage.finditer(text):
         if not stands_for_one(found["value"]):
             yield _secret(*found.span("value"), "azure_storage")
 
@@ -78,35 +58,37 @@ def _secret(start: int, end: int, label: str) -> Span:
 
 def _in_addresses(text: str) -> Iterator[Span]:
     if "://" in text:
-        for found in _CREDENTIALS.finditer(text):
+        for found in FORMS.credentials.finditer(text):
             if (found["password"] != found["user"] and not stands_for_one(found["password"])) or _is_random(
                 found["user"]
             ):
                 # A host of an own network says too much beside them, and is no link that anybody could follow.
-                host = _PRIVATE_HOST.match(text, found.end())
+                host = FORMS.private_host.match(text, found.end())
                 yield _secret(found.start("value"), host.end() if host else found.end("value"), "credentials")
-        for found in _TOKEN_AS_USER.finditer(text):
+        for found in FORMS.token_as_user.finditer(text):
             if _is_random(found["value"]):
                 yield _secret(*found.span("value"), "credentials")
-    for found in _IN_QUERY.finditer(text):
-        if not stands_for_one(found["value"]) and (_is_random(found["value"]) or _STRONG_NAME.search(found[0][:12])):
+    for found in FORMS.in_query.finditer(text):
+        if not stands_for_one(found["value"]) and (
+            _is_random(found["value"]) or FORMS.strong_name.search(found[0][:12])
+        ):
             yield _secret(*found.span("value"), "query")
 
 
 def _assigned(text: str) -> Iterator[Span]:
-    for found in _ASSIGNED.finditer(text):
+    for found in FORMS.assigned.finditer(text):
         group = "quoted" if found["quoted"] else "bare"
         value, name, by = found[group], found["name"], found["by"]
         trimmed = value if group == "quoted" else value.rstrip(".!?:*_")
         if trimmed and not stands_for_one(trimmed) and _is_worth_hiding(name, by, trimmed, quoted=group == "quoted"):
             yield _secret(found.start(group), found.start(group) + len(trimmed), "assigned")
-    for found in _HEADER.finditer(text):
+    for found in FORMS.header.finditer(text):
         value = found["value"].rstrip(".!?")
         if not stands_for_one(value) and (
             _is_random(value) or (found[0].startswith("-") and any(map(str.isdigit, value)) and len(value) > 7)
         ):
             yield _secret(found.start("value"), found.start("value") + len(value), "header")
-    for form in (_COMMAND, _PASSWORD_AND, _SIGNED):
+    for form in (FORMS.command, FORMS.password_and, FORMS.signed):
         for found in form.finditer(text):
             group = next(one for one in ("value", "also", "third") if one in form.groupindex and found[one])
             if not stands_for_one(found[group]):
@@ -116,7 +98,7 @@ def _assigned(text: str) -> Iterator[Span]:
 def _is_worth_hiding(name: str, by: str, value: str, *, quoted: bool) -> bool:
     """Return whether what is assigned to such a name can be a secret, and is no word, type or reference."""
     said = by.strip(" \t\"'`*_").split(" ")[0] in ("is", "was", "ist", "es")
-    if _STRONG_NAME.search(name):
+    if FORMS.strong_name.search(name):
         mixed = (
             any(map(str.isdigit, value))
             or re.search(r"[!@#$%^&*+=~]", value)
@@ -135,7 +117,7 @@ def _is_worth_hiding(name: str, by: str, value: str, *, quoted: bool) -> bool:
         return False
     return (
         _is_random(value)
-        if not _WEAK_NAME.match(name) or len(value) >= 12
+        if not FORMS.weak_name.match(name) or len(value) >= 12
         else bool(re.search(r"\d", value))
         and len(value) >= 8
         and _entropy(value) > 2.5
@@ -144,12 +126,12 @@ def _is_worth_hiding(name: str, by: str, value: str, *, quoted: bool) -> bool:
 
 
 def _chain_keys(text: str) -> Iterator[Span]:
-    for found in _HEX_KEY.finditer(text):
-        if _ABOUT_KEYS.search(text, max(0, found.start() - 60), found.start()) and not _repeats(found[0]):
+    for found in FORMS.hex_key.finditer(text):
+        if FORMS.about_keys.search(text, max(0, found.start() - 60), found.start()) and not _repeats(found[0]):
             yield _secret(found.start(), found.end(), "private_key")
-    for found in _PHRASE.finditer(text):
+    for found in FORMS.phrase.finditer(text):
         words = re.findall(r"[a-z]{3,8}", found[0])
-        told = _ABOUT_PHRASES.search(text, max(0, found.start() - 80), found.start())
+        told = FORMS.about_phrases.search(text, max(0, found.start() - 80), found.start())
         # Words of BIP-39 have no small words of English among them, and those of a sentence do.
         if (told or len(words) in (12, 15, 18, 21, 24)) and (
             not any(word in _SMALL_WORDS for word in words)
@@ -162,7 +144,7 @@ def _chain_keys(text: str) -> Iterator[Span]:
 def stands_for_one(value: str) -> bool:
     """Return whether a value shows where a secret goes and is none: `<YOUR_KEY>`, `${TOKEN}`, `xxxx`, `changeme`."""
     return (
-        _STANDS_FOR_ONE.fullmatch(value) is not None
+        FORMS.stands_for_one.fullmatch(value) is not None
         or _repeats(value)
         or ("example" in value.casefold() and not re.search(r"\d{3}", value))
     )

@@ -10,13 +10,21 @@ _PIECE = re.compile("«([a-z0-9_]+)»")
 
 
 class Forms:
-    """The forms of one file. Lines of a pattern are joined; `«name»` in it stands for the pattern of that name."""
+    """The forms of one file. Lines of a pattern are joined; `«name»` in it stands for the pattern of that name.
 
-    def __init__(self, name: str) -> None:
+    Each pattern is an attribute, compiled at its first use. `ignore_case` and `multiline` name those that are so.
+    """
+
+    def __init__(self, name: str, *, ignore_case: str = "", multiline: str = "") -> None:
         self.data: dict[str, Any] = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+        self._flags = dict.fromkeys(ignore_case.split(), re.IGNORECASE) | dict.fromkeys(multiline.split(), re.MULTILINE)
 
-    def one(self, name: str, flags: int = 0) -> re.Pattern[str]:
-        return re.compile(self.text(name), flags)
+    def __getattr__(self, name: str) -> re.Pattern[str]:
+        if name not in self.data:
+            raise AttributeError(name)
+        pattern = re.compile(self.text(name), self._flags.get(name, 0))
+        setattr(self, name, pattern)
+        return pattern
 
     def many(self, name: str, flags: int = 0) -> tuple[re.Pattern[str], ...]:
         return tuple(re.compile(self.joined(form), flags) for form in self.data[name])
