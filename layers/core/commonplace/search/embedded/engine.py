@@ -1,5 +1,7 @@
 """The search index in one SQLite file: words by FTS5, meaning by exact vectors, versions and tombstones in a table."""
 
+from __future__ import annotations
+
 import fcntl
 import logging
 import os
@@ -17,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from commonplace.kernel.errors import Unavailable
 from commonplace.search.embedded import queries, tables
 from commonplace.search.embedded.queries import Conditions, suggestions
-from commonplace.search.embedded.snapshot import Scores, Snapshot
 from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.filters import Filters
 from commonplace.search.model import (
@@ -40,6 +41,8 @@ from commonplace.search.query import Query
 
 if TYPE_CHECKING:
     import numpy
+
+    from commonplace.search.embedded.snapshot import Scores, Snapshot
 
 logger = logging.getLogger(__name__)
 
@@ -278,12 +281,14 @@ class EmbeddedEngine:
         """The present state of the file, in memory."""
         state = tables.state(database)
         if self.snapshot is None or self.snapshot.state != state:
+            from commonplace.search.embedded.snapshot import Snapshot
+
             self.snapshot = Snapshot(database, state, self.snapshot)
         return self.snapshot
 
     def _mask(
         self, database: sqlite3.Connection, snapshot: Snapshot, conditions: Conditions
-    ) -> "numpy.ndarray[Any, Any]":
+    ) -> numpy.ndarray[Any, Any]:
         # A search asks for another moment each time, and few records do not hold at it: the rest is known.
         lasting = Conditions(replace(conditions.filters, valid_at=None))
         mask = snapshot.mask(lasting.filters, lambda: queries.allowed(database, lasting))

@@ -3,19 +3,23 @@
 Only live records have words in the index: removing a record removes its words.
 """
 
+from __future__ import annotations
+
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from commonplace.search.analysis import terms
-from commonplace.search.embedded.snapshot import Snapshot
 from commonplace.search.embedded.tables import MOST_CHUNKS
 from commonplace.search.filters import Filters
 from commonplace.search.model import Chunk, Found, LegHit, Record, RecordId
 from commonplace.search.names import grade, query_keys
 from commonplace.search.query import Query
 from commonplace.search.spelling import edits_allowed, suggest
+
+if TYPE_CHECKING:
+    from commonplace.search.embedded.snapshot import Snapshot
 
 
 class Conditions:

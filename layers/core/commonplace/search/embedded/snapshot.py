@@ -1,7 +1,7 @@
 """One state of the index in memory: its records, the vectors of its chunks, and the scores of the terms looked for.
 
 Records are in the order of their ids, so that ties go by place; chunks of a record stand side by side, in their order.
-numpy is imported when the first snapshot is taken.
+This module is imported when the first snapshot is taken, and numpy with it.
 """
 
 import sqlite3
@@ -9,17 +9,16 @@ from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy
 
 from commonplace.kernel.byte_cache import ByteCache
 from commonplace.search.embedded.tables import CHUNK_BITS, MOST_CHUNKS, State, chunk_rows
 from commonplace.search.filters import Filters
 from commonplace.search.model import LegHit, Position, RecordId, Vector
 
-if TYPE_CHECKING:
-    import numpy
-
-    Array = numpy.ndarray[Any, Any]
+Array = numpy.ndarray[Any, Any]
 
 LABEL_WEIGHTS = "3.0, 3.0, 1.0, 1.0, 1.0, 1.0"
 """The weights of title, aliases, description, tags, authors and content type, measured on judged queries."""
@@ -52,8 +51,8 @@ LAST = "\U0010ffff"
 class Scores(NamedTuple):
     """The scores of each record in one leg, and of each chunk."""
 
-    records: "Array"
-    chunks: "Array"
+    records: Array
+    chunks: Array
     least: float
     """What a chunk has to be above to be shown for it."""
 
@@ -61,17 +60,15 @@ class Scores(NamedTuple):
 class Chunks(NamedTuple):
     """Their rows in the table, their vectors, and which of them have one."""
 
-    rows: "Array"
-    vectors: "Array"
-    embedded: "Array"
+    rows: Array
+    vectors: Array
+    embedded: Array
 
 
 class Snapshot:
     """The live records of one `state`. What no write has touched since `earlier` is taken from there."""
 
     def __init__(self, database: sqlite3.Connection, state: State, earlier: "Snapshot | None" = None) -> None:
-        import numpy
-
         self.state = state
         found = database.execute(
             "SELECT rowid, id, fingerprint FROM records INDEXED BY live_records WHERE deleted = 0 ORDER BY id"
@@ -132,8 +129,6 @@ class Snapshot:
         """Return the scores by labels and best passage, as a nested query of OpenSearch scores a record; 0 without any
         term.
         """
-        import numpy
-
         records, chunks = numpy.zeros(len(self._ids)), numpy.zeros(len(self._chunks.rows))
         for term in terms:
             for table, scores in (("passages", chunks), ("labels", records)):
@@ -143,8 +138,6 @@ class Snapshot:
 
     def by_vector(self, vector: Vector) -> Scores:
         """Return the scores by similarity; minus infinity without a vector."""
-        import numpy
-
         embedded = self._chunks.embedded
         chunks: Array = numpy.full(len(embedded), -numpy.inf, dtype=numpy.float32)
         if embedded.any():
@@ -152,10 +145,8 @@ class Snapshot:
             chunks[~embedded] = -numpy.inf
         return Scores(self._best(chunks, -numpy.inf), chunks, -numpy.inf)
 
-    def hits(self, scores: Scores, kept: "Array", size: int, after: Position | None = None) -> list[LegHit]:
+    def hits(self, scores: Scores, kept: Array, size: int, after: Position | None = None) -> list[LegHit]:
         """The `size` best of the kept records after that position, ties by id."""
-        import numpy
-
         values = scores.records
         if after:
             later = numpy.arange(len(values)) >= bisect_right(self._ids, after.id)
@@ -170,7 +161,7 @@ class Snapshot:
             for place, score, chunk in zip(ranked.tolist(), values[ranked].tolist(), chunks, strict=True)
         ]
 
-    def rank(self, scores: Scores, kept: "Array", place: int) -> tuple[int | None, float]:
+    def rank(self, scores: Scores, kept: Array, place: int) -> tuple[int | None, float]:
         """The rank from 1 of the record at this place, None where it is not kept; and its score."""
         values = scores.records
         better = values > values[place]
@@ -190,18 +181,14 @@ class Snapshot:
 
     def shown(self, record: RecordId, ordinal: int | None, legs: Iterable[Scores]) -> int | None:
         """The row of the wanted chunk, else of the best in the first leg that has one, else of the first chunk."""
-        import numpy
-
         rows = self.rows_of_chunks(record)
         if ordinal is None and (place := self.place(record)) is not None:
             ordinals = (self._best_chunks(leg, numpy.array([place]))[0] for leg in legs)
             ordinal = next((found for found in ordinals if found >= 0), None)
         return next((row for row in rows if row & (MOST_CHUNKS - 1) == ordinal), rows[0] if rows else None)
 
-    def mask(self, filters: Filters, allowed: Callable[[], Iterable[int]]) -> "Array":
+    def mask(self, filters: Filters, allowed: Callable[[], Iterable[int]]) -> Array:
         """Return which records pass the filters; `allowed` gives their rows."""
-        import numpy
-
         mask = self._masks.get(filters)
         if mask is None:
             if len(self._masks) > MOST_MASKS:
@@ -210,10 +197,8 @@ class Snapshot:
             mask[self._places(numpy.fromiter(allowed(), numpy.int64))] = True
         return mask
 
-    def without(self, mask: "Array", rows: Iterable[int]) -> "Array":
+    def without(self, mask: Array, rows: Iterable[int]) -> Array:
         """The mask, but for the records in these rows."""
-        import numpy
-
         left_out = self._places(numpy.fromiter(rows, numpy.int64))
         if not len(left_out):
             return mask
@@ -236,10 +221,8 @@ class Snapshot:
             self._words[letter] = database.execute(query, (letter, letter + LAST)).fetchall()
         return self._words[letter]
 
-    def _scores_of(self, database: sqlite3.Connection, table: str, term: str) -> "tuple[Array, Array]":
+    def _scores_of(self, database: sqlite3.Connection, table: str, term: str) -> tuple[Array, Array]:
         """The places of the records, or of the chunks, that have the term, and their scores."""
-        import numpy
-
         kept = self._terms.get((table, term))
         if kept is None:
             found = numpy.fromiter(database.execute(_SCORES[table], (f'"{term}"',)), "i8,f4")
@@ -255,24 +238,18 @@ class Snapshot:
         self._terms.move_to_end((table, term))
         return kept
 
-    def _places(self, rows: "Array") -> "Array":
-        import numpy
-
+    def _places(self, rows: Array) -> Array:
         places: Array = self._by_row[numpy.searchsorted(self._rows, rows, sorter=self._by_row)]
         return places
 
-    def _best(self, chunks: "Array", none: float) -> "Array":
-        import numpy
-
+    def _best(self, chunks: Array, none: float) -> Array:
         best = numpy.full(len(self._ids), none)
         if len(self._starts):
             best[self._owners] = numpy.maximum.reduceat(chunks, self._starts)
         return best
 
-    def _best_chunks(self, scores: Scores, places: "Array") -> list[int]:
+    def _best_chunks(self, scores: Scores, places: Array) -> list[int]:
         """Return the ordinals of the best chunks in a leg of the records at these places, -1 where there is none."""
-        import numpy
-
         found = numpy.full(len(places), -1)
         spans = self._spans[places]
         lengths = spans[:, 1] - spans[:, 0]
@@ -292,8 +269,6 @@ class Snapshot:
 
 def _loaded(found: Iterator[tuple[int, bytes | None]], count: int) -> Chunks:
     """Return the chunks of so many rows. They are read in blocks, so that all of them are in memory once, not twice."""
-    import numpy
-
     rows, embedded = numpy.zeros(count, numpy.int64), numpy.zeros(count, bool)
     vectors = numpy.zeros((count, 0), "<f4")
     for start in range(0, count, BLOCK):
