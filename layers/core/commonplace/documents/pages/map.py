@@ -16,7 +16,6 @@ from commonplace.documents.content.document import Entry
 from commonplace.documents.content.document_index import Selection
 from commonplace.documents.content.library import Library
 from commonplace.documents.content.ontology import ONTOLOGY
-from commonplace.documents.pages.map_model import OUTLINES, around, draw
 from commonplace.kernel.errors import NotFound
 from commonplace.search.filters import Filters
 from commonplace.web.pages.frame import Frame
@@ -61,6 +60,8 @@ def map_routes(frame: Frame, library: Library) -> list[Route]:
         key = ("map", chosen.type, chosen.group, chosen.around)
 
         def drawn() -> Page:
+            from commonplace.documents.pages.map_model import OUTLINES, around, draw
+
             filters = Filters(
                 content_types=ONTOLOGY.expand(chosen.type) if chosen.type else (),
                 groups=(chosen.group,) if chosen.group else (),

@@ -1,23 +1,21 @@
 """What the map shows: documents as shapes at their places, links as lines, a legend, and the same as a list.
 
-Texts are plain here; the template escapes them.
+Texts are plain here; the template escapes them. This module is imported with the first map, and numpy with it.
 """
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from commonplace.documents.content.document import DocumentRef, Summary
 from commonplace.documents.content.graph import GraphEdge
 from commonplace.documents.content.ontology import ONTOLOGY, ROOT_TYPE, Ontology
 
-if TYPE_CHECKING:
-    from numpy import float64
-    from numpy.typing import NDArray
-
-    Numbers = NDArray[float64]
+Numbers = NDArray[np.float64]
 
 GAP = 28
 """Pixels between two centres at least: a link that is touched must be 24 wide and high (WCAG 2.2, 2.5.8)."""
@@ -46,17 +44,13 @@ def lay_out(edges: Sequence[tuple[int, int]], radii: Sequence[float]) -> Layout:
     """
     if len(radii) < 2:
         return Layout([MARGIN] * len(radii), 2 * MARGIN[0], 2 * MARGIN[1])
-    import numpy as np
-
     points = _settled(_fitted(_attracted(len(radii), edges)), np.asarray(radii, dtype=float))
     points -= points.min(axis=0) - np.asarray(MARGIN)
     width, height = points.max(axis=0) + np.asarray(MARGIN)
     return Layout([(round(x), round(y)) for x, y in points.tolist()], round(width), round(height))
 
 
-def _attracted(count: int, edges: Sequence[tuple[int, int]]) -> "Numbers":
-    import numpy as np
-
+def _attracted(count: int, edges: Sequence[tuple[int, int]]) -> Numbers:
     links = np.zeros((count, count))
     for source, target in edges:
         if source != target:
@@ -79,10 +73,8 @@ def _attracted(count: int, edges: Sequence[tuple[int, int]]) -> "Numbers":
     return points
 
 
-def _fitted(points: "Numbers") -> "Numbers":
+def _fitted(points: Numbers) -> Numbers:
     """Wider than high, few documents far out, and as large as so many names need."""
-    import numpy as np
-
     count = len(points)
     centred = points - points.mean(axis=0)
     turned = centred @ np.linalg.svd(centred, full_matrices=False)[2].T
@@ -95,10 +87,8 @@ def _fitted(points: "Numbers") -> "Numbers":
     return fitted
 
 
-def _settled(points: "Numbers", radii: "Numbers") -> "Numbers":
+def _settled(points: Numbers, radii: Numbers) -> Numbers:
     """Moved apart until none covers another."""
-    import numpy as np
-
     wanted = np.maximum(np.add.outer(radii, radii) + 8, GAP)
     np.fill_diagonal(wanted, 0)
     for _ in range(SETTLING_STEPS):
@@ -110,15 +100,13 @@ def _settled(points: "Numbers", radii: "Numbers") -> "Numbers":
     return points
 
 
-def _distances(points: "Numbers") -> "Numbers":
-    import numpy as np
-
+def _distances(points: Numbers) -> Numbers:
     x, y = points.T
     distances: Numbers = np.hypot(np.subtract.outer(x, x), np.subtract.outer(y, y))
     return distances
 
 
-def _pushed(points: "Numbers", strength: "Numbers") -> "Numbers":
+def _pushed(points: Numbers, strength: Numbers) -> Numbers:
     """For each point the sum of its differences from the others, each times the strength between the two."""
     pushed: Numbers = points * strength.sum(axis=1, keepdims=True) - strength @ points
     return pushed
@@ -281,8 +269,6 @@ def placed_labels(layout: Layout, radii: Sequence[float], labels: Sequence[str])
 
     Names of larger shapes come first; one that is shown stays where it is at every higher level.
     """
-    import numpy as np
-
     count = len(labels)
     found: dict[int, tuple[int, bool]] = {}
     order = sorted(range(count), key=lambda position: (-radii[position], position))
