@@ -74,7 +74,6 @@ class Domain(Construct):
             platform,
             name="bootstrap",
             description="Makes the roles inside the domain that let the functions at their indexes",
-            source="functions/bootstrap",
             memory_mb=256,
             timeout_seconds=int(BOOTSTRAP_TIMEOUT.to_seconds()),
             error_threshold=1,

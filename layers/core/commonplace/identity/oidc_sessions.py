@@ -18,7 +18,7 @@ from commonplace.identity.ports import SignInStore
 from commonplace.identity.records import ABSOLUTE_SECONDS, SESSION_SECONDS, ProviderSession
 from commonplace.identity.secrets import SealBroken, digest, fresh, seal, unseal
 from commonplace.kernel.audit import Lost
-from commonplace.kernel.errors import Forbidden, Unavailable
+from commonplace.kernel.errors import Forbidden, Reasoned, Unavailable
 
 CLAIMS_SECONDS = 24 * 3_600
 """The age that claims may have where the provider lets nobody read them again."""
@@ -33,12 +33,8 @@ LEEWAY_SECONDS = 60
 _PURPOSE = "provider"
 
 
-class SignInOver(Exception):
+class SignInOver(Reasoned):
     """The account has to sign in again. `reason` is for records: a stable code."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 class ReadsClaims(Protocol):

@@ -93,31 +93,32 @@ class Visitor:
     principal: Principal
 
 
+@dataclass(eq=False, repr=False)
 class Visitors:
     """The persons behind sessions, with what a token of theirs with every scope would be worth now.
 
     Nothing that a browser sends but the cookie has any influence. Roles are as old as those of a bearer token.
+
+    `member_id` takes organisation and subject, and may raise Unavailable.
     """
 
-    def __init__(self, sessions: Sessions, standings: Standings, member_id: Callable[[str, str], str]) -> None:
-        """`member_id` takes organisation and subject, and may raise Unavailable."""
-        self._sessions = sessions
-        self._standings = standings
-        self._member_id = member_id
+    sessions: Sessions
+    standings: Standings
+    member_id: Callable[[str, str], str]
 
     def find(self, cookie: str) -> Visitor | None:
         """None for whoever has to sign in. The principal is uncertain where the roles cannot be read.
 
         Raises Unavailable when the session itself cannot be read.
         """
-        found = self._sessions.look(cookie)
+        found = self.sessions.look(cookie)
         if found is None:
             return None
         session, profile = found
         try:
-            standing = self._standings.of(profile.subject, claims=profile.claims)
+            standing = self.standings.of(profile.subject, claims=profile.claims)
             whose = standing.organisation
-            member = self._member_id(whose, profile.subject) if whose else None
+            member = self.member_id(whose, profile.subject) if whose else None
         except Unavailable:
             standing, member = None, None
         now = standing or Standing()
@@ -138,4 +139,4 @@ class Visitors:
 
     def sign_out(self, cookie: str) -> None:
         """Raises Unavailable."""
-        self._sessions.end(cookie)
+        self.sessions.end(cookie)

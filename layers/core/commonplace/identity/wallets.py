@@ -17,7 +17,7 @@ from commonplace.identity.accounts import Profile, Standing, Standings
 from commonplace.identity.ports import SignInStore
 from commonplace.identity.records import CHALLENGE_SECONDS, Challenge
 from commonplace.kernel.audit import NOWHERE, AuditLog, AuditRecord, Outcome
-from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, RateLimited
+from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, RateLimited, Reasoned
 from commonplace.kernel.limits import Limiter, Quota
 
 logger = logging.getLogger(__name__)
@@ -48,20 +48,12 @@ _WITHOUT_A_CHAIN = (
 )
 
 
-class BadSignature(Exception):
+class BadSignature(Reasoned):
     """The wallet did not sign this, or not for us. `reason` is for records: a stable code, nothing of the caller's."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
-
-class BadText(Exception):
+class BadText(Reasoned):
     """A text that a client wrote is none of EIP-4361, or not one that we take. `reason` as of BadSignature."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from commonplace.kernel.errors import RateLimited
+from commonplace.kernel.errors import RateLimited, Reasoned
 from commonplace.kernel.limits import Limiter, Quota
 
 MAX_URL_CHARACTERS = 2_048
@@ -26,12 +26,8 @@ _PUBLIC = re.compile(
 _LOOPBACK = re.compile(r"http://(?:localhost|127\.0\.0\.1)(?::[0-9]{1,5})?/[!-~]*")
 
 
-class FetchFailed(Exception):
+class FetchFailed(Reasoned):
     """Nothing usable came. `reason` is a stable code for the log, without anything of the answer."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from urllib3 import BaseHTTPResponse, PoolManager, Timeout
 from urllib3.exceptions import HTTPError
 
 from commonplace.identity.telemetry import record
-from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.errors import Reasoned, Unavailable
 
 logger = logging.getLogger(__name__)
 
@@ -79,12 +79,8 @@ def within(seconds: float, work: Callable[[], T]) -> T:
     return values[0]
 
 
-class NoAnswer(Exception):
+class NoAnswer(Reasoned):
     """There was no clear answer. `reason` is a stable code; it names no URL, which holds a key of its provider."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 class EvmRefused(Exception):

@@ -141,9 +141,12 @@ async def _oidc_start(services: OAuthServices, request: Request) -> Response:
 
 async def _oidc_callback(services: OAuthServices, request: Request) -> Response:
     """Return where the provider sends the browser back to."""
-    provider, query = _provider(services), _once_each(request)
+    provider = _provider(services)
+    pairs = parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise BadRequest("A parameter was sent more than once.")
     try:
-        profile, next_path = provider.finish(query, cookie_of(request, OIDC_COOKIE))
+        profile, next_path = provider.finish(dict(pairs), cookie_of(request, OIDC_COOKIE))
     except CommonplaceError as error:
         telemetry.record("signin", telemetry.outcome_of(error.status), getattr(error, "reason", error.code.lower()))
         raise
@@ -205,10 +208,3 @@ def _provider(services: OAuthServices) -> Any:
     if services.oidc is None:
         raise NotFound("Nobody signs in through a provider here.")
     return services.oidc
-
-
-def _once_each(request: Request) -> dict[str, str]:
-    pairs = parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True)
-    if len({name for name, _ in pairs}) < len(pairs):
-        raise BadRequest("A parameter was sent more than once.")
-    return dict(pairs)
