@@ -9,8 +9,22 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from generators import tsx
-from generators.console_conditions import Conditions, Path, path_of, products
-from generators.console_words import MESSAGES, Evaluator, Flag, Known, Line, Table, Text, Value, Word, Words
+from generators.console_words import (
+    MESSAGES,
+    Conditions,
+    Evaluator,
+    Flag,
+    Known,
+    Line,
+    Path,
+    Table,
+    Text,
+    Value,
+    Word,
+    Words,
+    path_of,
+    products,
+)
 from generators.generated import Unread
 from generators.tsx import Node
 

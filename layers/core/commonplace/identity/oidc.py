@@ -26,6 +26,8 @@ from commonplace.kernel.errors import BadRequest, Forbidden, Unavailable
 if TYPE_CHECKING:
     from joserfc.jwt import ClaimsOption
 
+    from commonplace.identity.oidc_sessions import ProviderSessions
+
 
 ALGORITHMS = ("RS256", "ES256", "PS256", "EdDSA")
 LEEWAY_SECONDS = 60
@@ -37,25 +39,11 @@ CLAIMS = ("groups", "roles", "hd", "email", "sub")
 _PURPOSE = "oidc"
 
 
-class ProviderKeys(Protocol):
-    """Whose tokens they are, and for whom."""
-
-    @property
-    def issuer(self) -> str: ...
-
-    @property
-    def client_id(self) -> str: ...
-
-    def keys(self, *, again: bool = False) -> Mapping[str, Any]:
-        """The provider's JWK set; looked up again for a key that is not in it. Raises Unavailable."""
-        ...
-
-
 @dataclass(eq=False, repr=False)
 class IdTokens:
     """Verifies ID tokens of one provider for one client."""
 
-    provider: ProviderKeys
+    provider: Provider
     clock: Callable[[], float]
 
     def verify(self, token: str, **also: ClaimsOption) -> Mapping[str, Any]:
@@ -146,8 +134,18 @@ class ProviderTokens:
     """The seconds that the access token lasts; 0 where nothing is said."""
 
 
-class Provider(ProviderKeys, Protocol):
+class Provider(Protocol):
     """Talks to the provider. Every method raises Unavailable when there is no answer, or none that can be read."""
+
+    @property
+    def issuer(self) -> str: ...
+
+    @property
+    def client_id(self) -> str: ...
+
+    def keys(self, *, again: bool = False) -> Mapping[str, Any]:
+        """The provider's JWK set; looked up again for a key that is not in it."""
+        ...
 
     def metadata(self) -> Metadata: ...
 
@@ -164,12 +162,6 @@ class Provider(ProviderKeys, Protocol):
         ...
 
 
-class KeepsSignIns(Protocol):
-    """`oidc_sessions.ProviderSessions`."""
-
-    def open(self, profile: Profile, tokens: ProviderTokens, claims: Mapping[str, Any]) -> Profile: ...
-
-
 @dataclass(eq=False, repr=False)
 class OidcSignIn:
     """Sends a browser to the provider, and learns from its answer who is there.
@@ -178,7 +170,7 @@ class OidcSignIn:
     """
 
     provider: Provider
-    sessions: KeepsSignIns
+    sessions: ProviderSessions
     store: SignInStore
     clock: Callable[[], float]
     _: KW_ONLY

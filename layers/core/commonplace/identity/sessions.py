@@ -9,7 +9,7 @@ import hmac
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from commonplace.identity import secrets
 from commonplace.identity.accounts import Profile, Standing, Standings
@@ -27,19 +27,11 @@ CLIENT = "console"
 """The name of the client in records and in a principal: the person's own browser."""
 
 
-class FindsSessions(Protocol):
-    """Reads and ends sessions. Both raise Unavailable."""
-
-    def session(self, session_hash: str) -> Session | None: ...
-
-    def end_session(self, session_hash: str) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Sessions:
     """Opened by a sign-in, ended by signing out or after twelve hours."""
 
-    store: FindsSessions
+    store: SignInStore
     claims: ReadsClaims
     clock: Callable[[], float]
 

@@ -17,7 +17,7 @@ from commonplace.identity.accounts import Profile, Standing, Standings
 from commonplace.identity.ports import SignInStore
 from commonplace.identity.records import CHALLENGE_SECONDS, Challenge
 from commonplace.kernel.audit import NOWHERE, AuditLog, AuditRecord, Outcome
-from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, RateLimited, Reasoned
+from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, Reasoned
 from commonplace.kernel.limits import Limiter, Quota
 
 logger = logging.getLogger(__name__)
@@ -370,9 +370,7 @@ class SignIn:
         )
 
     def _spend(self, name: str, calls: int, window_seconds: int, whose: str) -> None:
-        allowance = self.limiter.take(Quota(name, calls, window_seconds), whose)
-        if allowance is not None and not allowance.allowed:
-            raise RateLimited("Too many sign-ins.", retry_after_seconds=allowance.reset_seconds)
+        self.limiter.spend(Quota(name, calls, window_seconds), whose, "Too many sign-ins.")
 
     def _record(self, outcome: Outcome, address: str, network: str, *, reason: str) -> None:
         """Record what changed nothing: a log that does not answer does not turn a refusal into something else."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from commonplace.kernel.errors import RateLimited, Reasoned
+from commonplace.kernel.errors import Reasoned
 from commonplace.kernel.limits import Limiter, Quota
 
 MAX_URL_CHARACTERS = 2_048
@@ -75,10 +75,6 @@ class LimitedFetcher:
 
     def get(self, url: str, *, max_bytes: int, seconds: float, media_types: Collection[str] = JSON_TYPES) -> Fetched:
         """Fetch as `Fetcher.get` does; raises RateLimited besides."""
-        allowance = self._limiter.take(PER_HOST, host_of(url))
-        if allowance is not None and not allowance.allowed:
-            raise RateLimited(
-                "Too much was asked of the application's server. Try again in a minute.",
-                retry_after_seconds=allowance.reset_seconds,
-            )
+        message = "Too much was asked of the application's server. Try again in a minute."
+        self._limiter.spend(PER_HOST, host_of(url), message)
         return self._fetcher.get(url, max_bytes=max_bytes, seconds=seconds, media_types=media_types)

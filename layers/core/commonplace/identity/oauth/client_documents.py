@@ -28,7 +28,7 @@ from commonplace.identity.oauth.client_metadata import (
 from commonplace.identity.ports import ClientStore
 from commonplace.identity.records import AuthMethod, Client
 from commonplace.identity.redirects import redirect_allowed
-from commonplace.kernel.errors import RateLimited, Reasoned
+from commonplace.kernel.errors import Reasoned
 from commonplace.kernel.fetch import Fetched, Fetcher, FetchFailed, LimitedFetcher, fetchable
 from commonplace.kernel.limits import Limiter, Quota
 
@@ -170,12 +170,7 @@ class Documents:
             if client.id == url and client.source == "document" and client.auth_method in METHODS and allowed:
                 return client
             self.store.forget_document(url)
-        allowance = self.limiter.take(PER_NETWORK, network)
-        if allowance is not None and not allowance.allowed:
-            raise RateLimited(
-                "Too many new applications were asked for. Try again in a minute.",
-                retry_after_seconds=allowance.reset_seconds,
-            )
+        self.limiter.spend(PER_NETWORK, network, "Too many new applications were asked for. Try again in a minute.")
         try:
             fetched = self._fetcher.get(
                 url, max_bytes=MAX_DOCUMENT_BYTES, seconds=FETCH_SECONDS, media_types=DOCUMENT_MEDIA_TYPES

@@ -25,7 +25,7 @@ from commonplace.identity.records import (
 )
 from commonplace.identity.redirects import is_loopback_redirect, redirect_matches
 from commonplace.kernel.audit import NOWHERE, AuditLog, AuditRecord
-from commonplace.kernel.errors import Forbidden, RateLimited
+from commonplace.kernel.errors import Forbidden
 from commonplace.kernel.limits import Limiter, Quota
 
 HOUR_SECONDS = 3_600
@@ -200,13 +200,12 @@ class Consents:
             return
         if _widened(scopes, [grant for grant in self.grants.of_subject(name) if grant.client_id == client.id]):
             return
-        allowance = self.limits.take(self._quota, name)
-        if allowance is not None and not allowance.allowed:
-            raise RateLimited(
-                "This account has connected too many applications within the hour.",
-                retry_after_seconds=allowance.reset_seconds,
-                hint="Wait a little, or go on with an application that is connected.",
-            )
+        self.limits.spend(
+            self._quota,
+            name,
+            "This account has connected too many applications within the hour.",
+            hint="Wait a little, or go on with an application that is connected.",
+        )
 
     def _decline(
         self, handle: str, reason: str, profile: Profile | None, standing: Standing | None, network: str

@@ -25,7 +25,6 @@ from commonplace.identity.principals import CATALOGUE, TIERS, Tier, ordered, par
 from commonplace.identity.records import REGISTRATION_SECONDS, AuthMethod, Client, GrantType
 from commonplace.identity.redirects import redirect_host
 from commonplace.kernel.audit import AuditRecord
-from commonplace.kernel.errors import RateLimited
 from commonplace.kernel.limits import Limiter, Quota
 
 logger = logging.getLogger(__name__)
@@ -95,12 +94,7 @@ class Registrar:
             secret, client = self._client(metadata)
         except BadMetadata as error:
             raise OAuthError(error.error, error.description) from error
-        allowance = self.limiter.take(self._quota, network)
-        if allowance is not None and not allowance.allowed:
-            raise RateLimited(
-                "Too many applications were registered from this network today.",
-                retry_after_seconds=allowance.reset_seconds,
-            )
+        self.limiter.spend(self._quota, network, "Too many applications were registered from this network today.")
         if self.policy is not None:
             try:
                 self.policy(client)

@@ -110,7 +110,10 @@ class TokenEndpoint:
             now = int(self.clock())
             kept = self.store.refresh(secrets.digest(token))
             if kept is not None:
-                self._end(kept.grant_id, client, now, network)
+                whole = self.store.grant(kept.grant_id)
+                if whole is not None and whole.client_id == client.id:
+                    record = revoked(whole, "client", now, network, self.organisation)
+                    self.store.revoke(whole.id, "client", now, [record])
                 return
             claims = self._read(token)
             grant = self.store.grant(secrets.digest(claims.grant)) if claims else None
@@ -197,12 +200,6 @@ class TokenEndpoint:
                 except Unavailable:
                     logger.warning("a refusal could not be recorded", extra={"reason": record.reason})
             raise
-
-    def _end(self, grant_id: str, client: Client, now: int, network: str) -> None:
-        grant = self.store.grant(grant_id)
-        if grant is not None and grant.client_id == client.id:
-            record = revoked(grant, "client", now, network, self.organisation)
-            self.store.revoke(grant.id, "client", now, [record])
 
     def _read(self, token: str) -> AccessClaims | None:
         try:

@@ -151,7 +151,8 @@ class OAuthServices:
         self.standings = standings = deferred(lambda: outside.standings)
         self.limiter = limiter = Limiter(deferred(lambda: outside.counters), clock, secret=settings.counter_secret)
         client_store, fetcher = deferred(lambda: outside.clients), deferred(lambda: outside.fetcher)
-        grants, audit = deferred(lambda: outside.grants), deferred(lambda: outside.audit)
+        self.grants = grants = deferred(lambda: outside.grants)
+        self.audit = audit = deferred(lambda: outside.audit)
         provider = deferred(lambda: outside.provider)
         self.claims: ReadsClaims = NO_PROVIDER
         self.oidc: OidcSignIn | None = None
