@@ -1,6 +1,6 @@
-"""How a command reads: its title and its content, in the shape of seed 003, "Command Entry Example".
+"""Commands as all generators read them, and the entries that are made of them.
 
-What generators of commands read, whatever they read it from, and the entries that are made of it.
+Title and content have the shape of seed 003, "Command Entry Example".
 """
 
 import re
@@ -38,12 +38,12 @@ def title(one: "Command") -> str:
 
 
 def sentence(text: str) -> str:
-    """The first one, on one line."""
+    """Return the first sentence, on one line."""
     return _SENTENCE_END.split(" ".join(text.split()), maxsplit=1)[0]
 
 
 def content(one: "Command") -> str:
-    """Markdown: what it does, and its output."""
+    """Return what a command does, and its output, as Markdown."""
     said, summary = one.description.strip(), one.summary.strip()
     instead = f" Use `{one.replaced_by}`." if one.replaced_by else ""
     parts = [
@@ -61,7 +61,7 @@ def before_command(option: Parameter, words: Sequence[str]) -> Parameter:
 
 
 def shortened(text: str, characters: int) -> str:
-    """On one line, cut at a word where it is too long."""
+    """Return the text on one line, cut at a word where it is too long."""
     line = " ".join(text.split())
     if len(line) <= characters:
         return line
@@ -101,7 +101,7 @@ class Command:
 
 
 class CommandOptions(BaseModel):
-    """What a catalogue says of commands that are generated. The mappings are by the first words of commands."""
+    """The options of a catalogue about generated commands. The mappings are by the first words of commands."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -114,7 +114,7 @@ class CommandOptions(BaseModel):
     modules: Mapping[str, str] = {}
     id_prefix: str = "cmd"
     aliases: Mapping[str, tuple[str, ...]] = {}
-    """By the whole names of commands: what the source does not say. The same for `keywords`."""
+    """Further aliases by the whole names of commands. The same for `keywords`."""
     keywords: Mapping[str, tuple[str, ...]] = {}
 
     @field_validator("subcategories", "modules", "aliases", "keywords", mode="before")

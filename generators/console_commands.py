@@ -160,7 +160,7 @@ class Found:
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """Of the object of a help table."""
+        """Return the fields of the object in a help table."""
         return next((one.told.fields for one in self.written if one.told.fields), {})
 
     @property
@@ -266,7 +266,7 @@ def _takes(own: Sequence[Parameter], others: Sequence[Written], found: Found) ->
 
 
 def _printed(name: Name, found: Found) -> str:
-    """What the command prints of itself: the sentence after its usage, what it failed to do, what it has done."""
+    """Return what the command prints about itself: a sentence after its usage, its failure, or its success."""
     stems = {word[:4].casefold() for word in name[-1].split("-")}
     texts = [one.strip(" \n.") for branch in found.branches for one in branch.texts if " " in one]
     for usage, next_ in pairwise(texts):

@@ -120,7 +120,7 @@ class Evaluator:
         return None
 
     def piece(self, piece: Node, known: Known) -> Value:
-        """Of a template."""
+        """Return the value of a piece of a template."""
         return self.value(piece.parts[0], known) if "substitution" in piece.type and piece.parts else Text(piece.text)
 
     def field(self, held: Value, name: str) -> Value:

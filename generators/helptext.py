@@ -35,7 +35,7 @@ Name = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Help:
-    """What a program said: pages by command, further lists, and which commands it denied to have."""
+    """The output of a program: pages by command, further lists, and which commands it denied to have."""
 
     pages: Mapping[Name, Page]
     lists: Sequence[Page] = ()

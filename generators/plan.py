@@ -53,8 +53,8 @@ def kind_of(name: str) -> Kind:
 def generate(
     kind: str, raw: bytes, *, source: str, options: Mapping[str, Any], read: Read = lambda _: None
 ) -> Generated:
-    """What the generator of a kind makes, each entry with the source that it came from. `read` gives other files of the
-    source by their path from its folder."""
+    """Return what the generator of a kind makes, each entry with the source that it came from. `read` gives other files
+    of the source by their path from its folder."""
     module = importlib.import_module(f"{__package__}.{kind_of(kind).module}")
     more = {"read": read} if kind_of(kind).files else {}
     made = cast(Generate, module.generate)(raw, source=source, options=options, **more)

@@ -33,7 +33,7 @@ def documented(settings: type[Settings]) -> Iterator[tuple[str, Declaration, str
 
 
 def key_rows(classes: Iterable[type[Settings]]) -> dict[str, str]:
-    """By context key: those of the stack itself, and those that the classes declare."""
+    """Return the rows by context key: those of the stack itself, and those that the classes declare."""
     rows: dict[str, str] = {}
     every: list[type[Settings]] = [*classes, Configuration]
     for settings in every:
@@ -45,7 +45,7 @@ def key_rows(classes: Iterable[type[Settings]]) -> dict[str, str]:
 
 
 def variable_rows(readers: dict[str, tuple[type[Settings], ...]]) -> dict[str, str]:
-    """By variable. What an operator chooses is described with its key."""
+    """Return the rows by variable. What an operator chooses is described with its key."""
     found: dict[str, tuple[Declaration, str, list[str]]] = {}
     for function, classes in readers.items():
         for settings in classes:

@@ -35,7 +35,7 @@ SECRET_FIELDS = ("authorization", "cookie", "x-commonplace-origin")
 
 
 def origin_secret(scope: Construct, configuration: Configuration) -> secretsmanager.Secret:
-    """In the distribution's region, for the template and the rotation; its replica is what functions read."""
+    """The secret in the distribution's region, for template and rotation; functions read its replica."""
     elsewhere = configuration.region if configuration.region != EDGE_REGION else None
     return secret(
         scope,
@@ -108,9 +108,9 @@ def rotation_function(
 
 
 class EdgeLogs(Construct):
-    """What an operator may want written down: requests without their query strings, and refusals of WAF.
+    """Logs that an operator may want: requests without their query strings, and refusals of WAF.
 
-    Both are kept as long as all logs are.
+    Both are retained as long as all logs are.
     """
 
     def __init__(

@@ -117,7 +117,7 @@ def work_queue(scope: Construct, construct_id: str, dead: sqs.Queue, *, visibili
 
 
 class Platform(Construct):
-    """What functions share: the layer with the library, and one layer of packages per source folder."""
+    """The parts that functions share: the layer with the library, and one layer of packages per source folder."""
 
     def __init__(self, scope: Construct, construct_id: str, configuration: Configuration) -> None:
         super().__init__(scope, construct_id)
@@ -132,7 +132,7 @@ class Platform(Construct):
             )
 
     def wire(self, **variables: str | None) -> None:
-        """What is made: functions of a later construct that read these variables get them."""
+        """Set variables of what is made: functions of a later construct that read them get them."""
         self._wired |= {name: value for name, value in variables.items() if value}
 
     def told(self, name: str) -> dict[str, str]:
@@ -248,7 +248,7 @@ class PythonFunction(Construct):
         accept(self.function, "3.13 starts faster than 3.14 and every pinned wheel exists for it.", "L1")
 
     def set_failures_aside(self, dead: sqs.Queue) -> None:
-        """For a function that is called asynchronously, so that nobody waits for what becomes of a call.
+        """Set aside the failed calls of a function that is called asynchronously, where nobody waits for an answer.
 
         What fails three times, or waits for an hour, ends in the queue, with the payload and the error.
         """

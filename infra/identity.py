@@ -113,7 +113,7 @@ class IdentityState(Construct):
             self._let_use_key(function, "secretsmanager", ("kms:Decrypt",))
 
     def let_rotate(self, function: PythonFunction, secret: secretsmanager.Secret) -> None:
-        """What the four steps of a rotation need, of this secret alone."""
+        """Allow what the four steps of a rotation need, of this secret alone."""
         actions = ("DescribeSecret", "GetSecretValue", "PutSecretValue", "UpdateSecretVersionStage")
         function.allow([f"secretsmanager:{action}" for action in actions], [secret.secret_arn])
         self._let_use_key(function, "secretsmanager", ("kms:Decrypt", "kms:GenerateDataKey"))
@@ -157,7 +157,7 @@ def let_guard(function: PythonFunction, identity: IdentityState, state: State) -
 
 
 def let_visit(function: PythonFunction, identity: IdentityState, state: State) -> None:
-    """What it takes to know who is behind a session of a browser, and which roles they have now."""
+    """Allow the function to find the person behind a session of a browser, and their present roles."""
     function.allow_items(identity.table, ["GetItem"], SESSIONS, PROVIDER_SESSIONS)
     function.allow_items(state.cache, ["GetItem", "PutItem"], ROLES)
     identity.let_use_table(function)

@@ -74,7 +74,7 @@ class Index(Construct):
         self._consume("RecordsMapping", self.records.queue, batch=10)
 
     def _consume(self, name: str, queue: sqs.Queue, *, batch: int, window: Duration | None = None) -> None:
-        """Without a window a message is handed on at once, and SQS gives ten of them at most."""
+        """Deliver messages in batches; without a window at once, and SQS gives ten of them at most."""
         actions = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes"]
         self.function.allow(actions, [queue.queue_arn])
         mapping = lambda_.EventSourceMapping(

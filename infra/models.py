@@ -44,7 +44,7 @@ def allow_reranking(function: PythonFunction, configuration: Configuration) -> N
 
 
 def _allow_profiles(function: PythonFunction, configuration: Configuration, model: str) -> None:
-    """Where a model is called by its geography, any region of that geography may answer, and each must be allowed.
+    """Allow every region of a geography where a model is called by its geography: any of them may answer.
 
     A stack that fits any region names the profiles of all geographies; only one of them exists where it is deployed.
     """

@@ -170,7 +170,7 @@ class Observability(Construct):
         )
 
     def _lost_alarm(self, functions: Sequence[PythonFunction]) -> None:
-        """What the alarm of the dead letters cannot see: failures that Lambda could not put there."""
+        """Watch what the alarm of the dead letters cannot see: failures that Lambda could not put there."""
         period = Duration.minutes(5)
         lost = {
             f"lost{number}": function.function.metric("DestinationDeliveryFailures", statistic="Sum", period=period)

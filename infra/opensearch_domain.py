@@ -116,7 +116,8 @@ class Domain(Construct):
         )
 
     def _admit(self, function: PythonFunction, requests: Sequence[Requests]) -> None:
-        """In the role and in the domain's own policy: the one says what a role may, the other who may come at all."""
+        """Allow it in the role and in the domain's own policy: the one says what a role may, the other who may come at
+        all."""
         allow_requests(function, self._arn, self._own, requests)
         for allowed in requests:
             self._access.add_statements(

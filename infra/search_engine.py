@@ -40,7 +40,7 @@ ALIASES_WRITTEN = (
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """What may be sent to some paths of a domain; `{own}` stands for the names that belong to this stage."""
+    """Requests that may be sent to some paths of a domain; `{own}` stands for the names that belong to this stage."""
 
     methods: Sequence[str]
     paths: Sequence[str]

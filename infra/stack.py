@@ -157,7 +157,7 @@ class CommonplaceStack(Stack):
         )
 
     def _say(self, **outputs: str | None) -> None:
-        """What there is of these."""
+        """Add an output for each value that exists."""
         for name, value in outputs.items():
             if value is not None:
                 CfnOutput(self, name, value=value)

@@ -245,7 +245,7 @@ class Node:
         return any(isinstance(value, dict) and key in value for value, _ in self.layers)
 
     def members(self, key: str, *, needed: bool = False) -> "list[tuple[str, Node]]":
-        """Of the object under a key, by name."""
+        """Return the members of the object under a key, by name."""
         held = self.get(key)
         value, base = held.layers[-1]
         if not isinstance(value, dict):

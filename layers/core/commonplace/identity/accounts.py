@@ -99,7 +99,8 @@ class Hats(Protocol):
     """Reads the roles that a wallet wears (EIP-1155 balances of Hats Protocol, in one call)."""
 
     def worn(self, address: str, *, fresh: bool = False) -> Worn:
-        """Of the hats that the role map names. At most five minutes old, or read just now if `fresh`.
+        """Return those hats of the role map that the wallet wears. At most five minutes old, or read just now if
+        `fresh`.
 
         Raises Unavailable when the chain cannot be read: never "no roles".
         """
@@ -120,7 +121,8 @@ class Standings(Protocol):
 
 @dataclass(eq=False, repr=False)
 class Denials:
-    """Of one process. Safe for threads; nothing reaches a caller, and nothing waits for more than one write.
+    """The refusals of one process. Safe for threads; nothing reaches a caller, and nothing waits for more than one
+    write.
 
     `organisation` is where records go of accounts that have none; `clock` gives epoch seconds.
     """

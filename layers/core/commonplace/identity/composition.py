@@ -1,4 +1,4 @@
-"""From settings to the outside parts of identity, and to the callers of a function: by a token, or by a session.
+"""Builders from settings: the outside parts of identity, and the judges of tokens and sessions.
 
 Importing this loads no client of AWS, and nothing that calls a chain: each part imports what it needs when it is first
 used.

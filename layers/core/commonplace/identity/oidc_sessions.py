@@ -41,7 +41,7 @@ class ReadsClaims(Protocol):
     """The port to an account's claims at a provider, from which roles follow."""
 
     def claims(self, profile: Profile, *, fresh: bool = False) -> tuple[str, ...]:
-        """As of the last time that they were read, or at most five minutes old if `fresh`.
+        """Return the claims as of the last time that they were read, or at most five minutes old if `fresh`.
 
         Raises SignInOver, and Unavailable when the provider does not answer: never "no groups".
         """

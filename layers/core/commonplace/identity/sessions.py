@@ -36,9 +36,8 @@ class Sessions:
     clock: Callable[[], float]
 
     def look(self, cookie: str) -> tuple[Session, Profile] | None:
-        """Who has signed in with this browser; None when nobody has, it was too long ago, or their provider has taken
-        it back. Raises Unavailable.
-        """
+        """Return who has signed in with this browser; None when nobody has, it was too long ago, or their provider has
+        taken it back. Raises Unavailable."""
         session = self.store.session(secrets.digest(cookie)) if cookie else None
         if session is None or session.expires_at <= self.clock():
             return None
@@ -73,7 +72,8 @@ def open_session(store: SignInStore, profile: Profile, account: str, now: float)
 
 
 def csrf_token(cookie: str) -> str:
-    """What every form of this session brings along. It names neither the cookie nor anything that the store has."""
+    """Return the token that every form of this session brings along. It names neither the cookie nor anything that the
+    store has."""
     return hmac.digest(cookie.encode("utf-8", "surrogateescape"), b"commonplace csrf", sha256).hex()
 
 

@@ -73,7 +73,8 @@ class Terms:
 
     @classmethod
     def of(cls, base_url: str, chain_id: int, nonce: str, now: float, *, foreign: bool = False) -> Self:
-        """For a deployment, by its own origin: never by the Host of a request. `now` is in epoch seconds."""
+        """Return the terms of a deployment, by its own origin: never by the Host of a request. `now` is in epoch
+        seconds."""
         return cls(
             scheme=urlsplit(base_url).scheme,
             domain=domain_of(base_url),

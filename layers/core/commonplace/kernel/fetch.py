@@ -50,8 +50,8 @@ class Fetcher(Protocol):
 
 
 def fetchable(url: str, *, loopback: bool = False) -> bool:
-    """Whether this is an https URL of a name and a path on the usual port, with nothing in it that two readers could
-    take for two things: no user, fragment, backslash, dot segment or bare address. `loopback` also lets through
+    """Return whether this is an https URL of a name and a path on the usual port, with nothing in it that two readers
+    could take for two things: no user, fragment, backslash, dot segment or bare address. `loopback` also lets through
     `http://` URLs of this machine, for development."""
     if len(url) > MAX_URL_CHARACTERS or "\\" in url or "#" in url:
         return False

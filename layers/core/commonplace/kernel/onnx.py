@@ -143,7 +143,8 @@ class Graph:
         self.outputs: dict[str, Any] = {each.name: each.shape for each in self._session.get_outputs()}
 
     def encode_texts(self, texts: Sequence[str], *, overlap: int = 0) -> list["Encoding"]:
-        """What of a text is too long is in `overflowing`, where each piece repeats `overlap` tokens of the former."""
+        """Return the encoded texts; what is too long is in `overflowing`, where each piece repeats `overlap` tokens of
+        the former."""
         with self._lock:
             self._tokenizer.enable_truncation(self.max_tokens, stride=overlap)
             return list(self._tokenizer.encode_batch(list(texts)))

@@ -57,7 +57,8 @@ CHAINS = {1: "mainnet", 10: "optimism"}
 
 
 def within(seconds: float, work: Callable[[], T]) -> T:
-    """What `work` gives. Raises TimeoutError when it takes longer; it then goes on, unheard, until it ends by itself.
+    """Return what `work` gives. Raises TimeoutError when it takes longer; it then goes on, unheard, until it ends by
+    itself.
 
     Timeouts of sockets bound each read alone: who sends a byte now and then is never too late for them.
     """
@@ -201,7 +202,8 @@ class Rpc:
         return bool(self._endpoints())
 
     def call(self, data: bytes, *, to: str | None = None, gas: int | None = None) -> bytes | None:
-        """What a contract answers to `data` (eth_call); None when the EVM refused. Without `to`, `data` is run itself.
+        """Return what a contract answers to `data` (eth_call); None when the EVM refused. Without `to`, `data` is run
+        itself.
 
         Raises Unavailable.
         """

@@ -39,7 +39,8 @@ class Agents:
     access_seconds: int
 
     def grant(self, form: Form, client: Client, default: str, network: str) -> Json:
-        """For a client that an operator registered. `default` is the resource that is meant where none is named.
+        """Return a token for a client that an operator registered. `default` is the resource that is meant where none
+        is named.
 
         Raises OAuthError, RateLimited, Unavailable.
         """

@@ -46,7 +46,7 @@ class RequestGone(Forbidden):
 
 
 class Begun(NamedTuple):
-    """What the page gets. `handle` and `csrf` go into the form, `cookie` into the browser's cookie of this request."""
+    """The secrets of a page. `handle` and `csrf` go into the form, `cookie` into the browser's cookie of the request."""
 
     handle: str
     cookie: str
@@ -113,7 +113,8 @@ class Consents:
         account: str | None = None,
         remember: bool = True,
     ) -> str:
-        """Where the browser goes: back to the client with a code, or with `access_denied` when `allowed` is None.
+        """Return where the browser goes: back to the client with a code, or with `access_denied` when `allowed` is
+        None.
 
         `allowed` are the scopes that the person left ticked, `resource_scopes` the kinds of things (None is all);
         `account` is the subject that the page showed. Who declines need not have signed in. Raises RequestGone for a
@@ -158,7 +159,8 @@ class Consents:
         return self._open(client, answer)
 
     def recalled(self, asked: ValidRequest, profile: Profile, standing: Standing, network: str = "") -> str | None:
-        """As `decide` for a consent that is remembered and covers all of this request; None: ask the person.
+        """Return what `decide` does for a consent that is remembered and covers all of this request; None: ask the
+        person.
 
         Raises RateLimited, Unavailable.
         """
@@ -176,9 +178,9 @@ class Consents:
         return self._open(asked.client, answer, recalled=True)
 
     def may_hear(self, client: Client, redirect_uri: str, profile: Profile | None) -> bool:
-        """Whether a browser may be sent there with an error although nobody has decided anything: for an operator's
-        client, and one that this person has connected at this address. Anybody can register a client, and would
-        otherwise lead people from here to anywhere (RFC 9700, section 4.11.2). Raises Unavailable."""
+        """Return whether a browser may be sent there with an error although nobody has decided anything: for an
+        operator's client, and one that this person has connected at this address. Anybody can register a client, and
+        would otherwise lead people from here to anywhere (RFC 9700, section 4.11.2). Raises Unavailable."""
         if client.source == "operator" or profile is None:
             return client.source == "operator"
         held = self.grants.of_subject(subject_hash(self.key(), profile.subject))

@@ -71,7 +71,7 @@ def sign_in_page(
     ask_again: bool = False,
     next_path: str = ACCOUNT,
 ) -> Response:
-    """For a client's request, or without one for a page of ours, which `next_path` names."""
+    """Return the page for a client's request, or without one for a page of ours, which `next_path` names."""
     waap, site = _waap(services), services.settings.site_name
     cookie = (cookie_of(request, LOCAL_COOKIE) or secrets.fresh()) if services.local else ""
     answer = page(
