@@ -46,7 +46,7 @@ class RequestGone(Forbidden):
 
 
 class Begun(NamedTuple):
-    """The secrets of a page. `handle` and `csrf` go into the form, `cookie` into the browser's cookie of the request."""
+    """The secrets of a page. `handle` and `csrf` go into the form, `cookie` into a cookie of this request alone."""
 
     handle: str
     cookie: str
