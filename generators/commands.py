@@ -1,13 +1,15 @@
-"""How a command reads: its title and its content, in the shape of seed 003, "Command Entry Example".
+"""Commands as all generators read them, and the entries that are made of them.
 
-What generators of commands read, whatever they read it from, and the entries that are made of it.
+Title and content have the shape of seed 003, "Command Entry Example".
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from commonplace.kernel.errors import InvalidInput
 from commonplace.reference.forms import command_form
@@ -36,12 +38,12 @@ def title(one: "Command") -> str:
 
 
 def sentence(text: str) -> str:
-    """The first one, on one line."""
+    """Return the first sentence, on one line."""
     return _SENTENCE_END.split(" ".join(text.split()), maxsplit=1)[0]
 
 
 def content(one: "Command") -> str:
-    """Markdown: what it does, and its output."""
+    """Return what a command does, and its output, as Markdown."""
     said, summary = one.description.strip(), one.summary.strip()
     instead = f" Use `{one.replaced_by}`." if one.replaced_by else ""
     parts = [
@@ -52,8 +54,14 @@ def content(one: "Command") -> str:
     return "\n\n".join(part for part in parts if part)[:MAX_CONTENT]
 
 
+def before_command(option: Parameter, words: Sequence[str]) -> Parameter:
+    """An option of a group, which stands between the group's words and the command."""
+    said = f"{option.description.rstrip('.')}. " if option.description else ""
+    return option.model_copy(update={"description": f"{said}Given to `{' '.join(words)}`, before the command."})
+
+
 def shortened(text: str, characters: int) -> str:
-    """On one line, cut at a word where it is too long."""
+    """Return the text on one line, cut at a word where it is too long."""
     line = " ".join(text.split())
     if len(line) <= characters:
         return line
@@ -92,37 +100,42 @@ class Command:
         return " ".join(self.words)
 
 
-@dataclass(frozen=True, slots=True)
-class CommandOptions:
-    """What a catalogue says of commands that are generated. The mappings are by the first words of commands."""
+class CommandOptions(BaseModel):
+    """The options of a catalogue about generated commands. The mappings are by the first words of commands."""
+
+    model_config = ConfigDict(frozen=True)
 
     category: str
     root: str = ""
     """The program's name: no part of an id."""
     subcategory: str | None = None
     module: str | None = None
-    subcategories: Mapping[str, str] = field(default_factory=dict)
-    modules: Mapping[str, str] = field(default_factory=dict)
+    subcategories: Mapping[str, str] = {}
+    modules: Mapping[str, str] = {}
     id_prefix: str = "cmd"
-    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By the whole names of commands: what the source does not say. The same for `keywords`."""
-    keywords: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    aliases: Mapping[str, tuple[str, ...]] = {}
+    """Further aliases by the whole names of commands. The same for `keywords`."""
+    keywords: Mapping[str, tuple[str, ...]] = {}
+
+    @field_validator("subcategories", "modules", "aliases", "keywords", mode="before")
+    @classmethod
+    def _names(cls, given: Any) -> Any:
+        return {" ".join(str(key).split()): value for key, value in given.items()} if isinstance(given, dict) else given
 
     @classmethod
-    def read(cls, given: Mapping[str, Any], category: str) -> "CommandOptions":
+    def read(cls, given: Mapping[str, Any], category: str) -> Self:
         """`category` is the default. Raises InvalidInput for a value of another kind."""
-        texts = {name: _text(given, name) for name in ("category", "root", "subcategory", "module", "id_prefix")}
-        return cls(
-            category=texts["category"] or category,
-            root=texts["root"] or "",
-            subcategory=texts["subcategory"],
-            module=texts["module"],
-            subcategories=_mapping(given, "subcategories"),
-            modules=_mapping(given, "modules"),
-            id_prefix=texts["id_prefix"] or "cmd",
-            aliases=_lists(given, "aliases"),
-            keywords=_lists(given, "keywords"),
-        )
+        said = {name: given[name] for name in cls.model_fields if given.get(name) not in (None, "", [], {})}
+        try:
+            return cls.model_validate({"category": category} | said)
+        except ValidationError as error:
+            name = str(error.errors(include_url=False)[0]["loc"][0])
+        if name in ("subcategories", "modules"):
+            hint = "Such as {helios gw: google-workspace}."
+            raise InvalidInput(f"`{name}` has to map the first words of commands to slugs.", hint=hint)
+        if name in ("aliases", "keywords"):
+            raise InvalidInput(f"`{name}` has to map names of commands to lists of texts.")
+        raise InvalidInput(f"`{name}` has to be text.")
 
 
 def generated(commands: Iterable[Command], unread: Iterable[Unread], options: CommandOptions) -> Generated:
@@ -146,15 +159,13 @@ def generated(commands: Iterable[Command], unread: Iterable[Unread], options: Co
         if len(one.words) > 1 and not one.deprecated and len(beside) < NEIGHBOURS:
             beside.append(one.name)
     made = [_entry(one, groups, ids, options) for one in kept[:MAX_COMMANDS]]
-    over = [Unread("the program", f"It has more than {MAX_COMMANDS} commands.")] if len(kept) > MAX_COMMANDS else []
-    return Generated(tuple(sorted(made, key=lambda entry: entry.id)), (*over, *_counted(list(unread))))
-
-
-def _counted(unread: list[Unread]) -> list[Unread]:
-    if len(unread) <= MAX_UNREAD:
-        return unread
-    more = Unread("the source", f"{len(unread) - MAX_UNREAD} further parts were not read.")
-    return [*unread[:MAX_UNREAD], more]
+    missed = list(unread)
+    if len(missed) > MAX_UNREAD:
+        more = Unread("the source", f"{len(missed) - MAX_UNREAD} further parts were not read.")
+        missed = [*missed[:MAX_UNREAD], more]
+    if len(kept) > MAX_COMMANDS:
+        missed.insert(0, Unread("the program", f"It has more than {MAX_COMMANDS} commands."))
+    return Generated(tuple(sorted(made, key=lambda entry: entry.id)), tuple(missed))
 
 
 def _apart(commands: Sequence[Command]) -> tuple[list[Command], dict[str, str]]:
@@ -194,7 +205,14 @@ def _entry(one: Command, groups: Groups, ids: Mapping[str, str], options: Comman
         content=content(one),
         keywords=_keywords(one, said, options.keywords.get(one.name, ())),
         aliases=[shortened(alias, 200) for alias in _unique(aliases) if _free(alias, one, ids)][:50],
-        examples=_examples(one.examples),
+        examples=[
+            Example(
+                description=shortened(example.description, 500),
+                code=example.code[:8_000],
+                output=example.output[:8_000] if example.output else None,
+            )
+            for example in list({example.code: example for example in reversed(one.examples)}.values())[::-1][:20]
+        ],
         related_ids=_unique(ids[name] for name in names)[:50],
         deprecated=one.deprecated or replaced_by is not None,
         replaced_by=replaced_by,
@@ -229,17 +247,6 @@ def _keywords(one: Command, said: str, more: Sequence[str]) -> list[str]:
     return [shortened(word, 200) for word in kept[:50]]
 
 
-def _examples(examples: Sequence[Example]) -> list[Example]:
-    return [
-        Example(
-            description=shortened(example.description, 500),
-            code=example.code[:8_000],
-            output=example.output[:8_000] if example.output else None,
-        )
-        for example in list({example.code: example for example in reversed(examples)}.values())[::-1][:20]
-    ]
-
-
 def _typed(usage: str) -> str:
     """A usage as it is; one that is too long without the names of its options, which parameters have, never cut."""
     return shortened(usage if len(usage) <= 500 else _OPTIONAL.sub(" [options]", usage), 500)
@@ -247,26 +254,3 @@ def _typed(usage: str) -> str:
 
 def _unique(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(value for value in values if value))
-
-
-def _text(given: Mapping[str, Any], name: str) -> str | None:
-    value = given.get(name)
-    if value is not None and not isinstance(value, str):
-        raise InvalidInput(f"`{name}` has to be text.")
-    return value or None
-
-
-def _mapping(given: Mapping[str, Any], name: str) -> dict[str, str]:
-    value = given.get(name) or {}
-    if not isinstance(value, Mapping) or not all(isinstance(one, str) for pair in value.items() for one in pair):
-        hint = "Such as {helios gw: google-workspace}."
-        raise InvalidInput(f"`{name}` has to map the first words of commands to slugs.", hint=hint)
-    return {" ".join(key.split()): text for key, text in value.items()}
-
-
-def _lists(given: Mapping[str, Any], name: str) -> dict[str, tuple[str, ...]]:
-    value = given.get(name) or {}
-    lists = value.values() if isinstance(value, Mapping) else [None]
-    if not all(isinstance(one, list) and all(isinstance(text, str) for text in one) for one in lists):
-        raise InvalidInput(f"`{name}` has to map names of commands to lists of texts.")
-    return {" ".join(str(key).split()): tuple(texts) for key, texts in value.items()}

@@ -15,10 +15,9 @@ from commonplace.reference.model import Example
 from generators import tsx
 from generators.commands import Command, CommandOptions, generated
 from generators.console_branches import Branch, TooMuchError, Walker
-from generators.console_commands import Composition, Found
-from generators.console_conditions import Path
+from generators.console_commands import MAX_WORDS, Composition, Found, Index, Leaf, Name, Written
 from generators.console_help import Note, Told, note, told
-from generators.console_written import MAX_WORDS, Index, Leaf, Name, Written
+from generators.console_words import Path
 from generators.generated import Generated, Unread
 from generators.tsx import Node
 from generators.usages import name_of

@@ -9,8 +9,22 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from generators import tsx
-from generators.console_conditions import Conditions, Path, path_of, products
-from generators.console_words import MESSAGES, Evaluator, Flag, Known, Line, Table, Text, Value, Word, Words
+from generators.console_words import (
+    MESSAGES,
+    Conditions,
+    Evaluator,
+    Flag,
+    Known,
+    Line,
+    Path,
+    Table,
+    Text,
+    Value,
+    Word,
+    Words,
+    path_of,
+    products,
+)
 from generators.generated import Unread
 from generators.tsx import Node
 
@@ -187,7 +201,7 @@ class Walker:
         return "".join("\0" if one is None else one for one in said)
 
     def _set(self, node: Node, known: dict[str, Value], branch: Branch) -> None:
-        """Of a declaration, and of an assignment: what a name holds from here on."""
+        """Record what a name holds after a declaration or an assignment."""
         value = node["value"] or node["right"]
         held = self.evaluator.value(value, known)
         if not isinstance(held, Word):
@@ -363,7 +377,7 @@ def _assumed(function: Node, names: list[str]) -> Known | None:
 
 
 def _parameters(function: Node) -> list[Node]:
-    """Without `this`, which TypeScript lets a function declare."""
+    """Return the parameters without `this`, which TypeScript lets a function declare."""
     named = [function["parameter"]] if function["parameter"] else function["parameters"].parts
     return [one for one in named if _name(one) != "this"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from commonplace.kernel.errors import InvalidInput
 from commonplace.reference.model import Parameter
-from generators.commands import Command, CommandOptions, generated
+from generators.commands import Command, CommandOptions, before_command, generated
 from generators.generated import Generated, Unread
 from generators.help_pages import Below, Page, page
 from generators.program_text import summary_of
@@ -35,7 +35,7 @@ Name = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Help:
-    """What a program said: pages by command, further lists, and which commands it denied to have."""
+    """The output of a program: pages by command, further lists, and which commands it denied to have."""
 
     pages: Mapping[Name, Page]
     lists: Sequence[Page] = ()
@@ -51,7 +51,7 @@ def generate(raw: bytes, *, source: str, options: Mapping[str, Any]) -> Generate
     found = list(_commands(told, unread))
     if not found:
         unread.append(Unread(source, "No command was found in its help.", "Say how to ask for it: `ask: -h`."))
-    return generated(found, unread, replace(wanted, root=wanted.root or " ".join(root[:1])))
+    return generated(found, unread, wanted.model_copy(update={"root": wanted.root or " ".join(root[:1])}))
 
 
 def below(text: str, words: Sequence[str], *, listing: bool = False) -> list[str]:
@@ -251,7 +251,4 @@ def _of_group(words: Name, found: Page, names: Container[Name]) -> Iterator[Para
     own = [one for one in found.usages if _longest(one, words, names) == words and len(list(opened(one, words))) == 1]
     for one in _parameters(words, own, found, ()) or ():
         if one.place == "option" and not _BESIDE & {one.name, *one.aliases}:
-            said = f"{one.description.rstrip('.')}. " if one.description else ""
-            yield one.model_copy(
-                update={"description": f"{said}Given to `{' '.join(words)}`, before the command.", "required": False}
-            )
+            yield before_command(one, words).model_copy(update={"required": False})

@@ -11,7 +11,6 @@ from hashlib import sha256
 from typing import Any, Protocol, cast
 
 from commonplace.kernel.errors import InvalidInput
-from commonplace.reference.model import Entry
 from commonplace.reference.source.checks import EMPTY, EMPTY_HINT, says_nothing
 from generators.generated import Generated, Read, Unread
 
@@ -54,8 +53,8 @@ def kind_of(name: str) -> Kind:
 def generate(
     kind: str, raw: bytes, *, source: str, options: Mapping[str, Any], read: Read = lambda _: None
 ) -> Generated:
-    """What the generator of a kind makes, each entry with the source that it came from. `read` gives other files of the
-    source by their path from its folder."""
+    """Return what the generator of a kind makes, each entry with the source that it came from. `read` gives other files
+    of the source by their path from its folder."""
     module = importlib.import_module(f"{__package__}.{kind_of(kind).module}")
     more = {"read": read} if kind_of(kind).files else {}
     made = cast(Generate, module.generate)(raw, source=source, options=options, **more)
@@ -63,10 +62,10 @@ def generate(
     told = {one.where for one in made.unread if one.severity == "error"}
     bare = (one.called for one in made.entries if says_nothing(one) and one.called not in told)
     empty = (Unread(called, EMPTY, EMPTY_HINT, "error") for called in bare)
-    return Generated(tuple(_signed(one, source, digest) for one in made.entries), (*empty, *made.unread))
-
-
-def _signed(entry: Entry, source: str, digest: str) -> Entry:
-    return entry.model_copy(
-        update={"source": entry.source or f"{MADE}{source}", "source_hash": entry.source_hash or digest}
+    return Generated(
+        tuple(
+            one.model_copy(update={"source": one.source or f"{MADE}{source}", "source_hash": one.source_hash or digest})
+            for one in made.entries
+        ),
+        (*empty, *made.unread),
     )

@@ -5,14 +5,14 @@ The bytes are what `local/cli/reference/introspection.py` writes: nothing is imp
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
 from commonplace.kernel.errors import InvalidInput
 from commonplace.reference.model import Parameter
-from generators.commands import Command, CommandOptions, generated
+from generators.commands import Command, CommandOptions, before_command, generated
 from generators.generated import Generated, Unread
 from generators.help_pages import page
 from generators.program_text import cleaned, examples_in, summary_of, without
@@ -99,7 +99,7 @@ def generate(raw: bytes, *, source: str, options: Mapping[str, Any]) -> Generate
     name = wanted.root or program.name or source.rpartition(":")[0].rpartition(".")[2]
     if not name.split():
         raise InvalidInput("The program says no name.", hint="Give it: `root: tidebook`.")
-    wanted = replace(wanted, root=name)
+    wanted = wanted.model_copy(update={"root": name})
     unread: list[Unread] = []
     root = program.model_copy(update={"name": name})
     found = list(_commands(root, _Above(), unread, shown=options.get("hidden") is not True))
@@ -137,7 +137,7 @@ def _commands(one: Program, above: _Above, unread: list[Unread], *, shown: bool)
         )
     if one.group and not one.commands and not one.alone:
         unread.append(Unread(" ".join(words), "It is a group without commands."))
-    passed = tuple(_from_above(option, words) for option in listed(one.params) if option.place == "option")
+    passed = tuple(before_command(option, words) for option in listed(one.params) if option.place == "option")
     inner = _Above(words, typed, (*above.options, *passed), hidden)
     for below in one.commands:
         yield from _commands(below, inner, unread, shown=shown)
@@ -150,12 +150,6 @@ def _printed(one: Program, words: tuple[str, ...]) -> Iterator[Parameter]:
         names = {option.name, *option.aliases}
         if option.place == "option" and not names & known and not re.search("[A-Z]{2}", option.name):
             yield option
-
-
-def _from_above(option: Parameter, words: tuple[str, ...]) -> Parameter:
-    """An option of a group stands between the group's words and the command."""
-    said = f"{option.description.rstrip('.')}. " if option.description else ""
-    return option.model_copy(update={"description": f"{said}Given to `{' '.join(words)}`, before the command."})
 
 
 def syntax(words: tuple[str, ...], params: Iterable[Param]) -> str:

@@ -132,12 +132,9 @@ def _asset(scope: Construct, source: Path, inputs: Iterable[Path], build: Build)
     digest = hashlib.sha256(f"{PYTHON} {PLATFORM} {bool(deployed_python())} {TEST_FOLDERS}".encode())
     everything = (file for entry in inputs for file in ([entry] if entry.is_file() else entry.rglob("*")))
     for file in sorted(file for file in everything if file.is_file() and file.suffix != ".pyc"):
-        digest.update(f"\0{_hash_name(file)}\0".encode() + file.read_bytes())
+        # How a file is named in a hash: the same on every machine. Models may lie outside the project.
+        name = file.relative_to(ROOT) if file.is_relative_to(ROOT) else Path(file.parent.name, file.name)
+        digest.update(f"\0{name}\0".encode() + file.read_bytes())
     bundling = BundlingOptions(image=DockerImage.from_registry("scratch"), local=_OnThisMachine(build))
     asset_hash = digest.hexdigest()
     return Code.from_asset(str(source), asset_hash_type=AssetHashType.CUSTOM, asset_hash=asset_hash, bundling=bundling)
-
-
-def _hash_name(file: Path) -> Path:
-    """Return how a file is named in a hash: the same on every machine. Models may lie outside the project."""
-    return file.relative_to(ROOT) if file.is_relative_to(ROOT) else Path(file.parent.name, file.name)

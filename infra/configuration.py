@@ -5,7 +5,7 @@ Options of rooms and frame are declared in their settings; here are those of the
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import model_validator
@@ -293,16 +293,9 @@ def from_context(context: Mapping[str, Any]) -> Configuration:
             raise ConfigurationError(f"stage prod needs {' and '.join(missing)}")
         given.setdefault("removalPolicy", "retain")
     chosen = Configuration(**{snake_case(key): _value(key, value) for key, value in given.items()})
-    _check_stack(chosen)
-    if bool(chosen.oidc_issuer) != bool(chosen.oidc_client_id):
-        raise ConfigurationError("oidcIssuer and oidcClientId are a provider and our name there: set both")
-    for key, value in (("oidcName", chosen.oidc_name), ("oidcParameters", chosen.oidc_parameters)):
-        if value and not chosen.oidc_issuer:
-            raise ConfigurationError(f"{key} without oidcIssuer has no use; set both or neither")
-    told = (chosen.role_map, chosen.open_search_parameters, chosen.catalogues)
-    if sum(len(each.encode()) for each in told if each) > MAX_TOLD:
-        raise ConfigurationError(f"roleMap, openSearchParameters and catalogues have {MAX_TOLD} bytes together at most")
-    _check_search(chosen)
+    for conflicts in (_conflicts_of_stack, _conflicts_of_identity, _conflicts_of_search):
+        for conflict in conflicts(chosen):
+            raise ConfigurationError(conflict)
     return chosen
 
 
@@ -312,58 +305,65 @@ def _value(key: str, value: Any) -> Any:
     return chosen(key, KEYS[key].context, value)
 
 
-def _check_stack(chosen: Configuration) -> None:
-    """Raises ConfigurationError for what cannot stand together; so do the next two."""
+def _conflicts_of_stack(chosen: Configuration) -> Iterator[str]:
+    """Sentences about what cannot stand together."""
     if chosen.domain and not chosen.certificate_arn:
-        raise ConfigurationError("domain needs certificateArn: the ACM certificate of that name in this region")
+        yield "domain needs certificateArn: the ACM certificate of that name in this region"
     if chosen.certificate_arn and not chosen.domain:
-        raise ConfigurationError("certificateArn without domain has no use; set both or neither")
+        yield "certificateArn without domain has no use; set both or neither"
     if chosen.stage == "prod" and chosen.removal_policy != "retain":
-        raise ConfigurationError("stage prod keeps its data: removalPolicy can only be retain")
+        yield "stage prod keeps its data: removalPolicy can only be retain"
     for each in CAPABILITIES:
         if not each.scopes or not each.requires or getattr(chosen, each.requires):
             continue
         if each.scopes.toolset in chosen.mcp_toolsets.split(","):
-            raise ConfigurationError(
-                f"mcpToolsets names {each.scopes.toolset}, which needs {camel_case(each.requires)}"
-            )
+            yield f"mcpToolsets names {each.scopes.toolset}, which needs {camel_case(each.requires)}"
     if chosen.public_url and chosen.domain:
-        raise ConfigurationError("publicUrl is for a deployment without a domain; with one it is the domain's")
-    if not chosen.edge:
-        if chosen.public_url:
-            raise ConfigurationError("publicUrl without edge has no use: it is the address of the distribution")
-        return
-    if not chosen.region:
-        raise ConfigurationError("edge needs region: the secret of the front door is kept there, too")
-    if chosen.certificate_arn and chosen.certificate_arn.split(":")[3] != EDGE_REGION:
-        raise ConfigurationError(f"certificateArn names a certificate in {EDGE_REGION} when edge is true: CloudFront's")
+        yield "publicUrl is for a deployment without a domain; with one it is the domain's"
+    if not chosen.edge and chosen.public_url:
+        yield "publicUrl without edge has no use: it is the address of the distribution"
+    if chosen.edge and not chosen.region:
+        yield "edge needs region: the secret of the front door is kept there, too"
+    if chosen.edge and chosen.certificate_arn and chosen.certificate_arn.split(":")[3] != EDGE_REGION:
+        yield f"certificateArn names a certificate in {EDGE_REGION} when edge is true: CloudFront's"
 
 
-def _check_search(chosen: Configuration) -> None:
+def _conflicts_of_identity(chosen: Configuration) -> Iterator[str]:
+    if bool(chosen.oidc_issuer) != bool(chosen.oidc_client_id):
+        yield "oidcIssuer and oidcClientId are a provider and our name there: set both"
+    for key, value in (("oidcName", chosen.oidc_name), ("oidcParameters", chosen.oidc_parameters)):
+        if value and not chosen.oidc_issuer:
+            yield f"{key} without oidcIssuer has no use; set both or neither"
+    told = (chosen.role_map, chosen.open_search_parameters, chosen.catalogues)
+    if sum(len(each.encode()) for each in told if each) > MAX_TOLD:
+        yield f"roleMap, openSearchParameters and catalogues have {MAX_TOLD} bytes together at most"
+
+
+def _conflicts_of_search(chosen: Configuration) -> Iterator[str]:
     names = [located(folder).name for folder in chosen.model_folders] + [MINILM] * (MINILM in chosen.providers)
     if len(set(names)) < len(names):
-        raise ConfigurationError("folders of ONNX models need different names: a function sees them side by side")
+        yield "folders of ONNX models need different names: a function sees them side by side"
     if chosen.embedding_provider_next and chosen.engine == "embedded":
-        raise ConfigurationError(
+        yield (
             "embeddingProviderNext needs engine opensearch; the embedded index is built anew in place: "
             "set embeddingProvider"
         )
     if chosen.embedding_provider_next == chosen.embedding_provider:
-        raise ConfigurationError("embeddingProviderNext is the model to change to, and embeddingProvider is that one")
+        yield "embeddingProviderNext is the model to change to, and embeddingProvider is that one"
     if chosen.open_ai_base_url and not chosen.asks_openai:
-        raise ConfigurationError("openAiBaseUrl is the address of embeddingProvider openai, which is not chosen")
+        yield "openAiBaseUrl is the address of embeddingProvider openai, which is not chosen"
     if bool(chosen.open_search_endpoint) != bool(chosen.open_search_arn):
-        raise ConfigurationError("openSearchEndpoint and openSearchArn name one domain or collection: set both")
+        yield "openSearchEndpoint and openSearchArn name one domain or collection: set both"
     if chosen.open_search_arn:
         service = {"domain": "es", "serverless": "aoss"}[chosen.open_search_service]
         if chosen.open_search_arn.split(":")[2] != service:
-            raise ConfigurationError(f"openSearchArn is not one of a {chosen.open_search_service} (openSearchService)")
+            yield f"openSearchArn is not one of a {chosen.open_search_service} (openSearchService)"
     if chosen.open_search_nodes % chosen.open_search_zones:
-        raise ConfigurationError(
+        yield (
             f"openSearchNodes is a multiple of openSearchZones ({chosen.open_search_zones}), "
             f"not {chosen.open_search_nodes}: every zone gets as many nodes"
         )
     if chosen.open_search_service == "serverless":
         parameters = json.loads(chosen.open_search_parameters or "{}")
         if parameters.get("engine", "faiss") != "faiss":
-            raise ConfigurationError("openSearchParameters: a serverless collection knows the k-NN engine faiss only")
+            yield "openSearchParameters: a serverless collection knows the k-NN engine faiss only"

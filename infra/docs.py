@@ -6,6 +6,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from commonplace.kernel.configuration import Declaration, Settings, declaration
 from infra.configuration import Configuration
@@ -21,24 +22,18 @@ def documented(settings: type[Settings]) -> Iterator[tuple[str, Declaration, str
     sentences: dict[str, str] = {}
     for each in reversed(settings.__mro__):
         if issubclass(each, Settings):
-            (body,) = ast.parse(textwrap.dedent(inspect.getsource(each))).body
-            assert isinstance(body, ast.ClassDef)  # noqa: S101 - the source of a class
-            sentences |= _docstrings(body)
+            (source,) = ast.parse(textwrap.dedent(inspect.getsource(each))).body
+            assert isinstance(source, ast.ClassDef)  # noqa: S101 - the source of a class
+            for one, below in pairwise(source.body):
+                match one, below:
+                    case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                        sentences[name] = " ".join(text.split())
     for name, field in settings.model_fields.items():
         yield name, declaration(field), sentences.get(name, "")
 
 
-def _docstrings(body: ast.ClassDef) -> dict[str, str]:
-    found = {}
-    for field, below in zip(body.body, body.body[1:], strict=False):
-        match field, below:
-            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
-                found[name] = " ".join(text.split())
-    return found
-
-
 def key_rows(classes: Iterable[type[Settings]]) -> dict[str, str]:
-    """By context key: those of the stack itself, and those that the classes declare."""
+    """Return the rows by context key: those of the stack itself, and those that the classes declare."""
     rows: dict[str, str] = {}
     every: list[type[Settings]] = [*classes, Configuration]
     for settings in every:
@@ -50,7 +45,7 @@ def key_rows(classes: Iterable[type[Settings]]) -> dict[str, str]:
 
 
 def variable_rows(readers: dict[str, tuple[type[Settings], ...]]) -> dict[str, str]:
-    """By variable. What an operator chooses is described with its key."""
+    """Return the rows by variable. What an operator chooses is described with its key."""
     found: dict[str, tuple[Declaration, str, list[str]]] = {}
     for function, classes in readers.items():
         for settings in classes:

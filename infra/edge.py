@@ -3,7 +3,6 @@
 The first stack works without it; a laptop has none.
 """
 
-import json
 from typing import Any, cast
 
 from aws_cdk import App, Aws, CfnOutput, Duration, Environment, Fn, RemovalPolicy, Stack
@@ -18,10 +17,10 @@ from constructs import Construct
 from infra.configuration import EDGE_REGION, Configuration
 from infra.edge_distribution import Distribution
 from infra.edge_waf import WebAcl
-from infra.functions import Platform, PythonFunction, accept
+from infra.functions import Platform, PythonFunction, accept, log_group
 from infra.observability import alarm_topic
 from infra.search_alarms import ROTATION_STUCK
-from infra.secrets import rotate, secret_name
+from infra.secrets import rotate, secret, secret_name
 
 REPLICATE = "lambda:EnableReplication*"
 """Source: "Set up IAM permissions and roles for Lambda@Edge" in the CloudFront developer guide: the star is needed."""
@@ -36,88 +35,82 @@ SECRET_FIELDS = ("authorization", "cookie", "x-commonplace-origin")
 
 
 def origin_secret(scope: Construct, configuration: Configuration) -> secretsmanager.Secret:
-    """In the distribution's region, for the template and the rotation; its replica is what functions read."""
+    """The secret in the distribution's region, for template and rotation; functions read its replica."""
     elsewhere = configuration.region if configuration.region != EDGE_REGION else None
-    return secretsmanager.Secret(
+    return secret(
         scope,
         "OriginSecret",
+        configuration,
+        "by which the functions know their front door",
+        {},
+        generated="value",
         secret_name=secret_name(configuration),
-        description=f"Commonplace {configuration.stage}: by which the functions know their front door",
-        generate_secret_string=secretsmanager.SecretStringGenerator(
-            secret_string_template=json.dumps({}),
-            generate_string_key="value",
-            exclude_punctuation=True,
-            password_length=64,
-        ),
         replica_regions=[secretsmanager.ReplicaRegion(region=elsewhere)] if elsewhere else None,
         removal_policy=RemovalPolicy.DESTROY,
     )
 
 
-class Rotation(PythonFunction):
+def rotation_function(
+    scope: Construct,
+    platform: Platform,
+    *,
+    secret: secretsmanager.Secret,
+    front: Distribution,
+    web_acl: str | None,
+) -> PythonFunction:
     """Writes the next value into the distribution, and waits until every edge location sends it."""
-
-    def __init__(
-        self,
-        scope: Construct,
-        construct_id: str,
-        platform: Platform,
-        *,
-        secret: secretsmanager.Secret,
-        front: Distribution,
-        web_acl: str | None,
-    ) -> None:
-        platform.wire(ORIGIN_SECRET_ARN=secret.secret_arn, DISTRIBUTION_ID=front.distribution.distribution_id)
-        super().__init__(
-            scope,
-            construct_id,
-            platform,
-            name="origin-secret",
-            description="Rotates the value between the front door and the functions",
-            source="functions/origin_secret",
-            memory_mb=256,
-            timeout_seconds=900,
-        )
-        self.allow(
-            [
-                f"secretsmanager:{action}"
-                for action in ("DescribeSecret", "GetSecretValue", "PutSecretValue", "UpdateSecretVersionStage")
-            ],
-            [secret.secret_arn],
-        )
-        self.allow(
-            [f"cloudfront:{action}" for action in ("GetDistribution", "GetDistributionConfig", "UpdateDistribution")],
-            [front.arn],
-        )
-        # CloudFront asks whether who updates a distribution may use what is attached to it, changed or not.
-        if web_acl:
-            self.allow(["wafv2:GetWebACL"], [web_acl])
-        if front.restoring_arn:
-            self.allow(["lambda:GetFunction", REPLICATE], [front.restoring_arn])
-            accept(self.role, "AWS wants this one action written with a star.", f"IAM5[Action::{REPLICATE}]")
-        # The first one makes the next value, and leaves the distribution as it is.
-        rotate(self, secret, platform.configuration.origin_secret_rotation_days, front.distribution)
-        # A failed step is tried again by itself; three of them within a day are one rotation that does not end.
-        alarm = cloudwatch.Alarm(
-            self,
-            "Stuck",
-            alarm_name=f"commonplace-{platform.configuration.stage}-{ROTATION_STUCK}",
-            alarm_description="The value between front door and functions could not be changed.",
-            metric=self.function.metric_errors(period=Duration.days(1)),
-            threshold=3,
-            evaluation_periods=1,
-            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
-        )
-        alarm.add_alarm_action(
-            cast(cloudwatch.IAlarmAction, actions.SnsAction(alarm_topic(self, platform.configuration)))
-        )
+    platform.wire(ORIGIN_SECRET_ARN=secret.secret_arn, DISTRIBUTION_ID=front.distribution.distribution_id)
+    function = PythonFunction(
+        scope,
+        "Rotation",
+        platform,
+        name="origin-secret",
+        description="Rotates the value between the front door and the functions",
+        source="functions/origin_secret",
+        memory_mb=256,
+        timeout_seconds=900,
+    )
+    function.allow(
+        [
+            f"secretsmanager:{action}"
+            for action in ("DescribeSecret", "GetSecretValue", "PutSecretValue", "UpdateSecretVersionStage")
+        ],
+        [secret.secret_arn],
+    )
+    function.allow(
+        [f"cloudfront:{action}" for action in ("GetDistribution", "GetDistributionConfig", "UpdateDistribution")],
+        [front.arn],
+    )
+    # CloudFront asks whether who updates a distribution may use what is attached to it, changed or not.
+    if web_acl:
+        function.allow(["wafv2:GetWebACL"], [web_acl])
+    if front.restoring_arn:
+        function.allow(["lambda:GetFunction", REPLICATE], [front.restoring_arn])
+        accept(function.role, "AWS wants this one action written with a star.", f"IAM5[Action::{REPLICATE}]")
+    # The first one makes the next value, and leaves the distribution as it is.
+    rotate(function, secret, platform.configuration.origin_secret_rotation_days, front.distribution)
+    # A failed step is tried again by itself; three of them within a day are one rotation that does not end.
+    alarm = cloudwatch.Alarm(
+        function,
+        "Stuck",
+        alarm_name=f"commonplace-{platform.configuration.stage}-{ROTATION_STUCK}",
+        alarm_description="The value between front door and functions could not be changed.",
+        metric=function.function.metric_errors(period=Duration.days(1)),
+        threshold=3,
+        evaluation_periods=1,
+        comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+        treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+    )
+    alarm.add_alarm_action(
+        cast(cloudwatch.IAlarmAction, actions.SnsAction(alarm_topic(function, platform.configuration)))
+    )
+    return function
 
 
 class EdgeLogs(Construct):
-    """What an operator may want written down: requests without their query strings, and refusals of WAF.
+    """Logs that an operator may want: requests without their query strings, and refusals of WAF.
 
-    Both are kept as long as all logs are.
+    Both are retained as long as all logs are.
     """
 
     def __init__(
@@ -125,7 +118,7 @@ class EdgeLogs(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         stage = configuration.stage
-        requests = self._group("Requests", f"/commonplace/{stage}/edge", configuration)
+        requests = log_group(self, f"/commonplace/{stage}/edge", configuration, construct_id="Requests")
         name = f"commonplace-{stage}-edge"
         source = logs.CfnDeliverySource(self, "Source", name=name, log_type="ACCESS_LOGS", resource_arn=front.arn)
         destination = logs.CfnDeliveryDestination(
@@ -145,7 +138,7 @@ class EdgeLogs(Construct):
         delivery.add_resource_dependency(source)
         if acl:
             # WAF writes to groups of such names alone.
-            group = self._group("Refusals", f"aws-waf-logs-commonplace-{stage}", configuration)
+            group = log_group(self, f"aws-waf-logs-commonplace-{stage}", configuration, construct_id="Refusals")
             blocked = {
                 "DefaultBehavior": "DROP",
                 "Filters": [
@@ -171,11 +164,6 @@ class EdgeLogs(Construct):
                 ],
             )
 
-    def _group(self, construct_id: str, name: str, configuration: Configuration) -> logs.LogGroup:
-        group = logs.LogGroup(self, construct_id, log_group_name=name, removal_policy=RemovalPolicy.DESTROY)
-        cast(logs.CfnLogGroup, group.node.default_child).retention_in_days = configuration.log_retention_days
-        return group
-
 
 def _without_star(arn: str) -> str:
     """A log group's ARN ends in `:*`, which these services do not take."""
@@ -194,7 +182,7 @@ class EdgeStack(Stack):
         **options: Any,
     ) -> None:
         super().__init__(scope, construct_id, **options)
-        secret = origin_secret(self, configuration)
+        origin = origin_secret(self, configuration)
         acl = WebAcl(self, "WebAcl", configuration) if configuration.waf else None
         web_acl = acl.attr_arn if acl else None
         front = Distribution(
@@ -203,11 +191,11 @@ class EdgeStack(Stack):
             configuration,
             origin=f"{api.api_id}.execute-api.{configuration.region}.{Aws.URL_SUFFIX}",
             # A reference that CloudFormation resolves when it deploys: the value is in no template.
-            secret_value=secret.secret_value_from_json("value").unsafe_unwrap(),
+            secret_value=origin.secret_value_from_json("value").unsafe_unwrap(),
             web_acl=web_acl,
         )
         platform = Platform(self, "Platform", configuration)
-        rotation = Rotation(self, "Rotation", platform, secret=secret, front=front, web_acl=web_acl)
+        rotation = rotation_function(self, platform, secret=origin, front=front, web_acl=web_acl)
         if configuration.edge_logs:
             EdgeLogs(self, "Logs", configuration, front, acl)
         host = front.distribution.distribution_domain_name
@@ -215,7 +203,7 @@ class EdgeStack(Stack):
             "DistributionId": front.distribution.distribution_id,
             "DistributionHost": host,
             "PublicUrl": configuration.base_url or f"https://{host}",
-            "OriginSecretArn": secret.secret_arn,
+            "OriginSecretArn": origin.secret_arn,
             "OriginSecretFunction": rotation.live.function_arn,
         }
         for name, value in outputs.items():

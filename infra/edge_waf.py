@@ -80,17 +80,16 @@ class WebAcl(waf.CfnWebACL):
                 key: waf.CfnWebACL.CustomResponseBodyProperty(content=json.dumps(text), content_type="APPLICATION_JSON")
                 for key, text in _TEXTS.items()
             },
-            rules=[_ranked(rule, priority) for priority, rule in enumerate(rules)],
+            rules=[
+                waf.CfnWebACL.RuleProperty(
+                    priority=priority,
+                    visibility_config=_visible(str(rule["name"])),
+                    **rule,  # type: ignore[arg-type]
+                )
+                for priority, rule in enumerate(rules)
+            ],
             visibility_config=_visible(name),
         )
-
-
-def _ranked(rule: dict[str, object], priority: int) -> waf.CfnWebACL.RuleProperty:
-    return waf.CfnWebACL.RuleProperty(
-        priority=priority,
-        visibility_config=_visible(str(rule["name"])),
-        **rule,  # type: ignore[arg-type]
-    )
 
 
 def _rate(name: str, limit: int, body: str, scope_down: waf.CfnWebACL.StatementProperty | None) -> dict[str, object]:
@@ -126,24 +125,21 @@ def _managed(name: str, group: str, counted: Sequence[str] = ()) -> dict[str, ob
 
 def _starts(paths: Sequence[str]) -> waf.CfnWebACL.StatementProperty:
     """Paths that begin so, whatever the case or the encoding that an attacker gives them."""
-    return waf.CfnWebACL.StatementProperty(
-        or_statement=waf.CfnWebACL.OrStatementProperty(statements=[_starts_with(path) for path in paths])
-    )
-
-
-def _starts_with(path: str) -> waf.CfnWebACL.StatementProperty:
-    return waf.CfnWebACL.StatementProperty(
-        byte_match_statement=waf.CfnWebACL.ByteMatchStatementProperty(
+    plain = [
+        waf.CfnWebACL.TextTransformationProperty(priority=priority, type=kind)
+        for priority, kind in enumerate(("URL_DECODE", "NORMALIZE_PATH", "LOWERCASE"))
+    ]
+    matches = [
+        waf.CfnWebACL.ByteMatchStatementProperty(
             field_to_match=waf.CfnWebACL.FieldToMatchProperty(uri_path={}),
             positional_constraint="STARTS_WITH",
             search_string=path,
-            text_transformations=[
-                waf.CfnWebACL.TextTransformationProperty(priority=0, type="URL_DECODE"),
-                waf.CfnWebACL.TextTransformationProperty(priority=1, type="NORMALIZE_PATH"),
-                waf.CfnWebACL.TextTransformationProperty(priority=2, type="LOWERCASE"),
-            ],
+            text_transformations=plain,
         )
-    )
+        for path in paths
+    ]
+    statements = [waf.CfnWebACL.StatementProperty(byte_match_statement=match) for match in matches]
+    return waf.CfnWebACL.StatementProperty(or_statement=waf.CfnWebACL.OrStatementProperty(statements=statements))
 
 
 def _refusal(status: int, body: str, retry_after: int | None = None) -> waf.CfnWebACL.RuleActionProperty:

@@ -128,68 +128,63 @@ def _domain(scope: Construct, configuration: Configuration) -> apigateway.Domain
     )
 
 
-class Reader(PythonFunction):
-    """Answers readers from the store and the index."""
-
-    def __init__(
-        self,
-        scope: Construct,
-        construct_id: str,
-        platform: Platform,
-        *,
-        name: str,
-        description: str,
-        state: State,
-        engine: SearchEngine,
-        memory: int = 1024,
-        withheld: str = "",
-        reads: str = "",
-    ) -> None:
-        configuration = platform.configuration
-        super().__init__(
-            scope,
-            construct_id,
-            platform,
-            name=name,
-            description=description,
-            source=f"functions/{name}",
-            memory_mb=memory_mb(configuration.providers, memory),
-            timeout_seconds=29,
-            snap_start=configuration.snap_start,
-            withheld=withheld,
-            reads=reads,
-        )
-        let_search(self, configuration, state, engine)
+def reader(
+    scope: Construct,
+    construct_id: str,
+    platform: Platform,
+    description: str,
+    *,
+    state: State,
+    engine: SearchEngine,
+    memory: int = 1024,
+    withheld: str = "",
+    reads: str = "",
+) -> PythonFunction:
+    """A function that answers readers from the store and the index."""
+    configuration = platform.configuration
+    function = PythonFunction(
+        scope,
+        construct_id,
+        platform,
+        name=construct_id.lower(),
+        description=description,
+        memory_mb=memory_mb(configuration.providers, memory),
+        timeout_seconds=29,
+        snap_start=configuration.snap_start,
+        withheld=withheld,
+        reads=reads,
+    )
+    let_search(function, configuration, state, engine)
+    return function
 
 
 def site_function(
     scope: Construct, platform: Platform, *, state: State, engine: SearchEngine, identity: IdentityState
-) -> Reader:
+) -> PythonFunction:
     """Shows everybody the same pages, and a page where there is nothing. It knows nobody, unless it is private."""
-    private = platform.configuration.private
-    ranked = platform.configuration.reranks  # the cache holds nothing else that everybody may see
-    function = Reader(
+    configuration = platform.configuration
+    function = reader(
         scope,
         "Site",
         platform,
-        name="site",
-        description="Shows documents, lists and search to people",
+        "Shows documents, lists and search to people",
         state=state,
         engine=engine,
-        withheld="" if ranked else "CACHE_TABLE",
-        reads="site (private)" if private else "site",
+        # Without rankings the cache holds nothing that everybody may see.
+        withheld="" if configuration.reranks else "CACHE_TABLE",
+        reads="site (private)" if configuration.private else "site",
     )
-    if private:
+    if configuration.private:
         let_visit(function, identity, state)
     return function
 
 
 def rest_function(
     scope: Construct, platform: Platform, *, state: State, engine: SearchEngine, identity: IdentityState
-) -> Reader:
+) -> PythonFunction:
     """Serves documents, lists, the graph and search."""
     description = "Serves documents, lists, the graph and search"
-    function = Reader(scope, "Rest", platform, name="rest", description=description, state=state, engine=engine)
+    function = reader(scope, "Rest", platform, description, state=state, engine=engine)
     let_guard(function, identity, state)
     if platform.configuration.private:
         let_visit(function, identity, state)
@@ -204,14 +199,13 @@ def mcp_function(
     engine: SearchEngine,
     secrets: Secrets,
     identity: IdentityState,
-) -> Reader:
+) -> PythonFunction:
     """Answers each request by itself, so that any instance may answer the next. Reads what REST reads."""
-    function = Reader(
+    function = reader(
         scope,
         "Mcp",
         platform,
-        name="mcp",
-        description="Answers agents over the Model Context Protocol",
+        "Answers agents over the Model Context Protocol",
         state=state,
         engine=engine,
         memory=1769,  # one whole processor: imports are what a start takes
@@ -231,10 +225,10 @@ def console_function(
     engine: SearchEngine,
     identity: IdentityState,
     webhook: PythonFunction,
-) -> Reader:
+) -> PythonFunction:
     """Pages for people who are signed in. It opens no session, and makes no grant; it may ask for a run of the sync."""
     description = "Shows people who are signed in the pages that they may see"
-    function = Reader(scope, "Console", platform, name="console", description=description, state=state, engine=engine)
+    function = reader(scope, "Console", platform, description, state=state, engine=engine)
     let_visit(function, identity, state)
     function.allow_items(identity.table, ["DeleteItem"], SESSIONS)
     function.allow_items(state.activity, ["PutItem"], ACTIONS, REFUSALS)

@@ -4,6 +4,7 @@ A function has one platform, an alias, a role of its own, logs as JSON, and trac
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, cast
 
 import aws_cdk as cdk
@@ -14,6 +15,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
+from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct, IConstruct
 
 from infra import bundling
@@ -79,9 +81,11 @@ def _as_reported(resource: Any) -> str:
     return str(resource)
 
 
-def log_group(scope: Construct, name: str, configuration: Configuration) -> logs.LogGroup:
+def log_group(
+    scope: Construct, name: str, configuration: Configuration, *, construct_id: str = "Logs"
+) -> logs.LogGroup:
     """A group that goes with the stack: logs are for operating it, the record of what was done is in the store."""
-    group = logs.LogGroup(scope, "Logs", log_group_name=name, removal_policy=RemovalPolicy.DESTROY)
+    group = logs.LogGroup(scope, construct_id, log_group_name=name, removal_policy=RemovalPolicy.DESTROY)
     cast(logs.CfnLogGroup, group.node.default_child).retention_in_days = configuration.log_retention_days
     return group
 
@@ -113,7 +117,7 @@ def work_queue(scope: Construct, construct_id: str, dead: sqs.Queue, *, visibili
 
 
 class Platform(Construct):
-    """What functions share: the layer with the library, and one layer of packages per source folder."""
+    """The parts that functions share: the layer with the library, and one layer of packages per source folder."""
 
     def __init__(self, scope: Construct, construct_id: str, configuration: Configuration) -> None:
         super().__init__(scope, construct_id)
@@ -128,7 +132,7 @@ class Platform(Construct):
             )
 
     def wire(self, **variables: str | None) -> None:
-        """What is made: functions of a later construct that read these variables get them."""
+        """Set variables of what is made: functions of a later construct that read them get them."""
         self._wired |= {name: value for name, value in variables.items() if value}
 
     def told(self, name: str) -> dict[str, str]:
@@ -184,9 +188,9 @@ class PythonFunction(Construct):
         *,
         name: str,
         description: str,
-        source: str,
         memory_mb: int,
         timeout_seconds: int,
+        source: str = "",
         handler: str = "handler.handler",
         storage_mb: int = 512,
         error_threshold: int = 5,
@@ -195,9 +199,10 @@ class PythonFunction(Construct):
         withheld: str = "",
         reads: str = "",
     ) -> None:
-        """`reads` names what it is told in `declarations.READS`, where that is not its own name."""
+        """`source` is the folder of the code, and `reads` the variables in `declarations.READS`, where these are not
+        named like the function."""
         super().__init__(scope, construct_id)
-        configuration = platform.configuration
+        configuration, source = platform.configuration, source or f"functions/{name}"
         self.name = name
         self.error_threshold = error_threshold
         """Errors within 15 minutes that an operator wants to hear of."""
@@ -243,7 +248,7 @@ class PythonFunction(Construct):
         accept(self.function, "3.13 starts faster than 3.14 and every pinned wheel exists for it.", "L1")
 
     def set_failures_aside(self, dead: sqs.Queue) -> None:
-        """For a function that is called asynchronously, so that nobody waits for what becomes of a call.
+        """Set aside the failed calls of a function that is called asynchronously, where nobody waits for an answer.
 
         What fails three times, or waits for an hour, ends in the queue, with the payload and the error.
         """
@@ -300,3 +305,29 @@ class PythonFunction(Construct):
             conditions["ForAllValues:StringEquals"] = {"dynamodb:Attributes": list(attributes)}
             conditions["StringEqualsIfExists"] = {"dynamodb:ReturnValues": ["NONE", "UPDATED_OLD", "UPDATED_NEW"]}
         self.allow([f"dynamodb:{action}" for action in actions], [table.table_arn], conditions=conditions)
+
+
+def state_machine(
+    scope: Construct, name: str, definition: Path, configuration: Configuration, **called: PythonFunction
+) -> sfn.StateMachine:
+    """The machine of a file that AWS and the laptop both run. It is read as text, so that both see the same words.
+
+    A definition given as text grants nothing by itself: the machine may call the functions that fill its placeholders,
+    and its caller adds what else it does.
+    """
+    arns = {placeholder: function.live.function_arn for placeholder, function in called.items()}
+    group = log_group(scope, f"/aws/vendedlogs/states/{name}", configuration)
+    machine = sfn.StateMachine(
+        scope,
+        "Machine",
+        state_machine_name=name,
+        definition_body=sfn.DefinitionBody.from_string(definition.read_text()),
+        definition_substitutions=arns,
+        tracing_enabled=True,
+        logs=sfn.LogOptions(
+            destination=cast(logs.ILogGroup, group), level=sfn.LogLevel.ALL, include_execution_data=False
+        ),
+    )
+    accept(machine.role, "Log delivery and X-Ray are granted for no particular resource.", "IAM5[Resource::*]")
+    machine.add_to_role_policy(iam.PolicyStatement(actions=["lambda:InvokeFunction"], resources=list(arns.values())))
+    return machine

@@ -3,9 +3,7 @@
 The key of encryption is used by nothing else.
 """
 
-import json
-
-from aws_cdk import SecretValue, Stack
+from aws_cdk import Stack
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
@@ -13,14 +11,12 @@ from constructs import Construct
 from commonplace.identity.store.guard import OF_LAST_USE
 from infra.access import COUNTERS
 from infra.configuration import Configuration
-from infra.functions import Platform, PythonFunction, accept, removal
-from infra.secrets import rotate
+from infra.functions import Platform, PythonFunction, removal
+from infra.secrets import rotate, secret
 from infra.store import State, table
 
 READ = ("kms:Decrypt", "kms:DescribeKey")
 WRITE = (*READ, "kms:Encrypt", "kms:GenerateDataKey", "kms:ReEncryptFrom", "kms:ReEncryptTo")
-
-EMPTY_RING = {"keys": list[str]()}
 
 GRANTS, PUBLIC_KEYS = "grant#*", "keys"
 ROLES = "roles#*"
@@ -64,43 +60,46 @@ class IdentityState(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, configuration: Configuration) -> None:
         super().__init__(scope, construct_id)
-        self._removal = removal(configuration)
-        self._stage = configuration.stage
         self.key = kms.Key(
             self,
             "Key",
             description=f"Commonplace {configuration.stage}: grants, and the keys of tokens and pseudonyms",
             enable_key_rotation=True,
-            removal_policy=self._removal,
+            removal_policy=removal(configuration),
         )
         self.table = table(self, "Table", configuration, key=self.key)
-        pseudonyms = secretsmanager.Secret(
+        self.pseudonyms = secret(
             self,
             "Pseudonyms",
-            description=f"Commonplace {self._stage}: the key under which people are remembered",
-            generate_secret_string=secretsmanager.SecretStringGenerator(
-                secret_string_template=json.dumps({}),
-                generate_string_key="key",
-                exclude_punctuation=True,
-                password_length=64,
-            ),
+            configuration,
+            "the key under which people are remembered",
+            {},
+            generated="key",
             encryption_key=self.key,
-            removal_policy=self._removal,
+            unrotated="Another key would make strangers of everybody who has signed in, and end every grant.",
         )
-        accept(
-            pseudonyms, "Another key would make strangers of everybody who has signed in, and end every grant.", "SMG4"
+        self.signing = secret(
+            self, "Signing", configuration, "keys that sign tokens", {"keys": []}, encryption_key=self.key
         )
-        self.pseudonyms = pseudonyms
-        self.signing = self._secret("Signing", "keys that sign tokens", json.dumps(EMPTY_RING), sealed=True)
         # Not under the key: endpoints are public by default, and who is given others puts them in here.
-        endpoints = {
-            "optimism": configuration.optimism_rpc_urls,
-            "mainnet": configuration.mainnet_rpc_urls,
-        }
-        secret = self._secret("Rpc", "endpoints of chains, with their access keys if any", json.dumps(endpoints))
-        accept(secret, "Whoever runs an endpoint gives out its address, so a new one is an operator's act.", "SMG4")
-        self.rpc = secret
-        self.oidc = self._oidc() if configuration.oidc_issuer else None
+        self.rpc = secret(
+            self,
+            "Rpc",
+            configuration,
+            "endpoints of chains, with their access keys if any",
+            {"optimism": configuration.optimism_rpc_urls, "mainnet": configuration.mainnet_rpc_urls},
+            unrotated="Whoever runs an endpoint gives out its address, so a new one is an operator's act.",
+        )
+        self.oidc: secretsmanager.Secret | None = None
+        if configuration.oidc_issuer:
+            self.oidc = secret(
+                self,
+                "Oidc",
+                configuration,
+                "client secret at the OIDC provider",
+                {"clientSecret": ""},
+                unrotated="The provider gives out the client secret, so a new one is an operator's act.",
+            )
 
     def let_use_table(self, function: PythonFunction, actions: tuple[str, ...] = READ) -> None:
         """Lets DynamoDB use the key on behalf of the function; which items it may touch is said apart."""
@@ -114,7 +113,7 @@ class IdentityState(Construct):
             self._let_use_key(function, "secretsmanager", ("kms:Decrypt",))
 
     def let_rotate(self, function: PythonFunction, secret: secretsmanager.Secret) -> None:
-        """What the four steps of a rotation need, of this secret alone."""
+        """Allow what the four steps of a rotation need, of this secret alone."""
         actions = ("DescribeSecret", "GetSecretValue", "PutSecretValue", "UpdateSecretVersionStage")
         function.allow([f"secretsmanager:{action}" for action in actions], [secret.secret_arn])
         self._let_use_key(function, "secretsmanager", ("kms:Decrypt", "kms:GenerateDataKey"))
@@ -123,42 +122,24 @@ class IdentityState(Construct):
         through = {"StringEquals": {"kms:ViaService": f"{service}.{Stack.of(self).region}.amazonaws.com"}}
         function.allow(actions, [self.key.key_arn], conditions=through)
 
-    def _oidc(self) -> secretsmanager.Secret:
-        secret = self._secret("Oidc", "client secret at the OIDC provider", json.dumps({"clientSecret": ""}))
-        accept(secret, "The provider gives out the client secret, so a new one is an operator's act.", "SMG4")
-        return secret
 
-    def _secret(self, name: str, holds: str, value: str, *, sealed: bool = False) -> secretsmanager.Secret:
-        """With a first value; what an operator or a rotation puts in, a deployment leaves."""
-        return secretsmanager.Secret(
-            self,
-            name,
-            description=f"Commonplace {self._stage}: {holds}",
-            secret_string_value=SecretValue.unsafe_plain_text(value),
-            encryption_key=self.key if sealed else None,
-            removal_policy=self._removal,
-        )
-
-
-class Signing(PythonFunction):
+def signing_function(scope: Construct, platform: Platform, identity: IdentityState) -> PythonFunction:
     """Rotates the key ring. It alone writes public keys."""
-
-    def __init__(self, scope: Construct, construct_id: str, platform: Platform, *, identity: IdentityState) -> None:
-        super().__init__(
-            scope,
-            construct_id,
-            platform,
-            name="rotate",
-            description="Rotates the keys that sign access tokens",
-            source="functions/rotate",
-            memory_mb=512,
-            timeout_seconds=30,
-            error_threshold=1,
-        )
-        identity.let_rotate(self, identity.signing)
-        identity.let_use_table(self, WRITE)
-        self.allow_items(identity.table, ["GetItem", "PutItem"], PUBLIC_KEYS)
-        rotate(self, identity.signing, SIGNING_DAYS)  # at once: a deployment without a key could give no token
+    function = PythonFunction(
+        scope,
+        "Signing",
+        platform,
+        name="rotate",
+        description="Rotates the keys that sign access tokens",
+        memory_mb=512,
+        timeout_seconds=30,
+        error_threshold=1,
+    )
+    identity.let_rotate(function, identity.signing)
+    identity.let_use_table(function, WRITE)
+    function.allow_items(identity.table, ["GetItem", "PutItem"], PUBLIC_KEYS)
+    rotate(function, identity.signing, SIGNING_DAYS)  # at once: a deployment without a key could give no token
+    return function
 
 
 def let_guard(function: PythonFunction, identity: IdentityState, state: State) -> None:
@@ -176,40 +157,29 @@ def let_guard(function: PythonFunction, identity: IdentityState, state: State) -
 
 
 def let_visit(function: PythonFunction, identity: IdentityState, state: State) -> None:
-    """What it takes to know who is behind a session of a browser, and which roles they have now."""
+    """Allow the function to find the person behind a session of a browser, and their present roles."""
     function.allow_items(identity.table, ["GetItem"], SESSIONS, PROVIDER_SESSIONS)
     function.allow_items(state.cache, ["GetItem", "PutItem"], ROLES)
     identity.let_use_table(function)
     identity.let_read_secrets(function, identity.pseudonyms, identity.rpc)
 
 
-class Auth(PythonFunction):
+def auth_function(scope: Construct, platform: Platform, *, state: State, identity: IdentityState) -> PythonFunction:
     """The authorization server, with its pages. It alone reads the private keys of tokens."""
-
-    def __init__(
-        self,
-        scope: Construct,
-        construct_id: str,
-        platform: Platform,
-        *,
-        state: State,
-        identity: IdentityState,
-    ) -> None:
-        configuration = platform.configuration
-        super().__init__(
-            scope,
-            construct_id,
-            platform,
-            name="auth",
-            description="Signs people in, asks for their consent, and gives tokens to agents",
-            source="functions/auth",
-            memory_mb=1769,  # one whole processor: imports are what a start takes
-            timeout_seconds=29,
-            snap_start=configuration.snap_start,
-        )
-        self.allow([f"dynamodb:{action}" for action in ITEMS], [identity.table.table_arn])
-        self.allow_items(state.activity, ["PutItem"], AUDIT)
-        self.allow_items(state.activity, ["UpdateItem"], COUNTERS)
-        self.allow_items(state.cache, ["GetItem", "PutItem"], ROLES, NAMES)
-        identity.let_use_table(self, WRITE)
-        identity.let_read_secrets(self, identity.pseudonyms, identity.signing, identity.rpc, identity.oidc)
+    function = PythonFunction(
+        scope,
+        "Auth",
+        platform,
+        name="auth",
+        description="Signs people in, asks for their consent, and gives tokens to agents",
+        memory_mb=1769,  # one whole processor: imports are what a start takes
+        timeout_seconds=29,
+        snap_start=platform.configuration.snap_start,
+    )
+    function.allow([f"dynamodb:{action}" for action in ITEMS], [identity.table.table_arn])
+    function.allow_items(state.activity, ["PutItem"], AUDIT)
+    function.allow_items(state.activity, ["UpdateItem"], COUNTERS)
+    function.allow_items(state.cache, ["GetItem", "PutItem"], ROLES, NAMES)
+    identity.let_use_table(function, WRITE)
+    identity.let_read_secrets(function, identity.pseudonyms, identity.signing, identity.rpc, identity.oidc)
+    return function

@@ -8,13 +8,11 @@ from typing import cast
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sqs as sqs
-from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
 from infra.configuration import Configuration
-from infra.functions import Platform, PythonFunction, accept, dead_letters, log_group, work_queue
+from infra.functions import Platform, PythonFunction, dead_letters, state_machine, work_queue
 from infra.models import allow_embedding
 from infra.providers import memory_mb
 from infra.requirements import ROOT
@@ -68,7 +66,6 @@ class Index(Construct):
             platform,
             name="index",
             description="Reads changed documents and entries again and brings the index up to them",
-            source="functions/index",
             memory_mb=memory_mb(platform.configuration.providers, 1024),
             timeout_seconds=TIMEOUT_SECONDS,
         )
@@ -77,7 +74,7 @@ class Index(Construct):
         self._consume("RecordsMapping", self.records.queue, batch=10)
 
     def _consume(self, name: str, queue: sqs.Queue, *, batch: int, window: Duration | None = None) -> None:
-        """Without a window a message is handed on at once, and SQS gives ten of them at most."""
+        """Deliver messages in batches; without a window at once, and SQS gives ten of them at most."""
         actions = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes"]
         self.function.allow(actions, [queue.queue_arn])
         mapping = lambda_.EventSourceMapping(
@@ -123,20 +120,4 @@ class Migration(Construct):
         )
         let_write(self.function, configuration, engine)
         name = f"commonplace-{configuration.stage}-index-build"
-        group = log_group(self, f"/aws/vendedlogs/states/{name}", configuration)
-        machine = sfn.StateMachine(
-            self,
-            "Machine",
-            state_machine_name=name,
-            definition_body=sfn.DefinitionBody.from_string(MACHINE.read_text()),
-            definition_substitutions={"IndexArn": self.function.live.function_arn},
-            tracing_enabled=True,
-            logs=sfn.LogOptions(
-                destination=cast(logs.ILogGroup, group), level=sfn.LogLevel.ALL, include_execution_data=False
-            ),
-        )
-        accept(machine.role, "Log delivery and X-Ray are granted for no particular resource.", "IAM5[Resource::*]")
-        machine.add_to_role_policy(
-            iam.PolicyStatement(actions=["lambda:InvokeFunction"], resources=[self.function.live.function_arn])
-        )
-        self.machine = machine
+        self.machine = state_machine(self, name, MACHINE, configuration, IndexArn=self.function)

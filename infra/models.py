@@ -1,17 +1,15 @@
 """Permissions on embedding and rerank models, and the secret for OpenAI."""
 
-import json
 from collections.abc import Iterable, Mapping
 
-from aws_cdk import ArnFormat, SecretValue, Stack
-from aws_cdk import aws_dynamodb as dynamodb
-from aws_cdk import aws_secretsmanager as secretsmanager
+from aws_cdk import ArnFormat, Stack
 from constructs import Construct
 
 from commonplace.search.models.bedrock import AMAZON, COHERE, CohereEmbeddings, TitanEmbeddings, geography
 from infra.configuration import Configuration
-from infra.functions import PythonFunction, accept, removal
+from infra.functions import PythonFunction, accept
 from infra.search_engine import SearchEngine
+from infra.secrets import secret
 from infra.store import State
 
 EMBEDDINGS: Mapping[str, str] = {
@@ -45,18 +43,24 @@ def allow_reranking(function: PythonFunction, configuration: Configuration) -> N
         accept(function.role, "Rerank knows no resource; InvokeModel names the one model.", "IAM5[Resource::*]")
 
 
-def allow_rankings(function: PythonFunction, table: dynamodb.TableV2) -> None:
-    function.allow_items(table, ["GetItem", "PutItem"], RANKINGS)
-
-
 def _allow_profiles(function: PythonFunction, configuration: Configuration, model: str) -> None:
-    """Where a model is called by its geography, any region of that geography may answer, and each must be allowed.
+    """Allow every region of a geography where a model is called by its geography: any of them may answer.
 
     A stack that fits any region names the profiles of all geographies; only one of them exists where it is deployed.
     """
     region = configuration.bedrock_region or configuration.region
     chosen = [geography(region)] if region else list(GEOGRAPHIES)
-    profiles = [_profile(function, configuration, f"{each}.{model}") for each in chosen if each]
+    profiles = [
+        Stack.of(function).format_arn(
+            service="bedrock",
+            region=configuration.bedrock_region,
+            resource="inference-profile",
+            resource_name=f"{each}.{model}",
+            arn_format=ArnFormat.SLASH_RESOURCE_NAME,
+        )
+        for each in chosen
+        if each
+    ]
     if not profiles:
         return
     anywhere = [_model(function, configuration, model, region=f"{each}-*") for each in chosen if each]
@@ -66,16 +70,6 @@ def _allow_profiles(function: PythonFunction, configuration: Configuration, mode
         anywhere,
         conditions={"StringEquals": {"bedrock:InferenceProfileArn": profiles}},
         because="A profile hands a request to any region of its geography; the condition names the profile.",
-    )
-
-
-def _profile(function: PythonFunction, configuration: Configuration, name: str) -> str:
-    return Stack.of(function).format_arn(
-        service="bedrock",
-        region=configuration.bedrock_region,
-        resource="inference-profile",
-        resource_name=name,
-        arn_format=ArnFormat.SLASH_RESOURCE_NAME,
     )
 
 
@@ -95,14 +89,14 @@ class OpenAi(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, configuration: Configuration) -> None:
         super().__init__(scope, construct_id)
-        self.secret = secretsmanager.Secret(
+        self.secret = secret(
             self,
             "Key",
-            description=f"Commonplace {configuration.stage}: key of the project at OpenAI that pays for vectors",
-            secret_string_value=SecretValue.unsafe_plain_text(json.dumps({"apiKey": ""})),
-            removal_policy=removal(configuration),
+            configuration,
+            "key of the project at OpenAI that pays for vectors",
+            {"apiKey": ""},
+            unrotated="OpenAI gives out the key, so a new one is an operator's act.",
         )
-        accept(self.secret, "OpenAI gives out the key, so a new one is an operator's act.", "SMG4")
 
     def admit(self, functions: Iterable[PythonFunction]) -> None:
         """Lets them ask; nothing else in the stack can read the key."""
@@ -117,4 +111,4 @@ def let_search(function: PythonFunction, configuration: Configuration, state: St
     allow_embedding(function, configuration)
     allow_reranking(function, configuration)
     if configuration.reranks:
-        allow_rankings(function, state.cache)
+        function.allow_items(state.cache, ["GetItem", "PutItem"], RANKINGS)

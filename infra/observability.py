@@ -170,7 +170,7 @@ class Observability(Construct):
         )
 
     def _lost_alarm(self, functions: Sequence[PythonFunction]) -> None:
-        """What the alarm of the dead letters cannot see: failures that Lambda could not put there."""
+        """Watch what the alarm of the dead letters cannot see: failures that Lambda could not put there."""
         period = Duration.minutes(5)
         lost = {
             f"lost{number}": function.function.metric("DestinationDeliveryFailures", statistic="Sum", period=period)
@@ -271,7 +271,12 @@ class Observability(Construct):
             ],
         ]
         rows += more
-        rows += _search_rows(watched.search) if watched.search else []
+        if search := watched.search:
+            # One graph for each alarm, two in a row, then the builds.
+            graphs = [graph(alarm.metric, search.metric(alarm.metric, alarm.statistic)) for alarm in search.alarms]
+            builds = search.machine.metric_succeeded(), search.machine.metric_failed()
+            graphs.append(graph("Builds of the index", *builds))
+            rows += [graphs[start : start + 2] for start in range(0, len(graphs), 2)]
         return cloudwatch.Dashboard(
             self,
             "Dashboard",
@@ -292,11 +297,3 @@ def _unsuccessful(machine: sfn.StateMachine) -> cloudwatch.MathExpression:
             "stopped": machine.metric_aborted(period=period),
         },
     )
-
-
-def _search_rows(search: WatchedSearch) -> list[Row]:
-    """One graph for each alarm, two in a row, then the builds."""
-    graphs = [graph(alarm.metric, search.metric(alarm.metric, alarm.statistic)) for alarm in search.alarms]
-    machine = search.machine
-    graphs.append(graph("Builds of the index", machine.metric_succeeded(), machine.metric_failed()))
-    return [graphs[start : start + 2] for start in range(0, len(graphs), 2)]

@@ -74,7 +74,6 @@ class Domain(Construct):
             platform,
             name="bootstrap",
             description="Makes the roles inside the domain that let the functions at their indexes",
-            source="functions/bootstrap",
             memory_mb=256,
             timeout_seconds=int(BOOTSTRAP_TIMEOUT.to_seconds()),
             error_threshold=1,
@@ -117,7 +116,8 @@ class Domain(Construct):
         )
 
     def _admit(self, function: PythonFunction, requests: Sequence[Requests]) -> None:
-        """In the role and in the domain's own policy: the one says what a role may, the other who may come at all."""
+        """Allow it in the role and in the domain's own policy: the one says what a role may, the other who may come at
+        all."""
         allow_requests(function, self._arn, self._own, requests)
         for allowed in requests:
             self._access.add_statements(

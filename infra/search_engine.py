@@ -16,7 +16,10 @@ from infra.metrics import WatchedSearch
 from infra.search_alarms import COLLECTION_ALARMS
 from infra.store import Store
 
-MANY_INDEXES = "several indexes of this one stem stand beside each other while a new one is built"
+MANY_INDEXES = (
+    "The name of the stage is the boundary: several indexes of this one stem stand beside each other while a new one "
+    "is built."
+)
 
 EXPERIMENTAL = (
     "openSearchService serverless is experimental: whether a NextGen collection takes ids and versions of our own has "
@@ -37,7 +40,7 @@ ALIASES_WRITTEN = (
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """What may be sent to some paths of a domain; `{own}` stands for the names that belong to this stage."""
+    """Requests that may be sent to some paths of a domain; `{own}` stands for the names that belong to this stage."""
 
     methods: Sequence[str]
     paths: Sequence[str]
@@ -134,7 +137,11 @@ class ExistingOpenSearch(Construct):
 def allow_requests(function: PythonFunction, domain_arn: str, own: str, requests: Sequence[Requests]) -> None:
     """Lets the function send exactly these requests."""
     for allowed in requests:
-        function.allow(actions(allowed), resources(domain_arn, own, allowed), because=f"{_reason()}.")
+        function.allow(
+            actions(allowed),
+            resources(domain_arn, own, allowed),
+            because=MANY_INDEXES,
+        )
 
 
 def actions(allowed: Requests) -> list[str]:
@@ -143,10 +150,6 @@ def actions(allowed: Requests) -> list[str]:
 
 def resources(domain_arn: str, own: str, allowed: Requests) -> list[str]:
     return [f"{domain_arn}/{path.format(own=own)}" for path in allowed.paths]
-
-
-def _reason() -> str:
-    return f"The name of the stage is the boundary: {MANY_INDEXES}"
 
 
 def domain_arn(scope: Construct, configuration: Configuration) -> str:

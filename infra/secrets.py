@@ -1,6 +1,8 @@
 """Secrets of GitHub and of the origin, and the schedule by which a function rotates one."""
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from aws_cdk import ArnFormat, SecretValue, Stack
 from aws_cdk import aws_lambda as lambda_
@@ -9,6 +11,42 @@ from constructs import Construct, IDependable
 
 from infra.configuration import Configuration
 from infra.functions import PythonFunction, accept, removal
+
+
+def secret(
+    scope: Construct,
+    name: str,
+    configuration: Configuration,
+    holds: str,
+    value: Mapping[str, Any],
+    *,
+    generated: str = "",
+    characters: int = 64,
+    unrotated: str = "",
+    **options: Any,
+) -> secretsmanager.Secret:
+    """A secret with a first JSON value; what an operator or a rotation puts in later, a deployment leaves.
+
+    `generated` names a field that Secrets Manager makes up; `unrotated` says why no schedule changes the secret.
+    """
+    text = json.dumps(value)
+    generator = secretsmanager.SecretStringGenerator(
+        secret_string_template=text,
+        generate_string_key=generated,
+        exclude_punctuation=True,
+        password_length=characters,
+    )
+    made = secretsmanager.Secret(
+        scope,
+        name,
+        description=f"Commonplace {configuration.stage}: {holds}",
+        generate_secret_string=generator if generated else None,
+        secret_string_value=None if generated else SecretValue.unsafe_plain_text(text),
+        **({"removal_policy": removal(configuration)} | options),
+    )
+    if unrotated:
+        accept(made, unrotated, "SMG4")
+    return made
 
 
 class Secrets(Construct):
@@ -20,38 +58,27 @@ class Secrets(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, configuration: Configuration) -> None:
         super().__init__(scope, construct_id)
-        self._removal = removal(configuration)
-        secret = secretsmanager.Secret(
+        self.github = secret(
             self,
             "Github",
-            description=f"Commonplace {configuration.stage}: webhook secret, and token or app credentials, for GitHub",
-            generate_secret_string=secretsmanager.SecretStringGenerator(
-                secret_string_template=json.dumps({"token": ""}),
-                generate_string_key="webhookSecret",
-                exclude_punctuation=True,
-                password_length=48,
-            ),
-            removal_policy=self._removal,
+            configuration,
+            "webhook secret, and token or app credentials, for GitHub",
+            {"token": ""},
+            generated="webhookSecret",
+            characters=48,
+            unrotated="GitHub has to learn a new webhook secret in the same moment, so rotation is an operator's act.",
         )
-        accept(
-            secret,
-            "GitHub has to learn a new webhook secret in the same moment, so rotation is an operator's act.",
-            "SMG4",
-        )
-        self.github = secret
-        self.github_writer = None if configuration.mcp_read_only else self._github_writer(configuration)
-
-    def _github_writer(self, configuration: Configuration) -> secretsmanager.Secret:
-        """Starts without a credential, which cannot be made here; what an operator puts in, a deployment leaves."""
-        secret = secretsmanager.Secret(
-            self,
-            "GithubWriter",
-            description=f"Commonplace {configuration.stage}: token or app credentials with which drafts are proposed",
-            secret_string_value=SecretValue.unsafe_plain_text(json.dumps({"token": ""})),
-            removal_policy=self._removal,
-        )
-        accept(secret, "GitHub gives out the credential, so a new one is an operator's act.", "SMG4")
-        return secret
+        self.github_writer: secretsmanager.Secret | None = None
+        if not configuration.mcp_read_only:
+            # Without a credential, which cannot be made here.
+            self.github_writer = secret(
+                self,
+                "GithubWriter",
+                configuration,
+                "token or app credentials with which drafts are proposed",
+                {"token": ""},
+                unrotated="GitHub gives out the credential, so a new one is an operator's act.",
+            )
 
 
 def rotate(function: PythonFunction, secret: secretsmanager.Secret, days: int, *after: IDependable) -> None:

@@ -26,19 +26,19 @@ from infra.front import (
     site_function,
 )
 from infra.functions import Platform, dead_letters
-from infra.identity import AUTH_PATHS, CONSOLE_PATHS, Auth, IdentityState, Signing
+from infra.identity import AUTH_PATHS, CONSOLE_PATHS, IdentityState, auth_function, signing_function
 from infra.index import Index, Migration
 from infra.metrics import WatchedSearch
 from infra.models import OpenAi
 from infra.observability import Observability, Watched
 from infra.opensearch_domain import Domain
 from infra.providers import deployed
-from infra.redaction import Redaction
+from infra.redaction import redaction_function
 from infra.requirements import ROOT
 from infra.search_engine import Collection, EmbeddedIndex, ExistingOpenSearch
 from infra.secrets import Secrets, lock_origin
 from infra.store import State, Store
-from infra.sync import WEBHOOK_PATH, Schedules, Sync, Webhook
+from infra.sync import WEBHOOK_PATH, Schedules, Sync, webhook_function
 
 WITHOUT_BUNDLES: Mapping[str, Any] = {"aws:cdk:bundling-stacks": [], "aws:cdk:disable-asset-staging": True}
 """Context for a template alone: no packages are installed, no zips are made."""
@@ -60,8 +60,8 @@ class CommonplaceStack(Stack):
         front = Front(self, "Rest", configuration)
         _wire(platform, store=store, state=state, secrets=secrets, identity=identity, front=front)
         sync = Sync(self, "Sync", platform, store=store, state=state, secrets=secrets)
-        webhook = Webhook(self, "Webhook", platform, state=state, secrets=secrets, sync=sync)
-        redaction = Redaction(self, "Redaction", platform)
+        webhook = webhook_function(self, platform, state=state, secrets=secrets, sync=sync)
+        redaction = redaction_function(self, platform)
         failed = dead_letters(self, "FailedInvocations")
         engine = _engine(self, platform, store, failed)
         index = Index(self, "Index", platform, store=store, state=state, engine=engine)
@@ -70,9 +70,10 @@ class CommonplaceStack(Stack):
         site = site_function(self, platform, **guarded)
         mcp = mcp_function(self, platform, secrets=secrets, **guarded)
         console = console_function(self, platform, webhook=webhook, **guarded)
-        redaction.admit([rest, mcp, console])
-        auth = Auth(self, "Auth", platform, state=state, identity=identity)
-        signing = Signing(self, "Signing", platform, identity=identity)
+        for function in (rest, mcp, console):
+            function.allow(["lambda:InvokeFunction"], [redaction.live.function_arn])
+        auth = auth_function(self, platform, state=state, identity=identity)
+        signing = signing_function(self, platform, identity)
         front.rest_of_the_paths("Site", site)
         front.route("Webhook", webhook, POST, WEBHOOK_PATH)
         for function, paths in ((rest, REST_PATHS), (mcp, MCP_PATHS), (console, CONSOLE_PATHS), (auth, AUTH_PATHS)):
@@ -156,7 +157,7 @@ class CommonplaceStack(Stack):
         )
 
     def _say(self, **outputs: str | None) -> None:
-        """What there is of these."""
+        """Add an output for each value that exists."""
         for name, value in outputs.items():
             if value is not None:
                 CfnOutput(self, name, value=value)

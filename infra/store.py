@@ -178,6 +178,7 @@ class Records(Construct):
         role.add_to_policy(iam.PolicyStatement(actions=reading, resources=[stream]))
         role.add_to_policy(iam.PolicyStatement(actions=["sqs:SendMessage"], resources=queues))
         self.pipe_name = pipe_name(configuration)
+        # From the table's first write on. What cannot be queued is tried for as long as the stream keeps it.
         pipe = pipes.CfnPipe(
             self,
             "Pipe",
@@ -185,25 +186,21 @@ class Records(Construct):
             description="Queues what changed in the table of records and concerns the index",
             role_arn=role.role_arn,
             source=stream,
-            source_parameters=self._source(),
+            source_parameters=pipes.CfnPipe.PipeSourceParametersProperty(
+                filter_criteria=pipes.CfnPipe.FilterCriteriaProperty(
+                    filters=[pipes.CfnPipe.FilterProperty(pattern=json.dumps(FILTER))]
+                ),
+                dynamo_db_stream_parameters=pipes.CfnPipe.PipeSourceDynamoDBStreamParametersProperty(
+                    starting_position="TRIM_HORIZON",
+                    batch_size=PER_SEND,
+                    on_partial_batch_item_failure="AUTOMATIC_BISECT",
+                    dead_letter_config=pipes.CfnPipe.DeadLetterConfigProperty(arn=self.dead.queue_arn),
+                ),
+            ),
             target=self.queue.queue_arn,
             target_parameters=pipes.CfnPipe.PipeTargetParametersProperty(input_template=json.dumps(MESSAGE)),
         )
         pipe.node.add_dependency(role)  # with its policy: a pipe is refused whose role cannot read the stream yet
-
-    def _source(self) -> pipes.CfnPipe.PipeSourceParametersProperty:
-        """From the table's first write on. What cannot be queued is tried for as long as the stream keeps it."""
-        return pipes.CfnPipe.PipeSourceParametersProperty(
-            filter_criteria=pipes.CfnPipe.FilterCriteriaProperty(
-                filters=[pipes.CfnPipe.FilterProperty(pattern=json.dumps(FILTER))]
-            ),
-            dynamo_db_stream_parameters=pipes.CfnPipe.PipeSourceDynamoDBStreamParametersProperty(
-                starting_position="TRIM_HORIZON",
-                batch_size=PER_SEND,
-                on_partial_batch_item_failure="AUTOMATIC_BISECT",
-                dead_letter_config=pipes.CfnPipe.DeadLetterConfigProperty(arn=self.dead.queue_arn),
-            ),
-        )
 
 
 def pipe_name(configuration: Configuration) -> str:

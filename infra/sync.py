@@ -7,15 +7,13 @@ from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sqs as sqs
-from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
 from commonplace.repository.plan import RUNS_PREFIX
 from infra.access import run_states
 from infra.configuration import Configuration
-from infra.functions import MAX_EVENT_AGE, RETRIES, Platform, PythonFunction, accept, accept_wildcards, log_group
+from infra.functions import MAX_EVENT_AGE, RETRIES, Platform, PythonFunction, accept_wildcards, state_machine
 from infra.requirements import ROOT
 from infra.secrets import Secrets
 from infra.store import State, Store
@@ -61,7 +59,25 @@ class Sync(Construct):
             timeout_seconds=120,
             error_threshold=20,  # the machine retries each item; a run that fails for good has an alarm of its own
         )
-        self.machine = _machine(self, configuration, self.run, self.store, store)
+        name = machine_name(configuration)
+        self.machine = state_machine(self, name, MACHINE, configuration, SyncRunArn=self.run, SyncStoreArn=self.store)
+        own_executions = states_arn(self, "execution", f"{name}:*")
+        own_map_runs = states_arn(self, "execution", f"{name}/*:*")
+        items = store.bucket.arn_for_objects(f"{RUNS_PREFIX}*")
+        allowed = {
+            "s3:GetObject": items,
+            "states:StartExecution": states_arn(self, "stateMachine", name),
+            "states:DescribeExecution": own_executions,
+            "states:StopExecution": own_executions,
+            "states:RedriveExecution": own_map_runs,
+        }
+        for action, resource in allowed.items():
+            self.machine.add_to_role_policy(iam.PolicyStatement(actions=[action], resources=[resource]))
+        accept_wildcards(
+            self.machine.role,
+            "Its Map starts child executions of itself, whose names AWS makes, and reads the list that a run has made.",
+            *(own_executions, own_map_runs, items),
+        )
         platform.wire(SYNC_MACHINE_ARN=self.machine.state_machine_arn)
         for function in (self.run, self.store):
             function.allow(["secretsmanager:GetSecretValue"], [secrets.github.secret_arn])
@@ -71,48 +87,6 @@ class Sync(Construct):
 def machine_name(configuration: Configuration) -> str:
     """Fixed, so that its ARN is known to those who must name it before it exists: itself, and the laptop."""
     return f"commonplace-{configuration.stage}-sync"
-
-
-def _machine(
-    scope: Construct, configuration: Configuration, run: PythonFunction, store_items: PythonFunction, store: Store
-) -> sfn.StateMachine:
-    """The machine of the file that AWS and the laptop both run. Read as text, so that both see the same words.
-
-    A definition given as text grants nothing by itself: what the machine does stands below.
-    """
-    name = machine_name(configuration)
-    group = log_group(scope, f"/aws/vendedlogs/states/{name}", configuration)
-    machine = sfn.StateMachine(
-        scope,
-        "Machine",
-        state_machine_name=name,
-        definition_body=sfn.DefinitionBody.from_string(MACHINE.read_text()),
-        definition_substitutions={
-            "SyncRunArn": run.live.function_arn,
-            "SyncStoreArn": store_items.live.function_arn,
-        },
-        tracing_enabled=True,
-        logs=sfn.LogOptions(
-            destination=cast(logs.ILogGroup, group), level=sfn.LogLevel.ALL, include_execution_data=False
-        ),
-    )
-    accept(machine.role, "Log delivery and X-Ray are granted for no particular resource.", "IAM5[Resource::*]")
-    own_executions = states_arn(scope, "execution", f"{name}:*")
-    own_map_runs = states_arn(scope, "execution", f"{name}/*:*")
-    items = store.bucket.arn_for_objects(f"{RUNS_PREFIX}*")
-    allowed = {
-        "lambda:InvokeFunction": [run.live.function_arn, store_items.live.function_arn],
-        "s3:GetObject": [items],
-        "states:StartExecution": [states_arn(scope, "stateMachine", name)],
-        "states:DescribeExecution": [own_executions],
-        "states:StopExecution": [own_executions],
-        "states:RedriveExecution": [own_map_runs],
-    }
-    for action, resources in allowed.items():
-        machine.add_to_role_policy(iam.PolicyStatement(actions=[action], resources=resources))
-    reason = "Its Map starts child executions of itself, whose names AWS makes, and reads the list that a run has made."
-    accept_wildcards(machine.role, reason, own_executions, own_map_runs, items)
-    return machine
 
 
 def states_arn(scope: Construct, resource: str, name: str) -> str:
@@ -137,65 +111,54 @@ class Schedules(Construct):
         """`dead` takes what did not reach its function, and what its function failed at."""
         super().__init__(scope, construct_id)
         configuration = platform.configuration
-        self._dead = dead
         for function in (sync, index):
             function.set_failures_aside(dead)
-        self._every("Sync", Duration.minutes(configuration.reconcile_minutes), sync, "Compares branch and store")
-        self._every("Index", Duration.hours(configuration.index_reconcile_hours), index, "Compares store and index")
-        self._every(
-            "Complete", Duration.minutes(COMPLETE_MINUTES), index, "Embeds what no model could embed", event=COMPLETE
-        )
-
-    def _every(
-        self,
-        name: str,
-        period: Duration,
-        function: PythonFunction,
-        description: str,
-        *,
-        event: dict[str, object] | None = None,
-    ) -> None:
-        """Without `event` the function is given EventBridge's own."""
-        target = targets.LambdaFunction(
-            cast(lambda_.IFunction, function.live),
-            event=events.RuleTargetInput.from_object(event) if event else None,
-            dead_letter_queue=self._dead,
-            retry_attempts=RETRIES,
-            max_event_age=MAX_EVENT_AGE,
-        )
-        events.Rule(
-            self,
-            name,
-            description=description,
-            schedule=events.Schedule.rate(period),
-            targets=[cast(events.IRuleTarget, target)],
-        )
+        # Without an event of its own a function is given EventBridge's.
+        hours, minutes = configuration.index_reconcile_hours, configuration.reconcile_minutes
+        complete = events.RuleTargetInput.from_object(COMPLETE)
+        for name, period, function, description, event in (
+            ("Sync", Duration.minutes(minutes), sync, "Compares branch and store", None),
+            ("Index", Duration.hours(hours), index, "Compares store and index", None),
+            ("Complete", Duration.minutes(COMPLETE_MINUTES), index, "Embeds what no model could embed", complete),
+        ):
+            target = targets.LambdaFunction(
+                cast(lambda_.IFunction, function.live),
+                event=event,
+                dead_letter_queue=dead,
+                retry_attempts=RETRIES,
+                max_event_age=MAX_EVENT_AGE,
+            )
+            events.Rule(
+                self,
+                name,
+                description=description,
+                schedule=events.Schedule.rate(period),
+                targets=[cast(events.IRuleTarget, target)],
+            )
 
 
-class Webhook(PythonFunction):
-    """Checks the signature, counts the hint, starts a run unless one is under way. Cannot reach the store."""
-
-    def __init__(
-        self, scope: Construct, construct_id: str, platform: Platform, *, state: State, secrets: Secrets, sync: Sync
-    ) -> None:
-        configuration = platform.configuration
-        super().__init__(
-            scope,
-            construct_id,
-            platform,
-            name="webhook",
-            description="Answers GitHub and the schedule, and starts a run",
-            source="functions/webhook",
-            memory_mb=256,
-            timeout_seconds=10,
-            error_threshold=1,
-        )
-        platform.wire(WEBHOOK_FUNCTION=self.live.function_arn)
-        self.allow(["secretsmanager:GetSecretValue"], [secrets.github.secret_arn])
-        self.allow_items(state.activity, ["GetItem", "PutItem", "UpdateItem"], *run_states(platform.told("webhook")))
-        self.allow(["states:StartExecution"], [sync.machine.state_machine_arn])
-        self.allow(
-            ["states:DescribeExecution"],
-            [states_arn(self, "execution", f"{machine_name(configuration)}:*")],
-            because="Executions are named by commit and attempt; these are the sync machine's own.",
-        )
+def webhook_function(
+    scope: Construct, platform: Platform, *, state: State, secrets: Secrets, sync: Sync
+) -> PythonFunction:
+    """Checks the signature, counts the hint, starts a run unless one is under way. It cannot reach the store."""
+    function = PythonFunction(
+        scope,
+        "Webhook",
+        platform,
+        name="webhook",
+        description="Answers GitHub and the schedule, and starts a run",
+        memory_mb=256,
+        timeout_seconds=10,
+        error_threshold=1,
+    )
+    platform.wire(WEBHOOK_FUNCTION=function.live.function_arn)
+    function.allow(["secretsmanager:GetSecretValue"], [secrets.github.secret_arn])
+    states = run_states(platform.told("webhook"))
+    function.allow_items(state.activity, ["GetItem", "PutItem", "UpdateItem"], *states)
+    function.allow(["states:StartExecution"], [sync.machine.state_machine_arn])
+    function.allow(
+        ["states:DescribeExecution"],
+        [states_arn(scope, "execution", f"{machine_name(platform.configuration)}:*")],
+        because="Executions are named by commit and attempt; these are the sync machine's own.",
+    )
+    return function

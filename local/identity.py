@@ -57,9 +57,10 @@ class Identity:
     @cached_property
     def key(self) -> bytes:
         """That of pseudonyms."""
-        from commonplace.identity.secret_values import PseudonymKey
+        from commonplace.identity.secret_values import KeptSecret, pseudonym_key
 
-        return PseudonymKey(self.deployment.client("secretsmanager"), self._of("IdentitySecretArn")).current()
+        client = self.deployment.client("secretsmanager")
+        return KeptSecret(client, self._of("IdentitySecretArn"), pseudonym_key).current()
 
     def mint(self, *, organisation: str, agent: str, scopes: tuple[str, ...], tier: Any, path: str, days: int) -> str:
         """A service token for a path such as `/mcp`. Raises CommonplaceError for what no token could be for."""
@@ -68,7 +69,7 @@ class Identity:
         from commonplace.identity.principals import TOOLSETS
         from commonplace.identity.resources import Resources
         from commonplace.identity.roles import MappedStandings, RoleMap
-        from commonplace.identity.signing_keys import SecretSigningKeys
+        from commonplace.identity.secret_values import SecretSigningKeys
         from commonplace.kernel.errors import InvalidInput
 
         base = self.deployment.base_url

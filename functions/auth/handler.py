@@ -8,11 +8,11 @@ import os
 
 from commonplace.capabilities import served_toolsets
 from commonplace.identity.oauth.server.app import create_app
-from commonplace.identity.oauth.server.composition import oauth_services
+from commonplace.identity.oauth.server.composition import OAuthServices
 from commonplace.identity.settings import AuthSettings
 from commonplace.kernel.telemetry import instrument
 from commonplace.web.gateway import Gateway
 from commonplace.web.origin import origin_values
 
-SERVICES = oauth_services(AuthSettings.from_environ(os.environ), served_toolsets(os.environ))
+SERVICES = OAuthServices(AuthSettings.from_environ(os.environ), served_toolsets(os.environ))
 handler = instrument(Gateway(create_app(SERVICES), origin=origin_values(os.environ)), os.environ)

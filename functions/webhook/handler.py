@@ -23,14 +23,10 @@ SECRETS = GitHubSecrets(aws.secretsmanager(), SETTINGS.github_secret_arn)
 WORKFLOW = StepFunctionsWorkflow(aws.stepfunctions(), SETTINGS.machine_arn)
 
 
-def _followed(name: str, repository: str, branch: str) -> Followed:
-    state = DynamoSyncState(aws.dynamodb(), SETTINGS.activity_table, repository, branch, catalogue=name)
-    return Followed(name, repository, branch, Poker(state, WORKFLOW, name).poke)
-
-
-SOURCES = [source for sources in built(CAPABILITIES, "sources", os.environ) for source in sources]
-RECEIVER = Receiver(
-    [_followed(source.name, source.repository, source.branch) for source in SOURCES],
-    lambda: SECRETS.current().webhook_secret,
-)
+FOLLOWED = []
+for each in (source for sources in built(CAPABILITIES, "sources", os.environ) for source in sources):
+    where = each.repository, each.branch
+    state = DynamoSyncState(aws.dynamodb(), SETTINGS.activity_table, *where, catalogue=each.name)
+    FOLLOWED.append(Followed(each.name, *where, Poker(state, WORKFLOW, each.name).poke))
+RECEIVER = Receiver(FOLLOWED, lambda: SECRETS.current().webhook_secret)
 handler = instrument(WebhookFunction(RECEIVER, origin_values(os.environ)), os.environ)

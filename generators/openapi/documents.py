@@ -245,7 +245,7 @@ class Node:
         return any(isinstance(value, dict) and key in value for value, _ in self.layers)
 
     def members(self, key: str, *, needed: bool = False) -> "list[tuple[str, Node]]":
-        """Of the object under a key, by name."""
+        """Return the members of the object under a key, by name."""
         held = self.get(key)
         value, base = held.layers[-1]
         if not isinstance(value, dict):
@@ -283,17 +283,15 @@ def parsed(raw: bytes) -> Any:
     try:
         return yaml.read(text, max_depth=MAX_DEPTH, max_values=MAX_VALUES, follow_aliases=True).value
     except yaml.YamlError as error:
-        raise _refused(error) from None
-
-
-def _refused(error: yaml.YamlError) -> CommonplaceError:
-    """The place is told and never the text."""
-    if error.reason == "values":
-        return TooLarge(_TOO_MANY, hint="Take out aliases of aliases, or cut the document into several.")
-    if error.reason == "depth":
-        return _too_deep()
-    where = f", line {error.line}" if error.line is not None else ""
-    return InvalidInput(f"The YAML cannot be read ({error.reason}{where}).", hint="Mend it, or write it as JSON.")
+        # The place is reported and never the text.
+        if error.reason == "values":
+            hint = "Take out aliases of aliases, or cut the document into several."
+            raise TooLarge(_TOO_MANY, hint=hint) from None
+        if error.reason == "depth":
+            raise _too_deep() from None
+        where = f", line {error.line}" if error.line is not None else ""
+        told = f"The YAML cannot be read ({error.reason}{where})."
+        raise InvalidInput(told, hint="Mend it, or write it as JSON.") from None
 
 
 def _json(text: str) -> Any:

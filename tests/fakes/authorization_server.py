@@ -1,13 +1,12 @@
 """The authorization server over stores in memory: real logic everywhere, stand-ins for the chain and for AWS alone."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import cast
 
 from commonplace.identity.local_accounts import LocalAccount, LocalSignIn
-from commonplace.identity.oauth.server.composition import oauth_services
-from commonplace.identity.oauth.server.parts import AuthParts
+from commonplace.identity.oauth.server.composition import AuthParts, OAuthServices
 from commonplace.identity.principals import TOOLSETS
 from commonplace.identity.settings import AuthSettings
 from commonplace.identity.wallets import NAMELESS, BadSignature, Named, Terms
@@ -112,7 +111,8 @@ class AuthorizationServer:
             "provider": self.provider,
             "key": lambda: KEY,
         }
-        services = oauth_services(self.settings, TOOLSETS, now, lambda: cast(AuthParts, SimpleNamespace(**parts)))
+        services = OAuthServices(self.settings, TOOLSETS, now, cast(AuthParts, SimpleNamespace(**parts)))
         chosen = LocalSignIn(local, self.standings, self.audit, subject_hash=services.subject_hash, clock=now)
-        self.services = replace(services, local=chosen if local else None)
+        services.local = chosen if local else None
+        self.services = services
         self.claims = services.claims

@@ -89,7 +89,7 @@ assert len(json.loads(answer["body"])["result"]["tools"]) > 10, answer
 
 TOKEN = """
 assert not {"joserfc", "web3", "jinja2"} & {module.partition(".")[0] for module in sys.modules}
-from commonplace.identity.parts import Parts
+from commonplace.identity.composition import Parts
 from commonplace.identity import access_tokens, keyring
 from joserfc import jws
 from joserfc.jwk import ECKey

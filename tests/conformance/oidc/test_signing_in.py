@@ -92,7 +92,7 @@ def test_an_answer_that_names_another_provider_is_refused(oidc: OidcSignIn, sign
 
 def test_a_code_that_the_provider_never_gave_is_refused(oidc: OidcSignIn) -> None:
     state = dict(parse_qsl(urlsplit(oidc.start(NEXT, BROWSER)).query))["state"]
-    issuer = oidc._provider.metadata().issuer
+    issuer = oidc.provider.metadata().issuer
 
     with pytest.raises(Forbidden):
         oidc.finish({"code": "invented", "state": state, "iss": issuer}, BROWSER)

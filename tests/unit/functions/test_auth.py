@@ -186,7 +186,7 @@ with mock_aws():
     assert answer.status == 200, answer.body
     again = {"grant_type": "refresh_token", "client_id": client, "refresh_token": answer.json()["refresh_token"]}
     assert own.post(handler, "/token", again).status == 200
-assert "commonplace.identity.oauth.server.parts" in sys.modules
+assert "commonplace.identity.store.grants" in sys.modules
 """
     assert sorted(loaded_after(program).intersection(WALLETS)) == []
 

@@ -234,11 +234,11 @@ class OAuthMachine(RuleBasedStateMachine):
             racing: Any = Racing(
                 self.authority.signins, "take_pending", lambda: won.append(self._answer(request, subject, allowed))
             )
-            consents._store = racing
+            consents.store = racing
             try:
                 won.append(self._answer(request, subject, allowed))
             finally:
-                consents._store = self.authority.signins
+                consents.store = self.authority.signins
         else:
             ticked = list(request.asked.scopes) if all_of_it else allowed
             won.append(self._answer(request, subject, ticked))

@@ -187,7 +187,7 @@ def test_an_item_that_outlives_its_end_counts_for_nothing(caplog: pytest.LogCapt
         def touch(self, grant_id: str, now: int, network: str) -> None:
             raise AssertionError
 
-    realm.principals._judge._grants = Late()
+    realm.principals._judge.grants = Late()
     realm.clock.forward(86_400)
     assert refused(realm, claims, caplog) == "grant_over"
 
@@ -327,7 +327,7 @@ def test_a_use_that_cannot_be_noted_changes_nothing(caplog: pytest.LogCaptureFix
         def touch(self, grant_id: str, now: int, network: str) -> None:
             raise Unavailable("The store does not answer.")
 
-    realm.principals._grants = Silent()
+    realm.principals.grants = Silent()
     realm.principals.used(principal, "192.0.2.1")
     realm.principals.used(ANONYMOUS, "192.0.2.1")
     assert "could not be noted" in caplog.text

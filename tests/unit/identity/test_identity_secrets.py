@@ -10,8 +10,13 @@ import pytest
 from moto import mock_aws
 
 from commonplace.identity import keyring
-from commonplace.identity.secret_values import ClientSecret, PseudonymKey, RpcUrls
-from commonplace.identity.signing_keys import SecretSigningKeys
+from commonplace.identity.secret_values import (
+    KeptSecret,
+    SecretSigningKeys,
+    client_secret,
+    pseudonym_key,
+    rpc_urls,
+)
 from commonplace.kernel.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -45,7 +50,7 @@ def stored(client: "SecretsManagerClient", value: Any) -> str:
 def test_secret_is_read_once_and_again_after_five_minutes(secrets: "SecretsManagerClient") -> None:
     time = Time()
     arn = stored(secrets, {"key": KEY})
-    key = PseudonymKey(secrets, arn, monotonic=time)
+    key = KeptSecret(secrets, arn, pseudonym_key, monotonic=time)
     assert key.current() == KEY.encode()
     secrets.put_secret_value(SecretId=arn, SecretString=json.dumps({"key": "n" * 64}))
     time.seconds += 299
@@ -57,7 +62,7 @@ def test_secret_is_read_once_and_again_after_five_minutes(secrets: "SecretsManag
 def test_secret_that_cannot_be_read_again_serves_for_an_hour(secrets: "SecretsManagerClient") -> None:
     time = Time()
     arn = stored(secrets, {"key": KEY})
-    key = PseudonymKey(secrets, arn, monotonic=time)
+    key = KeptSecret(secrets, arn, pseudonym_key, monotonic=time)
     key.current()
     secrets.delete_secret(SecretId=arn, ForceDeleteWithoutRecovery=True)
     time.seconds += 3_599
@@ -69,7 +74,8 @@ def test_secret_that_cannot_be_read_again_serves_for_an_hour(secrets: "SecretsMa
 
 def test_failed_attempt_is_not_repeated_at_once(secrets: "SecretsManagerClient") -> None:
     time = Time()
-    key = PseudonymKey(secrets, "arn:aws:secretsmanager:us-east-1:123456789012:secret:identity", monotonic=time)
+    arn = "arn:aws:secretsmanager:us-east-1:123456789012:secret:identity"
+    key = KeptSecret(secrets, arn, pseudonym_key, monotonic=time)
     with pytest.raises(Unavailable) as caught:
         key.current()
     assert caught.value.retry_after_seconds == 30
@@ -84,29 +90,30 @@ def test_what_is_no_key_is_refused_and_not_quoted(
 ) -> None:
     arn = stored(secrets, value) if value != "" else "arn:aws:secretsmanager:us-east-1:123456789012:secret:none"
     with caplog.at_level(logging.DEBUG, "commonplace"), pytest.raises(Unavailable):
-        PseudonymKey(secrets, arn).current()
+        KeptSecret(secrets, arn, pseudonym_key).current()
     assert "sh0rt" not in caplog.text + str([record.__dict__ for record in caplog.records])
 
 
 def test_nodes_are_told_by_chain_and_a_chain_may_have_none(secrets: "SecretsManagerClient") -> None:
-    urls = RpcUrls(secrets, stored(secrets, {"optimism": ["https://a.example/k", "https://b.example"], "mainnet": []}))
-    assert urls.of("optimism") == ("https://a.example/k", "https://b.example")
-    assert urls.of("mainnet") == ()
+    given = {"optimism": ["https://a.example/k", "https://b.example"], "mainnet": []}
+    urls = KeptSecret(secrets, stored(secrets, given), rpc_urls).current()
+    assert urls["optimism"] == ("https://a.example/k", "https://b.example")
+    assert urls["mainnet"] == ()
 
 
 @pytest.mark.parametrize("value", [{"optimism": "https://a.example"}, {"optimism": [7]}])
 def test_what_is_no_list_of_nodes_is_refused(secrets: "SecretsManagerClient", value: Any) -> None:
     with pytest.raises(Unavailable):
-        RpcUrls(secrets, stored(secrets, value)).of("optimism")
+        KeptSecret(secrets, stored(secrets, value), rpc_urls).current()
 
 
 def test_client_secret_is_a_text(secrets: "SecretsManagerClient") -> None:
-    assert ClientSecret(secrets, stored(secrets, {"clientSecret": "s"})).current() == "s"
+    assert KeptSecret(secrets, stored(secrets, {"clientSecret": "s"}), client_secret).current() == "s"
 
 
 def test_empty_client_secret_is_none(secrets: "SecretsManagerClient") -> None:
     with pytest.raises(Unavailable):
-        ClientSecret(secrets, stored(secrets, {"clientSecret": ""})).current()
+        KeptSecret(secrets, stored(secrets, {"clientSecret": ""}), client_secret).current()
 
 
 def test_newest_key_signs_and_every_valid_one_is_published(secrets: "SecretsManagerClient") -> None:

@@ -3,7 +3,7 @@
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from threading import Lock
 from typing import Any, Literal, Protocol, Self
 
@@ -99,7 +99,8 @@ class Hats(Protocol):
     """Reads the roles that a wallet wears (EIP-1155 balances of Hats Protocol, in one call)."""
 
     def worn(self, address: str, *, fresh: bool = False) -> Worn:
-        """Of the hats that the role map names. At most five minutes old, or read just now if `fresh`.
+        """Return those hats of the role map that the wallet wears. At most five minutes old, or read just now if
+        `fresh`.
 
         Raises Unavailable when the chain cannot be read: never "no roles".
         """
@@ -118,14 +119,20 @@ class Standings(Protocol):
         ...
 
 
+@dataclass(eq=False, repr=False)
 class Denials:
-    """Of one process. Safe for threads; nothing reaches a caller, and nothing waits for more than one write."""
+    """The refusals of one process. Safe for threads; nothing reaches a caller, and nothing waits for more than one
+    write.
 
-    def __init__(self, write: Write, clock: Callable[[], float], *, organisation: str = NOWHERE) -> None:
-        """`organisation` is where records go of accounts that have none; `clock` gives epoch seconds."""
-        self._write = write
-        self._clock = clock
-        self._organisation = organisation
+    `organisation` is where records go of accounts that have none; `clock` gives epoch seconds.
+    """
+
+    write: Write
+    clock: Callable[[], float]
+    _: KW_ONLY
+    organisation: str = NOWHERE
+
+    def __post_init__(self) -> None:
         self._told: OrderedDict[tuple[str, str, str], float] = OrderedDict()
         self._lock = Lock()
 
@@ -141,14 +148,14 @@ class Denials:
         network: str = "",
     ) -> None:
         """`subject` is the account's name in records; `wanted` the scope of what was refused."""
-        now = self._clock()
+        now = self.clock()
         if not self._due((grant or subject, reason, wanted), now):
             return
         told = AuditRecord(
             event=EVENT,
             outcome="denied",
             at=now,
-            organisation=organisation or self._organisation,
+            organisation=organisation or self.organisation,
             subject=subject,
             client=client,
             grant=grant,
@@ -157,7 +164,7 @@ class Denials:
             details={"scope": wanted} if wanted else {},
         )
         try:
-            self._write(told)
+            self.write(told)
         except Unavailable:
             logger.warning("a refusal could not be recorded", extra={"reason": reason})
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
@@ -57,18 +58,21 @@ class NotBehind(BadToken):
         self.grant = grant
 
 
+@dataclass(eq=False, repr=False)
 class TokenJudge:
-    """The judge of a verified token: the same for the guard of a call and for whoever asks by introspection."""
+    """The judge of a verified token: the same for the guard of a call and for whoever asks by introspection.
 
-    def __init__(self, grants: GrantReader, standings: Standings, *, names: bool = False) -> None:
-        """`names` as in `TokenPrincipals`."""
-        self._grants = grants
-        self._standings = standings
-        self._names = names
+    `names` is as in `TokenPrincipals`.
+    """
+
+    grants: GrantReader
+    standings: Standings
+    _: KW_ONLY
+    names: bool = False
 
     def grant(self, claims: AccessClaims, now: float) -> Grant:
         """Raises BadToken unless the grant still stands behind the token, and Unavailable."""
-        grant = self._grants.grant(digest(claims.grant))
+        grant = self.grants.grant(digest(claims.grant))
         if grant is None:
             raise BadToken("grant_unknown")
         reason = _against(claims, grant, now)
@@ -82,7 +86,7 @@ class TokenJudge:
         standing: Standing | None
         if person:
             try:
-                standing = self._standings.of(claims.subject, rules=claims.rules)
+                standing = self.standings.of(claims.subject, rules=claims.rules)
             except Unavailable:
                 standing = None
         else:
@@ -114,7 +118,7 @@ class TokenJudge:
             grant=grant.id,
             account=grant.subject_hash,
             token=digest(claims.jti),
-            display_name=self._name(claims, grant) if self._names else None,
+            display_name=self._name(claims, grant) if self.names else None,
             uncertain=standing is None,
         )
 
@@ -125,43 +129,40 @@ class TokenJudge:
             return None
 
 
+@dataclass(eq=False, repr=False)
 class TokenPrincipals:
-    """`principals.Principals` by access tokens."""
+    """`principals.Principals` by access tokens.
 
-    def __init__(
-        self,
-        tokens: AccessTokens,
-        grants: GrantReader,
-        standings: Standings,
-        clock: Callable[[], float],
-        *,
-        names: bool = False,
-        denials: Denials | None = None,
-        otherwise: Principal = ANONYMOUS,
-    ) -> None:
-        """`names` says whether people's names are wanted: they are encrypted in the grant. `otherwise` is the principal
-        of requests without a credential."""
-        self._tokens = tokens
-        self._grants = grants
-        self._judge = TokenJudge(grants, standings, names=names)
-        self._clock = clock
-        self._denials = denials
-        self._otherwise = otherwise
+    `names` says whether people's names are wanted: they are encrypted in the grant. `otherwise` is the principal of
+    requests without a credential.
+    """
+
+    tokens: AccessTokens
+    grants: GrantReader
+    standings: Standings
+    clock: Callable[[], float]
+    _: KW_ONLY
+    names: bool = False
+    denials: Denials | None = None
+    otherwise: Principal = ANONYMOUS
+
+    def __post_init__(self) -> None:
+        self._judge = TokenJudge(self.grants, self.standings, names=self.names)
         self._due: dict[str, None] = {}
 
     def identify(self, headers: Mapping[str, str], resource: str) -> Principal:
         """Raises Unauthorized for a bad token, Unavailable. A credential of another scheme is anonymous."""
         token = bearer_token(headers.get("authorization"))
         if token is None:
-            return ANONYMOUS if "authorization" in headers else self._otherwise
-        now = self._clock()
+            return ANONYMOUS if "authorization" in headers else self.otherwise
+        now = self.clock()
         try:
-            claims = self._tokens.verify(token, resource, now)
+            claims = self.tokens.verify(token, resource, now)
             try:
                 grant = self._judge.grant(claims, now)
             except NotBehind as bad:
-                if self._denials is not None:
-                    self._denials.record(
+                if self.denials is not None:
+                    self.denials.record(
                         grant=bad.grant.id,
                         subject=bad.grant.subject_hash,
                         client=claims.client_id,
@@ -184,13 +185,13 @@ class TokenPrincipals:
             return
         self._due.pop(grant_id, None)
         try:
-            self._grants.touch(grant_id, int(self._clock()), network(address))
+            self.grants.touch(grant_id, int(self.clock()), network(address))
         except Unavailable:
             logger.warning("a use of a grant could not be noted")
 
     def denied(self, principal: Principal, reason: str, wanted: str, address: str) -> None:
-        if self._denials is not None and principal.grant is not None:
-            self._denials.record(
+        if self.denials is not None and principal.grant is not None:
+            self.denials.record(
                 grant=principal.grant,
                 subject=principal.account or "",
                 client=principal.client or "",

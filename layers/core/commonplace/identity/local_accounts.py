@@ -5,7 +5,7 @@ Functions refuse to start with them anywhere else (`settings.GuardSettings`).
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from commonplace.identity.accounts import LOCAL, Profile, Standings
 from commonplace.identity.principals import TIERS, Tier
@@ -37,40 +37,37 @@ class LocalAccount:
         return f"{LOCAL}{self.id}"
 
 
+@dataclass(eq=False, repr=False)
 class LocalSignIn:
-    """Signs people in by their choice alone."""
+    """Signs people in by their choice alone.
 
-    def __init__(
-        self,
-        accounts: Sequence[LocalAccount],
-        standings: Standings,
-        audit: AuditLog,
-        *,
-        subject_hash: Callable[[str], str],
-        clock: Callable[[], float],
-        organisation: str = NOWHERE,
-    ) -> None:
-        """`subject_hash` makes the account's name in records; `clock` gives epoch seconds."""
-        self.accounts = tuple(accounts)
-        self._standings = standings
-        self._audit = audit
-        self._subject_hash = subject_hash
-        self._clock = clock
-        self._organisation = organisation
+    `subject_hash` makes the account's name in records; `clock` gives epoch seconds.
+    """
+
+    accounts: Sequence[LocalAccount]
+    standings: Standings
+    audit: AuditLog
+    _: KW_ONLY
+    subject_hash: Callable[[str], str]
+    clock: Callable[[], float]
+    organisation: str = NOWHERE
+
+    def __post_init__(self) -> None:
+        self.accounts = tuple(self.accounts)
 
     def choose(self, account_id: str, network: str) -> Profile:
         """Raises BadRequest for an account that is not among them, Unavailable."""
         chosen = next((one for one in self.accounts if one.id == account_id), None)
         if chosen is None:
             raise BadRequest("There is no such local account.", hint="Choose one of those on the sign-in page.")
-        standing = self._standings.of(chosen.subject, fresh=True)
-        self._audit.write(
+        standing = self.standings.of(chosen.subject, fresh=True)
+        self.audit.write(
             AuditRecord(
                 event="signin",
                 outcome="ok",
-                at=self._clock(),
-                organisation=standing.organisation or self._organisation,
-                subject=self._subject_hash(chosen.subject),
+                at=self.clock(),
+                organisation=standing.organisation or self.organisation,
+                subject=self.subject_hash(chosen.subject),
                 network=network,
                 details={"kind": "local", "tier": standing.tier, "roles": " ".join(standing.roles)},
             )

@@ -10,6 +10,7 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from commonplace.identity.secrets import SealBroken, pseudonym, seal, unseal
@@ -33,34 +34,32 @@ class NameLookup(Protocol):
         ...
 
 
+@dataclass(eq=False, repr=False)
 class RememberedNames:
-    """`wallets.Names` before another that is slow. Raises nothing."""
+    """`wallets.Names` before another that is slow. Raises nothing.
 
-    def __init__(
-        self,
-        names: NameLookup,
-        client: DynamoDBClient,
-        table: str,
-        *,
-        key: Callable[[], bytes],
-        seconds: int = NAME_SECONDS,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        """`key` makes pseudonyms and may raise Unavailable; `clock` gives epoch seconds."""
-        self._names = names
-        self._table = Table(client, table)
-        self._key = key
-        self._seconds = seconds
-        self._clock = clock
+    `key` makes pseudonyms and may raise Unavailable; `clock` gives epoch seconds.
+    """
+
+    names: NameLookup
+    client: DynamoDBClient
+    table: str
+    _: KW_ONLY
+    key: Callable[[], bytes]
+    seconds: int = NAME_SECONDS
+    clock: Callable[[], float] = time.time
+
+    def __post_init__(self) -> None:
+        self._table = Table(self.client, self.table)
         self._known: OrderedDict[str, tuple[float, Named]] = OrderedDict()
 
     def of(self, address: str) -> Named:
         known = self._known.get(address)
-        if known is not None and known[0] > self._clock():
+        if known is not None and known[0] > self.clock():
             return known[1]
         try:
             item = self._table.get(self._where(address), consistent=False)
-            if item is None or item["expiresAt"] <= self._clock():
+            if item is None or item["expiresAt"] <= self.clock():
                 found = None
             else:
                 values = unseal(self._secret(address), "ens", item["sealed"])
@@ -69,10 +68,10 @@ class RememberedNames:
             logger.warning("a name could not be looked up", extra={"error": type(error).__name__})
             found = None
         if found is None:
-            named = self._names.lookup(address)
+            named = self.names.lookup(address)
             if named is None:
                 return NAMELESS
-            found = (self._clock() + self._seconds, named)
+            found = (self.clock() + self.seconds, named)
             self._share(address, *found)
         self._known[address] = found
         if len(self._known) > MAX_NAMES:
@@ -88,7 +87,7 @@ class RememberedNames:
             logger.warning("a name could not be kept")
 
     def _where(self, address: str) -> Item:
-        return key(f"ens#{pseudonym(self._key(), 'ens', address)}", "ens")
+        return key(f"ens#{pseudonym(self.key(), 'ens', address)}", "ens")
 
     def _secret(self, address: str) -> str:
-        return pseudonym(self._key(), "ens sealed", address)
+        return pseudonym(self.key(), "ens sealed", address)

@@ -10,7 +10,7 @@ import json
 import re
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlencode
@@ -26,6 +26,8 @@ from commonplace.kernel.errors import BadRequest, Forbidden, Unavailable
 if TYPE_CHECKING:
     from joserfc.jwt import ClaimsOption
 
+    from commonplace.identity.oidc_sessions import ProviderSessions
+
 
 ALGORITHMS = ("RS256", "ES256", "PS256", "EdDSA")
 LEEWAY_SECONDS = 60
@@ -37,42 +39,28 @@ CLAIMS = ("groups", "roles", "hd", "email", "sub")
 _PURPOSE = "oidc"
 
 
-class ProviderKeys(Protocol):
-    """Whose tokens they are, and for whom."""
-
-    @property
-    def issuer(self) -> str: ...
-
-    @property
-    def client_id(self) -> str: ...
-
-    def keys(self, *, again: bool = False) -> Mapping[str, Any]:
-        """The provider's JWK set; looked up again for a key that is not in it. Raises Unavailable."""
-        ...
-
-
+@dataclass(eq=False, repr=False)
 class IdTokens:
     """Verifies ID tokens of one provider for one client."""
 
-    def __init__(self, provider: ProviderKeys, clock: Callable[[], float]) -> None:
-        self._provider = provider
-        self._clock = clock
+    provider: Provider
+    clock: Callable[[], float]
 
     def verify(self, token: str, **also: ClaimsOption) -> Mapping[str, Any]:
         """The claims; `also` says what others have to be. Raises Forbidden, Unavailable."""
         from joserfc.errors import JoseError
         from joserfc.jwt import JWTClaimsRegistry
 
-        claims, client = self._signed(token), self._provider.client_id
+        claims, client = self._signed(token), self.provider.client_id
         needed: dict[str, ClaimsOption] = {
-            "iss": {"essential": True, "value": self._provider.issuer},
+            "iss": {"essential": True, "value": self.provider.issuer},
             "aud": {"essential": True, "value": client},
             "sub": {"essential": True},
             "exp": {"essential": True},
             "iat": {"essential": True},
         }
         try:
-            JWTClaimsRegistry(int(self._clock()), LEEWAY_SECONDS, **needed | also).validate(claims)
+            JWTClaimsRegistry(int(self.clock()), LEEWAY_SECONDS, **needed | also).validate(claims)
         except JoseError:
             raise refused("The answer is for somebody else, or not of this time or this sign-in.") from None
         several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
@@ -87,7 +75,7 @@ class IdTokens:
 
         for again in (False, True):
             try:
-                keys = KeySet.import_key_set(dict(self._provider.keys(again=again)))  # type: ignore[arg-type]
+                keys = KeySet.import_key_set(dict(self.provider.keys(again=again)))  # type: ignore[arg-type]
                 return jwt.decode(token, keys, algorithms=list(ALGORITHMS)).claims
             except (JoseError, ValueError, KeyError, TypeError):
                 continue
@@ -146,8 +134,18 @@ class ProviderTokens:
     """The seconds that the access token lasts; 0 where nothing is said."""
 
 
-class Provider(ProviderKeys, Protocol):
+class Provider(Protocol):
     """Talks to the provider. Every method raises Unavailable when there is no answer, or none that can be read."""
+
+    @property
+    def issuer(self) -> str: ...
+
+    @property
+    def client_id(self) -> str: ...
+
+    def keys(self, *, again: bool = False) -> Mapping[str, Any]:
+        """The provider's JWK set; looked up again for a key that is not in it."""
+        ...
 
     def metadata(self) -> Metadata: ...
 
@@ -164,35 +162,26 @@ class Provider(ProviderKeys, Protocol):
         ...
 
 
-class KeepsSignIns(Protocol):
-    """`oidc_sessions.ProviderSessions`."""
-
-    def open(self, profile: Profile, tokens: ProviderTokens, claims: Mapping[str, Any]) -> Profile: ...
-
-
+@dataclass(eq=False, repr=False)
 class OidcSignIn:
-    """Sends a browser to the provider, and learns from its answer who is there."""
+    """Sends a browser to the provider, and learns from its answer who is there.
 
-    def __init__(
-        self,
-        provider: Provider,
-        sessions: KeepsSignIns,
-        store: SignInStore,
-        clock: Callable[[], float],
-        *,
-        issuer: str,
-        name: str,
-        parameters: Mapping[str, str] | None = None,
-    ) -> None:
-        """`issuer` is this deployment; `name` what the button says; `parameters` go to the provider beside our own."""
-        self.name = name
-        self._provider = provider
-        self._sessions = sessions
-        self._store = store
-        self._clock = clock
-        self._parameters = dict(parameters or {})
-        self._redirect_uri = f"{issuer}/oidc/callback"
-        self._id_tokens = IdTokens(provider, clock)
+    `issuer` is this deployment; `name` what the button says; `parameters` go to the provider beside our own.
+    """
+
+    provider: Provider
+    sessions: ProviderSessions
+    store: SignInStore
+    clock: Callable[[], float]
+    _: KW_ONLY
+    issuer: str
+    name: str
+    parameters: Mapping[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        self._parameters = dict(self.parameters or {})
+        self._redirect_uri = f"{self.issuer}/oidc/callback"
+        self._id_tokens = IdTokens(self.provider, self.clock)
 
     def start(self, next_path: str, browser: str) -> str:
         """Return where the browser goes. `browser` is a secret that it keeps, in a cookie that survives the trip (Lax).
@@ -201,21 +190,21 @@ class OidcSignIn:
         """
         if not is_own_path(next_path):
             raise BadRequest("This sign-in does not say what it is for.", hint="Begin where you came from.")
-        metadata = self._provider.metadata()
+        metadata = self.provider.metadata()
         state, nonce, verifier = fresh(), fresh(), fresh()
         waiting = {"nonce": nonce, "verifier": verifier, "next": next_path}
-        self._store.put_challenge(
+        self.store.put_challenge(
             Challenge(
                 id=digest(state),
                 sealed=seal(state, _PURPOSE, waiting),
                 browser_hash=digest(browser),
                 handle_hash="",
-                expires_at=int(self._clock()) + REQUEST_SECONDS,
+                expires_at=int(self.clock()) + REQUEST_SECONDS,
             )
         )
         query = self._parameters | {
             "response_type": "code",
-            "client_id": self._provider.client_id,
+            "client_id": self.provider.client_id,
             "redirect_uri": self._redirect_uri,
             "scope": f"openid profile email {OFFLINE_ACCESS}" if metadata.offline else "openid profile email",
             "state": state,
@@ -232,23 +221,23 @@ class OidcSignIn:
         Raises Forbidden, or Unavailable when the provider does not answer.
         """
         waiting = self._waiting(query.get("state", ""), browser)
-        metadata = self._provider.metadata()
+        metadata = self.provider.metadata()
         named = query.get("iss")
         if (named is not None or metadata.names_itself) and named != metadata.issuer:
             raise refused("The answer came from another provider.")
         if "code" not in query:
             raise refused("The provider did not sign anybody in.")
-        tokens = self._provider.exchange(query["code"], waiting["verifier"], self._redirect_uri)
+        tokens = self.provider.exchange(query["code"], waiting["verifier"], self._redirect_uri)
         if tokens is None:
             raise refused("The provider did not confirm the sign-in.")
         if tokens.id_token is None:
             raise Unavailable("The identity provider's answer cannot be used.")
         claims = self._id_tokens.verify(tokens.id_token, nonce={"essential": True, "value": waiting["nonce"]})
-        return self._sessions.open(profile_of(claims, metadata.issuer), tokens, claims), waiting["next"]
+        return self.sessions.open(profile_of(claims, metadata.issuer), tokens, claims), waiting["next"]
 
     def _waiting(self, state: str, browser: str) -> Mapping[str, str]:
-        taken = self._store.take_challenge(digest(state)) if state else None
-        if taken is None or taken.expires_at <= self._clock() or not same(taken.browser_hash, digest(browser)):
+        taken = self.store.take_challenge(digest(state)) if state else None
+        if taken is None or taken.expires_at <= self.clock() or not same(taken.browser_hash, digest(browser)):
             raise refused("This sign-in is over, was used before, or began in another browser.")
         try:
             return unseal(state, _PURPOSE, taken.sealed)

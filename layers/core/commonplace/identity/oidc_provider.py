@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from base64 import b64encode
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_plus, urlencode
@@ -25,37 +26,27 @@ LOOK_AGAIN_SECONDS = 30
 """At the soonest, for a key that is not known."""
 
 
+@dataclass(eq=False, repr=False)
 class HttpProvider:
-    """`identity.oidc.Provider`."""
+    """`identity.oidc.Provider`.
 
-    def __init__(
-        self,
-        issuer: str,
-        client_id: str,
-        secret: Callable[[], str | None],
-        *,
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """`secret` gives the client's secret, or None for a public client; it is called at each exchange."""
-        self._issuer = issuer
-        self._client_id = client_id
-        self._secret = secret
-        self._monotonic = monotonic
+    `secret` gives the client's secret, or None for a public client; it is called at each exchange.
+    """
+
+    issuer: str
+    client_id: str
+    secret: Callable[[], str | None]
+    _: KW_ONLY
+    monotonic: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
         self._lock = Lock()
         self._kept: dict[str, tuple[float, Any]] = {}
         self._pool: PoolManager | None = None
 
-    @property
-    def issuer(self) -> str:
-        return self._issuer
-
-    @property
-    def client_id(self) -> str:
-        return self._client_id
-
     def metadata(self) -> Metadata:
-        url = f"{self._issuer.rstrip('/')}/.well-known/openid-configuration"
-        found: Metadata = self._remembered("metadata", lambda: metadata_of(self._get(url), self._issuer), KEPT_SECONDS)
+        url = f"{self.issuer.rstrip('/')}/.well-known/openid-configuration"
+        found: Metadata = self._remembered("metadata", lambda: metadata_of(self._get(url), self.issuer), KEPT_SECONDS)
         return found
 
     def keys(self, *, again: bool = False) -> Mapping[str, Any]:
@@ -96,21 +87,21 @@ class HttpProvider:
     def _token(self, form: Mapping[str, str]) -> tuple[int, Any]:
         """Return what the token endpoint answers: 200, or an error of RFC 6749, section 5.2."""
         headers = {"content-type": "application/x-www-form-urlencoded"}
-        if (secret := self._secret()) is None:
-            form = {**form, "client_id": self._client_id}
+        if (secret := self.secret()) is None:
+            form = {**form, "client_id": self.client_id}
         else:
-            pair = f"{quote_plus(self._client_id)}:{quote_plus(secret)}"  # RFC 6749, section 2.3.1
+            pair = f"{quote_plus(self.client_id)}:{quote_plus(secret)}"  # RFC 6749, section 2.3.1
             headers["authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
         return self._ask("POST", self.metadata().token_endpoint, urlencode(form).encode(), headers)
 
     def _remembered(self, name: str, ask: Callable[[], Any], seconds: float) -> Any:
         with self._lock:
             kept = self._kept.get(name)
-        if kept is not None and self._monotonic() - kept[0] < seconds:
+        if kept is not None and self.monotonic() - kept[0] < seconds:
             return kept[1]
         value = ask()
         with self._lock:
-            self._kept[name] = (self._monotonic(), value)
+            self._kept[name] = (self.monotonic(), value)
         return value
 
     def _get(self, url: str) -> Any:

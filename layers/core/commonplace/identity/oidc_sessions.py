@@ -18,7 +18,7 @@ from commonplace.identity.ports import SignInStore
 from commonplace.identity.records import ABSOLUTE_SECONDS, SESSION_SECONDS, ProviderSession
 from commonplace.identity.secrets import SealBroken, digest, fresh, seal, unseal
 from commonplace.kernel.audit import Lost
-from commonplace.kernel.errors import Forbidden, Unavailable
+from commonplace.kernel.errors import Forbidden, Reasoned, Unavailable
 
 CLAIMS_SECONDS = 24 * 3_600
 """The age that claims may have where the provider lets nobody read them again."""
@@ -33,19 +33,15 @@ LEEWAY_SECONDS = 60
 _PURPOSE = "provider"
 
 
-class SignInOver(Exception):
+class SignInOver(Reasoned):
     """The account has to sign in again. `reason` is for records: a stable code."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 class ReadsClaims(Protocol):
     """The port to an account's claims at a provider, from which roles follow."""
 
     def claims(self, profile: Profile, *, fresh: bool = False) -> tuple[str, ...]:
-        """As of the last time that they were read, or at most five minutes old if `fresh`.
+        """Return the claims as of the last time that they were read, or at most five minutes old if `fresh`.
 
         Raises SignInOver, and Unavailable when the provider does not answer: never "no groups".
         """

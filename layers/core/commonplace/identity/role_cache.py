@@ -12,7 +12,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 from commonplace.identity.accounts import Hats, Worn
@@ -37,44 +37,41 @@ class _CachedHats:
     expires_at: int
 
 
+@dataclass(eq=False, repr=False)
 class RememberedHats:
     """`accounts.Hats` before another that is slow. Any thread may ask.
 
     The record is read at each call: a reading that another function has made since (at a sign-in or a refresh) counts
     for all of them at once, so that introspection and the guard of a call never differ. An age counts from before the
     question to the chain.
+
+    `key` makes pseudonyms and may raise Unavailable; `clock` gives epoch seconds; 0 `seconds` is no memory.
     """
 
-    def __init__(
-        self,
-        hats: Hats,
-        client: DynamoDBClient,
-        table: str,
-        *,
-        key: Callable[[], bytes],
-        chain_id: int,
-        contract: str,
-        paths: Iterable[str],
-        seconds: int = 300,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        """`key` makes pseudonyms and may raise Unavailable; `clock` gives epoch seconds; 0 `seconds` is no memory."""
-        self._hats = hats
-        self._table = Table(client, table)
-        self._key = key
-        self._asked = (str(chain_id), contract.lower(), " ".join(sorted(paths)))
-        self._seconds = seconds
-        self._clock = clock
+    hats: Hats
+    client: DynamoDBClient
+    table: str
+    _: KW_ONLY
+    key: Callable[[], bytes]
+    chain_id: int
+    contract: str
+    paths: Iterable[str]
+    seconds: int = 300
+    clock: Callable[[], float] = time.time
+
+    def __post_init__(self) -> None:
+        self._table = Table(self.client, self.table)
+        self._asked = (str(self.chain_id), self.contract.lower(), " ".join(sorted(self.paths)))
         self._lock = threading.Lock()
         self._known: OrderedDict[str, Worn] = OrderedDict()
 
     def worn(self, address: str, *, fresh: bool = False) -> Worn:
         """Raises Unavailable, which is never remembered."""
         account = address.lower()
-        found = None if fresh or self._seconds <= 0 else self._recorded(account)
+        found = None if fresh or self.seconds <= 0 else self._recorded(account)
         if found is None:
-            found = self._hats.worn(address, fresh=fresh)
-            if self._seconds > 0 and not self._share(account, found):
+            found = self.hats.worn(address, fresh=fresh)
+            if self.seconds > 0 and not self._share(account, found):
                 found = self._recorded(account) or found
         with self._lock:
             known = self._known.get(account)
@@ -94,11 +91,11 @@ class RememberedHats:
             with self._lock:
                 worn = self._known.get(account)
         # An answer from the future is none: whoever wrote it has another clock.
-        return worn if worn and (-60 < self._clock() - worn.read_at < self._seconds) else None
+        return worn if worn and (-60 < self.clock() - worn.read_at < self.seconds) else None
 
     def _share(self, account: str, worn: Worn) -> bool:
         """Return False where another function has read them since, whose record stays."""
-        reading = _CachedHats(" ".join(sorted(worn.hats)), worn.read_at, worn.read_at + self._seconds)
+        reading = _CachedHats(" ".join(sorted(worn.hats)), worn.read_at, worn.read_at + self.seconds)
         older = "attribute_not_exists(pk) OR #readAt <= :at"
         try:
             written = self._table.write(self._table.put(self._where(account), encode(reading), older, at=worn.read_at))
@@ -108,4 +105,4 @@ class RememberedHats:
         return written is not None
 
     def _where(self, account: str) -> Item:
-        return key(f"roles#{pseudonym(self._key(), 'roles', *self._asked, account)}", "roles")
+        return key(f"roles#{pseudonym(self.key(), 'roles', *self._asked, account)}", "roles")

@@ -9,7 +9,7 @@ import hmac
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from commonplace.identity import secrets
 from commonplace.identity.accounts import Profile, Standing, Standings
@@ -27,26 +27,17 @@ CLIENT = "console"
 """The name of the client in records and in a principal: the person's own browser."""
 
 
-class FindsSessions(Protocol):
-    """Reads and ends sessions. Both raise Unavailable."""
-
-    def session(self, session_hash: str) -> Session | None: ...
-
-    def end_session(self, session_hash: str) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Sessions:
     """Opened by a sign-in, ended by signing out or after twelve hours."""
 
-    store: FindsSessions
+    store: SignInStore
     claims: ReadsClaims
     clock: Callable[[], float]
 
     def look(self, cookie: str) -> tuple[Session, Profile] | None:
-        """Who has signed in with this browser; None when nobody has, it was too long ago, or their provider has taken
-        it back. Raises Unavailable.
-        """
+        """Return who has signed in with this browser; None when nobody has, it was too long ago, or their provider has
+        taken it back. Raises Unavailable."""
         session = self.store.session(secrets.digest(cookie)) if cookie else None
         if session is None or session.expires_at <= self.clock():
             return None
@@ -81,7 +72,8 @@ def open_session(store: SignInStore, profile: Profile, account: str, now: float)
 
 
 def csrf_token(cookie: str) -> str:
-    """What every form of this session brings along. It names neither the cookie nor anything that the store has."""
+    """Return the token that every form of this session brings along. It names neither the cookie nor anything that the
+    store has."""
     return hmac.digest(cookie.encode("utf-8", "surrogateescape"), b"commonplace csrf", sha256).hex()
 
 
@@ -93,31 +85,32 @@ class Visitor:
     principal: Principal
 
 
+@dataclass(eq=False, repr=False)
 class Visitors:
     """The persons behind sessions, with what a token of theirs with every scope would be worth now.
 
     Nothing that a browser sends but the cookie has any influence. Roles are as old as those of a bearer token.
+
+    `member_id` takes organisation and subject, and may raise Unavailable.
     """
 
-    def __init__(self, sessions: Sessions, standings: Standings, member_id: Callable[[str, str], str]) -> None:
-        """`member_id` takes organisation and subject, and may raise Unavailable."""
-        self._sessions = sessions
-        self._standings = standings
-        self._member_id = member_id
+    sessions: Sessions
+    standings: Standings
+    member_id: Callable[[str, str], str]
 
     def find(self, cookie: str) -> Visitor | None:
         """None for whoever has to sign in. The principal is uncertain where the roles cannot be read.
 
         Raises Unavailable when the session itself cannot be read.
         """
-        found = self._sessions.look(cookie)
+        found = self.sessions.look(cookie)
         if found is None:
             return None
         session, profile = found
         try:
-            standing = self._standings.of(profile.subject, claims=profile.claims)
+            standing = self.standings.of(profile.subject, claims=profile.claims)
             whose = standing.organisation
-            member = self._member_id(whose, profile.subject) if whose else None
+            member = self.member_id(whose, profile.subject) if whose else None
         except Unavailable:
             standing, member = None, None
         now = standing or Standing()
@@ -138,4 +131,4 @@ class Visitors:
 
     def sign_out(self, cookie: str) -> None:
         """Raises Unavailable."""
-        self._sessions.end(cookie)
+        self.sessions.end(cookie)

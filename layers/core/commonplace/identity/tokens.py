@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from commonplace.identity.principals import Permission, Tier
+from commonplace.kernel.errors import Reasoned
 
 ALGORITHM = "ES256"
 
@@ -19,12 +20,8 @@ MAX_TOKEN_CHARACTERS = 6_144
 """A client whose id is a URL of 2,048 characters has tokens of that length and more."""
 
 
-class BadToken(Exception):
+class BadToken(Reasoned):
     """Not a token of ours that may be used here. `reason` is for the log: a stable code, nothing of the token."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

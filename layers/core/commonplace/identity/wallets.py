@@ -17,7 +17,7 @@ from commonplace.identity.accounts import Profile, Standing, Standings
 from commonplace.identity.ports import SignInStore
 from commonplace.identity.records import CHALLENGE_SECONDS, Challenge
 from commonplace.kernel.audit import NOWHERE, AuditLog, AuditRecord, Outcome
-from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, RateLimited
+from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, Reasoned
 from commonplace.kernel.limits import Limiter, Quota
 
 logger = logging.getLogger(__name__)
@@ -48,20 +48,12 @@ _WITHOUT_A_CHAIN = (
 )
 
 
-class BadSignature(Exception):
+class BadSignature(Reasoned):
     """The wallet did not sign this, or not for us. `reason` is for records: a stable code, nothing of the caller's."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
-
-class BadText(Exception):
+class BadText(Reasoned):
     """A text that a client wrote is none of EIP-4361, or not one that we take. `reason` as of BadSignature."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +73,8 @@ class Terms:
 
     @classmethod
     def of(cls, base_url: str, chain_id: int, nonce: str, now: float, *, foreign: bool = False) -> Self:
-        """For a deployment, by its own origin: never by the Host of a request. `now` is in epoch seconds."""
+        """Return the terms of a deployment, by its own origin: never by the Host of a request. `now` is in epoch
+        seconds."""
         return cls(
             scheme=urlsplit(base_url).scheme,
             domain=domain_of(base_url),
@@ -378,9 +371,7 @@ class SignIn:
         )
 
     def _spend(self, name: str, calls: int, window_seconds: int, whose: str) -> None:
-        allowance = self.limiter.take(Quota(name, calls, window_seconds), whose)
-        if allowance is not None and not allowance.allowed:
-            raise RateLimited("Too many sign-ins.", retry_after_seconds=allowance.reset_seconds)
+        self.limiter.spend(Quota(name, calls, window_seconds), whose, "Too many sign-ins.")
 
     def _record(self, outcome: Outcome, address: str, network: str, *, reason: str) -> None:
         """Record what changed nothing: a log that does not answer does not turn a refusal into something else."""

@@ -61,11 +61,15 @@ def region() -> str | None:
     return _session().region_name
 
 
-def s3(*, read_timeout_seconds: float = 20, connections: int = 20) -> S3Client:
+def _client(service: str, region: str | None = None, **options: Any) -> Any:
+    session: Any = _session()
     with _MAKING:
-        return _session().client(
-            "s3", config=config(read_timeout_seconds=read_timeout_seconds, connections=connections)
-        )
+        return session.client(service, region_name=region, config=config(**options))
+
+
+def s3(*, read_timeout_seconds: float = 20, connections: int = 20) -> S3Client:
+    client: S3Client = _client("s3", read_timeout_seconds=read_timeout_seconds, connections=connections)
+    return client
 
 
 def dynamodb(
@@ -74,25 +78,23 @@ def dynamodb(
     attempts: int = 3,
     connect_timeout_seconds: float = CONNECT_TIMEOUT_SECONDS,
 ) -> DynamoDBClient:
-    with _MAKING:
-        return _session().client(
-            "dynamodb",
-            config=config(
-                read_timeout_seconds=read_timeout_seconds,
-                attempts=attempts,
-                connect_timeout_seconds=connect_timeout_seconds,
-            ),
-        )
+    client: DynamoDBClient = _client(
+        "dynamodb",
+        read_timeout_seconds=read_timeout_seconds,
+        attempts=attempts,
+        connect_timeout_seconds=connect_timeout_seconds,
+    )
+    return client
 
 
-def stepfunctions(*, read_timeout_seconds: float = 3) -> SFNClient:
-    with _MAKING:
-        return _session().client("stepfunctions", config=config(read_timeout_seconds=read_timeout_seconds, attempts=2))
+def stepfunctions() -> SFNClient:
+    client: SFNClient = _client("stepfunctions", read_timeout_seconds=3, attempts=2)
+    return client
 
 
 def secretsmanager(*, read_timeout_seconds: float = 3) -> SecretsManagerClient:
-    with _MAKING:
-        return _session().client("secretsmanager", config=config(read_timeout_seconds=read_timeout_seconds, attempts=2))
+    client: SecretsManagerClient = _client("secretsmanager", read_timeout_seconds=read_timeout_seconds, attempts=2)
+    return client
 
 
 def lambda_functions(
@@ -101,41 +103,30 @@ def lambda_functions(
     attempts: int = 1,
     connect_timeout_seconds: float = CONNECT_TIMEOUT_SECONDS,
 ) -> Any:
-    with _MAKING:
-        return _session().client(
-            "lambda",
-            config=config(
-                read_timeout_seconds=read_timeout_seconds,
-                attempts=attempts,
-                connect_timeout_seconds=connect_timeout_seconds,
-            ),
-        )
+    return _client(
+        "lambda",
+        read_timeout_seconds=read_timeout_seconds,
+        attempts=attempts,
+        connect_timeout_seconds=connect_timeout_seconds,
+    )
 
 
-def comprehend(*, read_timeout_seconds: float = 3) -> Any:
-    with _MAKING:
-        return _session().client(
-            "comprehend",
-            config=config(read_timeout_seconds=read_timeout_seconds, attempts=2, connect_timeout_seconds=1),
-        )
+def comprehend() -> Any:
+    return _client("comprehend", read_timeout_seconds=3, attempts=2, connect_timeout_seconds=1)
 
 
-def cloudfront(*, read_timeout_seconds: float = 20) -> Any:
-    with _MAKING:
-        return _session().client("cloudfront", config=config(read_timeout_seconds=read_timeout_seconds))
+def cloudfront() -> Any:
+    return _client("cloudfront", read_timeout_seconds=20)
 
 
 def bedrock(
     service: Literal["bedrock-runtime", "bedrock-agent-runtime"], *, region: str | None, read_timeout_seconds: float
 ) -> Any:
     """A client of Bedrock that tries once."""
-    with _MAKING:
-        return _session().client(
-            service,
-            region_name=region,
-            config=config(
-                read_timeout_seconds=read_timeout_seconds,
-                attempts=1,
-                connect_timeout_seconds=MODEL_CONNECT_TIMEOUT_SECONDS,
-            ),
-        )
+    return _client(
+        service,
+        region,
+        read_timeout_seconds=read_timeout_seconds,
+        attempts=1,
+        connect_timeout_seconds=MODEL_CONNECT_TIMEOUT_SECONDS,
+    )

@@ -100,3 +100,11 @@ class Unavailable(CommonplaceError):
     def __init__(self, message: str, *, retry_after_seconds: int = 5, hint: str | None = None, **details: Any) -> None:
         super().__init__(message, hint=hint, retryAfterSeconds=retry_after_seconds, **details)
         self.retry_after_seconds = retry_after_seconds
+
+
+class Reasoned(Exception):
+    """An error between our own modules. `reason` is a stable code for records and logs, with nothing of a caller."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason

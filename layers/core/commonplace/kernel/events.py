@@ -6,22 +6,14 @@ They only say where to look: what is there is read anew.
 from typing import Literal
 from urllib.parse import unquote_plus
 
-from pydantic import BaseModel, Field
-
-
-class _Object(BaseModel):
-    key: str
-    """Form-encoded: a space is `+`, everything else that is not plain is `%XX` in UTF-8."""
-
-
-class _Entity(BaseModel):
-    object: _Object
+from pydantic import AliasPath, BaseModel, Field
 
 
 class _Record(BaseModel):
     # The structure stands for the major version; AWS adds fields under minor ones.
     event_version: str = Field(alias="eventVersion", pattern=r"^2\.")
-    s3: _Entity
+    key: str = Field(validation_alias=AliasPath("s3", "object", "key"))
+    """Form-encoded: a space is `+`, everything else that is not plain is `%XX` in UTF-8."""
 
 
 class _Notification(BaseModel):
@@ -40,7 +32,7 @@ def keys_of(body: str) -> tuple[str, ...]:
         if notification.event == "s3:TestEvent":
             return ()
         raise ValueError("the message is no notification of S3")
-    return tuple(unquote_plus(record.s3.object.key) for record in notification.records)
+    return tuple(unquote_plus(record.key) for record in notification.records)
 
 
 class ChangedRecord(BaseModel):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from commonplace.kernel.errors import RateLimited
+from commonplace.kernel.errors import Reasoned
 from commonplace.kernel.limits import Limiter, Quota
 
 MAX_URL_CHARACTERS = 2_048
@@ -26,12 +26,8 @@ _PUBLIC = re.compile(
 _LOOPBACK = re.compile(r"http://(?:localhost|127\.0\.0\.1)(?::[0-9]{1,5})?/[!-~]*")
 
 
-class FetchFailed(Exception):
+class FetchFailed(Reasoned):
     """Nothing usable came. `reason` is a stable code for the log, without anything of the answer."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +50,8 @@ class Fetcher(Protocol):
 
 
 def fetchable(url: str, *, loopback: bool = False) -> bool:
-    """Whether this is an https URL of a name and a path on the usual port, with nothing in it that two readers could
-    take for two things: no user, fragment, backslash, dot segment or bare address. `loopback` also lets through
+    """Return whether this is an https URL of a name and a path on the usual port, with nothing in it that two readers
+    could take for two things: no user, fragment, backslash, dot segment or bare address. `loopback` also lets through
     `http://` URLs of this machine, for development."""
     if len(url) > MAX_URL_CHARACTERS or "\\" in url or "#" in url:
         return False
@@ -79,10 +75,6 @@ class LimitedFetcher:
 
     def get(self, url: str, *, max_bytes: int, seconds: float, media_types: Collection[str] = JSON_TYPES) -> Fetched:
         """Fetch as `Fetcher.get` does; raises RateLimited besides."""
-        allowance = self._limiter.take(PER_HOST, host_of(url))
-        if allowance is not None and not allowance.allowed:
-            raise RateLimited(
-                "Too much was asked of the application's server. Try again in a minute.",
-                retry_after_seconds=allowance.reset_seconds,
-            )
+        message = "Too much was asked of the application's server. Try again in a minute."
+        self._limiter.spend(PER_HOST, host_of(url), message)
         return self._fetcher.get(url, max_bytes=max_bytes, seconds=seconds, media_types=media_types)

@@ -19,6 +19,8 @@ from threading import Lock
 from typing import Protocol
 from uuid import uuid4
 
+from commonplace.kernel.errors import RateLimited
+
 logger = logging.getLogger(__name__)
 
 MAX_LEASES = 20_000
@@ -122,6 +124,12 @@ class Limiter:
         allowed, remaining = self._spend(quota, client, window, now)
         reset = max(1, -int((now - (window + 1) * quota.window_seconds) // 1))
         return Allowance(quota, allowed, remaining if allowed else 0, reset)
+
+    def spend(self, quota: Quota, client: str, message: str, *, hint: str | None = None) -> None:
+        """Spend one call as `take` does. Raises RateLimited in the words of `message` when none is left."""
+        allowance = self.take(quota, client)
+        if allowance is not None and not allowance.allowed:
+            raise RateLimited(message, retry_after_seconds=allowance.reset_seconds, hint=hint)
 
     def _spend(self, quota: Quota, client: str, window: int, now: float) -> tuple[bool, int]:
         while True:

@@ -57,28 +57,22 @@ class Options:
     passage_prefix: str = ""
 
 
-def _text(value: object) -> bool:
+def _is_text(value: object) -> bool:
     return isinstance(value, str) and len(value) <= 1_000
 
 
-def _name(value: object) -> bool:
-    return isinstance(value, str) and bool(re.fullmatch(r"\S.{0,98}\S|\S", value))
-
-
-def _pooling(value: object) -> bool:
-    return value in ("mean", "cls")
-
-
-def _count(value: object) -> bool:
-    return type(value) is int and 16 <= value <= MAX_TOKENS
-
-
-_KEYS: dict[str, tuple[str, str, Callable[[object], bool]]] = {
-    "name": ("name", "a name in one line of at most 100 characters", _name),
-    "pooling": ("pooling", "mean or cls", _pooling),
-    "maxTokens": ("max_tokens", f"a whole number from 16 to {MAX_TOKENS}", _count),
-    "queryPrefix": ("query_prefix", "text of at most 1000 characters", _text),
-    "passagePrefix": ("passage_prefix", "text of at most 1000 characters", _text),
+_KEYS: dict[str, tuple[str, str, Callable[[Any], bool]]] = {
+    "name": (
+        *("name", "a name in one line of at most 100 characters"),
+        lambda value: isinstance(value, str) and re.fullmatch(r"\S.{0,98}\S|\S", value) is not None,
+    ),
+    "pooling": ("pooling", "mean or cls", lambda value: value in ("mean", "cls")),
+    "maxTokens": (
+        *("max_tokens", f"a whole number from 16 to {MAX_TOKENS}"),
+        lambda value: type(value) is int and 16 <= value <= MAX_TOKENS,
+    ),
+    "queryPrefix": ("query_prefix", "text of at most 1000 characters", _is_text),
+    "passagePrefix": ("passage_prefix", "text of at most 1000 characters", _is_text),
 }
 """Key of the file -> field, what is valid in words, and whether a value is."""
 
@@ -149,7 +143,8 @@ class Graph:
         self.outputs: dict[str, Any] = {each.name: each.shape for each in self._session.get_outputs()}
 
     def encode_texts(self, texts: Sequence[str], *, overlap: int = 0) -> list["Encoding"]:
-        """What of a text is too long is in `overflowing`, where each piece repeats `overlap` tokens of the former."""
+        """Return the encoded texts; what is too long is in `overflowing`, where each piece repeats `overlap` tokens of
+        the former."""
         with self._lock:
             self._tokenizer.enable_truncation(self.max_tokens, stride=overlap)
             return list(self._tokenizer.encode_batch(list(texts)))

@@ -13,8 +13,7 @@ from commonplace.identity import keyring
 from commonplace.identity.accounts import Profile, Standing, Standings
 from commonplace.identity.oauth.authorization_request import understand
 from commonplace.identity.oauth.server.app import create_app
-from commonplace.identity.oauth.server.composition import oauth_services
-from commonplace.identity.oauth.server.parts import AuthParts
+from commonplace.identity.oauth.server.composition import AuthParts, OAuthServices
 from commonplace.identity.principals import TOOLSETS
 from commonplace.identity.records import Client
 from commonplace.identity.resources import Resources
@@ -127,9 +126,7 @@ class World:
             "provider": FakeProvider(self.clock),
             "key": lambda: KEY,
         }
-        self.services = oauth_services(
-            self.settings, TOOLSETS, self.clock, lambda: cast(AuthParts, SimpleNamespace(**parts))
-        )
+        self.services = OAuthServices(self.settings, TOOLSETS, self.clock, cast(AuthParts, SimpleNamespace(**parts)))
         self.limiter, self.clients = self.services.limiter, self.services.clients
         self.app = create_app(self.services)
         self._gateway = Gateway(self.app)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from threading import Barrier
 from typing import TYPE_CHECKING
 
@@ -95,9 +94,7 @@ def test_the_cookie_is_for_this_host_and_for_scripts_of_no_page(world: Wallets) 
 
     from commonplace.identity.oauth.server.app import create_app
 
-    with TestClient(
-        create_app(replace(world.services, sign_in=world.sign_in)), base_url="https://kb.example.org"
-    ) as browser:
+    with TestClient(create_app(world.services), base_url="https://kb.example.org") as browser:
         told = browser.get("/siwe/nonce").headers["set-cookie"]
     words = [word.strip().lower() for word in told.split(";")]
     assert words[0].startswith("__host-cp_challenge=")

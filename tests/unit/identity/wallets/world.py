@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -58,7 +58,8 @@ class Wallets(World):
             subject_hash=lambda subject: subject_hash(KEY, subject),
             clock=self.clock,
         )
-        self._gateway = Gateway(create_app(replace(self.services, sign_in=self.sign_in)))
+        self.services.sign_in = self.sign_in
+        self._gateway = Gateway(create_app(self.services))
 
     def nonce(self, address: str | None = None, cookie: str = COOKIE) -> Answer:
         query = f"address={address}" if address is not None else ""

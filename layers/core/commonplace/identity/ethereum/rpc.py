@@ -18,7 +18,7 @@ from urllib3 import BaseHTTPResponse, PoolManager, Timeout
 from urllib3.exceptions import HTTPError
 
 from commonplace.identity.telemetry import record
-from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.errors import Reasoned, Unavailable
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +57,8 @@ CHAINS = {1: "mainnet", 10: "optimism"}
 
 
 def within(seconds: float, work: Callable[[], T]) -> T:
-    """What `work` gives. Raises TimeoutError when it takes longer; it then goes on, unheard, until it ends by itself.
+    """Return what `work` gives. Raises TimeoutError when it takes longer; it then goes on, unheard, until it ends by
+    itself.
 
     Timeouts of sockets bound each read alone: who sends a byte now and then is never too late for them.
     """
@@ -79,12 +80,8 @@ def within(seconds: float, work: Callable[[], T]) -> T:
     return values[0]
 
 
-class NoAnswer(Exception):
+class NoAnswer(Reasoned):
     """There was no clear answer. `reason` is a stable code; it names no URL, which holds a key of its provider."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 class EvmRefused(Exception):
@@ -205,7 +202,8 @@ class Rpc:
         return bool(self._endpoints())
 
     def call(self, data: bytes, *, to: str | None = None, gas: int | None = None) -> bytes | None:
-        """What a contract answers to `data` (eth_call); None when the EVM refused. Without `to`, `data` is run itself.
+        """Return what a contract answers to `data` (eth_call); None when the EVM refused. Without `to`, `data` is run
+        itself.
 
         Raises Unavailable.
         """

@@ -14,7 +14,7 @@ from commonplace.identity.principals import TIERS, Tier, ordered, within
 from commonplace.identity.records import Client
 from commonplace.identity.resources import Resources
 from commonplace.kernel.environment import is_organisation
-from commonplace.kernel.errors import InvalidInput, RateLimited
+from commonplace.kernel.errors import InvalidInput
 from commonplace.kernel.limits import Limiter, Quota
 
 AGENT_TOKENS = Quota("agent-tokens", 60, HOUR_SECONDS)
@@ -39,7 +39,8 @@ class Agents:
     access_seconds: int
 
     def grant(self, form: Form, client: Client, default: str, network: str) -> Json:
-        """For a client that an operator registered. `default` is the resource that is meant where none is named.
+        """Return a token for a client that an operator registered. `default` is the resource that is meant where none
+        is named.
 
         Raises OAuthError, RateLimited, Unavailable.
         """
@@ -51,12 +52,9 @@ class Agents:
         scopes = wanted_scopes(form, within(client.scopes, self.resources.catalogue(resource)))
         if not scopes:
             raise OAuthError("invalid_scope", "This agent has no scope for this resource.")
-        allowance = self.limits.take(AGENT_TOKENS, client.id) if self.limits else None
-        if allowance is not None and not allowance.allowed:
-            raise RateLimited(
-                "This agent asks for too many tokens. Each lasts an hour.",
-                retry_after_seconds=allowance.reset_seconds,
-            )
+        if self.limits:
+            message = "This agent asks for too many tokens. Each lasts an hour."
+            self.limits.spend(AGENT_TOKENS, client.id, message)
         terms = Terms(
             client_id=client.id,
             client_name=client.name,

@@ -10,7 +10,7 @@ import logging
 import re
 from base64 import b64decode, urlsafe_b64decode
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 from urllib.parse import unquote_plus
 
@@ -21,6 +21,7 @@ from commonplace.identity.oauth.errors import OAuthError
 from commonplace.identity.ports import ClientStore
 from commonplace.identity.records import AuthMethod, Client
 from commonplace.identity.secrets import digest, same
+from commonplace.kernel.errors import Reasoned
 from commonplace.kernel.fetch import Fetcher
 from commonplace.kernel.limits import Limiter
 
@@ -46,32 +47,24 @@ REALM = "commonplace"
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
-class BadAssertion(Exception):
+class BadAssertion(Reasoned):
     """The client has not proved who it is. `reason` is for the log: a stable code, nothing of the assertion."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
-
+@dataclass(eq=False, repr=False)
 class Assertions:
     """Checks assertions, each good for one use."""
 
-    def __init__(
-        self,
-        store: ClientStore,
-        fetcher: Fetcher,
-        limiter: Limiter,
-        clock: Callable[[], float],
-        *,
-        issuer: str,
-        token_endpoint: str,
-    ) -> None:
-        self._store = store
-        self._keys = ClientKeys(fetcher, limiter, clock)
-        self._issuer = issuer
-        self._token_endpoint = token_endpoint
-        self._clock = clock
+    store: ClientStore
+    fetcher: Fetcher
+    limiter: Limiter
+    clock: Callable[[], float]
+    _: KW_ONLY
+    issuer: str
+    token_endpoint: str
+
+    def __post_init__(self) -> None:
+        self._keys = ClientKeys(self.fetcher, self.limiter, self.clock)
 
     def check(self, client: Client, assertion: str) -> None:
         """Raises BadAssertion, RateLimited, Unavailable."""
@@ -95,13 +88,13 @@ class Assertions:
             claims = dict(jwt.decode(assertion, public, algorithms=[algorithm], registry=registry).claims)
         except (JoseError, ValueError, TypeError, RecursionError) as error:
             raise BadAssertion("signature_wrong") from error
-        now = self._clock()
+        now = self.clock()
         if claims.get("iss") != client.id or claims.get("sub") != client.id:
             raise BadAssertion("not_of_this_client")
         # All of it must be ours: an assertion that others take as well is one that they could use here.
         audience = claims.get("aud")
         strict = str(header.get("typ", "")).lower() == STRICT_TYPE
-        ours = {self._issuer} if strict else {self._issuer, self._token_endpoint}
+        ours = {self.issuer} if strict else {self.issuer, self.token_endpoint}
         named = [audience] if isinstance(audience, str) else audience
         if not isinstance(named, list) or not named or not all(isinstance(one, str) and one in ours for one in named):
             raise BadAssertion("other_audience")
@@ -118,7 +111,7 @@ class Assertions:
         if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME_CHARACTERS:
             raise BadAssertion("jti_missing")
         # Last of all, so that nothing but a good assertion is ever spent.
-        if not self._store.once("jti", f"{client.id} {name}", int(expires) + 2 * SKEW_SECONDS):
+        if not self.store.once("jti", f"{client.id} {name}", int(expires) + 2 * SKEW_SECONDS):
             raise BadAssertion("used_before")
 
 
@@ -168,12 +161,12 @@ class _Refused(Exception):
     """Not authenticated. `reason` is for the log: a stable code."""
 
 
+@dataclass(eq=False, repr=False)
 class Authentication:
     """Finds out which client sends a request, by the method that the client is registered with and no other."""
 
-    def __init__(self, clients: Clients, assertions: Assertions) -> None:
-        self._clients = clients
-        self._assertions = assertions
+    clients: Clients
+    assertions: Assertions
 
     def authenticate(self, headers: Mapping[str, str], form: Mapping[str, str], network: str = "") -> Client:
         """The client. Header names are lower-case; `form` has each parameter once.
@@ -185,7 +178,7 @@ class Authentication:
         try:
             presented = _presented(authorization, form)
             try:
-                client = self._clients.find(presented.client_id, network)
+                client = self.clients.find(presented.client_id, network)
             except UnknownClient:
                 # As much work as a wrong secret of a known client.
                 same(digest(presented.secret), digest(presented.client_id))
@@ -196,7 +189,7 @@ class Authentication:
             if not (presented.method == client.auth_method or (defaulted and presented.method in either)):
                 raise _Refused("other_method_registered")
             if client.auth_method == "private_key_jwt":
-                self._assertions.check(client, presented.secret)
+                self.assertions.check(client, presented.secret)
             elif client.auth_method != "none" and not same(digest(presented.secret), client.secret_hash or ""):
                 raise _Refused("wrong_secret")
         except (_Refused, UnknownClient, BadAssertion) as error:
@@ -209,7 +202,7 @@ class Authentication:
                 headers={"WWW-Authenticate": f'Basic realm="{REALM}", charset="UTF-8"'} if authorization else {},
                 reason=str(error),
             ) from error
-        self._clients.used(client)
+        self.clients.used(client)
         return client
 
 

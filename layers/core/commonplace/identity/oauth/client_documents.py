@@ -10,7 +10,7 @@ import logging
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from threading import Lock
 from typing import Any
 
@@ -28,7 +28,7 @@ from commonplace.identity.oauth.client_metadata import (
 from commonplace.identity.ports import ClientStore
 from commonplace.identity.records import AuthMethod, Client
 from commonplace.identity.redirects import redirect_allowed
-from commonplace.kernel.errors import RateLimited
+from commonplace.kernel.errors import Reasoned
 from commonplace.kernel.fetch import Fetched, Fetcher, FetchFailed, LimitedFetcher, fetchable
 from commonplace.kernel.limits import Limiter, Quota
 
@@ -66,12 +66,8 @@ _MAX_AGE = re.compile(r"""(?:^|[\s,])max-age\s*=\s*"?([0-9]{1,12})(?![0-9])""", 
 _NO_CACHE = re.compile(r"(?:^|[\s,])no-(?:store|cache)\b", re.IGNORECASE)
 
 
-class KeysUnavailable(Exception):
+class KeysUnavailable(Reasoned):
     """The client's keys cannot be had. `reason` is for the log: a stable code."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +78,16 @@ class _Kept:
     keys: Sequence[Key] = field(default=())
 
 
+@dataclass(eq=False, repr=False)
 class ClientKeys:
     """Finds a client's keys by their name."""
 
-    def __init__(self, fetcher: Fetcher, limiter: Limiter, clock: Callable[[], float]) -> None:
-        self._fetcher = LimitedFetcher(fetcher, limiter)
-        self._clock = clock
+    fetcher: Fetcher
+    limiter: Limiter
+    clock: Callable[[], float]
+
+    def __post_init__(self) -> None:
+        self._fetcher = LimitedFetcher(self.fetcher, self.limiter)
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._lock = Lock()
 
@@ -98,7 +98,7 @@ class ClientKeys:
         if client.jwks_uri is None:
             return _named((client.jwks or {}).get("keys", ()), kid)
         # Read again when they are five minutes old, or when the key is not among them, but not all the time.
-        now = self._clock()
+        now = self.clock()
         with self._lock:
             kept = self._kept.get(client.jwks_uri, _Kept(tried_at=float("-inf")))
             fresh = now - kept.read_at < KEPT_SECONDS
@@ -135,38 +135,32 @@ def _named(keys: Sequence[Key], kid: str) -> list[Key]:
     return [key for key in keys if key.get("kid") == kid]
 
 
-class BadDocument(Exception):
+class BadDocument(Reasoned):
     """There is no document at this id that makes a client. `reason` is for the log alone: a stable code."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
-
+@dataclass(eq=False, repr=False)
 class Documents:
-    """Fetches, judges and remembers metadata documents."""
+    """Fetches, judges and remembers metadata documents.
 
-    def __init__(
-        self,
-        store: ClientStore,
-        fetcher: Fetcher,
-        limiter: Limiter,
-        clock: Callable[[], float],
-        *,
-        loopback: bool = False,
-    ) -> None:
-        """`clock` gives epoch seconds. `loopback` lets documents of this machine through: for development alone."""
-        self._store = store
-        self._fetcher = LimitedFetcher(fetcher, limiter)
-        self._limiter = limiter
-        self._clock = clock
-        self._loopback = loopback
+    `clock` gives epoch seconds. `loopback` lets documents of this machine through: for development alone.
+    """
+
+    store: ClientStore
+    fetcher: Fetcher
+    limiter: Limiter
+    clock: Callable[[], float]
+    _: KW_ONLY
+    loopback: bool = False
+
+    def __post_init__(self) -> None:
+        self._fetcher = LimitedFetcher(self.fetcher, self.limiter)
 
     def find(self, url: str, network: str = "") -> Client:
         """The client of a document. Raises BadDocument, RateLimited, Unavailable."""
-        if not fetchable(url, loopback=self._loopback):
+        if not fetchable(url, loopback=self.loopback):
             raise BadDocument("url_not_allowed")
-        kept = self._store.document(url)
+        kept = self.store.document(url)
         if kept is not None:
             client, _ = kept
             if client is None:
@@ -175,28 +169,23 @@ class Documents:
             allowed = bool(client.redirect_uris) and all(redirect_allowed(uri) for uri in client.redirect_uris)
             if client.id == url and client.source == "document" and client.auth_method in METHODS and allowed:
                 return client
-            self._store.forget_document(url)
-        allowance = self._limiter.take(PER_NETWORK, network)
-        if allowance is not None and not allowance.allowed:
-            raise RateLimited(
-                "Too many new applications were asked for. Try again in a minute.",
-                retry_after_seconds=allowance.reset_seconds,
-            )
+            self.store.forget_document(url)
+        self.limiter.spend(PER_NETWORK, network, "Too many new applications were asked for. Try again in a minute.")
         try:
             fetched = self._fetcher.get(
                 url, max_bytes=MAX_DOCUMENT_BYTES, seconds=FETCH_SECONDS, media_types=DOCUMENT_MEDIA_TYPES
             )
-            client = client_of(url, fetched.body, now=int(self._clock()), loopback=self._loopback)
+            client = client_of(url, fetched.body, now=int(self.clock()), loopback=self.loopback)
         except FetchFailed as error:
             raise self._failed(url, error.reason) from error
         except BadMetadata as error:
             raise self._failed(url, "document_not_valid", error.description) from error
-        self._store.keep_document(url, client, int(self._clock()) + lifetime(fetched))
+        self.store.keep_document(url, client, int(self.clock()) + lifetime(fetched))
         return client
 
     def _failed(self, url: str, reason: str, detail: str = "") -> BadDocument:
         logger.info("a client metadata document cannot be used", extra={"reason": reason, "detail": detail})
-        self._store.keep_document(url, None, int(self._clock()) + FAILURE_SECONDS)
+        self.store.keep_document(url, None, int(self.clock()) + FAILURE_SECONDS)
         return BadDocument(reason)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from commonplace.identity.oauth.client_documents import BadDocument, Documents
 from commonplace.identity.ports import ClientStore
 from commonplace.identity.records import REGISTRATION_SECONDS, Client
-from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.errors import Reasoned, Unavailable
 
 logger = logging.getLogger(__name__)
 
@@ -15,12 +15,8 @@ _ID = re.compile(r"[!-~]{1,2048}")
 _OURS = re.compile(r"[A-Za-z0-9_.~-]{1,200}")
 
 
-class UnknownClient(Exception):
+class UnknownClient(Reasoned):
     """No client that could be used has this id. `reason` is for the log: a stable code."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 class Clients:

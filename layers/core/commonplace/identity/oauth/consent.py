@@ -7,7 +7,7 @@ from typing import NamedTuple
 from commonplace.identity import secrets
 from commonplace.identity.access_tokens import subject_hash
 from commonplace.identity.accounts import Profile, Standing
-from commonplace.identity.audit import consented, declined
+from commonplace.identity.audit import about
 from commonplace.identity.oauth.authorization_request import ValidRequest, answer_url
 from commonplace.identity.oauth.clients import Clients, UnknownClient
 from commonplace.identity.oauth.grants import Terms, new_code, new_grant
@@ -24,8 +24,8 @@ from commonplace.identity.records import (
     Remembered,
 )
 from commonplace.identity.redirects import is_loopback_redirect, redirect_matches
-from commonplace.kernel.audit import NOWHERE, AuditLog
-from commonplace.kernel.errors import Forbidden, RateLimited
+from commonplace.kernel.audit import NOWHERE, AuditLog, AuditRecord
+from commonplace.kernel.errors import Forbidden
 from commonplace.kernel.limits import Limiter, Quota
 
 HOUR_SECONDS = 3_600
@@ -46,43 +46,34 @@ class RequestGone(Forbidden):
 
 
 class Begun(NamedTuple):
-    """What the page gets. `handle` and `csrf` go into the form, `cookie` into the browser's cookie of this request."""
+    """The secrets of a page. `handle` and `csrf` go into the form, `cookie` into a cookie of this request alone."""
 
     handle: str
     cookie: str
     csrf: str
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Consents:
-    """Requests that wait for a person, and what follows from the answer."""
+    """Requests that wait for a person, and what follows from the answer.
 
-    def __init__(
-        self,
-        *,
-        store: SignInStore,
-        grants: GrantStore,
-        audit: AuditLog,
-        clients: Clients,
-        key: Callable[[], bytes],
-        issuer: str,
-        clock: Callable[[], float],
-        limits: Limiter | None = None,
-        sessions_per_hour: int = 5,
-        absolute_seconds: int = ABSOLUTE_SECONDS,
-        organisation: str = NOWHERE,
-    ) -> None:
-        """`key` is that of pseudonyms; `organisation` is where records go of accounts that have none."""
-        self._store = store
-        self._grants = grants
-        self._audit = audit
-        self._clients = clients
-        self._key = key
-        self._issuer = issuer
-        self._clock = clock
-        self._limits = limits
-        self._quota = Quota("agent-sessions", sessions_per_hour, HOUR_SECONDS)
-        self._absolute_seconds = absolute_seconds
-        self._organisation = organisation
+    `key` is that of pseudonyms; `organisation` is where records go of accounts that have none.
+    """
+
+    store: SignInStore
+    grants: GrantStore
+    audit: AuditLog
+    clients: Clients
+    key: Callable[[], bytes]
+    issuer: str
+    clock: Callable[[], float]
+    limits: Limiter | None = None
+    sessions_per_hour: int = 5
+    absolute_seconds: int = ABSOLUTE_SECONDS
+    organisation: str = NOWHERE
+
+    def __post_init__(self) -> None:
+        self._quota = Quota("agent-sessions", self.sessions_per_hour, HOUR_SECONDS)
 
     def begin(self, request: AuthorizationRequest) -> Begun:
         """Keeps the request for ten minutes. Raises Unavailable."""
@@ -91,15 +82,15 @@ class Consents:
             request=request,
             browser_hash=secrets.digest(begun.cookie),
             csrf_hash=secrets.digest(begun.csrf),
-            expires_at=int(self._clock()) + REQUEST_SECONDS,
+            expires_at=int(self.clock()) + REQUEST_SECONDS,
         )
-        self._store.put_pending(secrets.digest(begun.handle), pending)
+        self.store.put_pending(secrets.digest(begun.handle), pending)
         return begun
 
     def look(self, handle: str, cookie: str) -> PendingRequest | None:
         """The request as it was checked; None for a wrong or used handle, another browser, or after ten minutes."""
-        pending = self._store.pending(secrets.digest(handle))
-        if pending is None or pending.expires_at <= self._clock():
+        pending = self.store.pending(secrets.digest(handle))
+        if pending is None or pending.expires_at <= self.clock():
             return None
         return pending if secrets.same(pending.browser_hash, secrets.digest(cookie)) else None
 
@@ -122,7 +113,8 @@ class Consents:
         account: str | None = None,
         remember: bool = True,
     ) -> str:
-        """Where the browser goes: back to the client with a code, or with `access_denied` when `allowed` is None.
+        """Return where the browser goes: back to the client with a code, or with `access_denied` when `allowed` is
+        None.
 
         `allowed` are the scopes that the person left ticked, `resource_scopes` the kinds of things (None is all);
         `account` is the subject that the page showed. Who declines need not have signed in. Raises RequestGone for a
@@ -133,7 +125,7 @@ class Consents:
             raise RequestGone("request_unknown")
         # As it is now: since its request it may have gone, or changed its redirect URIs.
         try:
-            client = self._clients.find(pending.request.client_id, network)
+            client = self.clients.find(pending.request.client_id, network)
         except UnknownClient as error:
             raise RequestGone("client_gone") from error
         if not redirect_matches(client.redirect_uris, pending.request.redirect_uri):
@@ -155,28 +147,29 @@ class Consents:
         if remember and _memorable(answer.request.redirect_uri):
             request = answer.request
             consent = Remembered(
-                subject_hash=subject_hash(self._key(), answer.profile.subject),
+                subject_hash=subject_hash(self.key(), answer.profile.subject),
                 client_id=request.client_id,
                 redirect_uri=request.redirect_uri,
                 resource=request.resource,
                 scopes=answer.scopes,
                 resource_scopes=answer.kinds,
-                expires_at=int(self._clock()) + REMEMBERED_SECONDS,
+                expires_at=int(self.clock()) + REMEMBERED_SECONDS,
             )
-            self._store.remember(consent)
+            self.store.remember(consent)
         return self._open(client, answer)
 
     def recalled(self, asked: ValidRequest, profile: Profile, standing: Standing, network: str = "") -> str | None:
-        """As `decide` for a consent that is remembered and covers all of this request; None: ask the person.
+        """Return what `decide` does for a consent that is remembered and covers all of this request; None: ask the
+        person.
 
         Raises RateLimited, Unavailable.
         """
         request, offered = asked.request, self.offered(asked.request, standing)
         if asked.prompts & ASK_AGAIN or not _memorable(request.redirect_uri):
             return None
-        subject = subject_hash(self._key(), profile.subject)
-        known = self._store.remembered(subject, request.client_id, request.redirect_uri, request.resource)
-        if known is None or known.expires_at <= self._clock():
+        subject = subject_hash(self.key(), profile.subject)
+        known = self.store.remembered(subject, request.client_id, request.redirect_uri, request.resource)
+        if known is None or known.expires_at <= self.clock():
             return None
         if not offered or within(offered, known.scopes) != offered:
             return None
@@ -185,16 +178,16 @@ class Consents:
         return self._open(asked.client, answer, recalled=True)
 
     def may_hear(self, client: Client, redirect_uri: str, profile: Profile | None) -> bool:
-        """Whether a browser may be sent there with an error although nobody has decided anything: for an operator's
-        client, and one that this person has connected at this address. Anybody can register a client, and would
-        otherwise lead people from here to anywhere (RFC 9700, section 4.11.2). Raises Unavailable."""
+        """Return whether a browser may be sent there with an error although nobody has decided anything: for an
+        operator's client, and one that this person has connected at this address. Anybody can register a client, and
+        would otherwise lead people from here to anywhere (RFC 9700, section 4.11.2). Raises Unavailable."""
         if client.source == "operator" or profile is None:
             return client.source == "operator"
-        held = self._grants.of_subject(subject_hash(self._key(), profile.subject))
+        held = self.grants.of_subject(subject_hash(self.key(), profile.subject))
         return any(one.client_id == client.id and redirect_matches([one.redirect_uri], redirect_uri) for one in held)
 
     def _take(self, handle: str) -> AuthorizationRequest:
-        pending = self._store.take_pending(secrets.digest(handle))
+        pending = self.store.take_pending(secrets.digest(handle))
         if pending is None:
             raise RequestGone("request_used")
         return pending.request
@@ -204,58 +197,68 @@ class Consents:
 
         A client that comes back for more, because a tool took more than it had, begins no session.
         """
-        name = subject_hash(self._key(), profile.subject)
-        if self._limits is None:
+        name = subject_hash(self.key(), profile.subject)
+        if self.limits is None:
             return
-        if _widened(scopes, [grant for grant in self._grants.of_subject(name) if grant.client_id == client.id]):
+        if _widened(scopes, [grant for grant in self.grants.of_subject(name) if grant.client_id == client.id]):
             return
-        allowance = self._limits.take(self._quota, name)
-        if allowance is not None and not allowance.allowed:
-            raise RateLimited(
-                "This account has connected too many applications within the hour.",
-                retry_after_seconds=allowance.reset_seconds,
-                hint="Wait a little, or go on with an application that is connected.",
-            )
+        self.limits.spend(
+            self._quota,
+            name,
+            "This account has connected too many applications within the hour.",
+            hint="Wait a little, or go on with an application that is connected.",
+        )
 
     def _decline(
         self, handle: str, reason: str, profile: Profile | None, standing: Standing | None, network: str
     ) -> str:
         request = self._take(handle)
-        record = declined(
-            request.client_id,
-            self._clock(),
-            network,
-            subject=subject_hash(self._key(), profile.subject) if profile else "",
-            organisation=(standing.organisation if standing else None) or self._organisation,
+        record = AuditRecord(
+            event="consent",
+            outcome="denied",
+            at=self.clock(),
+            organisation=(standing.organisation if standing else None) or self.organisation,
+            subject=subject_hash(self.key(), profile.subject) if profile else "",
+            client=request.client_id,
             reason=reason,
+            network=network,
         )
-        self._audit.write(record)
+        self.audit.write(record)
         told = "Access was not granted."
         return answer_url(
             request.redirect_uri,
-            issuer=self._issuer,
+            issuer=self.issuer,
             state=request.state,
             error="access_denied",
             error_description=told,
         )
 
     def _open(self, client: Client, answer: "_Answer", *, recalled: bool = False) -> str:
-        request, now = answer.request, int(self._clock())
+        request, now = answer.request, int(self.clock())
         terms = Terms(
             client_id=client.id,
             client_name=client.name,
             resource=request.resource,
             scopes=answer.scopes,
-            seconds=self._absolute_seconds,
+            seconds=self.absolute_seconds,
             client_source=client.source,
             redirect_uri=request.redirect_uri,
             resource_scopes=answer.kinds,
         )
-        grant, secret = new_grant("person", answer.profile, terms, key=self._key(), now=now, network=answer.network)
+        grant, secret = new_grant("person", answer.profile, terms, key=self.key(), now=now, network=answer.network)
         code, kept = new_code(grant, secret, request)
-        record = consented(grant, answer.standing, now, answer.network, recalled=recalled)
-        self._grants.open(grant, kept, audit=[record])
-        return answer_url(request.redirect_uri, issuer=self._issuer, state=request.state, code=code)
+        standing = answer.standing
+        details = {
+            "scopes": " ".join(grant.scopes),
+            "resource": grant.resource,
+            "tier": standing.tier,
+            "roles": " ".join(standing.roles),
+            "kinds": "all" if grant.resource_scopes is None else " ".join(grant.resource_scopes),
+        }
+        reason = "remembered" if recalled else ""
+        record = about(grant, "consent", standing.organisation, now, answer.network, reason=reason, details=details)
+        self.grants.open(grant, kept, audit=[record])
+        return answer_url(request.redirect_uri, issuer=self.issuer, state=request.state, code=code)
 
 
 @dataclass(frozen=True, slots=True)

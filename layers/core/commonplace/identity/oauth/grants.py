@@ -142,38 +142,29 @@ class Holder:
     profile: Profile
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Answers:
     """Access tokens, and the members of a token response (RFC 6749, section 5.1)."""
 
-    def __init__(
-        self,
-        *,
-        issuer: Issuer,
-        standings: Standings,
-        claims: ReadsClaims,
-        resources: Resources,
-        key: Callable[[], bytes],
-        access_seconds: int = ACCESS_SECONDS,
-    ) -> None:
-        self._issuer = issuer
-        self._standings = standings
-        self._claims = claims
-        self._resources = resources
-        self._key = key
-        self._access_seconds = access_seconds
+    issuer: Issuer
+    standings: Standings
+    claims: ReadsClaims
+    resources: Resources
+    key: Callable[[], bytes]
+    access_seconds: int = ACCESS_SECONDS
 
     def standing(self, holder: Holder, *, fresh: bool) -> Standing:
         """What the holder's roles amount to. Raises GrantOver for who has to sign in again, Unavailable."""
         try:
-            claims = self._claims.claims(holder.profile, fresh=fresh)
+            claims = self.claims.claims(holder.profile, fresh=fresh)
         except SignInOver as over:
             raise GrantOver(holder.grant, over.reason) from None
-        return self._standings.of(holder.profile.subject, claims=claims, fresh=fresh)
+        return self.standings.of(holder.profile.subject, claims=claims, fresh=fresh)
 
     def check_resource(self, form: Form, resource: str) -> None:
         """Left out, it is inherited. Raises OAuthError `invalid_target`."""
         named = form.get("resource")
-        if named and self._resources.canonical(named) != resource:
+        if named and self.resources.canonical(named) != resource:
             raise OAuthError("invalid_target", "This code or token is for another resource.")
 
     def answer(
@@ -196,13 +187,13 @@ class Answers:
             holder.profile.subject,
             standing,
             scopes=reach(scopes, standing.scopes),
-            issuer=self._issuer.issuer,
-            key=self._key(),
+            issuer=self.issuer.issuer,
+            key=self.key(),
             now=now,
-            seconds=seconds or self._access_seconds,
+            seconds=seconds or self.access_seconds,
         )
         answer: Json = {
-            "access_token": self._issuer.sign(claims),
+            "access_token": self.issuer.sign(claims),
             "token_type": "Bearer",
             "expires_in": claims.expires_at - now,
             "scope": " ".join(claims.scopes),
@@ -236,6 +227,7 @@ def wanted_scopes(form: Form, granted: tuple[str, ...]) -> tuple[str, ...]:
     return named or granted
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Exchange:
     """The authorization code grant (RFC 6749 and OAuth 2.1, section 4.1.3; RFC 7636; RFC 9700, section 4.5).
 
@@ -244,24 +236,15 @@ class Exchange:
     the write that stores the refresh token, so that a request that is wrong in any way leaves it to its owner.
     """
 
-    def __init__(
-        self,
-        *,
-        store: GrantStore,
-        answers: Answers,
-        clock: Callable[[], float],
-        idle_seconds: int = IDLE_SECONDS,
-        organisation: str = NOWHERE,
-    ) -> None:
-        self._store = store
-        self._answers = answers
-        self._clock = clock
-        self._idle_seconds = idle_seconds
-        self._organisation = organisation
+    store: GrantStore
+    answers: Answers
+    clock: Callable[[], float]
+    idle_seconds: int = IDLE_SECONDS
+    organisation: str = NOWHERE
 
     def redeem(self, form: Form, client: Client, network: str) -> Json:
         """Raises OAuthError, Unavailable: then the code is as good as before, unless it was used before."""
-        now = int(self._clock())
+        now = int(self.clock())
         presented = form.get("code", "")
         if not presented:
             raise OAuthError("invalid_request", "code is missing.")
@@ -271,40 +254,40 @@ class Exchange:
             raise self._replayed(grant, now, network)
         if code.expires_at <= now or not grant.alive(now):
             raise invalid_grant("code_expired")
-        self._answers.check_resource(form, code.resource)
+        self.answers.check_resource(form, code.resource)
         scopes = wanted_scopes(form, grant.scopes)
         holder = holder_of(presented, code.sealed_grant, grant)
-        standing = self._answers.standing(holder, fresh=False)
+        standing = self.answers.standing(holder, fresh=False)
         token = secrets.fresh(secrets.REFRESH)
-        answer = self._answers.answer(holder, standing, scopes, now, refresh_token=token)
-        kept = kept_token(token, grant, holder.secret, now + self._idle_seconds)
+        answer = self.answers.answer(holder, standing, scopes, now, refresh_token=token)
+        kept = kept_token(token, grant, holder.secret, now + self.idle_seconds)
         record = issued("grant", grant, answer["scope"].split(), standing, now=now, network=network)
         try:
-            self._store.redeem(code, kept, now, [record])
+            self.store.redeem(code, kept, now, [record])
         except Lost:
             raise self._lost(code, grant, now, network) from None
         return answer
 
     def _found(self, presented: str, client: Client) -> tuple[Code, Grant]:
-        code = self._store.code(secrets.digest(presented))
+        code = self.store.code(secrets.digest(presented))
         if code is None:
             raise invalid_grant("code_unknown")
         if code.client_id != client.id:
             raise invalid_grant("code_of_another", code.grant_id)
-        grant = self._store.grant(code.grant_id)
+        grant = self.store.grant(code.grant_id)
         if grant is None or grant.client_id != client.id:
             raise invalid_grant("grant_over")
         return code, grant
 
     def _lost(self, code: Code, grant: Grant, now: int, network: str) -> OAuthError:
         """Somebody else used the code, or the grant ended, while we looked."""
-        kept = self._store.code(code.hash)
+        kept = self.store.code(code.hash)
         if kept is not None and kept.used_at is not None:
             return self._replayed(grant, now, network)
         return invalid_grant("grant_over")
 
     def _replayed(self, grant: Grant, now: int, network: str) -> OAuthError:
-        self._store.revoke(grant.id, REPLAYED, now, [reused(grant, REPLAYED, now, network, self._organisation)])
+        self.store.revoke(grant.id, REPLAYED, now, [reused(grant, REPLAYED, now, network, self.organisation)])
         return invalid_grant(REPLAYED)
 
 
@@ -323,6 +306,7 @@ def _check_proof(form: Form, code: Code) -> None:
         raise invalid_grant("verifier_wrong", code.grant_id)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Rotation:
     """The refresh grant (RFC 6749, section 6; RFC 9700, section 4.14).
 
@@ -335,22 +319,12 @@ class Rotation:
     spent, heir used; or a void heir    reuse: the grant ends
     """
 
-    def __init__(
-        self,
-        *,
-        store: GrantStore,
-        answers: Answers,
-        key: Callable[[], bytes],
-        clock: Callable[[], float],
-        idle_seconds: int = IDLE_SECONDS,
-        organisation: str = NOWHERE,
-    ) -> None:
-        self._store = store
-        self._answers = answers
-        self._key = key
-        self._clock = clock
-        self._idle_seconds = idle_seconds
-        self._organisation = organisation
+    store: GrantStore
+    answers: Answers
+    key: Callable[[], bytes]
+    clock: Callable[[], float]
+    idle_seconds: int = IDLE_SECONDS
+    organisation: str = NOWHERE
 
     def refresh(self, form: Form, client: Client, network: str) -> Json:
         """Raises OAuthError, Unavailable: then the presented token is as good as before."""
@@ -365,37 +339,37 @@ class Rotation:
         raise temporarily_unavailable(Unavailable("Others refresh this token all the time."))
 
     def _once(self, presented: str, form: Form, client: Client, network: str) -> Json:
-        now = int(self._clock())
+        now = int(self.clock())
         token, grant = self._found(presented, client, now)
-        heir = self._store.refresh(token.heir) if token.heir else None
+        heir = self.store.refresh(token.heir) if token.heir else None
         if token.phase == "void" or (token.phase == "spent" and (heir is None or heir.phase != "current")):
-            self._store.revoke(grant.id, REUSED, now, [reused(grant, REUSED, now, network, self._organisation)])
+            self.store.revoke(grant.id, REUSED, now, [reused(grant, REUSED, now, network, self.organisation)])
             raise invalid_grant(REUSED)
         scopes = wanted_scopes(form, grant.scopes)
-        self._answers.check_resource(form, grant.resource)
+        self.answers.check_resource(form, grant.resource)
         holder = holder_of(presented, token.sealed_grant, grant)
-        standing = self._answers.standing(holder, fresh=True)
+        standing = self.answers.standing(holder, fresh=True)
         again, salt = self._same_heir(presented, token, now), token_hex(16)
-        follower = again or secrets.heir(self._key(), presented, salt)
+        follower = again or secrets.heir(self.key(), presented, salt)
         # Signed before anything is written: where no key can be had, nothing has happened.
-        answer = self._answers.answer(holder, standing, scopes, now, refresh_token=follower)
+        answer = self.answers.answer(holder, standing, scopes, now, refresh_token=follower)
         reason = "retried" if again else ""
         record = issued("refresh", grant, answer["scope"].split(), standing, now=now, network=network, reason=reason)
         if again and heir:
-            self._store.retried(token, heir, now, [record])
+            self.store.retried(token, heir, now, [record])
             return answer
-        kept = kept_token(follower, grant, holder.secret, now + self._idle_seconds)
+        kept = kept_token(follower, grant, holder.secret, now + self.idle_seconds)
         spent = replace(token, phase="spent", heir=kept.hash, salt=salt, spent_at=now)
-        self._store.rotate(spent, kept, heir, now, [record])
+        self.store.rotate(spent, kept, heir, now, [record])
         return answer
 
     def _found(self, presented: str, client: Client, now: int) -> tuple[Refresh, Grant]:
-        token = self._store.refresh(secrets.digest(presented))
+        token = self.store.refresh(secrets.digest(presented))
         if token is None or token.expires_at <= now:
             raise invalid_grant("refresh_unknown")
         if token.client_id != client.id:
             raise invalid_grant("refresh_of_another", token.grant_id)
-        grant = self._store.grant(token.grant_id)
+        grant = self.store.grant(token.grant_id)
         if grant is None or not grant.alive(now) or grant.client_id != client.id:
             raise invalid_grant("grant_over")
         return token, grant
@@ -403,6 +377,6 @@ class Rotation:
     def _same_heir(self, presented: str, token: Refresh, now: int) -> str | None:
         if token.phase != "spent" or token.salt is None or token.spent_at is None:
             return None
-        follower = secrets.heir(self._key(), presented, token.salt)
+        follower = secrets.heir(self.key(), presented, token.salt)
         soon = now - token.spent_at <= RETRY_SECONDS
         return follower if soon and secrets.digest(follower) == token.heir else None

@@ -4,7 +4,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, get_args
 
 from commonplace.identity import secrets
@@ -25,7 +25,6 @@ from commonplace.identity.principals import CATALOGUE, TIERS, Tier, ordered, par
 from commonplace.identity.records import REGISTRATION_SECONDS, AuthMethod, Client, GrantType
 from commonplace.identity.redirects import redirect_host
 from commonplace.kernel.audit import AuditRecord
-from commonplace.kernel.errors import RateLimited
 from commonplace.kernel.limits import Limiter, Quota
 
 logger = logging.getLogger(__name__)
@@ -62,24 +61,22 @@ class Registered:
     """The body of the 201 answer: every value that was actually registered."""
 
 
+@dataclass(eq=False, repr=False)
 class Registrar:
-    """Registers clients that introduce themselves."""
+    """Registers clients that introduce themselves.
 
-    def __init__(
-        self,
-        store: ClientStore,
-        limiter: Limiter,
-        clock: Callable[[], float],
-        *,
-        per_day: int = 20,
-        policy: Policy | None = None,
-    ) -> None:
-        """`clock` gives epoch seconds; `per_day` is how many registrations one network may make, 0 any number."""
-        self._store = store
-        self._limiter = limiter
-        self._clock = clock
-        self._quota = Quota("registrations", per_day, DAY_SECONDS)
-        self._policy = policy
+    `clock` gives epoch seconds; `per_day` is how many registrations one network may make, 0 any number.
+    """
+
+    store: ClientStore
+    limiter: Limiter
+    clock: Callable[[], float]
+    _: KW_ONLY
+    per_day: int = 20
+    policy: Policy | None = None
+
+    def __post_init__(self) -> None:
+        self._quota = Quota("registrations", self.per_day, DAY_SECONDS)
 
     def register(self, body: bytes, network: str = "") -> Registered:
         """Raises OAuthError (400, 413, 500), RateLimited, Unavailable. `network` as in `kernel.limits.network`."""
@@ -97,15 +94,10 @@ class Registrar:
             secret, client = self._client(metadata)
         except BadMetadata as error:
             raise OAuthError(error.error, error.description) from error
-        allowance = self._limiter.take(self._quota, network)
-        if allowance is not None and not allowance.allowed:
-            raise RateLimited(
-                "Too many applications were registered from this network today.",
-                retry_after_seconds=allowance.reset_seconds,
-            )
-        if self._policy is not None:
+        self.limiter.spend(self._quota, network, "Too many applications were registered from this network today.")
+        if self.policy is not None:
             try:
-                self._policy(client)
+                self.policy(client)
             except OAuthError:
                 raise
             except Exception as error:
@@ -119,7 +111,7 @@ class Registrar:
             network=network,
             details={"method": client.auth_method, "host": redirect_host(client.redirect_uris[0])[:500]},
         )
-        self._store.add_client(client, [record])
+        self.store.add_client(client, [record])
         # What was registered (RFC 7591, section 3.2.1). No `scope`: a registration bounds none, and says of none that
         # it does.
         said: dict[str, Any] = {
@@ -152,7 +144,7 @@ class Registrar:
             parse_scopes(scope or "")
         except ValueError as error:
             raise BadMetadata("scope has characters that no scope may have.") from error
-        now = int(self._clock())
+        now = int(self.clock())
         redirects = redirect_uris_of(metadata, most=MAX_REDIRECT_URIS)
         # Left out, it is `client_secret_basic` (RFC 7591, section 2).
         given = metadata.get("token_endpoint_auth_method")
@@ -195,12 +187,12 @@ class BadClient(ValueError):
     """The client cannot be made like this; the text says what would be valid."""
 
 
+@dataclass(eq=False, repr=False)
 class OperatorClients:
     """Adds and removes clients for an operator. Secrets are shown once, and stored by their hash."""
 
-    def __init__(self, store: ClientStore, clock: Callable[[], float]) -> None:
-        self._store = store
-        self._clock = clock
+    store: ClientStore
+    clock: Callable[[], float]
 
     def add_agent(
         self,
@@ -230,7 +222,7 @@ class OperatorClients:
             organisation=organisation,
             agent=agent,
             tier=tier,
-            created_at=int(self._clock()),
+            created_at=int(self.clock()),
         )
         self._add(client)
         return client, secret
@@ -245,42 +237,48 @@ class OperatorClients:
             raise BadClient("The client needs a name, which people see when they are asked for their consent.")
         secret = secrets.fresh(secrets.CLIENT_SECRET) if confidential else None
         wanted = tuple(scopes)
+        try:
+            found = redirect_uris_of({"redirect_uris": list(redirect_uris)})
+        except BadMetadata as error:
+            raise BadClient(error.description) from error
+        if len(found) < len(set(redirect_uris)):
+            raise BadClient("The scheme of an application must be a reversed domain name, such as com.example.app.")
         client = Client(
             id=secrets.fresh(CLIENT_ID),
             name=shown,
             source="operator",
-            redirect_uris=_redirects(redirect_uris),
+            redirect_uris=found,
             auth_method="client_secret_basic" if secret else "none",
             method_given=False,
             secret_hash=secrets.digest(secret) if secret else None,
             scopes=_scopes(wanted) if wanted else (),
-            created_at=int(self._clock()),
+            created_at=int(self.clock()),
         )
         self._add(client)
         return client, secret
 
     def clients(self) -> list[Client]:
         """Every client, the newest first. Raises Unavailable."""
-        return sorted(self._store.clients(), key=lambda client: (-client.created_at, client.id))
+        return sorted(self.store.clients(), key=lambda client: (-client.created_at, client.id))
 
     def remove(self, client_id: str) -> bool:
         """False when there was none. Its grants are ended by who calls (`connections.Connections.revoke_client`).
 
         Raises Unavailable.
         """
-        record = AuditRecord(event="client_removed", outcome="ok", at=self._clock(), client=client_id)
-        return self._store.remove_client(client_id, [record])
+        record = AuditRecord(event="client_removed", outcome="ok", at=self.clock(), client=client_id)
+        return self.store.remove_client(client_id, [record])
 
     def _add(self, client: Client) -> None:
         record = AuditRecord(
             event="client_added",
             outcome="ok",
-            at=self._clock(),
+            at=self.clock(),
             client=client.id,
             details={"scopes": " ".join(client.scopes), "tier": client.tier, "agent": client.agent or ""},
             **({"organisation": client.organisation} if client.organisation else {}),
         )
-        self._store.add_client(client, [record])
+        self.store.add_client(client, [record])
 
 
 def _scopes(scopes: Iterable[str]) -> tuple[str, ...]:
@@ -289,13 +287,3 @@ def _scopes(scopes: Iterable[str]) -> tuple[str, ...]:
     if unknown or not wanted:
         raise BadClient(f"Scopes must be one or more of {', '.join(CATALOGUE)}.")
     return wanted
-
-
-def _redirects(uris: Sequence[str]) -> tuple[str, ...]:
-    try:
-        found = redirect_uris_of({"redirect_uris": list(uris)})
-    except BadMetadata as error:
-        raise BadClient(error.description) from error
-    if len(found) < len(set(uris)):
-        raise BadClient("The scheme of an application must be a reversed domain name, such as com.example.app.")
-    return found

@@ -7,11 +7,12 @@ Everything raises OAuthError, and 503 `temporarily_unavailable` in place of Unav
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from commonplace.identity import secrets
 from commonplace.identity.access_tokens import Issuer
 from commonplace.identity.accounts import Standings
-from commonplace.identity.audit import refused, revoked
+from commonplace.identity.audit import revoked
 from commonplace.identity.bearer_auth import TokenJudge
 from commonplace.identity.oauth.agents import Agents
 from commonplace.identity.oauth.errors import OAuthError, invalid_grant, temporarily_unavailable
@@ -22,61 +23,66 @@ from commonplace.identity.principals import Tier, ordered
 from commonplace.identity.records import ACCESS_SECONDS, IDLE_SECONDS, Client
 from commonplace.identity.resources import Resources
 from commonplace.identity.tokens import AccessClaims, BadToken
-from commonplace.kernel.audit import NOWHERE, AuditLog
+from commonplace.kernel.audit import NOWHERE, AuditLog, AuditRecord
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.limits import Limiter
 
 logger = logging.getLogger(__name__)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TokenEndpoint:
-    """Answers of the token, revocation and introspection endpoints, as the JSON objects they are."""
+    """Answers of the token, revocation and introspection endpoints, as the JSON objects they are.
 
-    def __init__(
-        self,
-        *,
-        store: GrantStore,
-        standings: Standings,
-        claims: ReadsClaims = NO_PROVIDER,
-        issuer: Issuer,
-        resources: Resources,
-        key: Callable[[], bytes],
-        clock: Callable[[], float],
-        audit: AuditLog | None = None,
-        limits: Limiter | None = None,
-        access_seconds: int = ACCESS_SECONDS,
-        idle_seconds: int = IDLE_SECONDS,
-        organisation: str = NOWHERE,
-    ) -> None:
-        """`key` is that of pseudonyms and heirs; `organisation` as in `Consents`."""
-        self._store = store
-        self._issuer = issuer
-        self._clock = clock
-        self._audit = audit
-        self._organisation = organisation
-        self._judge = TokenJudge(store, standings)
+    `key` is that of pseudonyms and heirs; `organisation` is as in `Consents`.
+    """
+
+    store: GrantStore
+    standings: Standings
+    claims: ReadsClaims = NO_PROVIDER
+    issuer: Issuer
+    resources: Resources
+    key: Callable[[], bytes]
+    clock: Callable[[], float]
+    audit: AuditLog | None = None
+    limits: Limiter | None = None
+    access_seconds: int = ACCESS_SECONDS
+    idle_seconds: int = IDLE_SECONDS
+    organisation: str = NOWHERE
+
+    def __post_init__(self) -> None:
+        self._judge = TokenJudge(self.store, self.standings)
         answers = Answers(
-            issuer=issuer,
-            standings=standings,
-            claims=claims,
-            resources=resources,
-            key=key,
-            access_seconds=access_seconds,
+            issuer=self.issuer,
+            standings=self.standings,
+            claims=self.claims,
+            resources=self.resources,
+            key=self.key,
+            access_seconds=self.access_seconds,
         )
         self._exchange = Exchange(
-            store=store, answers=answers, clock=clock, idle_seconds=idle_seconds, organisation=organisation
+            store=self.store,
+            answers=answers,
+            clock=self.clock,
+            idle_seconds=self.idle_seconds,
+            organisation=self.organisation,
         )
         self._rotation = Rotation(
-            store=store, answers=answers, key=key, clock=clock, idle_seconds=idle_seconds, organisation=organisation
+            store=self.store,
+            answers=answers,
+            key=self.key,
+            clock=self.clock,
+            idle_seconds=self.idle_seconds,
+            organisation=self.organisation,
         )
         self._agents = Agents(
-            store=store,
+            store=self.store,
             answers=answers,
-            resources=resources,
-            key=key,
-            clock=clock,
-            limits=limits,
-            access_seconds=access_seconds,
+            resources=self.resources,
+            key=self.key,
+            clock=self.clock,
+            limits=self.limits,
+            access_seconds=self.access_seconds,
         )
 
     def exchange(self, form: Form, client: Client, network: str = "") -> Json:
@@ -96,22 +102,25 @@ class TokenEndpoint:
         """`grant_type=client_credentials`, for agents that an operator registered. Raises RateLimited, too."""
         _allow(client, "client_credentials")
         with _answering():
-            return self._agents.grant(form, client, self._issuer.issuer, network)
+            return self._agents.grant(form, client, self.issuer.issuer, network)
 
     def revoke(self, token: str, client: Client, network: str = "") -> None:
         """A refresh token ends its whole grant, an access token itself; anything else, or another's, nothing."""
         with _answering():
-            now = int(self._clock())
-            kept = self._store.refresh(secrets.digest(token))
+            now = int(self.clock())
+            kept = self.store.refresh(secrets.digest(token))
             if kept is not None:
-                self._end(kept.grant_id, client, now, network)
+                whole = self.store.grant(kept.grant_id)
+                if whole is not None and whole.client_id == client.id:
+                    record = revoked(whole, "client", now, network, self.organisation)
+                    self.store.revoke(whole.id, "client", now, [record])
                 return
             claims = self._read(token)
-            grant = self._store.grant(secrets.digest(claims.grant)) if claims else None
+            grant = self.store.grant(secrets.digest(claims.grant)) if claims else None
             if claims is None or grant is None or claims.client_id != client.id or grant.client_id != client.id:
                 return
-            record = revoked(grant, "access_token_revoked", now, network, self._organisation)
-            self._store.revoke_token(grant.id, claims.jti, claims.expires_at, [record])
+            record = revoked(grant, "access_token_revoked", now, network, self.organisation)
+            self.store.revoke_token(grant.id, claims.jti, claims.expires_at, [record])
 
     def introspect(self, token: str, client: Client) -> Json:
         """RFC 7662, of access tokens: those of its organisation for a client that an operator registered, and of
@@ -125,7 +134,7 @@ class TokenEndpoint:
             if claims is None:
                 return {"active": False}
             try:
-                grant = self._judge.grant(claims, self._clock())
+                grant = self._judge.grant(claims, self.clock())
             except BadToken:
                 return {"active": False}
             principal = self._judge.principal(claims, grant)
@@ -169,34 +178,35 @@ class TokenEndpoint:
                 try:
                     yield
                 except GrantOver as over:
-                    now = int(self._clock())
-                    record = revoked(over.grant, over.reason, now, network, self._organisation)
-                    self._store.revoke(over.grant.id, over.reason, now, [record])
+                    now = int(self.clock())
+                    record = revoked(over.grant, over.reason, now, network, self.organisation)
+                    self.store.revoke(over.grant.id, over.reason, now, [record])
                     raise invalid_grant(over.reason) from None
         except OAuthError as error:
-            if error.grant and self._audit:
-                record = refused(
-                    error.grant, client.id, error.reason, self._clock(), network, organisation=self._organisation
+            if error.grant and self.audit:
+                record = AuditRecord(
+                    event="denied",
+                    outcome="denied",
+                    at=self.clock(),
+                    organisation=self.organisation,
+                    client=client.id,
+                    grant=error.grant,
+                    reason=error.reason,
+                    network=network,
                 )
                 # A refusal stands, whether it can be recorded or not.
                 try:
-                    self._audit.write(record)
+                    self.audit.write(record)
                 except Unavailable:
                     logger.warning("a refusal could not be recorded", extra={"reason": record.reason})
             raise
 
-    def _end(self, grant_id: str, client: Client, now: int, network: str) -> None:
-        grant = self._store.grant(grant_id)
-        if grant is not None and grant.client_id == client.id:
-            record = revoked(grant, "client", now, network, self._organisation)
-            self._store.revoke(grant.id, "client", now, [record])
-
     def _read(self, token: str) -> AccessClaims | None:
         try:
-            claims = self._issuer.read(token)
+            claims = self.issuer.read(token)
         except BadToken:
             return None
-        return claims if claims.expires_at > self._clock() else None
+        return claims if claims.expires_at > self.clock() else None
 
 
 @contextmanager

@@ -138,9 +138,10 @@ def refused(frame: Frame, request: Request, error: CommonplaceError, title: str 
 async def asset(request: Request) -> Response:
     """A file of the folder, by its name; no other is served."""
     name = request.path_params["name"]
-    if name not in _names():
+    found = _assets().get(name)
+    if found is None:
         return Response("There is nothing at this address.\n", 404, {"cache-control": "no-store"}, "text/plain")
-    body, tag = _file(name)
+    body, tag = found
     # Revalidated each time: pages and scripts of two versions must not meet.
     headers = {"etag": tag, "cache-control": "no-cache", "cross-origin-resource-policy": "same-origin"}
     if request.headers.get("if-none-match") == tag:
@@ -153,11 +154,7 @@ def routes() -> list[Route]:
 
 
 @cache
-def _names() -> frozenset[str]:
-    return frozenset(file.name for file in FOLDER.iterdir() if file.suffix in TYPES)
-
-
-@cache
-def _file(name: str) -> tuple[bytes, str]:
-    body = (FOLDER / name).read_bytes()
-    return body, f'"{blake2b(body, digest_size=12).hexdigest()}"'
+def _assets() -> dict[str, tuple[bytes, str]]:
+    """The files of the folder with their entity tags, by name."""
+    bodies = {file.name: file.read_bytes() for file in FOLDER.iterdir() if file.suffix in TYPES}
+    return {name: (body, f'"{blake2b(body, digest_size=12).hexdigest()}"') for name, body in bodies.items()}

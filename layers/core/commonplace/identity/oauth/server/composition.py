@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from commonplace.identity.access_tokens import Issuer, subject_hash
+from commonplace.identity.composition import Parts
 from commonplace.identity.local_accounts import LocalSignIn
 from commonplace.identity.oauth.client_auth import Assertions, Authentication
 from commonplace.identity.oauth.client_documents import Documents
@@ -26,122 +27,163 @@ from commonplace.identity.oidc_sessions import NO_PROVIDER, ProviderSessions
 from commonplace.identity.resources import Resources
 from commonplace.identity.settings import AuthSettings
 from commonplace.identity.wallets import SignIn, SignInSettings
-from commonplace.kernel.deferred import Deferred, deferred
+from commonplace.kernel.deferred import deferred
 from commonplace.kernel.limits import Limiter
 
 if TYPE_CHECKING:
-    from commonplace.identity.accounts import Standings
-    from commonplace.identity.oauth.server.parts import AuthParts
+    from commonplace.identity.oidc import Provider
     from commonplace.identity.oidc_sessions import ReadsClaims
-    from commonplace.identity.ports import GrantStore, SignInStore
-    from commonplace.identity.tokens import SigningKeys
-    from commonplace.kernel.audit import AuditLog
-    from commonplace.web.pages.frame import Frame
+    from commonplace.identity.secret_values import SecretSigningKeys
+    from commonplace.identity.store.clients import DynamoClients
+    from commonplace.identity.store.grants import DynamoGrants
+    from commonplace.identity.store.sign_ins import DynamoSignIns
+    from commonplace.identity.wallets import Names, SignatureCheck
+    from commonplace.kernel.audit_store import DynamoAudit
+    from commonplace.kernel.fetch import Fetcher
+    from commonplace.kernel.limit_store import DynamoCounters
+
+MAINNET = 1
+"""The chain that ENS lives on."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OAuthServices:
-    """Everything that the routes need."""
+class AuthParts(Parts):
+    """The outside parts of the authorization server: stores, keys, the chain, documents of clients, the provider."""
 
-    settings: AuthSettings
-    """Every URL is made of its `issuer`, none of a request's Host."""
-    frame: Frame
-    """The frame of the pages."""
-    clock: Callable[[], float]
-    """Epoch seconds."""
-    resources: Resources
-    clients: Clients
-    registrar: Registrar
-    authentication: Authentication
-    token_endpoint: TokenEndpoint
-    consents: Consents
-    connections: Connections
-    sign_in: SignIn
-    standings: Standings
-    claims: ReadsClaims
-    grants: GrantStore
-    sign_ins: SignInStore
-    keys: SigningKeys
-    audit: AuditLog
-    limiter: Limiter
-    subject_hash: Callable[[str], str]
-    """The name of an account in records: `access_tokens.subject_hash` under the key of this deployment."""
-    oidc: OidcSignIn | None = None
-    """The provider that signs people in beside wallets; None where there is none."""
-    local: LocalSignIn | None = None
-    """The accounts of a laptop; None anywhere else."""
+    def __init__(self, settings: AuthSettings, clock: Callable[[], float] = time.time) -> None:
+        super().__init__(settings, settings.activity_table, clock)
 
+    @cached_property
+    def clients(self) -> DynamoClients:
+        from commonplace.identity.store.clients import DynamoClients
 
-def oauth_services(
-    settings: AuthSettings,
-    toolsets: tuple[str, ...],
-    clock: Callable[[], float] = time.time,
-    parts: Callable[[], AuthParts] | None = None,
-) -> OAuthServices:
-    """Return what the endpoints use. `toolsets` are those that are served; `clock` gives epoch seconds."""
+        return DynamoClients(self._table, self._settings.identity_table, self._activity_table, clock=self._clock)
 
-    def build() -> AuthParts:
-        from commonplace.identity.oauth.server.parts import AuthParts
+    @cached_property
+    def grants(self) -> DynamoGrants:
+        from commonplace.identity.store.grants import DynamoGrants
 
-        return AuthParts(settings, clock)
+        return DynamoGrants(self._table, self._settings.identity_table, self._activity_table, clock=self._clock)
 
-    outside = parts or Deferred(build)
+    @cached_property
+    def sign_ins(self) -> DynamoSignIns:
+        from commonplace.identity.store.sign_ins import DynamoSignIns
 
-    def key() -> bytes:
-        return outside().key()
+        return DynamoSignIns(self._table, self._settings.identity_table, clock=self._clock)
 
-    def subject_hash_of(subject: str) -> str:
-        return subject_hash(key(), subject)
+    @cached_property
+    def audit(self) -> DynamoAudit:
+        from commonplace.kernel.audit_store import DynamoAudit
 
-    resources = Resources(settings.issuer, settings.toolsets, toolsets)
-    client_store = deferred(lambda: outside().clients)
-    grants = deferred(lambda: outside().grants)
-    sign_ins = deferred(lambda: outside().sign_ins)
-    audit = deferred(lambda: outside().audit)
-    keys = deferred(lambda: outside().signing_keys)
-    standings = deferred(lambda: outside().standings)
-    fetcher = deferred(lambda: outside().fetcher)
-    provider = deferred(lambda: outside().provider)
-    claims = (
-        ProviderSessions(
-            provider,
-            sign_ins,
-            clock,
-            claims_seconds=settings.oidc_claims_seconds,
-            absolute_seconds=settings.absolute_seconds,
+        return DynamoAudit(self._table, self._activity_table)
+
+    @cached_property
+    def counters(self) -> DynamoCounters:
+        """A counter that does not answer is done without, so it gets half a second."""
+        from commonplace.kernel.limit_store import DynamoCounters
+
+        return DynamoCounters(self._dynamodb(0.5, attempts=1), self._activity_table)
+
+    @cached_property
+    def signing_keys(self) -> SecretSigningKeys:
+        from commonplace.identity.secret_values import SecretSigningKeys
+
+        return SecretSigningKeys(self._secrets, self._settings.signing_secret_arn)
+
+    @cached_property
+    def signatures(self) -> SignatureCheck:
+        from commonplace.identity.ethereum.signatures import SiweSignatures
+
+        return SiweSignatures(self._rpc("optimism", self._settings.hats_chain_id))
+
+    @cached_property
+    def names(self) -> Names:
+        from commonplace.identity.ethereum.names import EnsNames
+        from commonplace.identity.name_cache import RememberedNames
+
+        names = EnsNames(self._rpc("mainnet", MAINNET))
+        return RememberedNames(names, self._table, self._settings.cache_table, key=self.key, clock=self._clock)
+
+    @cached_property
+    def fetcher(self) -> Fetcher:
+        from commonplace.kernel.guarded_http import GuardedHttp
+
+        return GuardedHttp(loopback=self._settings.loopback_documents)
+
+    @cached_property
+    def provider(self) -> Provider:
+        """The OIDC provider, where `oidc_issuer` is set."""
+        from commonplace.identity.oidc_provider import HttpProvider
+        from commonplace.identity.secret_values import KeptSecret, client_secret
+
+        arn = self._settings.oidc_secret_arn
+        secret: Callable[[], str | None] = (
+            KeptSecret(self._secrets, arn, client_secret).current if arn else lambda: None
         )
-        if settings.oidc_issuer
-        else None
-    )
-    limiter = Limiter(deferred(lambda: outside().counters), clock, secret=settings.counter_secret)
-    clients = Clients(
-        client_store,
-        Documents(client_store, fetcher, limiter, clock, loopback=settings.loopback_documents),
-        clock,
-    )
-    return OAuthServices(
-        settings=settings,
-        frame=frame(settings, settings.issuer),
-        clock=clock,
-        resources=resources,
-        clients=clients,
-        registrar=Registrar(client_store, limiter, clock, per_day=settings.registrations_per_day),
-        authentication=Authentication(
-            clients,
-            Assertions(
-                client_store,
-                fetcher,
-                limiter,
+        return HttpProvider(self._settings.oidc_issuer or "", self._settings.oidc_client_id, secret)
+
+    @cached_property
+    def _table(self) -> Any:
+        return self._dynamodb(2, attempts=3)
+
+
+class OAuthServices:
+    """Everything that the routes need. `toolsets` are those that are served; `clock` gives epoch seconds."""
+
+    def __init__(
+        self,
+        settings: AuthSettings,
+        toolsets: tuple[str, ...],
+        clock: Callable[[], float] = time.time,
+        parts: AuthParts | None = None,
+    ) -> None:
+        outside = parts or AuthParts(settings, clock)
+        issuer, organisation = settings.issuer, settings.organisation
+        self._key = key = outside.key
+        self.settings = settings
+        """Every URL is made of its `issuer`, none of a request's Host."""
+        self.frame = frame(settings, issuer)
+        """The frame of the pages."""
+        self.clock = clock
+        """Epoch seconds."""
+        self.resources = resources = Resources(issuer, settings.toolsets, toolsets)
+        self.keys = deferred(lambda: outside.signing_keys)
+        self.sign_ins = sign_ins = deferred(lambda: outside.sign_ins)
+        self.standings = standings = deferred(lambda: outside.standings)
+        self.limiter = limiter = Limiter(deferred(lambda: outside.counters), clock, secret=settings.counter_secret)
+        client_store, fetcher = deferred(lambda: outside.clients), deferred(lambda: outside.fetcher)
+        self.grants = grants = deferred(lambda: outside.grants)
+        self.audit = audit = deferred(lambda: outside.audit)
+        provider = deferred(lambda: outside.provider)
+        self.claims: ReadsClaims = NO_PROVIDER
+        self.oidc: OidcSignIn | None = None
+        """The provider that signs people in beside wallets; None where there is none."""
+        if settings.oidc_issuer:
+            self.claims = provider_sessions = ProviderSessions(
+                provider,
+                sign_ins,
                 clock,
-                issuer=settings.issuer,
-                token_endpoint=f"{settings.issuer}/token",
-            ),
-        ),
-        token_endpoint=TokenEndpoint(
+                claims_seconds=settings.oidc_claims_seconds,
+                absolute_seconds=settings.absolute_seconds,
+            )
+            self.oidc = OidcSignIn(
+                provider,
+                provider_sessions,
+                sign_ins,
+                clock,
+                issuer=issuer,
+                name=settings.oidc_name,
+                parameters=settings.oidc_parameters,
+            )
+        documents = Documents(client_store, fetcher, limiter, clock, loopback=settings.loopback_documents)
+        self.clients = Clients(client_store, documents, clock)
+        self.registrar = Registrar(client_store, limiter, clock, per_day=settings.registrations_per_day)
+        assertions = Assertions(client_store, fetcher, limiter, clock, issuer=issuer, token_endpoint=f"{issuer}/token")
+        self.authentication = Authentication(self.clients, assertions)
+        self.token_endpoint = TokenEndpoint(
             store=grants,
             standings=standings,
-            claims=claims or NO_PROVIDER,
-            issuer=Issuer(settings.issuer, keys, clock),
+            claims=self.claims,
+            issuer=Issuer(issuer, self.keys, clock),
             resources=resources,
             key=key,
             clock=clock,
@@ -149,69 +191,52 @@ def oauth_services(
             limits=limiter,
             access_seconds=settings.access_seconds,
             idle_seconds=settings.idle_seconds,
-            organisation=settings.organisation,
-        ),
-        consents=Consents(
+            organisation=organisation,
+        )
+        self.consents = Consents(
             store=sign_ins,
             grants=grants,
-            clients=clients,
+            clients=self.clients,
             audit=audit,
             key=key,
-            issuer=settings.issuer,
+            issuer=issuer,
             clock=clock,
             limits=limiter,
             sessions_per_hour=settings.agent_sessions_per_hour,
             absolute_seconds=settings.absolute_seconds,
-            organisation=settings.organisation,
-        ),
-        connections=Connections(
-            grants=grants, signins=sign_ins, key=key, clock=clock, organisation=settings.organisation
-        ),
-        sign_in=SignIn(
+            organisation=organisation,
+        )
+        self.connections = Connections(grants=grants, signins=sign_ins, key=key, clock=clock, organisation=organisation)
+        self.sign_in = SignIn(
             sign_ins,
-            deferred(lambda: outside().signatures),
+            deferred(lambda: outside.signatures),
             standings=standings,
-            names=deferred(lambda: outside().names),
+            names=deferred(lambda: outside.names),
             limiter=limiter,
             settings=SignInSettings(
-                base_url=settings.issuer,
+                base_url=issuer,
                 site_name=settings.site_name,
                 chain_id=settings.siwe_chain_id,
-                organisation=settings.organisation,
+                organisation=organisation,
                 tries_per_minute=(settings.requests_per_minute + 1) // 2,
                 sign_ins_per_hour=settings.sign_ins_per_hour,
             ),
             audit=audit,
-            subject_hash=subject_hash_of,
+            subject_hash=self.subject_hash,
             clock=clock,
-        ),
-        standings=standings,
-        claims=claims or NO_PROVIDER,
-        grants=grants,
-        sign_ins=sign_ins,
-        keys=keys,
-        audit=audit,
-        limiter=limiter,
-        subject_hash=subject_hash_of,
-        oidc=OidcSignIn(
-            provider,
-            claims,
-            sign_ins,
-            clock,
-            issuer=settings.issuer,
-            name=settings.oidc_name,
-            parameters=settings.oidc_parameters,
         )
-        if claims
-        else None,
-        local=LocalSignIn(
-            settings.local_accounts,
-            standings,
-            audit,
-            subject_hash=subject_hash_of,
-            clock=clock,
-            organisation=settings.organisation,
-        )
-        if settings.local_accounts
-        else None,
-    )
+        self.local: LocalSignIn | None = None
+        """The accounts of a laptop; None anywhere else."""
+        if settings.local_accounts:
+            self.local = LocalSignIn(
+                settings.local_accounts,
+                standings,
+                audit,
+                subject_hash=self.subject_hash,
+                clock=clock,
+                organisation=organisation,
+            )
+
+    def subject_hash(self, subject: str) -> str:
+        """Return the name of an account in records: `access_tokens.subject_hash` under the key of this deployment."""
+        return subject_hash(self._key(), subject)

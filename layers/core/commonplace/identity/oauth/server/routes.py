@@ -6,7 +6,7 @@ comes from the configuration: one made of a request's Host could be poisoned.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.requests import Request
@@ -28,7 +28,6 @@ from commonplace.identity.oauth.server.endpoint import (
     spend_client,
     spend_network,
 )
-from commonplace.identity.records import Client
 from commonplace.identity.resources import Resources
 from commonplace.identity.settings import AuthSettings
 from commonplace.kernel.errors import Unavailable
@@ -36,9 +35,6 @@ from commonplace.web.browsers import media_type, read_body
 from commonplace.web.middleware import header_map
 
 MAX_BODY_BYTES = 16 * 1024
-
-Form = Mapping[str, str]
-Grants = Callable[[Form, Client, str], dict[str, Any]]
 
 SERVER_PATH = "/.well-known/oauth-authorization-server"
 KEYS_PATH = "/.well-known/jwks.json"
@@ -99,6 +95,14 @@ def revoke_routes(services: OAuthServices) -> list[Route]:
 
 
 def token_routes(services: OAuthServices) -> list[Route]:
+    """Each answer judges whether the client may use its grant type."""
+    endpoint = services.token_endpoint
+    answers = {
+        "authorization_code": endpoint.exchange,
+        "refresh_token": endpoint.refresh,
+        "client_credentials": endpoint.client_credentials,
+    }
+
     async def token(request: Request) -> Response:
         spend_network(services, request, "token")
         form = await read_form(request)
@@ -107,28 +111,17 @@ def token_routes(services: OAuthServices) -> list[Route]:
         grant_type = form.get("grant_type")
         event: telemetry.Event = "refresh" if grant_type == "refresh_token" else "token"
         setattr(request.state, EVENT, event)
-        answer = _granted(services, grant_type)(form, client, network_of(request))
+        if grant_type is None:
+            raise OAuthError("invalid_request", "grant_type is missing.")
+        answer_of = answers.get(grant_type)
+        if answer_of is None:
+            description = "grant_type must be authorization_code, refresh_token or client_credentials."
+            raise OAuthError("unsupported_grant_type", description)
+        answer = answer_of(form, client, network_of(request))
         telemetry.record(event)
         return json_answer(answer)
 
     return [route("/token", "POST", token, cors=True, event="token")]
-
-
-def _granted(services: OAuthServices, grant_type: str | None) -> Grants:
-    """Return what answers this grant type, and judges whether the client may use it. Raises OAuthError."""
-    token_endpoint = services.token_endpoint
-    match grant_type:
-        case "authorization_code":
-            return token_endpoint.exchange
-        case "refresh_token":
-            return token_endpoint.refresh
-        case "client_credentials":
-            return token_endpoint.client_credentials
-        case None:
-            raise OAuthError("invalid_request", "grant_type is missing.")
-        case _:
-            description = "grant_type must be authorization_code, refresh_token or client_credentials."
-            raise OAuthError("unsupported_grant_type", description)
 
 
 def metadata_routes(services: OAuthServices) -> list[Route]:

@@ -71,7 +71,7 @@ def sign_in_page(
     ask_again: bool = False,
     next_path: str = ACCOUNT,
 ) -> Response:
-    """For a client's request, or without one for a page of ours, which `next_path` names."""
+    """Return the page for a client's request, or without one for a page of ours, which `next_path` names."""
     waap, site = _waap(services), services.settings.site_name
     cookie = (cookie_of(request, LOCAL_COOKIE) or secrets.fresh()) if services.local else ""
     answer = page(
@@ -141,9 +141,12 @@ async def _oidc_start(services: OAuthServices, request: Request) -> Response:
 
 async def _oidc_callback(services: OAuthServices, request: Request) -> Response:
     """Return where the provider sends the browser back to."""
-    provider, query = _provider(services), _once_each(request)
+    provider = _provider(services)
+    pairs = parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise BadRequest("A parameter was sent more than once.")
     try:
-        profile, next_path = provider.finish(query, cookie_of(request, OIDC_COOKIE))
+        profile, next_path = provider.finish(dict(pairs), cookie_of(request, OIDC_COOKIE))
     except CommonplaceError as error:
         telemetry.record("signin", telemetry.outcome_of(error.status), getattr(error, "reason", error.code.lower()))
         raise
@@ -205,10 +208,3 @@ def _provider(services: OAuthServices) -> Any:
     if services.oidc is None:
         raise NotFound("Nobody signs in through a provider here.")
     return services.oidc
-
-
-def _once_each(request: Request) -> dict[str, str]:
-    pairs = parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True)
-    if len({name for name, _ in pairs}) < len(pairs):
-        raise BadRequest("A parameter was sent more than once.")
-    return dict(pairs)
