@@ -22,7 +22,7 @@ from bench.table import Row, ratio, text
 from local.dev.laptop import Laptop, committed_template
 
 SOURCE = "bench/baseline"
-ROUTES = ("GET /bare/{name}", "GET /host/{name}")
+ROUTES = ("GET /bare/{proxy+}", "GET /host/{proxy+}")
 ROUNDS, WARM_UP = 200, 30
 CLIENTS = 4
 WARM_BLOCKS, BLOCKS, BLOCK_SECONDS = 3, 4, 0.5
