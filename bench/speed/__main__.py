@@ -41,7 +41,6 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--beside", help="search: URL of another server, compared by turns at the first size")
     parser.add_argument("--url", help="opensearch: the node that is measured")
-    parser.add_argument("--no-picture", action="store_true", help="search, opensearch: do not draw the growth")
     options = parser.parse_args(arguments)
     missed: list[str] = []
     for name in options.names:
