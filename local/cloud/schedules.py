@@ -141,17 +141,14 @@ class Rotations:
     def _run(self) -> None:
         for secret in self._secrets:
             try:
-                if self._client.get_secret_value(SecretId=secret.arn)["SecretString"] == secret.initial:
-                    self._rotate(secret)
+                if self._client.get_secret_value(SecretId=secret.arn)["SecretString"] != secret.initial:
+                    continue
+                token = str(uuid.uuid4())
+                for step in STEPS:  # Secrets Manager stops at the step that fails
+                    event = {"Step": step, "SecretId": secret.arn, "ClientRequestToken": token}
+                    outcome: Outcome = self._lambdas.invoke(secret.function, json.dumps(event).encode())
+                    if outcome.failed:
+                        raise FunctionFailed(json.loads(outcome.payload))
             except FunctionFailed as error:
                 if not self._stopping:
                     logger.error("A secret could not be rotated: %s", error)
-
-    def _rotate(self, secret: RotatedSecret) -> None:
-        """Raises FunctionFailed at the step that fails, as Secrets Manager stops there."""
-        token = str(uuid.uuid4())
-        for step in STEPS:
-            event = {"Step": step, "SecretId": secret.arn, "ClientRequestToken": token}
-            outcome: Outcome = self._lambdas.invoke(secret.function, json.dumps(event).encode())
-            if outcome.failed:
-                raise FunctionFailed(json.loads(outcome.payload))

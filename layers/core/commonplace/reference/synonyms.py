@@ -97,19 +97,16 @@ def stem(word: str) -> str:
         word = word[:-2]
     elif word[-1] == "s" and not word.endswith(_KEPT):
         word = word[:-1]
-    word = _without_verbal_ending(word)
-    for ending, rest in (("ation", 4), ("ment", 5), ("ate", 4), ("at", 5), ("ion", 4)):
-        if word.endswith(ending) and len(word) - len(ending) >= rest:
+    for ending in ("ing", "ed"):
+        rest = word.removesuffix(ending)
+        if rest != word and len(rest) >= 3 and not _VOWELS.isdisjoint(rest):
+            doubled = rest[-1] == rest[-2] and rest[-1] in _DOUBLED and len(rest) > 3
+            word = rest[:-1] if doubled else rest
+            break
+    for ending, least in (("ation", 4), ("ment", 5), ("ate", 4), ("at", 5), ("ion", 4)):
+        if word.endswith(ending) and len(word) - len(ending) >= least:
             word = word[: -len(ending)]
             break
     if len(word) > 3 and word[-1] == "e":
         return word[:-1]
     return word[:-1] + "i" if len(word) > 3 and word[-1] == "y" and word[-2] not in _VOWELS else word
-
-
-def _without_verbal_ending(word: str) -> str:
-    for ending in ("ing", "ed"):
-        rest = word.removesuffix(ending)
-        if rest != word and len(rest) >= 3 and not _VOWELS.isdisjoint(rest):
-            return rest[:-1] if rest[-1] == rest[-2] and rest[-1] in _DOUBLED and len(rest) > 3 else rest
-    return word
