@@ -119,10 +119,6 @@ class Bench:
             report.counts.stored + report.counts.removed if report else 0,
         )
 
-    def poke(self) -> None:
-        """Start a run without a push, as the schedule does."""
-        self.laptop.cloud.invoke("Webhook", {"source": "commonplace.operator"})
-
     def _generation(self) -> int:
         manifest = self.laptop.manifest()
         return manifest.generation if manifest else 0

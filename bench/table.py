@@ -96,23 +96,6 @@ def ratio(value: float, baseline: float) -> float | None:
     return value / baseline if baseline else None
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """What a count may come to at most; None means that there is no limit."""
-
-    calls: int | None = None
-    texts: int | None = None
-
-    def missed(self, name: str, *, calls: int, texts: int) -> list[str]:
-        """Return a sentence for each count that is above its target."""
-        checks = (("calls to GitHub", calls, self.calls), ("texts embedded", texts, self.texts))
-        return [
-            f"{name}: {count} {what}, at most {most} are allowed."
-            for what, count, most in checks
-            if most is not None and count > most
-        ]
-
-
 _Z = 1.959964
 
 
