@@ -6,7 +6,6 @@ import sys
 from bench.speed.__main__ import SPEED
 
 QUALITY = {
-    "freshness": "seconds from a push until its text is served and found",
     "retrieval": "how well a search finds, on our own judged set",
     "memory_quality": "how well a team's memory is searched, and the tokens of an answer beside those of its files",
     "pii": "what the redaction finds and wrongly takes, by class: rules, model, both, on two halves of a set",

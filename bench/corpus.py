@@ -109,12 +109,6 @@ class Corpus:
         return self._raw("commit-tree", tree, *named, "-m", "Change", more=person).decode().strip()
 
 
-def asked_for(arguments: Sequence[str]) -> Path | None:
-    """Return the clone named on the command line, else in `REPOSITORY`, else none: the synthetic one."""
-    named = arguments[0] if arguments else os.environ.get("REPOSITORY", "")
-    return Path(named) if named else None
-
-
 def open_corpus(repository: Path | None, folder: Path, *, every: int = 1) -> Corpus:
     """Open a corpus; `every` makes the synthetic one so many times smaller.
 

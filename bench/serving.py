@@ -86,6 +86,7 @@ class Bench:
         self.corpus = corpus
         self._lock = threading.Lock()
         self._embedded: list[int] = []
+        self._steps: dict[str | None, tuple[int, int]] = {}
         self.laptop = Laptop(corpus.source, data, on_log=self._hear, template=template)
 
     def run(self, action: Callable[[], object]) -> Cost:
@@ -118,10 +119,6 @@ class Bench:
             report.counts.stored + report.counts.removed if report else 0,
         )
 
-    def poke(self) -> None:
-        """Start a run without a push, as the schedule does."""
-        self.laptop.cloud.invoke("Webhook", {"source": "commonplace.operator"})
-
     def _generation(self) -> int:
         manifest = self.laptop.manifest()
         return manifest.generation if manifest else 0
@@ -134,9 +131,15 @@ class Bench:
             return int(database.execute("SELECT count(*) FROM vectors").fetchone()[0]) if known else 0
 
     def _hear(self, function: str, line: str) -> None:
+        """Note the texts that one step embedded. Each line of the function has the sum of its call so far."""
         if function == "Index" and '"embedded"' in line:
+            step = json.loads(line)
+            request, sum_so_far = step.get("function_request_id"), (int(step["texts"]), int(step["embedded"]))
             with self._lock:
-                self._embedded.append(int(json.loads(line)["embedded"]))
+                texts, before = self._steps.get(request, (0, 0))
+                goes_on = texts == sum_so_far[0] and before < sum_so_far[1]
+                self._embedded.append(sum_so_far[1] - (before if goes_on else 0))
+                self._steps[request] = sum_so_far
 
 
 @contextmanager

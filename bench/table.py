@@ -1,4 +1,4 @@
-"""What all benchmarks share: statistics, measures, the table that is printed, its file in `bench/results/`, a chart.
+"""What all benchmarks share: statistics, measures, the table that is printed, its file in `bench/results/`.
 
 nDCG, recall and reciprocal rank are those of `trec_eval`, with the grades themselves as gains; intervals of differences
 come from a paired percentile bootstrap with a fixed seed, intervals of shares are Wilson's. All are of 95 %.
@@ -10,9 +10,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from html import escape
 from itertools import compress
-from math import ceil, log2, log10, sqrt
+from math import log2, sqrt
 from pathlib import Path
 from statistics import quantiles
 
@@ -85,65 +84,6 @@ def keep(name: str, title: str, rows: Sequence[Row], *, note: str = "") -> Path:
     return file
 
 
-WIDTH, HEIGHT = 640, 320
-LEFT, RIGHT, TOP, BOTTOM = 56, 140, 24, 44
-COLOURS = ("#2563eb", "#6b7280", "#d97706", "#059669")
-STYLE = (
-    "text{font:12px system-ui,sans-serif;fill:#374151}.axis{stroke:#9ca3af}.grid{stroke:#9ca3af;opacity:.3}"
-    "@media (prefers-color-scheme:dark){text{fill:#d1d5db}}"
-)
-
-
-def draw(file: Path, rows: Sequence[Row], lines: Mapping[str, str], *, x: str) -> None:
-    """Draw a line for each of `lines` (its name and its column) over column `x`, logarithmic, in ms from 0."""
-    file.write_text(svg(rows, lines, x=x), encoding="utf-8")
-
-
-def svg(rows: Sequence[Row], lines: Mapping[str, str], *, x: str) -> str:
-    """Return the picture that `draw` writes. Raises ValueError when there is nothing to draw."""
-    if not rows:
-        raise ValueError("nothing to draw")
-    sizes = [_number(row, x) for row in rows]
-    highest = max(_number(row, column) for row in rows for column in lines.values())
-    step = 10.0 ** (ceil(log10(highest)) - 1)
-    top = ceil(highest / step / 2) * step * 2
-    low = log10(sizes[0])
-    span = (log10(sizes[-1]) - low) or 1.0
-    across = [LEFT + 16 + (log10(size) - low) / span * (WIDTH - LEFT - RIGHT - 32) for size in sizes]
-
-    def down(value: float) -> float:
-        return HEIGHT - BOTTOM - value / top * (HEIGHT - TOP - BOTTOM)
-
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">']
-    parts.append(f"<title>{escape(', '.join(lines))}: milliseconds by {escape(x)}</title><style>{STYLE}</style>")
-    for value in (top * quarter / 4 for quarter in range(5)):
-        parts.append(f'<path class="grid" d="M{LEFT} {down(value):.1f}H{WIDTH - RIGHT}"/>')
-        parts.append(f'<text x="{LEFT - 8}" y="{down(value) + 4:.1f}" text-anchor="end">{value:g}</text>')
-    parts.append(f'<text x="{LEFT - 8}" y="{TOP - 10}" text-anchor="end">ms</text>')
-    for position, size in zip(across, sizes, strict=True):
-        parts.append(f'<text x="{position:.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{size:,.0f}</text>')
-    parts.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{escape(x)}</text>')
-    labels: dict[str, float] = {}
-    lowest = -100.0
-    for height, name in sorted((down(_number(rows[-1], column)), name) for name, column in lines.items()):
-        lowest = labels[name] = max(height, lowest + 15)  # labels do not lie on one another
-    for colour, (name, column) in zip(COLOURS, lines.items(), strict=False):
-        points = [(place, down(_number(row, column))) for place, row in zip(across, rows, strict=True)]
-        path = "L".join(f"{left:.1f} {height:.1f}" for left, height in points)
-        parts.append(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        parts += [f'<circle cx="{left:.1f}" cy="{height:.1f}" r="3" fill="{colour}"/>' for left, height in points]
-        place = f'x="{WIDTH - RIGHT + 10}" y="{labels[name] + 4:.1f}"'
-        parts.append(f'<text {place} style="fill:{colour}">{escape(name)}</text>')
-    return "\n".join([*parts, "</svg>", ""])
-
-
-def _number(row: Row, column: str) -> float:
-    value = row[column]
-    if not isinstance(value, int | float):
-        raise ValueError(f"{column} is no number")
-    return float(value)
-
-
 def percentile(values: Sequence[float], percent: int) -> float:
     """Return it interpolated; the value itself when there is only one. Raises ValueError for none."""
     if not values:
@@ -154,23 +94,6 @@ def percentile(values: Sequence[float], percent: int) -> float:
 def ratio(value: float, baseline: float) -> float | None:
     """Return how many times the baseline a value is; None when that took no time."""
     return value / baseline if baseline else None
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """What a count may come to at most; None means that there is no limit."""
-
-    calls: int | None = None
-    texts: int | None = None
-
-    def missed(self, name: str, *, calls: int, texts: int) -> list[str]:
-        """Return a sentence for each count that is above its target."""
-        checks = (("calls to GitHub", calls, self.calls), ("texts embedded", texts, self.texts))
-        return [
-            f"{name}: {count} {what}, at most {most} are allowed."
-            for what, count, most in checks
-            if most is not None and count > most
-        ]
 
 
 _Z = 1.959964

@@ -2,23 +2,15 @@
 
 import os
 import re
-import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
 from commonplace.repository.slugs import slug
 from local.errors import CommandError
-
-
-def git(command: Sequence[str]) -> bytes | None:
-    """Return what Git prints; None without Git or a repository."""
-    try:
-        return subprocess.run(["git", *command], capture_output=True, check=True, timeout=60).stdout
-    except (OSError, subprocess.SubprocessError):
-        return None
+from local.github.git import GitError, git, git_answer
 
 
 def list_files(root: Path) -> list[str]:
@@ -26,8 +18,12 @@ def list_files(root: Path) -> list[str]:
 
     In a Git work tree: tracked files and new ones that are not ignored. Symbolic links are no content.
     """
-    listed = git(["-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"])
-    names = [os.fsdecode(name) for name in (listed or b"").split(b"\0") if name]
+    try:
+        which = ("--cached", "--others", "--exclude-standard", "--deduplicate")
+        listed = git("ls-files", "-z", *which, directory=root)
+    except GitError:
+        listed = b""
+    names = [os.fsdecode(name) for name in listed.split(b"\0") if name]
     if not names:  # an ignored folder inside a work tree lists nothing; it is still there to be read
         for folder, folders, files in os.walk(root):
             folders[:] = sorted(name for name in folders if name != ".git")
@@ -37,8 +33,7 @@ def list_files(root: Path) -> list[str]:
 
 def workspace_prefix(root: Path) -> str:
     """Path of the folder inside its repository: GitHub wants annotations to name files from there."""
-    prefix = git(["-C", str(root), "rev-parse", "--show-prefix"])
-    return os.fsdecode(prefix.rstrip(b"\n")) if prefix else ""
+    return git_answer("rev-parse", "--show-prefix", directory=root) or ""
 
 
 def top_of(folder: Path) -> Path:

@@ -1,6 +1,5 @@
 """A knowledge base in a folder on this machine, read and judged as the sync judges its branch."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,8 @@ from commonplace.repository.problems import Problem
 from commonplace.repository.slugs import is_markdown
 from local.deployment import PROJECT
 from local.errors import CommandError
-from local.files import git, list_files
+from local.files import list_files
+from local.github.git import git_answer
 
 SAMPLE = PROJECT / "samples" / "knowledge-base"
 NOTHING_TO_READ = "There is no Markdown in {}: add a file that ends in `.md`, with `publish: true` in its frontmatter."
@@ -58,11 +58,11 @@ def read_folder(path: Path, exclude: Sequence[str] | None = None, root: Path | N
     top = root
     if top is None:  # the sample's, or that of the repository as the sync reads it; outside of both the folder itself
         top = path if path.is_dir() else path.parent
-        ignored = path.is_dir() and git(["-C", str(top), "check-ignore", "-q", str(top.resolve())]) is not None
+        ignored = path.is_dir() and git_answer("check-ignore", "-q", str(top.resolve()), directory=top) is not None
         if top.resolve().is_relative_to(SAMPLE):
             top = SAMPLE
-        elif not ignored and (clone := git(["-C", str(top), "rev-parse", "--show-toplevel"])):
-            top = Path(os.fsdecode(clone.rstrip(b"\n")))
+        elif not ignored and (clone := git_answer("rev-parse", "--show-toplevel", directory=top)):
+            top = Path(clone)
     inside = path.resolve() if path.is_dir() else path.parent.resolve() / path.name
     if not inside.is_relative_to(top.resolve()):
         raise CommandError(f"{path} does not lie in {top}.", "Name a file or folder of this knowledge base.")

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import wraps
 from typing import Any, TypeVar, get_type_hints
 
@@ -38,7 +38,8 @@ def grouped(command: Callable[..., R]) -> Callable[..., R]:
         of_fields = get_type_hints(groups[name], include_extras=True)
         for field in fields(groups[name]):
             annotation = of_fields[field.name]
-            parameters.append(parameter.replace(name=field.name, default=field.default, annotation=annotation))
+            default = parameter.empty if field.default is MISSING else field.default
+            parameters.append(parameter.replace(name=field.name, default=default, annotation=annotation))
 
     @wraps(command)
     def run(**given: Any) -> R:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import starmap
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -19,7 +18,7 @@ from bench.reference.judged import Query, catalogue, misspelt, paraphrases, unan
 from bench.table import Row, percentile, say
 from commonplace.reference.index_source import record_of
 from commonplace.reference.model import Asked, Catalogue
-from commonplace.reference.ports import Edition, Meaning
+from commonplace.reference.ports import FixedShelf, Meaning
 from commonplace.reference.search import DEFAULT_TUNING, VectorMeaning
 from commonplace.reference.service import Reference
 from commonplace.reference.tools.answers import ANSWER_TOKENS
@@ -47,16 +46,6 @@ System = Callable[[Query], Sequence[str]]
 """From a query to ids, best first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fixed:
-    """A shelf on which the same catalogues stand for ever."""
-
-    catalogues: tuple[Catalogue, ...]
-
-    def edition(self) -> Edition:
-        return Edition(self.catalogues, "fixed")
-
-
 @contextmanager
 def meaning_of(catalogues: Sequence[Catalogue], provider: EmbeddingProvider | None) -> Iterator[Meaning | None]:
     """Make an index of the catalogues in a file of its own; it goes away. None without a model."""
@@ -74,7 +63,7 @@ def systems(meaning: Meaning | None) -> dict[str, System]:
     def searched(reference: Reference) -> System:
         return lambda query: [hit.entry.id for hit in reference.search(Asked(query.text, limit=max(DEPTHS))).hits]
 
-    shelf = Fixed((catalogue(),))
+    shelf = FixedShelf((catalogue(),))
     found = {WORDS: searched(Reference(shelf))}
     for name, fusion in FUSIONS.items() if meaning else ():
         found[name] = searched(Reference(shelf, meaning, tuning=replace(DEFAULT_TUNING, fusion=fusion)))
@@ -166,7 +155,7 @@ def timed(provider: EmbeddingProvider | None) -> Iterator[Row]:
     questions = [query.text for query in paraphrases()]
     records = [record_of(catalogue(), placed) for placed in catalogue().entries]
     with index(embedded_records(records, provider), provider) as engine:
-        shelf = Fixed((catalogue(),))
+        shelf = FixedShelf((catalogue(),))
         words, both = Reference(shelf), Reference(shelf, VectorMeaning(engine, [provider]) if provider else None)
         documents = SearchService(engine, provider)
         calls: dict[str, tuple[Sequence[str], Callable[[str], object]]] = {
@@ -202,7 +191,7 @@ SEARCH, GET = "search_knowledge, a question", "get_command"
 
 def serving(catalogues: Sequence[Catalogue], meaning: Meaning | None) -> Handler:
     """Return the toolset of a deployment that has these catalogues, behind the frame of every MCP call."""
-    reference = Reference(Fixed(tuple(catalogues)), meaning)
+    reference = Reference(FixedShelf(tuple(catalogues)), meaning)
     return ours(reference_toolset(ReferenceServices(reference=reference, keeps_gaps=False)))
 
 
@@ -296,11 +285,6 @@ def main(given: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.reference", description=__doc__)
     parser.add_argument("--embeddings", default="local", help="a model: local, openai, onnx:/FOLDER, none")
     parser.add_argument("--only", default="quality,speed,costs", help="parts, with commas: quality, speed, costs")
-    parser.add_argument(
-        "--real", type=Path, metavar="FOLDER", help="questions on real products, whose material is there"
-    )
-    parser.add_argument("--products", nargs="+", default=(), metavar="NAME", help="of the real products, only these")
-    parser.add_argument("--all", action="store_true", help="of the real products, print also what is not right")
     options = parser.parse_args(given)
     try:
         provider = embedding_model(options.embeddings)

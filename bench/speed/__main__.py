@@ -20,6 +20,7 @@ SPEED = {
     "mcp": "CPU and import of MCP, beside the bare SDK; tokens of every tool's default answer, calls a second",
     "guard": "CPU of a call with a token beside one without, the guard's parts, import of the token endpoint",
     "sync": "first sync, no-change sync, one-file push, large push: files per second, GitHub calls, embedding calls",
+    "freshness": "seconds from a push until its text is served and found",
     "search": "a search by REST and by MCP beside the bare queries of the index, at 272, 2,720 and 30,000 documents",
     "hive": "a search of contributions beside one of documents, at 300 and 3,000 contributions",
     "hive_queue": "a queue of 5,000 contributions: a page, one shown, approved, rejected; contributing meanwhile",
@@ -41,7 +42,6 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--beside", help="search: URL of another server, compared by turns at the first size")
     parser.add_argument("--url", help="opensearch: the node that is measured")
-    parser.add_argument("--no-picture", action="store_true", help="search, opensearch: do not draw the growth")
     options = parser.parse_args(arguments)
     missed: list[str] = []
     for name in options.names:

@@ -60,7 +60,22 @@ def hive(options: argparse.Namespace, folder: Path) -> Iterator[Table]:
         for size, documents in [*sizes, (sizes[-1][0], DOCUMENTS)]:
             contributions.grow(size)
             base.grow(documents)
-            rows.append(_searched(laptop, base, size))
+            with closing(Caller(laptop.url)) as call:
+                rounds: list[Ways] = []
+                for question in base.questions(WARM_UP + ROUNDS):
+                    params = {"name": "search_knowledge", "arguments": {"query": question, "limit": LIMIT}}
+                    paths = {"hive": "/mcp/hive", "knowledge": "/mcp/knowledge"}
+                    rounds.append({name: partial(call, path, "tools/call", params) for name, path in paths.items()})
+                taken = by_turns(rounds, warm_up=WARM_UP)
+            rows.append(
+                {
+                    "contributions": size,
+                    "documents": base.size,
+                    **spread(taken["hive"], "hive "),
+                    **spread(taken["knowledge"], "knowledge "),
+                    "hive / knowledge": times(taken["hive"], taken["knowledge"]),
+                }
+            )
             print("\n".join(table.lines(rows[-1:])), flush=True)
     title = f"A search of contributions beside one of documents over {corpus.label}, by MCP, in ms"
     yield Table("hive", title, rows)
@@ -124,23 +139,6 @@ def _contribution(number: int, content: str, **given: Any) -> Contribution:
         agent="agent",
         **given,
     )
-
-
-def _searched(laptop: Laptop, base: Base, size: int) -> table.Row:
-    with closing(Caller(laptop.url)) as call:
-        rounds: list[Ways] = []
-        for question in base.questions(WARM_UP + ROUNDS):
-            params = {"name": "search_knowledge", "arguments": {"query": question, "limit": LIMIT}}
-            paths = {"hive": "/mcp/hive", "knowledge": "/mcp/knowledge"}
-            rounds.append({name: partial(call, path, "tools/call", params) for name, path in paths.items()})
-        taken = by_turns(rounds, warm_up=WARM_UP)
-    return {
-        "contributions": size,
-        "documents": base.size,
-        **spread(taken["hive"], "hive "),
-        **spread(taken["knowledge"], "knowledge "),
-        "hive / knowledge": times(taken["hive"], taken["knowledge"]),
-    }
 
 
 QUEUE, QUEUE_ROUNDS, QUEUE_WARM_UP = 5_000, 30, 3

@@ -169,7 +169,6 @@ BATCH = 100
 """Documents of one write: about 3 MB."""
 
 TARGET = 1.3
-PICTURE = Path(__file__).parents[2] / "docs" / "opensearch-latency.svg"
 NO_NODE = "Skipped: no node is named. Start one (python -m tests.opensearch_node) and give its address with --url."
 
 Request = tuple[str, str, bytes | None]
@@ -199,8 +198,6 @@ def opensearch(options: argparse.Namespace, folder: Path) -> Iterator[Table]:  #
         f"at most {TARGET} is wanted; cold: of a process that remembers nothing"
     )
     yield Table("opensearch", "A search on OpenSearch, beside bare requests for the same payload", rows, note)
-    if not options.no_picture:
-        table.draw(PICTURE, rows, {"ours": "ours p50", "bare": "bare p50"}, x="chunks")
 
 
 def measure(url: str, sizes: Sequence[int]) -> Iterator[Row]:

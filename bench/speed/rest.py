@@ -22,7 +22,7 @@ from bench.table import Row, ratio, text
 from local.dev.laptop import Laptop, committed_template
 
 SOURCE = "bench/baseline"
-ROUTES = ("GET /bare/{name}", "GET /host/{name}")
+ROUTES = ("GET /bare/{proxy+}", "GET /host/{proxy+}")
 ROUNDS, WARM_UP = 200, 30
 CLIENTS = 4
 WARM_BLOCKS, BLOCKS, BLOCK_SECONDS = 3, 4, 0.5
@@ -110,7 +110,19 @@ def rest(options: argparse.Namespace, folder: Path) -> Iterator[Table]:
             taken = by_turns(rounds, warm_up=WARM_UP)
         side_by_side = [_row(case, _side_by_side(partial(Client, url), case), None) for case in measured]
     one_by_one = [_row(case, {"ours": taken[case.name], "bare": taken[case.bare]}, case.size) for case in measured]
-    yield Table("rest", f"REST over {corpus.label}, one client", one_by_one, _note(taken))
+
+    def times(one: str, other: str) -> str:
+        return text(ratio(median(taken[one]), median(taken[other])))
+
+    note = (
+        f"The host alone, without any framework: {1000 * median(taken['host']):.3g} ms.\n"
+        f"One document: {times('get', '/bare/get')} times the bare route (target {GET_TARGET}).\n"
+        f"Filtered list: {times('filtered list', 'list')} times an unfiltered one (target {FILTER_TARGET}); "
+        f"{times('filtered list, new filter', 'list, new page')} times when neither was asked for before.\n"
+        f"The page of a document: {times('page of the document', 'get')} times the document (target {PAGE_TARGET}), "
+        f"home {times('home page', 'get')} times; a search page {times('search page, new', 'search, new')} times one."
+    )
+    yield Table("rest", f"REST over {corpus.label}, one client", one_by_one, note)
     yield Table("rest-concurrent", f"REST over {corpus.label}, {CLIENTS} clients", side_by_side)
 
 
@@ -171,17 +183,3 @@ def _row(case: Case, taken: Seconds, size: int | None) -> Row:
         "bare requests/s": rates["bare"],
         "times bare (p50)": ratio(median(taken["ours"]), median(taken["bare"])),
     }
-
-
-def _note(taken: Seconds) -> str:
-    def times(one: str, other: str) -> str:
-        return text(ratio(median(taken[one]), median(taken[other])))
-
-    return (
-        f"The host alone, without any framework: {1000 * median(taken['host']):.3g} ms.\n"
-        f"One document: {times('get', '/bare/get')} times the bare route (target {GET_TARGET}).\n"
-        f"Filtered list: {times('filtered list', 'list')} times an unfiltered one (target {FILTER_TARGET}); "
-        f"{times('filtered list, new filter', 'list, new page')} times when neither was asked for before.\n"
-        f"The page of a document: {times('page of the document', 'get')} times the document (target {PAGE_TARGET}), "
-        f"home {times('home page', 'get')} times; a search page {times('search page, new', 'search, new')} times one."
-    )

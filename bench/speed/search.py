@@ -38,8 +38,6 @@ ROUNDS, WARM_UP = 60, 10
 CLIENTS, WARM_SECONDS, SECONDS = 4, 4.0, 4.0
 LEG, SHOWN = 200, 5
 BATCH = 500
-PICTURE = Path(__file__).parents[2] / "docs" / "search-growth.svg"
-LINES = {"MCP": "mcp new", "REST": "rest new", "bare queries": "bare new", "MCP, repeated": "mcp repeated"}
 MANIFEST_SECONDS = 6.0
 """After which every process goes by a new manifest."""
 
@@ -58,8 +56,6 @@ def search(options: argparse.Namespace, folder: Path) -> Iterator[Table]:
             print("\n".join(table.lines(rows[-1:])), flush=True)
     title = f"A search over {corpus.label}, p50 in ms, new and repeated; calls a second with one and {CLIENTS} callers"
     yield Table("search", title, rows)
-    if not options.no_picture:
-        table.draw(PICTURE, rows, LINES, x="documents")
 
 
 def by_rest(client: Client, question: str) -> bytes:

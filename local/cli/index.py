@@ -1,24 +1,19 @@
 """Build the search index anew, check it, and swap it in."""
 
 import json
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from commonplace.capabilities import CAPABILITIES
-from commonplace.kernel.capability import built
 from local.deployment import Deployment
 from local.errors import CommandError
 from local.options import Target, grouped
 from local.terminal import AsJson, commands
-
-if TYPE_CHECKING:
-    from commonplace.search.operations import Operations
 
 WAIT_SECONDS = 5
 """Before a build goes on that has not come any further."""
@@ -31,15 +26,9 @@ ROLES = ("current", "next", "previous")
 FACTS = ("model", "chunker", "schema", "mapping")
 
 Answer = dict[str, Any]
-Told = Callable[[int, int], None]
-Ask = Callable[[Mapping[str, Any], Told], Answer]
-"""Takes a step, and reports records done and left where they are known meanwhile."""
+Ask = Callable[[Mapping[str, Any]], Answer]
+"""Takes a step and returns its answer."""
 
-Endpoint = Annotated[
-    str | None, typer.Option(help="OpenSearch to work on from here, with the models of this shell's environment.")
-]
-Bucket = Annotated[str | None, typer.Option(help="With --endpoint: the bucket of the store.")]
-Index = Annotated[str | None, typer.Option(help="With --endpoint: what the names of the indexes begin with.")]
 Whose = Annotated[str, typer.Option(help="Whose index: documents, memory, reference or contributions.")]
 
 app = commands("Build the search index anew beside the one that answers, check it, and let it take over.")
@@ -47,11 +36,8 @@ app = commands("Build the search index anew beside the one that answers, check i
 
 @dataclass(frozen=True, slots=True)
 class Place(Target):
-    """The place that the options name: a deployment or, with an endpoint, an index and a store reached from here."""
+    """The deployment that the options name, and one of its collections."""
 
-    endpoint: Endpoint = None
-    bucket: Bucket = None
-    index: Index = None
     collection: Whose = "documents"
 
 
@@ -76,10 +62,10 @@ def build(
         written = 0
         with _bar(total) as show:
             while True:
-                answer = _answer(ask, {"step": "build", "progress": progress}, show)
+                answer = _answer(ask, {"step": "build", "progress": progress})
                 progress = answer["progress"]
                 written += answer["done"]
-                show(0, answer["remaining"])
+                show(answer["remaining"])
                 if answer["action"] in ("verify", "stuck"):
                     break
                 if answer["action"] == "wait":
@@ -143,16 +129,16 @@ def _take(place: Place, event: Answer, tell: Callable[[Answer], str], *, as_json
         raise CommandError("Nothing was changed.", _hint(answer))
 
 
-def _answer(ask: Ask, event: Answer, told: Told = lambda _done, _left: None) -> Answer:
+def _answer(ask: Ask, event: Answer) -> Answer:
     """The answer to a step. A refusal ends the command with the one to run instead."""
-    answer = ask(event, told)
+    answer = ask(event)
     if answer.get("action") == "refused":
         raise CommandError(answer["message"], _hint(answer))
     return answer
 
 
 @contextmanager
-def _bar(total: int) -> Iterator[Told]:
+def _bar(total: int) -> Iterator[Callable[[int], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -162,7 +148,7 @@ def _bar(total: int) -> Iterator[Told]:
     with Progress(*columns, TimeElapsedColumn(), console=console, disable=not console.is_terminal) as progress:
         task = progress.add_task("build", total=total, rate="")
 
-        def show(_done: int, left: int) -> None:
+        def show(left: int) -> None:
             whole = max(total, left)
             seconds = progress.tasks[task].elapsed or 0.0
             rate = f"{(whole - left) / seconds:.0f}/s" if seconds >= 1 else ""
@@ -237,97 +223,31 @@ _step("rollback", "Bring the previous index up to date and let it answer again."
 
 
 def reach(place: Place) -> Ask:
-    """Return the way to the index. Raises CommandError when the options name none."""
-    if place.endpoint is None and (place.bucket or place.index):
-        raise CommandError("--bucket and --index go with --endpoint.", "Without it the index function does the work.")
+    """Return the way to the index. Raises CommandError for an unknown collection."""
     if place.collection not in (names := [one.collection_name for one in CAPABILITIES if one.collection_name]):
         raise CommandError(f"There is no collection {place.collection}.", f"Collections: {', '.join(names)}.")
-    if place.endpoint:
-        return ask_here(place)
     return ask_function(place.find(), place.collection)
 
 
 def ask_function(deployment: Deployment, collection: str = "documents") -> Ask:
-    """The index function, which has the models, the credentials and the way to the index.
+    """Return the way to the index function, which has the models, the credentials and the way to the index.
 
-    On AWS one of the same code with more time builds, so that the queue's need not wait.
+    On AWS a function of the same code with more time builds, so that the queue's need not wait.
     """
     name = deployment.outputs.get("IndexBuildFunction") or deployment.outputs.get("IndexFunction")
     if name is None:
         raise CommandError("The deployment names no index function.", "Deploy this version and try again.")
     client = deployment.client("lambda", read_seconds=CALL_SECONDS)
 
-    def ask(event: Mapping[str, Any], _told: Told) -> dict[str, Any]:
+    def ask(event: Mapping[str, Any]) -> Answer:
         chosen = {} if collection == "documents" else {"collection": collection}
         payload = {"source": "commonplace.operator", "seconds": STRETCH_SECONDS, **chosen, **event}
         answer = client.invoke(FunctionName=name, Payload=json.dumps(payload).encode())
-        told: dict[str, Any] = json.loads(answer["Payload"].read() or b"{}") or {}
+        content: Answer = json.loads(answer["Payload"].read() or b"{}") or {}
         if answer.get("FunctionError"):
-            kind, message = told.get("errorType", "unknown error"), told.get("errorMessage", "")
-            raise CommandError(f"The index function failed: {kind}. {message}".rstrip(), _again(event))
-        return told
+            kind, message = content.get("errorType", "unknown error"), content.get("errorMessage", "")
+            hint = f"Nothing is lost: try again with commonplace index {event.get('step')}"
+            raise CommandError(f"The index function failed: {kind}. {message}".rstrip(), hint)
+        return content
 
     return ask
-
-
-def ask_here(place: Place) -> Ask:
-    """This process, with the models of its own environment: for an index that its operator can reach."""
-    from commonplace.kernel.environment import SettingsError
-    from commonplace.kernel.errors import CommonplaceError
-
-    try:
-        operations = _operations(place)
-    except (SettingsError, ValueError) as error:
-        raise CommandError(
-            str(error), "The settings come from this shell's environment: docs/configuration.md."
-        ) from error
-
-    def ask(event: Mapping[str, Any], told: Told) -> dict[str, Any]:
-        end = time.monotonic() + STRETCH_SECONDS
-        try:
-            return operations.step(event, lambda: time.monotonic() >= end and event.get("step") == "build", told)
-        except CommonplaceError as error:
-            hint = _hint({"hint": error.hint, "next": error.details.get("step"), "collection": place.collection})
-            raise CommandError(error.message, hint or _again(event)) from error
-
-    return ask
-
-
-def _operations(place: Place) -> "Operations":
-    """Return what the collection's capability makes for the index function. Raises CommandError, SettingsError."""
-    from commonplace.kernel.s3 import S3ObjectStore
-    from commonplace.search import providers
-    from commonplace.search.collections import IndexContext
-    from commonplace.search.settings import RetrievalSettings
-
-    named = place.data or place.outputs or place.stage
-    deployment = place.find() if named or not place.bucket else Deployment({})
-    given = {"SEARCH_ENGINE": "opensearch", "OPENSEARCH_ENDPOINT": place.endpoint, "OPENSEARCH_INDEX": place.index}
-    stored: dict[str, str] = {"STAGE": "dev"}
-    if deployment.outputs:
-        tables = {"RECORDS_TABLE": "RecordsTable", "ACTIVITY_TABLE": "ActivityTable", "CACHE_TABLE": "CacheTable"}
-        stored |= deployment.settings()
-        stored |= {variable: deployment.outputs.get(output, "") for variable, output in tables.items()}
-    environment = stored | dict(os.environ) | {name: value for name, value in given.items() if value}
-    settings = RetrievalSettings.from_environ(environment)
-    objects = S3ObjectStore(deployment.client("s3"), place.bucket) if place.bucket else deployment.store
-    context = IndexContext(
-        environ=environment,
-        settings=settings,
-        objects=objects,
-        dynamodb=lambda: deployment.client("dynamodb"),
-        models=providers.indexed_models(settings),
-        note=lambda _collection: None,
-        changes=None,
-    )
-    capability = next(one for one in CAPABILITIES if one.collection_name == place.collection)
-    made = next(built([capability], "collection", context), None)
-    if made is None:
-        hint = "Name the deployment that has it: --stage or --outputs."
-        raise CommandError(f"There is nothing of the collection {place.collection} here.", hint)
-    operations: Operations = made.operations
-    return operations
-
-
-def _again(event: Mapping[str, Any]) -> str:
-    return f"Nothing is lost: try again with commonplace index {event.get('step')}"

@@ -18,6 +18,7 @@ from rich.text import Text
 from local.cli.operators import KEY_VARIABLE
 from local.deployment import find
 from local.errors import CommandError
+from local.options import grouped
 from local.terminal import Outputs, Stage, commands, print_json
 
 if TYPE_CHECKING:
@@ -39,27 +40,59 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 app = commands()
 
 
-@app.command()
-def search(
-    query: Annotated[str, typer.Argument(help="Words, a question, or the name of a document.")],
-    *,
-    content_type: Annotated[list[str] | None, typer.Option("--type", help="Only this type; may be repeated.")] = None,
-    group: Annotated[list[str] | None, typer.Option(help="Only documents of this group; repeated: of any.")] = None,
-    release: Annotated[list[str] | None, typer.Option(help="Only documents of this release; repeated: of any.")] = None,
-    status: Annotated[list[str] | None, typer.Option(help="Only documents of this status; repeated: of any.")] = None,
-    author: Annotated[list[str] | None, typer.Option(help="Only documents by this author; repeated: by any.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="Only documents with this tag; repeated: with all.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=100, help="How many results at most; over 20 by words only.")] = 5,
-    mode: Annotated[Mode, typer.Option(help="By words and meaning, or by words alone.")] = "hybrid",
-    rerank: Annotated[bool, typer.Option("--rerank/--no-rerank", help="Let the reranker order the best.")] = True,
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The query of the command line."""
+
+    query: Annotated[str, typer.Argument(help="Words, a question, or the name of a document.")]
+    content_type: Annotated[list[str] | None, typer.Option("--type", help="Only this type; may be repeated.")] = None
+    group: Annotated[list[str] | None, typer.Option(help="Only documents of this group; repeated: of any.")] = None
+    release: Annotated[list[str] | None, typer.Option(help="Only documents of this release; repeated: of any.")] = None
+    status: Annotated[list[str] | None, typer.Option(help="Only documents of this status; repeated: of any.")] = None
+    author: Annotated[list[str] | None, typer.Option(help="Only documents by this author; repeated: by any.")] = None
+    tag: Annotated[list[str] | None, typer.Option(help="Only documents with this tag; repeated: with all.")] = None
+    limit: Annotated[int, typer.Option(min=1, max=100, help="How many results at most; over 20 by words only.")] = 5
+    mode: Annotated[Mode, typer.Option(help="By words and meaning, or by words alone.")] = "hybrid"
+    rerank: Annotated[bool, typer.Option("--rerank/--no-rerank", help="Let the reranker order the best.")] = True
     collapse: Annotated[
         bool, typer.Option("--collapse/--no-collapse", help="Show one of several with nearly the same text.")
-    ] = True,
-    documents: Annotated[bool, typer.Option("--documents", help="Print the whole documents.")] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Say how the ranking came about.")] = False,
+    ] = True
+    documents: Annotated[bool, typer.Option("--documents", help="Print the whole documents.")] = False
+    explain: Annotated[bool, typer.Option("--explain", help="Say how the ranking came about.")] = False
     expect: Annotated[
         str | None, typer.Option(metavar="TYPE/ID", help="Say why this document is shown, or is not.")
-    ] = None,
+    ] = None
+
+    @property
+    def explained(self) -> bool:
+        return self.explain or self.expect is not None
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters of `GET /api/v1/search`, without empty ones."""
+        values: dict[str, Any] = {
+            "q": self.query,
+            "contentType": self.content_type,
+            "group": self.group,
+            "release": self.release,
+            "status": self.status,
+            "author": self.author,
+            "tags": self.tag,
+            "limit": self.limit,
+            "mode": self.mode,
+            "include": ["documents"] if self.documents else [],
+            "explain": "true" if self.explained else None,
+            "expect": self.expect,
+            "rerank": None if self.rerank else "false",
+            "collapse": None if self.collapse else "false",
+        }
+        return {name: value for name, value in values.items() if value not in (None, [])}
+
+
+@app.command()
+@grouped
+def search(
+    *,
+    question: Question,
     index: Annotated[Path | None, typer.Option(help="An index file, instead of what runs here.")] = None,
     data: Annotated[Path | None, typer.Option(help="The data folder of `commonplace dev --data`.")] = None,
     outputs: Outputs = None,
@@ -69,33 +102,18 @@ def search(
     """Search the knowledge base that runs here, or that is deployed."""
     from commonplace.documents.content.ontology import ONTOLOGY
 
+    expect = question.expect
     if expect is not None and not all(expect.partition("/")):
         raise CommandError(f"{expect} names no document.", "Name it by type and id, for example --expect tag/neap-tide")
-    question = Question(
-        query,
-        content_types=tuple(content_type or ()),
-        groups=tuple(group or ()),
-        releases=tuple(release or ()),
-        statuses=tuple(status or ()),
-        authors=tuple(author or ()),
-        tags=tuple(tag or ()),
-        limit=limit,
-        mode=mode,
-        documents=documents,
-        explain=explain or expect is not None,
-        expect=expect,
-        rerank=rerank,
-        collapse=collapse,
-    )
     file, base_url = _where(index, data, outputs, stage)
-    for name in question.content_types:
+    for name in question.content_type or ():
         ONTOLOGY.expand(name)  # raises for an unknown one
     answer = ask_deployment(base_url, question) if file is None else ask_file(file, question)
     if json:
         print_json(answer)
         return
     typer.echo(results_text(answer))
-    if question.explain:
+    if question.explained:
         print_explanation(answer.get("explanation"), publication_known=file is None)
 
 
@@ -115,53 +133,13 @@ def _where(index: Path | None, data: Path | None, outputs: Path | None, stage: s
         return kept, ""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """The query of the command line."""
-
-    query: str
-    content_types: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
-    releases: tuple[str, ...] = ()
-    statuses: tuple[str, ...] = ()
-    authors: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    limit: int = 5
-    mode: Mode = "hybrid"
-    documents: bool = False
-    explain: bool = False
-    expect: str | None = None
-    rerank: bool = True
-    collapse: bool = True
-
-    def parameters(self) -> dict[str, Any]:
-        """Return the parameters of `GET /api/v1/search`, without empty ones."""
-        told: dict[str, Any] = {
-            "q": self.query,
-            "contentType": list(self.content_types),
-            "group": list(self.groups),
-            "release": list(self.releases),
-            "status": list(self.statuses),
-            "author": list(self.authors),
-            "tags": list(self.tags),
-            "limit": self.limit,
-            "mode": self.mode,
-            "include": ["documents"] if self.documents else [],
-            "explain": "true" if self.explain else None,
-            "expect": self.expect,
-            "rerank": None if self.rerank else "false",
-            "collapse": None if self.collapse else "false",
-        }
-        return {name: value for name, value in told.items() if value not in (None, [])}
-
-
 def ask_deployment(base_url: str, question: Question, transport: "httpx.BaseTransport | None" = None) -> Answer:
     """Return the answer of a running REST API. The operators' key goes with a request for an explanation only."""
     import httpx
 
     from commonplace.kernel.environment import is_loopback
 
-    key = os.environ.get(KEY_VARIABLE, "").strip() if question.explain else ""
+    key = os.environ.get(KEY_VARIABLE, "").strip() if question.explained else ""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     address = urlsplit(base_url)
     local = is_loopback(address.hostname)
@@ -202,13 +180,13 @@ def ask_file(index: Path, question: Question) -> Answer:
         raise CommandError(
             "An index file holds no whole documents.", "Ask a running Commonplace: start one with `commonplace dev`."
         )
-    leaves = tuple(dict.fromkeys(leaf for name in question.content_types for leaf in ONTOLOGY.expand(name)))
+    leaves = tuple(dict.fromkeys(leaf for name in question.content_type or () for leaf in ONTOLOGY.expand(name)))
     request = SearchRequest(
         question.query,
-        Filters(content_types=leaves, groups=question.groups, tags_all=question.tags),
+        Filters(content_types=leaves, groups=tuple(question.group or ()), tags_all=tuple(question.tag or ())),
         question.limit,
         mode=question.mode,
-        explain=question.explain,
+        explain=question.explained,
         expect=RecordId(question.expect) if question.expect else None,
         rerank=question.rerank,
         collapse=question.collapse,

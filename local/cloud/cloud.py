@@ -30,27 +30,6 @@ THREAD_SECONDS = 5.0
 _ALONE = threading.Lock()  # moto keeps its state for the process
 
 
-class Clients:
-    """The boto3 clients of one cloud: made once for each service, closed together."""
-
-    def __init__(self, endpoint_url: str) -> None:
-        self._endpoint_url = endpoint_url
-        self._session: Any = boto3.Session()  # one: the descriptions of services are read once for each
-        self._made: dict[str, Any] = {}
-        self._lock = threading.Lock()
-
-    def __call__(self, service: str) -> Any:
-        with self._lock:
-            if service not in self._made:
-                config = Config(max_pool_connections=50, retries={"total_max_attempts": 1})
-                self._made[service] = self._session.client(service, endpoint_url=self._endpoint_url, config=config)
-            return self._made[service]
-
-    def close(self) -> None:
-        for client in self._made.values():
-            client.close()
-
-
 class Cloud:
     """One stack. Only one runs in a process at a time.
 
@@ -174,8 +153,10 @@ class Cloud:
         undo.enter_context(replaced(aws_variables(port, self.access_key) | {"MOTO_PORT": str(port)}))
         moto_view.forget_everything()
         undo.callback(moto_view.forget_everything)
-        self._clients = Clients(self.endpoint_url)
-        undo.callback(self._clients.close)
+        self._session: Any = boto3.Session()  # one: the descriptions of services are read once for each
+        self._clients: dict[str, Any] = {}
+        self._making_client = threading.Lock()
+        undo.callback(lambda: [client.close() for client in self._clients.values()])
         self._lambdas = LambdaHost(worker_variables(port, self.access_key), self._logs, self._on_log)
         undo.callback(self._lambdas.stop)
         self._edge = Edge(self._lambdas, self.access_key)
@@ -218,8 +199,12 @@ class Cloud:
         return self._http.url
 
     def client(self, service: str) -> Any:
-        """A boto3 client of this cloud; closed with it."""
-        return self._clients(service)
+        """Return a boto3 client of this cloud, which is closed with it."""
+        with self._making_client:
+            if service not in self._clients:
+                config = Config(max_pool_connections=50, retries={"total_max_attempts": 1})
+                self._clients[service] = self._session.client(service, endpoint_url=self.endpoint_url, config=config)
+            return self._clients[service]
 
     @property
     def bucket(self) -> str:

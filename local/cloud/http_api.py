@@ -12,7 +12,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from email.utils import formatdate
 from http import HTTPStatus
 from typing import IO, Any, cast
@@ -72,48 +72,41 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A route key such as `POST /a/{x}`, `ANY /b/{proxy+}` or `$default`, and the function behind it."""
+    """A route key such as `POST /a`, `ANY /b/{proxy+}` or `$default`, and the function behind it."""
 
     key: str
     function: str
-    _method: str = field(init=False, repr=False)
-    _segments: tuple[str, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        method, _, path = self.key.partition(" ")
-        if self.key != "$default" and not path.startswith("/"):
-            raise ValueError(f"A route key is `METHOD /path` or `$default`, not {self.key!r}.")
-        object.__setattr__(self, "_method", method)
-        object.__setattr__(self, "_segments", tuple(path.split("/")[1:]))
+        _, _, path = self.key.partition(" ")
+        if self.key != "$default" and (not path.startswith("/") or "{" in path.removesuffix("{proxy+}")):
+            known = "`METHOD /path`, `METHOD /path/{proxy+}` or `$default`"
+            raise ValueError(f"A route key is {known}, not {self.key!r}.")
 
     @property
     def rank(self) -> tuple[bool, bool, int, bool]:
         """The most specific first: full matches, then the longest greedy one; `ANY` after a method; `$default`."""
-        greedy = bool(self._segments) and self._segments[-1].endswith("+}")
-        fixed = sum(not segment.startswith("{") for segment in self._segments)
-        return self.key == "$default", greedy, -fixed, self._method == "ANY"
+        method, _, path = self.key.partition(" ")
+        return self.key == "$default", path.endswith("{proxy+}"), -path.count("/"), method == "ANY"
 
     def match(self, method: str, path: str) -> dict[str, str] | None:
-        """The path parameters, or `None` when the route is not for this request."""
+        """Return the path parameters; None when the route is not for this request."""
+        own_method, _, own = self.key.partition(" ")
         if self.key == "$default":
             return {}
-        if self._method not in ("ANY", method):
+        if own_method not in ("ANY", method):
             return None
-        given, parameters = path.split("/")[1:], dict[str, str]()
-        for index, segment in enumerate(self._segments):
-            if segment.endswith("+}"):
-                rest = "/".join(given[index:])
-                # A route key cannot end in a slash: `/a/` is taken by `/a/{x+}`, though `/` is not by `/{x+}`.
-                return parameters | {segment[1:-2]: rest} if rest or 0 < index < len(given) else None
-            if index >= len(given) or (not segment.startswith("{") and segment != given[index]):
-                return None
-            if segment.startswith("{"):
-                parameters[segment[1:-1]] = given[index]
-        return parameters if len(given) == len(self._segments) else None
+        if own == path:
+            return {}
+        stem = own.removesuffix("{proxy+}")
+        # A route key cannot end in a slash: `/a/` is taken by `/a/{proxy+}`, though `/` is not by `/{proxy+}`.
+        if stem == own or not path.startswith(stem) or path == "/":
+            return None
+        return {"proxy": path.removeprefix(stem)}
 
 
 def find(routes: Iterable[Route], method: str, path: str) -> tuple[Route, dict[str, str]] | None:
-    """The route that answers and its parameters; `None` when the gateway itself says 404."""
+    """Return the route that answers and its parameters; None when the gateway itself answers 404."""
     for route in sorted(routes, key=lambda route: route.rank):
         parameters = route.match(method, path)
         if parameters is not None:

@@ -62,18 +62,14 @@ def stop_executions() -> None:
     from moto.core.utils import utcnow
 
     for execution in _executions():
-        if execution.exec_status == "RUNNING" and _has_begun(execution):
+        give_up = monotonic() + BEGIN_SECONDS
+        # It can be stopped once its thread has parsed the definition.
+        while (waiting := execution.exec_worker is None or execution.exec_worker.env is None) and monotonic() < give_up:
+            if execution.exec_status != "RUNNING":
+                break
+            Event().wait(0.01)
+        if execution.exec_status == "RUNNING" and not waiting:
             execution.stop(stop_date=utcnow(), error="", cause="The laptop cloud is stopping.")
-
-
-def _has_begun(execution: Any) -> bool:
-    """Waits until an execution can be stopped: its thread parses the definition first."""
-    give_up = monotonic() + BEGIN_SECONDS
-    while execution.exec_worker is None or execution.exec_worker.env is None:
-        if monotonic() > give_up or execution.exec_status != "RUNNING":
-            return False
-        Event().wait(0.01)
-    return True
 
 
 def forget_everything() -> None:

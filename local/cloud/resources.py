@@ -170,7 +170,15 @@ class Builders:
         if known is not None:
             self._unused.discard(known)
             self.given_secrets.add(logical_id)
-        value = json.dumps(dict(self._secret_values[known])) if known is not None else _generated(given)
+        if known is not None:
+            value = json.dumps(dict(self._secret_values[known]))
+        elif (generate := given.get("GenerateSecretString")) is None:
+            value = str(given.get("SecretString", "{}"))
+        else:  # from letters and digits
+            alphabet, length = string.ascii_letters + string.digits, int(generate.get("PasswordLength", 32))
+            value = "".join(secrets.choice(alphabet) for _ in range(length))
+            if field_name := generate.get("GenerateStringKey"):
+                value = json.dumps({**json.loads(generate.get("SecretStringTemplate", "{}")), field_name: value})
         made = self._client("secretsmanager").create_secret(
             Name=given.get("Name", stem(logical_id)), SecretString=value
         )
@@ -337,11 +345,11 @@ class Builders:
             refuse(logical_id, target, "InputTransformer", "InputPath")
             self._called(logical_id, target["Arn"])
         try:
-            schedule = parse(given["ScheduleExpression"])
+            period = parse(given["ScheduleExpression"])
         except ValueError as error:
             raise TemplateError(f"{logical_id}: {error}") from error
         targets = tuple(Target(target["Arn"], target.get("Input")) for target in given.get("Targets", []))
-        self.parts.rules[logical_id] = Rule(name, arn, schedule, targets, given.get("State", "ENABLED") == "ENABLED")
+        self.parts.rules[logical_id] = Rule(name, arn, period, targets, given.get("State", "ENABLED") == "ENABLED")
         return {"Ref": name, "Arn": arn}
 
     def rotation(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
@@ -392,15 +400,3 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return json.dumps(value) if isinstance(value, dict) else str(value)
-
-
-def _generated(given: Mapping[str, Any]) -> str:
-    """The value that `GenerateSecretString` asks for, from letters and digits."""
-    asked = given.get("GenerateSecretString")
-    if asked is None:
-        return str(given.get("SecretString", "{}"))
-    alphabet = string.ascii_letters + string.digits
-    word = "".join(secrets.choice(alphabet) for _ in range(int(asked.get("PasswordLength", 32))))
-    if "GenerateStringKey" not in asked:
-        return word
-    return json.dumps({**json.loads(asked.get("SecretStringTemplate", "{}")), asked["GenerateStringKey"]: word})

@@ -1,4 +1,4 @@
-"""Schedules of EventBridge, `rate(…)` and `cron(…)` in UTC, and first rotations of secrets.
+"""Schedules of EventBridge, `rate(…)`, and first rotations of secrets.
 
 Source of the expressions: EventBridge user guide, "Setting a schedule pattern". The first firing is one period after
 the start; `Scheduler.fire` fires at once.
@@ -21,88 +21,20 @@ from local.cloud.runtime import FunctionFailed, Outcome
 logger = logging.getLogger(__name__)
 
 _RATE = re.compile(r"rate\((\d+) (minute|minutes|hour|hours|day|days)\)")
-_CRON = re.compile(r"cron\((\S+) (\S+) (\S+) (\S+) (\S+) (\S+)\)")
-_MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"]
-_DAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"]
 LOOK_AT_THE_CLOCK_SECONDS = 60.0  # a laptop sleeps, and its clock jumps
-YEARS_AHEAD = 10
 
 STEPS = ("createSecret", "setSecret", "testSecret", "finishSecret")
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
-    period: timedelta
-
-    def after(self, moment: datetime) -> datetime:
-        return moment + self.period
-
-
-@dataclass(frozen=True, slots=True)
-class Cron:
-    """Sets of allowed values; `days` and `weekdays` are `None` where the expression says `?`."""
-
-    minutes: frozenset[int]
-    hours: frozenset[int]
-    days: frozenset[int] | None
-    months: frozenset[int]
-    weekdays: frozenset[int] | None  # 1 is Sunday
-    years: frozenset[int]
-
-    def after(self, moment: datetime) -> datetime:
-        """The first due minute after this moment. Raises `ValueError` when the next years have none."""
-        day = moment.replace(hour=0, minute=0, second=0, microsecond=0)
-        for offset in range(366 * YEARS_AHEAD):
-            date = day + timedelta(days=offset)
-            on_day = self.days is None or date.day in self.days
-            on_weekday = self.weekdays is None or date.isoweekday() % 7 + 1 in self.weekdays
-            if not (on_day and on_weekday and date.year in self.years and date.month in self.months):
-                continue
-            for hour in sorted(self.hours):
-                for minute in sorted(self.minutes):
-                    due = date.replace(hour=hour, minute=minute)
-                    if due > moment:
-                        return due
-        raise ValueError("The schedule has no firing in the years to come.")
-
-
-def parse(expression: str) -> Rate | Cron:
-    """A schedule from its expression. Raises `ValueError` with what is wrong."""
-    if match := _RATE.fullmatch(expression):
-        number, unit = int(match[1]), match[2].removesuffix("s")
-        if number < 1 or (number == 1) == match[2].endswith("s"):
-            raise ValueError(f"{expression!r}: one takes a singular unit, more take a plural one.")
-        return Rate(timedelta(**{unit + "s": number}))
-    if match := _CRON.fullmatch(expression):
-        minute, hour, day, month, weekday, year = match.groups()
-        if (day == "?") == (weekday == "?"):
-            raise ValueError(f"{expression!r}: exactly one of day-of-month and day-of-week is `?`.")
-        return Cron(
-            _field(minute, 0, 59),
-            _field(hour, 0, 23),
-            None if day == "?" else _field(day, 1, 31),
-            _field(month, 1, 12, _MONTHS),
-            None if weekday == "?" else _field(weekday, 1, 7, _DAYS),
-            _field(year, 1970, 2199),
-        )
-    raise ValueError(f"{expression!r} is neither `rate(number unit)` nor `cron(six fields)`.")
-
-
-def _field(text: str, low: int, high: int, names: list[str] | None = None) -> frozenset[int]:
-    for index, name in enumerate(names or [], start=1):
-        text = re.sub(rf"\b{name}\b", str(index), text, flags=re.IGNORECASE)
-    allowed: set[int] = set()
-    for part in text.split(","):
-        match = re.fullmatch(r"(?:(\*)|(\d+)(?:-(\d+))?)(?:/(\d+))?", part)
-        if match is None:
-            raise ValueError(f"The cron field {text!r} is not numbers, `*`, lists, ranges and steps.")
-        every, first, last, step = match.groups()
-        start = low if every else int(first)
-        end = int(last) if last else (high if every or step else start)
-        if not low <= start <= end <= high or step == "0":
-            raise ValueError(f"The cron field {text!r} leaves its bounds of {low} to {high}.")
-        allowed.update(range(start, end + 1, int(step or 1)))
-    return frozenset(allowed)
+def parse(expression: str) -> timedelta:
+    """Return the period of a schedule. Raises `ValueError` for anything but `rate(number unit)`."""
+    match = _RATE.fullmatch(expression)
+    if match is None:
+        raise ValueError(f"{expression!r} is not `rate(number unit)`, the one schedule that runs on a laptop.")
+    number, unit = int(match[1]), match[2].removesuffix("s")
+    if number < 1 or (number == 1) == match[2].endswith("s"):
+        raise ValueError(f"{expression!r}: one takes a singular unit, more take a plural one.")
+    return timedelta(**{unit + "s": number})
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +49,7 @@ class Target:
 class Rule:
     name: str
     arn: str
-    schedule: Rate | Cron
+    period: timedelta
     targets: tuple[Target, ...]
     enabled: bool = True
 
@@ -160,7 +92,7 @@ class Scheduler:
 
     def _run(self) -> None:
         now = datetime.now(UTC)
-        due = {rule.name: rule.schedule.after(now) for rule in self._rules if rule.enabled}
+        due = {rule.name: now + rule.period for rule in self._rules if rule.enabled}
         while True:
             remaining = (min(due.values()) - now).total_seconds() if due else LOOK_AT_THE_CLOCK_SECONDS
             if self._stopping.wait(min(max(remaining, 0.0), LOOK_AT_THE_CLOCK_SECONDS)):
@@ -170,7 +102,7 @@ class Scheduler:
                 if rule.enabled and due[rule.name] <= now:
                     logger.info("A schedule is due", extra={"rule": rule.name})
                     self.fire(rule, due[rule.name])
-                    due[rule.name] = rule.schedule.after(now)
+                    due[rule.name] = now + rule.period
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,17 +141,14 @@ class Rotations:
     def _run(self) -> None:
         for secret in self._secrets:
             try:
-                if self._client.get_secret_value(SecretId=secret.arn)["SecretString"] == secret.initial:
-                    self._rotate(secret)
+                if self._client.get_secret_value(SecretId=secret.arn)["SecretString"] != secret.initial:
+                    continue
+                token = str(uuid.uuid4())
+                for step in STEPS:  # Secrets Manager stops at the step that fails
+                    event = {"Step": step, "SecretId": secret.arn, "ClientRequestToken": token}
+                    outcome: Outcome = self._lambdas.invoke(secret.function, json.dumps(event).encode())
+                    if outcome.failed:
+                        raise FunctionFailed(json.loads(outcome.payload))
             except FunctionFailed as error:
                 if not self._stopping:
                     logger.error("A secret could not be rotated: %s", error)
-
-    def _rotate(self, secret: RotatedSecret) -> None:
-        """Raises FunctionFailed at the step that fails, as Secrets Manager stops there."""
-        token = str(uuid.uuid4())
-        for step in STEPS:
-            event = {"Step": step, "SecretId": secret.arn, "ClientRequestToken": token}
-            outcome: Outcome = self._lambdas.invoke(secret.function, json.dumps(event).encode())
-            if outcome.failed:
-                raise FunctionFailed(json.loads(outcome.payload))

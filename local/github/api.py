@@ -25,9 +25,7 @@ HOURLY_LIMIT = 5000
 REPOSITORY = "/repos/<owner>/<name>"
 ROUTES = Map(
     [
-        Rule(REPOSITORY, endpoint="about", methods=["GET"]),
         Rule(f"{REPOSITORY}/commits/<path:ref>", endpoint="commit", methods=["GET"]),
-        Rule(f"{REPOSITORY}/commits/<path:ref>/statuses", endpoint="statuses", methods=["GET"]),
         Rule(f"{REPOSITORY}/git/trees/<path:ref>", endpoint="tree", methods=["GET"]),
         Rule(f"{REPOSITORY}/git/blobs/<sha>", endpoint="blob", methods=["GET"]),
         Rule(f"{REPOSITORY}/tarball/<path:ref>", endpoint="tarball", methods=["GET"]),

@@ -1,6 +1,5 @@
 """The endpoints the sync calls, each in GitHub's own shape: media types, errors, entity tags."""
 
-import base64
 import hashlib
 import json
 import re
@@ -26,7 +25,6 @@ MOST_ALIASES = 500
 
 STATES = frozenset({"error", "failure", "pending", "success"})
 STATUS_CHARACTERS = 140
-BASE64_LINE = re.compile(".{1,60}")
 
 
 class Refused(Exception):
@@ -104,11 +102,6 @@ class Endpoints:
         with self._lock:
             return tuple(self._given)
 
-    def about(self, _request: Request) -> Response:
-        owner, _, name = self.name.partition("/")
-        facts = {"id": 1, "name": name, "full_name": self.name, "owner": {"login": owner}, "private": False}
-        return json_response(facts)
-
     def commit(self, request: Request, ref: str) -> Response:
         sha = self._commit_sha(ref)
         if wants(request, "sha"):
@@ -134,17 +127,14 @@ class Endpoints:
         body = {"sha": sha, "url": self._url(request, f"git/trees/{sha}"), "tree": items}
         return json_response(body | {"truncated": len(shown) < len(entries)}, tag=f"{sha} {recursive}")
 
-    def blob(self, request: Request, sha: str) -> Response:
+    def blob(self, _request: Request, sha: str) -> Response:
+        """Return the bytes, which is the one form of a blob that is asked for."""
         if not SHA.fullmatch(sha):
             raise Refused(422, "The sha parameter must be exactly 40 characters and contain only [0-9a-f].")
         body = self.repository.blob(sha)
         if body is None:
             raise not_found()
-        if wants(request, "raw"):
-            return raw_response(body, "application/vnd.github.raw", tag=sha)
-        lines = "".join(f"{line}\n" for line in BASE64_LINE.findall(base64.b64encode(body).decode()))
-        facts = {"sha": sha, "size": len(body), "url": self._url(request, f"git/blobs/{sha}")}
-        return json_response(facts | {"content": lines, "encoding": "base64"}, tag=sha)
+        return raw_response(body, "application/vnd.github.raw", tag=sha)
 
     def tarball(self, request: Request, ref: str) -> Response:
         """302 to a short-lived link, as on GitHub; here it leads back to this server."""
@@ -155,10 +145,6 @@ class Endpoints:
         commit = self._commit_sha(sha)
         blocks = self.repository.archive(commit, f"{self.name.replace('/', '-')}-{commit[:7]}")
         return Response(blocks, content_type="application/x-gzip", direct_passthrough=True)
-
-    def statuses(self, _request: Request, ref: str) -> Response:
-        sha = self._commit_sha(ref)
-        return json_response([status.body() for status in reversed(self.given) if status.sha == sha])
 
     def set_status(self, request: Request, sha: str) -> Response:
         body = json_body(request)

@@ -24,7 +24,7 @@ def test_a_search_is_timed_beside_bare_requests_at_every_size(
     monkeypatch.setattr(table, "RESULTS", tmp_path)
     monkeypatch.setattr(opensearch, "QUERIES", 5)
     monkeypatch.setattr(opensearch, "ROUNDS", 1)
-    assert main(["opensearch", "--url", opensearch_url, "--sizes", "300,600", "--no-picture"]) == 0
+    assert main(["opensearch", "--url", opensearch_url, "--sizes", "300,600"]) == 0
     rows = json.loads((tmp_path / "opensearch.json").read_text())["rows"]
     assert [row["chunks"] for row in rows] == [300, 600]
     for row in rows:

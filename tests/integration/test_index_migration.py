@@ -5,15 +5,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import boto3
 import httpx
 import pytest
-from moto import mock_aws
 from typer.testing import CliRunner
 
 from commonplace.documents.index_source import StoredDocuments
 from commonplace.kernel.errors import InvalidInput
-from commonplace.kernel.s3 import S3ObjectStore
 from commonplace.memory.store import DynamoEntries
 from commonplace.search.embeddings import FIRST_TEXTS
 from commonplace.search.filters import Filters
@@ -34,7 +31,6 @@ from tests.acceptance.reindexing import ABSENT, KnowledgeBase, OtherModel, Traff
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.integration.cloud.waiting import until
 from tests.unit.memory.test_upkeep import AUDIT, entry_of
-from tests.unit.search.records import document, publish
 
 DOCUMENTS = 120
 OTHER_MAPPING = IndexParameters.parse('{"m": 8}')
@@ -226,47 +222,6 @@ def test_the_index_that_answers_is_not_dropped_and_spare_ones_are(base: Knowledg
     assert [each.role for each in served.generations.all()] == ["current", "previous"]
 
 
-@pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[S3ObjectStore]:
-    facts = {
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_ACCESS_KEY_ID": "123456789012",
-        "AWS_SECRET_ACCESS_KEY": "x",
-        "AWS_CONFIG_FILE": str(tmp_path / "none"),
-        "AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "none"),
-    }
-    for name, value in facts.items():
-        monkeypatch.setenv(name, value)
-    with mock_aws():
-        client = boto3.client("s3")
-        client.create_bucket(Bucket="content")
-        yield S3ObjectStore(client, "content")
-
-
-def test_the_command_line_works_on_any_endpoint_and_bucket(
-    bucket: S3ObjectStore, opensearch_url: str, stem: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    publish(bucket, [document(f"note/n{at}", f"weather {at}", title=f"Weather {at}") for at in range(3)], generation=1)
-    monkeypatch.setenv("EMBEDDING_PROVIDER", "none")
-
-    def run(*arguments: str) -> str:
-        options = ["--endpoint", opensearch_url, "--bucket", "content", "--index", stem]
-        done = CliRunner().invoke(cli.app, ["index", *arguments, *options])
-        assert done.exit_code == 0, done.output
-        return done.output
-
-    assert "Next      commonplace index build" in run("plan")
-    run("build")
-    run("swap")
-    monkeypatch.setenv("EMBEDDING_PROVIDER_NEXT", "local")
-    assert "Differs   model: none, wanted wordllama" in run("plan")
-    run("build")
-    run("swap")
-
-    assert run("status").splitlines()[0].startswith(f"Current   {stem}-")
-    assert "answers now" in run("rollback")
-
-
 def test_a_search_goes_on_in_words_when_the_model_changes_under_it(
     base: KnowledgeBase, deploy: Deploy, opensearch_url: str
 ) -> None:
@@ -339,10 +294,6 @@ def test_the_command_line_changes_the_model_of_a_running_laptop(
         assert "--collection memory" in run("swap", "--collection", "memory")
         assert ", 2 records, model wordllama" in run("status", "--collection", "memory").splitlines()[0]
         assert "2 records, model none" in run("status").splitlines()[0]
-        # From this shell, past the function: the entries are found by the tables that the deployment names.
-        monkeypatch.setenv("EMBEDDING_PROVIDER", "local")
-        here = ("--collection", "memory", "--endpoint", opensearch_url, "--index", stem)
-        assert "There is nothing to do." in run("plan", *here)
 
     assert before["fallback"] is True
     assert {hit["id"] for hit in before["results"]} == {hit["id"] for hit in after["results"]}

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -65,20 +65,11 @@ class Done:
 
     def facts(self) -> dict[str, Any]:
         """Return what `--json` prints of it."""
-        facts = {
-            "kind": self.item.kind,
-            "source": self.item.source,
-            "into": self.item.into,
-            "state": self.state,
-            "entries": self.entries,
-            "added": self.added,
-            "changed": self.changed,
-            "removed": self.removed,
-            "error": self.error,
-            "hint": self.hint,
-            "unread": [asdict(one) for one in self.unread],
+        facts = {"kind": self.item.kind, "source": self.item.source, "into": self.item.into}
+        facts |= {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("item", "unread")}
+        return {name: value for name, value in facts.items() if value is not None} | {
+            "unread": [asdict(one) for one in self.unread]
         }
-        return {name: value for name, value in facts.items() if value is not None}
 
 
 def generate(

@@ -4,7 +4,6 @@ import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -13,7 +12,7 @@ import typer
 
 from commonplace.kernel.errors import CommonplaceError
 from commonplace.reference.model import METHODS, Catalogue, EntryType
-from commonplace.reference.ports import Edition, Meaning
+from commonplace.reference.ports import FixedShelf, Meaning
 from commonplace.reference.settings import CatalogueSource
 from commonplace.reference.source.compilation import compile
 from commonplace.reference.source.reader import Reading, read_catalogue
@@ -96,7 +95,7 @@ def _answer(folders: Sequence[str] | None, *calls: tuple[str, dict[str, Any]], m
         raise CommandError(f"Two catalogues are called {twice}.", "Name one of them otherwise: NAME=FOLDER")
     answer, failed = None, None
     with _meaning(made) if meaning else nullcontext() as compared:
-        reference = Reference(OneShelf(tuple(made)), compared)
+        reference = Reference(FixedShelf(tuple(made)), compared)
         toolset = reference_toolset(ReferenceServices(reference=reference, keeps_gaps=False))
         tools = {one.name: one for one in toolset.tools}
         for name, given in calls:
@@ -122,16 +121,6 @@ def publishable(folder: str) -> tuple[Folder, Reading]:
         said = "is an error" if count == 1 else f"are {count:,} errors"
         raise CommandError(f"There {said} in {folder}.", f"See: commonplace reference validate {folder}")
     return place, reading
-
-
-@dataclass(frozen=True, slots=True)
-class OneShelf:
-    """A `Shelf` with what was read."""
-
-    catalogues: tuple[Catalogue, ...]
-
-    def edition(self) -> Edition:
-        return Edition(self.catalogues, "1")
 
 
 @contextmanager

@@ -2,7 +2,9 @@
 
 import pytest
 
-from bench.table import Target, percentile, ratio
+from bench.serving import Cost
+from bench.speed.sync import Figure, Target
+from bench.table import percentile, ratio
 
 
 def test_percentiles_lie_between_the_samples() -> None:
@@ -21,17 +23,22 @@ def test_a_ratio_to_nothing_is_none() -> None:
     assert ratio(3, 0) is None
 
 
+def figure(name: str, target: Target, calls: int, texts: int) -> Figure:
+    cost = Cost(1.0, github_calls=calls, blobs=0, archives=0, embedding_calls=0, texts_embedded=texts, documents=0)
+    return Figure(name, 0, [cost], 1.0, target)
+
+
 def test_a_count_at_its_target_is_within_it() -> None:
-    assert Target(calls=2, texts=0).missed("nothing changed", calls=2, texts=0) == []
+    assert figure("nothing changed", (2, 0), calls=2, texts=0).missed == []
 
 
 def test_every_missed_count_is_named_with_what_is_allowed() -> None:
-    assert Target(calls=2, texts=0).missed("nothing changed", calls=3, texts=1) == [
+    assert figure("nothing changed", (2, 0), calls=3, texts=1).missed == [
         "nothing changed: 3 calls to GitHub, at most 2 are allowed.",
         "nothing changed: 1 texts embedded, at most 0 are allowed.",
     ]
 
 
 def test_what_has_no_target_is_never_missed() -> None:
-    assert Target(calls=6).missed("push of one file", calls=6, texts=1_000) == []
-    assert Target().missed("the large push", calls=1_000, texts=1_000) == []
+    assert figure("push of one file", (6, None), calls=6, texts=1_000).missed == []
+    assert figure("the large push", (None, None), calls=1_000, texts=1_000).missed == []

@@ -8,7 +8,7 @@ from statistics import median
 import pytest
 
 from bench import synthetic
-from bench.corpus import asked_for, open_corpus
+from bench.corpus import open_corpus
 from bench.synthetic import File
 from commonplace.documents.content.normalise import normalise
 from commonplace.documents.content.paths import Exclusions
@@ -80,11 +80,3 @@ def test_every_file_of_the_newest_tree_is_in_the_repository(tmp_path: Path) -> N
     corpus = open_corpus(None, tmp_path, every=40)
     for file in synthetic.files(every=40):
         assert corpus.read(corpus.head, file.path) == file.text
-
-
-def test_a_clone_is_named_by_argument_or_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REPOSITORY", "from-environment")
-    assert asked_for(["from-argument"]) == Path("from-argument")
-    assert asked_for([]) == Path("from-environment")
-    monkeypatch.delenv("REPOSITORY")
-    assert asked_for([]) is None

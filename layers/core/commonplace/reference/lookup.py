@@ -85,7 +85,9 @@ class Lookup:
             return None
         shape = self._shapes.of(asked.query)
         if isinstance(shape, Request):
-            ways = self._ways_of_path(shape, asked)
+            below = self._endpoints.below(shape.path, asked.within) if shape.method is None else Match((), "prefix")
+            there = _of(shape, self._endpoints.at(shape.path, asked.within))
+            ways = chain([there, below], self._names.called(asked.query))
         elif shape == "command" or self._names.commands.however_spelt(unwrapped(asked.query)):
             ways = chain(self._commands.ways(asked.query), self._names.called(asked.query))
         else:
@@ -135,12 +137,6 @@ class Lookup:
     def current(self, kept: Kept) -> Kept:
         """Return what is to be used today in place of a deprecated entry; the entry itself if nothing replaces it."""
         return self._shelved.current(kept)
-
-    def _ways_of_path(self, request: Request, asked: Asked) -> Iterator[Match]:
-        yield _of(request, self._endpoints.at(request.path, asked.within))
-        if request.method is None:
-            yield self._endpoints.below(request.path, asked.within)
-        yield from self._names.called(asked.query)
 
     def _only(self, asked: Asked) -> Hit | None:
         captioned = [self._names.captioned(asked.query)] if asked.type else []

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from commonplace.reference.model import Asked, Catalogue, EntryType, Gap
+from commonplace.reference.model import Asked, Catalogue
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,16 @@ class Edition:
     """Another one whenever anything else is published: what is built of an edition is built once for it."""
     missing: tuple[str, ...] = ()
     """Catalogues of the deployment that no sync has published yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixedShelf:
+    """A `Shelf` whose catalogues stay as they are."""
+
+    catalogues: tuple[Catalogue, ...]
+
+    def edition(self) -> Edition:
+        return Edition(self.catalogues, "1")
 
 
 class Shelf(Protocol):
@@ -46,20 +56,4 @@ class Meaning(Protocol):
 
         Raises Unavailable when the index does not answer.
         """
-        ...
-
-
-class GapStore(Protocol):
-    """Queries that found nothing, counted for each organisation. All methods raise Unavailable."""
-
-    def count(self, organisation: str, query: str, type: EntryType | None, note: str | None) -> int | None:
-        """Return how often it has been reported by now, this time included; None when the list is full and it was not
-        kept.
-
-        `query` and `note` come cleaned, masked and cut. Queries that differ in case or spaces only are one.
-        """
-        ...
-
-    def gaps(self, organisation: str, limit: int) -> Sequence[Gap]:
-        """The most reported first."""
         ...

@@ -94,17 +94,16 @@ class Shapes:
         begins = len(key) > 1 and key[0] not in ORDINARY_VERBS and any(self._names.beginning_with(" ".join(key)))
         if typed(query).lstrip("`").startswith(PROMPT) or begins:
             return self.request(line) or "command"
-        if reads_as_sentence(found, self._known) and not self._is_misspelt(found):
-            return None
+        if reads_as_sentence(found, self._known):
+            # Unless every word is one of commands, or nearly: `is` in `helios is users list` was to be `ms`.
+            root, *rest = words(found) or [""]
+            rooted = root in self._roots - ORDINARY_VERBS and len(rest) <= LONGEST_NAME
+            if not rooted or not all(
+                word in self._known or any(one_edit(word, known) for known in self._known) for word in rest
+            ):
+                return None
         coded = typed(query).startswith("`")
         return self.request(line) or ("command" if self._is_command(found, coded=coded) else None)
-
-    def _is_misspelt(self, found: Sequence[str]) -> bool:
-        """Return whether every word is one of commands, or nearly: `is` in `helios is users list` was to be `ms`."""
-        root, *rest = words(found) or [""]
-        if root not in self._roots - ORDINARY_VERBS or len(rest) > LONGEST_NAME:
-            return False
-        return all(word in self._known or any(one_edit(word, known) for known in self._known) for word in rest)
 
     def _is_command(self, found: Sequence[str], *, coded: bool) -> bool:
         if any(token.startswith("--") or (token[0], token[-1]) == ("<", ">") for token in found):

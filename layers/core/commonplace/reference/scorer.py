@@ -18,7 +18,7 @@ from typing import NamedTuple
 from commonplace.reference.index_source import named
 from commonplace.reference.model import Entry
 from commonplace.reference.spelling import one_edit
-from commonplace.reference.synonyms import ASKED, NOUNS, WORDS, Actions, Phrase, Stemmer, Synonyms, word_group
+from commonplace.reference.synonyms import ASKED, NOUNS, WORDS, Actions, Phrase, Synonyms, stem, word_group
 from commonplace.search.text import STOP_WORDS, words
 
 NAME, TITLE, KEYWORDS, PLACE, SUMMARY, CONTENT, PARAMETERS, ACTION = FIELDS = range(8)
@@ -63,7 +63,7 @@ Postings = tuple["array[int]", "array[float]"]
 """Places of the entries that have a word, and how much it says of each, from 0 to 1."""
 
 
-def terms(text: str, stem: Stemmer) -> list[str]:
+def terms(text: str) -> list[str]:
     """The stemmed words of a text in order, without those that say nothing; a name in camel case is several."""
     return [stem(word) for word in words(_CAMEL.sub(" ", text)) if word not in STOP_WORDS]
 
@@ -73,9 +73,18 @@ def characters_read(entries: int) -> int:
     return min(READ_CHARACTERS, EDITION_CHARACTERS // max(1, entries))
 
 
-def fields(entry: Entry, stem: Stemmer, characters: int = READ_CHARACTERS, product: str = "") -> list[list[str]]:
+def fields(entry: Entry, characters: int = READ_CHARACTERS, product: str = "") -> list[list[str]]:
     """The words of each field, in the order of `FIELDS`; `characters` are read of the content."""
-    told = [[term for text in texts for term in terms(text, stem)] for texts in _texts(entry, characters, product)]
+    texts: list[Sequence[str]] = [
+        (named(entry),),
+        (entry.title,),
+        (*entry.keywords, *entry.aliases),
+        (product, entry.category, entry.subcategory or "", entry.module or "", KINDS[entry.type]),
+        (entry.summary,),
+        (entry.content[:characters], *(example.description for example in entry.examples)),
+        tuple(f"{one.name} {one.description}" for one in entry.parameters or ()),
+    ]
+    told = [[term for text in each for term in terms(text)] for each in texts]
     name = told[NAME][1:] if entry.type == "command" else told[NAME][-1:] if entry.method == "POST" else ()
     found = dict.fromkeys(ACTIONS.of([*_leading(told[TITLE]), *_leading(told[SUMMARY]), *name]))
     if entry.method == "GET":
@@ -83,16 +92,6 @@ def fields(entry: Entry, stem: Stemmer, characters: int = READ_CHARACTERS, produ
     elif not found and entry.method in METHODS:
         found[ACTIONS.token(METHODS[entry.method])] = None
     return [*told, list(found)]
-
-
-def _texts(entry: Entry, characters: int, product: str) -> Iterator[Sequence[str]]:
-    yield (named(entry),)
-    yield (entry.title,)
-    yield (*entry.keywords, *entry.aliases)
-    yield (product, entry.category, entry.subcategory or "", entry.module or "", KINDS[entry.type])
-    yield (entry.summary,)
-    yield (entry.content[:characters], *(example.description for example in entry.examples))
-    yield tuple(f"{one.name} {one.description}" for one in entry.parameters or ())
 
 
 def _leading(told: Sequence[str]) -> Iterator[str]:
@@ -152,12 +151,11 @@ class Scorer:
     ) -> None:
         """`products`: what the product of each entry is called."""
         self._weights = weights
-        self._stem = Stemmer()
-        self._synonyms = Synonyms((NOUNS, ASKED, *synonyms), self._stem)
+        self._synonyms = Synonyms((NOUNS, ASKED, *synonyms))
         self._size = len(entries)
         characters = characters_read(len(entries))
         told = [
-            fields(entry, self._stem, characters, product)
+            fields(entry, characters, product)
             for entry, product in zip(entries, products or [""] * len(entries), strict=True)
         ]
         self._postings = self._indexed(told)
@@ -234,7 +232,7 @@ class Scorer:
     def _asked(self, query: str) -> list[Phrase]:
         """The words of a query that say something, and the phrases that say what is to be done, each once."""
         told = [word for word in words(query)[:MOST_WORDS] if word not in BETWEEN]
-        stems = [self._stem(word) for word in told]
+        stems = [stem(word) for word in told]
         found: dict[Phrase, None] = {}
         at = 0
         while at < len(told):
@@ -242,7 +240,7 @@ class Scorer:
             if size > 1 or told[at] not in FILLERS or ACTIONS.asked((stems[at],)):
                 found[tuple(stems[at : at + size])] = None
             at += size
-        return list(found or {(self._stem(word),): None for word in words(query)[:MOST_WORDS]})
+        return list(found or {(stem(word),): None for word in words(query)[:MOST_WORDS]})
 
     def _joined(self, query: str) -> Mapping[str, Sequence[str]]:
         """Words that entries write as one: `log out` is `logout`, `who am I` is `whoami`."""
@@ -250,9 +248,9 @@ class Scorer:
         told = words(query)
         for size in (2, 3):
             for stretch in zip(*(told[start:] for start in range(size)), strict=False):
-                if (both := self._stem("".join(stretch))) in self._postings:
+                if (both := stem("".join(stretch))) in self._postings:
                     for word in stretch:
-                        found[self._stem(word)].append(both)
+                        found[stem(word)].append(both)
         return found
 
     def _concept(self, unit: Phrase, joined: Sequence[str], others: Iterable[Phrase]) -> Concept:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.reference.lookup import Lookup
@@ -24,10 +25,13 @@ from commonplace.reference.model import (
     Within,
     kept,
 )
-from commonplace.reference.ports import Edition, GapStore, Meaning, Shelf
+from commonplace.reference.ports import Edition, Meaning, Shelf
 from commonplace.reference.search import DEFAULT_TUNING, Tuning, Words
 from commonplace.reference.shelf import EVERY
 from commonplace.search.text import clean_query
+
+if TYPE_CHECKING:
+    from commonplace.reference.store import DynamoGaps
 
 
 class Prepared:
@@ -56,7 +60,7 @@ class Reference:
         self,
         shelf: Shelf,
         meaning: Meaning | None = None,
-        gaps: GapStore | None = None,
+        gaps: "DynamoGaps | None" = None,
         *,
         tuning: Tuning = DEFAULT_TUNING,
     ) -> None:

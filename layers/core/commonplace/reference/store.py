@@ -1,4 +1,4 @@
-"""Gaps on DynamoDB, table `records`: `reference.ports.GapStore`."""
+"""Queries that found nothing, counted for each organisation, on DynamoDB, table `records`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,10 @@ class DynamoGaps:
         self._clock = clock
 
     def count(self, organisation: str, query: str, type: EntryType | None, note: str | None) -> int | None:
-        """Return how often it has been reported, this time included; None if the list is full. Raises Unavailable."""
+        """Return how often it has been reported, this time included; None if the list is full. Raises Unavailable.
+
+        `query` and `note` come cleaned, masked and cut. Queries that differ in case or spaces only are one.
+        """
         where = key(_room(organisation), digest(query, type))
         for _ in range(ATTEMPTS):
             count = self._write(where, "attribute_exists(pk) AND #expiresAt > :now", {"note": note} if note else {})

@@ -26,7 +26,7 @@ from commonplace.reference.names import (
 from commonplace.reference.names import words as words_of
 from commonplace.reference.shelf import Conditions, Kept, Shelved
 from commonplace.reference.spelling import one_edit, spelling, unwrapped
-from commonplace.reference.synonyms import DEFAULT, Stemmer, Synonyms, stem
+from commonplace.reference.synonyms import DEFAULT, Synonyms, stem
 from commonplace.search.text import fold
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Suggesting:
 
     def __init__(self, shelved: Shelved, names: Names, scorer: Callable[[], "Scorer"] | None) -> None:
         self._shelved, self._names, self._scorer = shelved, names, scorer
-        self._synonyms = Synonyms([DEFAULT, *(one.synonyms for one in shelved.catalogues)], Stemmer())
+        self._synonyms = Synonyms([DEFAULT, *(one.synonyms for one in shelved.catalogues)])
         current = [kept for kept in shelved if shelved.current(kept) is kept]
         found = (
             Known(kept, letters, proper=number == 0)
@@ -86,7 +86,9 @@ class Suggesting:
         )
         self._all = sorted(found, key=lambda one: len(one.letters))
         self._lengths = [len(known.letters) for known in self._all]
-        self._letters = lru_cache(maxsize=KEPT_CONDITIONS)(self._letters_under)
+        self._letters = lru_cache(maxsize=KEPT_CONDITIONS)(
+            lambda conditions: [one.letters if conditions.let(one.kept) else None for one in self._all]
+        )
         self._paths = [(kept, _template(path)) for kept in current for path in _paths(kept.entry)]
         self._having: dict[str, list[int]] = defaultdict(list)
         for place, (_, template) in enumerate(self._paths):
@@ -165,9 +167,6 @@ class Suggesting:
             letters, choices, scorer=OSA.distance, score_cutoff=allowed, limit=COMPARED
         ):
             yield int(edits), self._all[start + place]
-
-    def _letters_under(self, conditions: Conditions) -> list[str | None]:
-        return [known.letters if conditions.let(known.kept) else None for known in self._all]
 
     def _near_paths(self, line: str, conditions: Conditions) -> list[Kept]:
         method, _, rest = line.partition("/")

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from commonplace.search.text import word_lists, words
@@ -66,7 +67,7 @@ class Actions:
 class Synonyms:
     """Synonyms of words and phrases, as words of an index: stemmed as `stem` does."""
 
-    def __init__(self, tables: Iterable[Mapping[str, Sequence[str]]], stem: "Stemmer") -> None:
+    def __init__(self, tables: Iterable[Mapping[str, Sequence[str]]]) -> None:
         self._others: dict[Phrase, dict[Phrase, None]] = defaultdict(dict)
         for key, others in (item for table in tables for item in table.items()):
             phrases = (tuple(map(stem, words(text))) for text in (key, *others))
@@ -81,19 +82,7 @@ class Synonyms:
         return tuple(self._others.get(phrase, ()))
 
 
-class Stemmer:
-    """Maps a folded word to what its forms have in common. Remembers, for names repeat their words."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, str] = {}
-
-    def __call__(self, word: str) -> str:
-        found = self._known.get(word)
-        if found is None:
-            found = self._known[word] = stem(word)
-        return found
-
-
+@lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
     """`users` and `user`, `creating`, `created` and `creation`, `deployment` and `deploys` become one each.
 
@@ -102,27 +91,22 @@ def stem(word: str) -> str:
     """
     if len(word) < 4 or not word.isalpha() or not word.isascii():
         return word
-    word = _without_verbal_ending(_singular(word))
-    for ending, rest in (("ation", 4), ("ment", 5), ("ate", 4), ("at", 5), ("ion", 4)):
-        if word.endswith(ending) and len(word) - len(ending) >= rest:
+    if word.endswith("ies") and len(word) > 4:
+        word = word[:-3] + "y"
+    elif word.endswith(_SIBILANTS):
+        word = word[:-2]
+    elif word[-1] == "s" and not word.endswith(_KEPT):
+        word = word[:-1]
+    for ending in ("ing", "ed"):
+        rest = word.removesuffix(ending)
+        if rest != word and len(rest) >= 3 and not _VOWELS.isdisjoint(rest):
+            doubled = rest[-1] == rest[-2] and rest[-1] in _DOUBLED and len(rest) > 3
+            word = rest[:-1] if doubled else rest
+            break
+    for ending, least in (("ation", 4), ("ment", 5), ("ate", 4), ("at", 5), ("ion", 4)):
+        if word.endswith(ending) and len(word) - len(ending) >= least:
             word = word[: -len(ending)]
             break
     if len(word) > 3 and word[-1] == "e":
         return word[:-1]
     return word[:-1] + "i" if len(word) > 3 and word[-1] == "y" and word[-2] not in _VOWELS else word
-
-
-def _singular(word: str) -> str:
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith(_SIBILANTS):
-        return word[:-2]
-    return word[:-1] if word[-1] == "s" and not word.endswith(_KEPT) else word
-
-
-def _without_verbal_ending(word: str) -> str:
-    for ending in ("ing", "ed"):
-        rest = word.removesuffix(ending)
-        if rest != word and len(rest) >= 3 and not _VOWELS.isdisjoint(rest):
-            return rest[:-1] if rest[-1] == rest[-2] and rest[-1] in _DOUBLED and len(rest) > 3 else rest
-    return word

@@ -18,8 +18,8 @@ from commonplace.search.operations import Operations
 from local import cli
 from local.cli import index
 from local.cli import index as command
-from local.cli.index import Place, Told, ask_function, reach
-from local.deployment import NEEDED, Deployment
+from local.cli.index import Place, ask_function, reach
+from local.deployment import Deployment
 from local.errors import CommandError
 from tests.fakes.catalogues import catalogue, entry
 from tests.fakes.catalogues import publish as publish_catalogue
@@ -49,11 +49,11 @@ class Served:
         self.events: list[Mapping[str, Any]] = []
         self.interrupt: Callable[[int], None] = lambda _number: None
 
-    def ask(self, event: Mapping[str, Any], told: Told) -> dict[str, Any]:
+    def ask(self, event: Mapping[str, Any]) -> dict[str, Any]:
         self.events.append(event)
         self.interrupt(len(self.events))
         enough = (lambda: True) if event["step"] == "build" else never
-        answer: dict[str, Any] = json.loads(json.dumps(self.operations.step(event, enough, told)))
+        answer: dict[str, Any] = json.loads(json.dumps(self.operations.step(event, enough)))
         return answer
 
 
@@ -187,7 +187,7 @@ def deployed(monkeypatch: pytest.MonkeyPatch, function: FakeLambda) -> Deploymen
 def test_a_step_is_an_event_of_an_operator_to_the_index_function(monkeypatch: pytest.MonkeyPatch) -> None:
     function = FakeLambda({"action": "none"})
 
-    answer = ask_function(deployed(monkeypatch, function))({"step": "plan"}, lambda _done, _left: None)
+    answer = ask_function(deployed(monkeypatch, function))({"step": "plan"})
 
     assert answer == {"action": "none"}
     assert function.asked["FunctionName"] == "arn:index"
@@ -199,21 +199,9 @@ def test_a_function_that_fails_is_to_be_asked_again(monkeypatch: pytest.MonkeyPa
     function = FakeLambda({"errorType": "Unavailable", "errorMessage": "OpenSearch does not answer."}, failed=True)
 
     with pytest.raises(CommandError, match=r"OpenSearch does not answer\.") as error:
-        ask_function(deployed(monkeypatch, function))({"step": "build"}, lambda _done, _left: None)
+        ask_function(deployed(monkeypatch, function))({"step": "build"})
 
     assert error.value.hint.endswith("commonplace index build")
-
-
-def test_a_bucket_without_an_endpoint_is_refused() -> None:
-    with pytest.raises(CommandError, match="--endpoint"):
-        reach(Place(bucket="content"))
-
-
-def test_a_wrong_setting_of_this_shell_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EMBEDDING_PROVIDER", "nonsense")
-
-    with pytest.raises(CommandError, match="EMBEDDING_PROVIDER"):
-        reach(Place(endpoint="http://127.0.0.1:1", bucket="content"))
 
 
 def test_the_memory_has_commands_of_the_same_names(tmp_path: Path, served: Served) -> None:
@@ -256,32 +244,3 @@ def test_the_reference_has_commands_of_the_same_names(served: Served) -> None:
     assert "holds the 2 published records" in run("verify", "--collection", "reference").output
     swapped = run("swap", "--collection", "reference").output.splitlines()
     assert swapped[-1] == "To go back: commonplace index rollback --collection reference"
-
-
-def test_catalogues_are_those_of_this_shell_else_of_the_deployment(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    outputs = tmp_path / "outputs.json"
-    deployed = {"CATALOGUES": '[{"name": "helios"}]', "GITHUB_REPOSITORY": "example/kb", "GITHUB_BRANCH": "main"}
-    monkeypatch.setattr(Deployment, "settings", lambda _self: deployed)
-    read: list[object] = []
-    monkeypatch.setattr(StoredCatalogues, "__init__", lambda _self, _objects, names: read.append(names))
-    place = Place(outputs=outputs, endpoint="http://127.0.0.1:1", bucket="content", collection="reference")
-    outputs.write_text(json.dumps({"Commonplace-dev": dict.fromkeys(NEEDED, "x")}))
-    index._operations(place)
-    monkeypatch.setenv("CATALOGUES", '[{"name": "mine"}]')
-    index._operations(place)
-    assert read == [["helios"], ["mine"]]
-
-    monkeypatch.delenv("CATALOGUES")
-    del deployed["CATALOGUES"]
-    with pytest.raises(CommandError, match="nothing of the collection reference"):
-        index._operations(place)
-
-
-def test_entries_are_not_taken_from_a_bucket() -> None:
-    place = Place(endpoint="http://127.0.0.1:1", bucket="content", collection="memory")
-
-    with pytest.raises(CommandError, match="nothing of the collection memory") as error:
-        reach(place)
-    assert "--stage" in error.value.hint

@@ -49,12 +49,12 @@ class Served(httpx.BaseTransport):
 def test_what_is_asked_for_reaches_the_search(world: World) -> None:
     asked = Question(
         "who decides",
-        content_types=("story", "tag"),
-        groups=("Seed Library", "kitchen"),
-        releases=("first-harvest",),
-        statuses=("paused",),
-        authors=("rosa lind",),
-        tags=("roles", "seeds"),
+        content_type=["story", "tag"],
+        group=["Seed Library", "kitchen"],
+        release=["first-harvest"],
+        status=["paused"],
+        author=["rosa lind"],
+        tag=["roles", "seeds"],
         limit=2,
         mode="lexical",
         documents=True,

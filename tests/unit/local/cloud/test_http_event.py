@@ -15,7 +15,6 @@ ROUTES = [
     for key in (
         "$default",
         "ANY /api/{proxy+}",
-        "GET /api/items/{id}",
         "GET /api/items/new",
         "POST /api/{proxy+}",
         "GET /api/items/{proxy+}",
@@ -31,7 +30,7 @@ ROUTES = [
         ("GET", "/api/", "ANY /api/{proxy+}", {"proxy": ""}),
         ("GET", "/api/x/y", "ANY /api/{proxy+}", {"proxy": "x/y"}),
         ("POST", "/api/x", "POST /api/{proxy+}", {"proxy": "x"}),
-        ("GET", "/api/items/7", "GET /api/items/{id}", {"id": "7"}),
+        ("GET", "/api/items/7", "GET /api/items/{proxy+}", {"proxy": "7"}),
         ("GET", "/api/items/new", "GET /api/items/new", {}),
         ("GET", "/api/items/7/parts", "GET /api/items/{proxy+}", {"proxy": "7/parts"}),
         ("PUT", "/api/items/new", "ANY /api/{proxy+}", {"proxy": "items/new"}),
@@ -47,7 +46,7 @@ def test_without_a_default_route_an_unknown_path_is_nobodys() -> None:
     assert find(ROUTES[1:], "GET", "/elsewhere") is None
 
 
-@pytest.mark.parametrize("key", ["", "GET", "GET path", "default"])
+@pytest.mark.parametrize("key", ["", "GET", "GET path", "default", "GET /items/{id}"])
 def test_a_malformed_route_key_is_refused(key: str) -> None:
     with pytest.raises(ValueError, match="route key"):
         Route(key, "f")

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
 from datetime import UTC, datetime
-from typing import Protocol
 
 from commonplace.reference.forms import form_of
 from commonplace.reference.model import Catalogue, Entry, Placed
+from commonplace.reference.settings import CatalogueSource
 from commonplace.reference.source.findings import Written
 from commonplace.reference.source.reader import Reading
 from commonplace.reference.spelling import spelling
@@ -16,27 +16,10 @@ _NO_CHANGE = frozenset({"last_updated", "source_hash"})
 """What another run of a generator changes without changing what is said."""
 
 
-class Origin(Protocol):
-    """The origin of a catalogue's files."""
-
-    @property
-    def repository(self) -> str:
-        """`owner/name`."""
-        ...
-
-    @property
-    def branch(self) -> str: ...
-
-    @property
-    def folder(self) -> str:
-        """The folder without a slash at either end; empty for the whole repository."""
-        ...
-
-
 def compile(
     reading: Reading,
     *,
-    source: Origin,
+    source: CatalogueSource,
     web_url: str | None,
     commit: str,
     generation: int,
@@ -134,7 +117,7 @@ def diff(old: Iterable[Entry], new: Iterable[Entry]) -> Difference:
     return Difference(
         added=tuple(after[id] for id in sorted(after.keys() - before.keys() - set(moved.values()))),
         removed=tuple(before[id] for id in sorted(before.keys() - after.keys() - moved.keys())),
-        changed=tuple(Changed(now, fields) for was, now in both if (fields := _changes(was, now))),
+        changed=tuple(Changed(now, fields) for was, now in both if (fields := changes(was, now))),
         renamed=tuple(sorted(renamed, key=lambda one: one.old.id)),
         deprecated=tuple(now for was, now in both if now.deprecated and not was.deprecated),
         lost=tuple(one for one in before.values() if (form := form_of(one)) is not None and form not in names),
@@ -145,7 +128,8 @@ def _by_id(entries: Iterable[Entry]) -> dict[str, Entry]:
     return {one.id: one for one in sorted(entries, key=lambda one: one.id)}
 
 
-def _changes(was: Entry, now: Entry) -> tuple[str, ...]:
+def changes(was: Entry, now: Entry) -> tuple[str, ...]:
+    """Return the fields in which two states of an entry differ, in camelCase."""
     fields = type(now).model_fields
     return tuple(
         field.alias or name

@@ -63,8 +63,9 @@ class CatalogueSettings:
 
 def read_settings(raw: bytes | None, name: str) -> tuple[CatalogueSettings, tuple[Problem, ...]]:
     """Never raises. What cannot be read is reported, and has its default."""
-    findings = Findings()
-    settings = _read(raw, name, findings)
+    findings, settings = Findings(), CatalogueSettings(name)
+    if raw is not None:
+        settings = _read(raw, name, findings)
     # Whatever is invalid in this file keeps it from being used: one code says so.
     return settings, tuple(
         one.model_copy(update={"code": "malformed-settings"}) if one.severity == "error" else one
@@ -72,16 +73,24 @@ def read_settings(raw: bytes | None, name: str) -> tuple[CatalogueSettings, tupl
     )
 
 
-def _read(raw: bytes | None, name: str, findings: Findings) -> CatalogueSettings:
-    at = At(SETTINGS_FILE)
-    if raw is None:
-        return CatalogueSettings(name)
-    parsed = _parsed(raw, findings, at)
-    if parsed is None or parsed.value is None:
-        return CatalogueSettings(name)
+def _read(raw: bytes, name: str, findings: Findings) -> CatalogueSettings:
+    at, default = At(SETTINGS_FILE), CatalogueSettings(name)
+    if len(raw) > _MAX_BYTES:
+        _malformed(findings, f"It is larger than {_MAX_BYTES:,} bytes.", at)
+        return default
+    try:
+        parsed = read_yaml(raw.decode("utf-8-sig"), max_depth=8, max_values=_MAX_VALUES, lines_to_depth=3)
+    except UnicodeDecodeError:
+        _malformed(findings, "It is not UTF-8.", at)
+        return default
+    except YamlError as error:
+        _malformed(findings, sentence(error.reason), at.on(error.line))
+        return default
+    if parsed.value is None:
+        return default
     if not isinstance(parsed.value, dict):
         _malformed(findings, "It is no mapping of settings.", at.on(1))
-        return CatalogueSettings(name)
+        return default
     fields = fields_of(parsed.value, (), parsed, at, findings)
     for key in sorted(fields.values.keys() - set(_KNOWN)):
         hint = f"Known settings are {', '.join(_KNOWN)}."
@@ -101,19 +110,6 @@ def _read(raw: bytes | None, name: str, findings: Findings) -> CatalogueSettings
         servers=tuple(fields.texts("servers", bounds.MAX_SERVERS, 500)),
         generate=tuple(_generations(fields, parsed)),
     )
-
-
-def _parsed(raw: bytes, findings: Findings, at: At) -> Parsed | None:
-    if len(raw) > _MAX_BYTES:
-        _malformed(findings, f"It is larger than {_MAX_BYTES:,} bytes.", at)
-        return None
-    try:
-        return read_yaml(raw.decode("utf-8-sig"), max_depth=8, max_values=_MAX_VALUES, lines_to_depth=3)
-    except UnicodeDecodeError:
-        _malformed(findings, "It is not UTF-8.", at)
-    except YamlError as error:
-        _malformed(findings, sentence(error.reason), at.on(error.line))
-    return None
 
 
 def _malformed(findings: Findings, message: str, at: At) -> None:

@@ -10,7 +10,7 @@ from itertools import accumulate, groupby
 from typing import Any, NamedTuple
 
 from commonplace.kernel.errors import InvalidInput
-from commonplace.reference.model import Entry, EntryType, Example, Hit
+from commonplace.reference.model import Entry, EntryType, Hit
 from commonplace.reference.tools.answers import (
     ANSWER_TOKENS,
     NAME_CHARACTERS,
@@ -239,15 +239,14 @@ def _examples(entry: Entry) -> list[ExampleData]:
     """A short one first; of outputs no more than their first lines."""
     at = next((at for at, one in enumerate(entry.examples) if estimate_tokens(one.code) <= EXAMPLE_TOKENS), 0)
     ordered = [*entry.examples[at : at + 1], *entry.examples[:at], *entry.examples[at + 1 :]]
-    return [ExampleData(description=one.description, code=one.code, output=_beginning(one)) for one in ordered]
-
-
-def _beginning(example: Example) -> str | None:
-    lines = (example.output or "").splitlines()
-    first = fitting(lines, lambda row: estimate_tokens(row) + 1, OUTPUT_TOKENS)
-    if not lines or estimate_tokens(first[0]) > OUTPUT_TOKENS:
-        return None
-    return example.output if len(first) == len(lines) else "\n".join([*first, "…"])
+    found = []
+    for one in ordered:
+        lines = (one.output or "").splitlines()
+        first = fitting(lines, lambda row: estimate_tokens(row) + 1, OUTPUT_TOKENS)
+        output = one.output if len(first) == len(lines) else "\n".join([*first, "…"])
+        shown = lines and estimate_tokens(first[0]) <= OUTPUT_TOKENS
+        found.append(ExampleData(description=one.description, code=one.code, output=output if shown else None))
+    return found
 
 
 def _example(example: ExampleData) -> str:

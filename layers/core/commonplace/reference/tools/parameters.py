@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from commonplace.reference.model import Catalogue, Entry, Hit, Parameter, Place
+from commonplace.reference.model import Entry, Hit, Parameter, Place
 from commonplace.reference.tools.layout import GROUP_TOKENS, Item
 from commonplace.reference.tools.markdown import code, line
 
@@ -57,7 +57,12 @@ def optional(hit: Hit, left: int) -> tuple[Sequence[Item], bool]:
     items, most = fitted("parameters", parameters, left, LENGTHS[:-1])
     if not parameters or spent(items) <= left:
         return items, any(len(one.description) > most for one in parameters)
-    shared = _shared(hit.catalogue) if hit.entry.type == "command" else set()
+    shared: set[str] = set()
+    if hit.entry.type == "command":  # options that more than half of its commands have: known of one, known of all
+        commands = [placed.entry.parameters for placed in hit.catalogue.entries if placed.entry.type == "command"]
+        known = [{one.name for one in of_one} for of_one in commands if of_one]
+        counts = Counter(name for names in known for name in names)
+        shared = {name for name, count in counts.items() if count > max(len(known) / 2, LEAST_SHARING)}
     own = [one for one in parameters if one.name not in shared]
     if hit.entry.type == "api":
         own.sort(key=lambda one: (list(PLACES).index(one.place), _depth(one)))
@@ -90,14 +95,6 @@ def _need(parameter: Parameter) -> str:
     """Return when it is required, as the generator of endpoints says at the end of a description."""
     found = _NEED.search(parameter.description)
     return found[1] if found else ""
-
-
-def _shared(catalogue: Catalogue) -> set[str]:
-    """Options that more than half of its commands have: what is known of one is known of all."""
-    commands = [placed.entry.parameters for placed in catalogue.entries if placed.entry.type == "command"]
-    known = [{one.name for one in parameters} for parameters in commands if parameters]
-    counts = Counter(name for names in known for name in names)
-    return {name for name, count in counts.items() if count > max(len(known) / 2, LEAST_SHARING)}
 
 
 def fitted(

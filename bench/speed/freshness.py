@@ -1,22 +1,21 @@
 """Seconds from a push until its text is served and found by search, beside the parts of that way.
 
-`python -m bench.freshness [CLONE]`. The parts: the same edit put straight into the store, which takes the way of the
+The parts: the same edit put straight into the store, which takes the way of the
 index only; and a message that says nothing, which takes the queue, its batching window and a function.
 """
 
+import argparse
 import json
-import sys
-import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
 from urllib.parse import urlencode
 
-from bench import table
-from bench.corpus import asked_for, open_corpus
+from bench.corpus import open_corpus
+from bench.measure import Table
 from bench.serving import RUN_SECONDS, Bench, Client, NotSynced, Refused, synced
-from bench.table import percentile, ratio
+from bench.table import Row, percentile, ratio
 
 ROUNDS = 7
 LOOK_AGAIN_SECONDS = 0.02
@@ -86,12 +85,11 @@ def one_round(bench: Bench, client: Client, number: int) -> dict[str, Seconds]:
     return taken
 
 
-def main(arguments: Sequence[str]) -> int:
-    with tempfile.TemporaryDirectory(prefix="commonplace-bench-") as name:
-        corpus = open_corpus(asked_for(arguments), Path(name))
-        with synced(corpus, Path(name) / "data") as bench, Client(bench.laptop.url) as client:
-            rounds = [one_round(bench, client, number) for number in range(ROUNDS)]
-    rows: list[table.Row] = []
+def freshness(options: argparse.Namespace, folder: Path) -> Iterator[Table]:
+    corpus = open_corpus(options.repository, folder)
+    with synced(corpus, folder / "data") as bench, Client(bench.laptop.url) as client:
+        rounds = [one_round(bench, client, number) for number in range(ROUNDS)]
+    rows: list[Row] = []
     least = median(each[EMPTY][0] for each in rounds)
     for way in rounds[0]:
         found = [each[way][0] for each in rounds]
@@ -107,9 +105,4 @@ def main(arguments: Sequence[str]) -> int:
             }
         )
     title = f"Freshness over {corpus.label}: until it is served by GET and until search finds it, {ROUNDS} times each"
-    table.show("freshness", title, rows, note="The queue's batching window of 1 s is in what search takes.")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    yield Table("freshness", title, rows, "The queue's batching window of 1 s is in what search takes.")
