@@ -375,18 +375,16 @@ def test_rules_are_added_and_removed(room: Room) -> None:
         assert desk.post("/console/hive/rules", {"revision": revision, **fields}).status_code == 303
 
     change(action="add-approval", category="bug_fix", agent="agent:gardener", min_confidence="0.9")
-    change(action="add-pattern", part="patterns", text=r"PROJ-\d+")
-    change(action="add-allowed", part="allowed", text="Rosa's Pool")
+    change(action="texts", patterns="PROJ-\\d+\r\nX-1", allowed=" Rosa's Pool \r\n")
     rules = room.made.store.rules("default")
     (rule,) = rules.approvals
     assert rule == AutoApproval(id=rule.id, category="bug_fix", agent="agent:gardener", min_confidence=0.9)
-    assert (rules.patterns, rules.allowed) == ((r"PROJ-\d+",), ("Rosa's Pool",))
+    assert (rules.patterns, rules.allowed) == ((r"PROJ-\d+", "X-1"), ("Rosa's Pool",))
     told = text(desk.get("/console/hive/rules").text)
     assert "bug fix, by agent:gardener, with a confidence of 0.9 or more" in told
-    change(action="remove", part="approvals", text=rule.id)
-    change(action="remove", part="patterns", text=r"PROJ-\d+")
-    change(action="remove", part="allowed", text="Rosa's Pool")
-    assert room.made.store.rules("default") == Rules(revision=6)
+    change(action="remove-approval", rule=rule.id)
+    change(action="texts", patterns="", allowed="")
+    assert room.made.store.rules("default") == Rules(revision=4)
 
 
 def test_a_rule_for_everything_is_refused_with_what_was_typed(room: Room) -> None:
@@ -398,9 +396,9 @@ def test_a_rule_for_everything_is_refused_with_what_was_typed(room: Room) -> Non
 
 
 def test_rules_that_somebody_else_changed_are_shown_before_they_are_changed(room: Room) -> None:
-    fields = {"action": "add-allowed", "part": "allowed", "text": "Pool", "revision": "0"}
+    fields = {"action": "texts", "patterns": "", "allowed": "Pool", "revision": "0"}
     room.browser(CAROL).post("/console/hive/rules", fields)
-    answer = room.browser().post("/console/hive/rules", {**fields, "text": "Bed"})
+    answer = room.browser().post("/console/hive/rules", {**fields, "allowed": "Bed"})
     assert answer.status_code == 409
     assert "Somebody else has changed the rules meanwhile." in text(answer.text)
     assert room.made.store.rules("default").allowed == ("Pool",)

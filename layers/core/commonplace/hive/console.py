@@ -6,7 +6,7 @@ import re
 import secrets
 from asyncio import gather
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,6 @@ from commonplace.hive.access import READER, REVIEWER
 from commonplace.hive.model import (
     CATEGORIES,
     MAX_LIMIT,
-    MAX_PATTERN_CHARACTERS,
     MAX_QUERY_CHARACTERS,
     REASONS,
     AutoApproval,
@@ -43,7 +42,7 @@ from commonplace.hive.operations import (
 from commonplace.hive.passages import ago, difference, pieces
 from commonplace.hive.settings import HiveSettings
 from commonplace.kernel.deferred import deferred
-from commonplace.kernel.errors import CommonplaceError, InvalidInput
+from commonplace.kernel.errors import CommonplaceError, Conflict, InvalidInput
 from commonplace.redaction.model import KINDS
 from commonplace.web.operation_pages import SHOWN, Card, Cards, Form, action, actor, cards_page, tabs_of
 from commonplace.web.operations import Actor, Input, operation
@@ -86,109 +85,73 @@ class ItemFilters(Input):
     cursor: str | None = None
 
 
-class Revised(Input):
-    revision: int = Field(ge=0)
-
-
-class NewApproval(Revised):
+class NewApproval(Input):
+    revision: int
     category: Category | None = None
     agent: str | None = Field(None, max_length=200, description="Such as agent:gardener; empty is everybody.")
     min_confidence: float = Field(0.8, ge=0, le=1)
 
 
-class OneText(Revised):
-    part: Literal["approvals", "patterns", "allowed"]
-    text: str = Field(max_length=MAX_PATTERN_CHARACTERS)
+class OneRule(Input):
+    revision: int
+    rule: str
 
 
 RULES: dict[str, Any] = {"output": faces.RulesInForce, **operations.REVIEWING}
 
 
-@operation("hive", **RULES, title="A new rule", input=NewApproval)
+@operation("hive", **RULES, title="Add a rule", input=NewApproval)
 def add_approval(using: HiveServices, actor: Actor, given: NewApproval) -> Rules:
-    """Approves without a person what passes the rule."""
-    rule = AutoApproval(
-        id=secrets.token_hex(4), category=given.category, agent=given.agent, min_confidence=given.min_confidence
-    )
-    return _changed(using, actor, given, "approvals", lambda rules: (*rules, rule))
-
-
-@operation("hive", **RULES, title="A new text", input=OneText)
-def add_text(using: HiveServices, actor: Actor, given: OneText) -> Rules:
-    """Adds a pattern to mask, or a text that is never masked."""
-    return _changed(using, actor, given, given.part, lambda texts: (*texts, given.text.strip()))
-
-
-@operation("hive", **RULES, title="Remove", input=OneText)
-def remove_rule(using: HiveServices, actor: Actor, given: OneText) -> Rules:
-    """Removes a rule by its id, a pattern or a text."""
-
-    def left(rules: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(one for one in rules if getattr(one, "id", one) != given.text)
-
-    return _changed(using, actor, given, given.part, left)
-
-
-def _changed(
-    using: HiveServices, actor: Actor, given: Revised, part: str, change: Callable[[tuple[Any, ...]], tuple[Any, ...]]
-) -> Rules:
-    """Return the rules with one part changed, if they are in the revision that the page showed."""
+    """Approves without a person what passes a new rule."""
     rules = using.reviews.rules(actor.author)
-    new = replace(rules, revision=given.revision, **{part: change(getattr(rules, part))})
+    rule = AutoApproval(id=secrets.token_hex(4), **given.model_dump(exclude={"revision"}))
+    new = replace(rules, revision=given.revision, approvals=(*rules.approvals, rule))
     return using.reviews.change_rules(actor.author, new)
 
 
+@operation("hive", **RULES, title="Remove a rule", input=OneRule)
+def remove_approval(using: HiveServices, actor: Actor, given: OneRule) -> Rules:
+    """Removes the rule with this id."""
+    rules = using.reviews.rules(actor.author)
+    left = tuple(one for one in rules.approvals if one.id != given.rule)
+    return using.reviews.change_rules(actor.author, replace(rules, revision=given.revision, approvals=left))
+
+
 INVALIDATE = Form(
-    name="invalidate",
-    called=operations.invalidate,
-    title="Not valid any more",
-    button="Save",
-    fields="invalid_at reason",
-    labels={"invalid_at": "Since; empty makes it valid again"},
+    "invalidate",
+    operations.invalidate,
+    "Not valid any more",
+    "Save",
+    {"invalid_at": "Since; empty makes it valid again", "reason": "Reason"},
     kinds={"invalid_at": "date", "reason": "text"},
 )
 DELETE = Form(
-    name="delete",
-    called=operations.delete_knowledge,
-    title="Delete",
-    button="Delete",
+    "delete",
+    operations.delete_knowledge,
+    "Delete",
+    "Delete",
     about="With its place in the index and everything else that was made of it. Nobody can bring it back.",
     sure=True,
 )
 ADD_APPROVAL = Form(
-    name="add-approval",
-    called=add_approval,
-    title="Approve without a person",
-    button="Add the rule",
-    hidden="revision",
-    fields="category agent min_confidence",
-    labels={"agent": "Contributor", "min_confidence": "Confidence, at least"},
-    about="What contains instructions to agents, or resembles what is there, is decided by a person all the same. "
-    "A rule names a category, a contributor or both.",
+    "add-approval",
+    add_approval,
+    "A new rule",
+    "Add the rule",
+    {"category": "Category", "agent": "Contributor", "min_confidence": "Confidence, at least"},
+    hidden=("revision",),
+    about="A rule names a category, a contributor or both.",
 )
-ADD_PATTERN = Form(
-    name="add-pattern",
-    called=add_text,
-    title="Mask besides",
-    button="Add the pattern",
-    hidden="revision part",
-    fields="text",
-    labels={"text": "A new pattern"},
-    about="Regular expressions of what only your organisation would call private, such as PROJ-\\d+. "
-    "What they match becomes [REDACTED].",
+TEXTS = Form(
+    "texts",
+    operations.put_rules,
+    "Mask besides, and never mask",
+    "Save",
+    {"patterns": "Mask besides", "allowed": "Never mask"},
+    hidden=("revision",),
+    about="Patterns are for what only your organisation would call private, such as PROJ-\\d+: what they match becomes "
+    "[REDACTED]. Names of products and other texts that look like personal data and are none need no mask.",
 )
-ADD_ALLOWED = Form(
-    name="add-allowed",
-    called=add_text,
-    title="Never mask",
-    button="Add the text",
-    hidden="revision part",
-    fields="text",
-    labels={"text": "A new text"},
-    about="Names of products and other texts that look like personal data and are none. "
-    "A secret is masked all the same.",
-)
-REMOVE = Form(name="remove", called=remove_rule, title="Remove", button="Remove", fields="revision part text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,8 +227,9 @@ class HivePages:
                 messages=MESSAGES,
                 listed=False,
                 actions={
-                    form.name: form.action(self.using, self.show_rules, done="saved")
-                    for form in (ADD_APPROVAL, ADD_PATTERN, ADD_ALLOWED, REMOVE)
+                    "add-approval": ADD_APPROVAL.action(self.using, self.show_rules, done="saved"),
+                    "remove-approval": action(remove_approval, self.using, self.show_rules, done="saved"),
+                    "texts": TEXTS.action(self.using, self.show_rules, done="saved", values=self._approvals),
                 },
             ),
             ConsolePage(
@@ -394,16 +358,15 @@ class HivePages:
 
     async def show_rules(self, visit: Visit, problem: CommonplaceError | None) -> View:
         rules = await run_in_threadpool(self.using.reviews.rules, actor(visit).author)
-        sections = [
-            ("approvals", ADD_APPROVAL, [(one.id, rule_line(one)) for one in rules.approvals]),
-            ("patterns", ADD_PATTERN, [(one, one) for one in rules.patterns]),
-            ("allowed", ADD_ALLOWED, [(one, one) for one in rules.allowed]),
-        ]
-        shown = [
-            (part, form.shown(visit, {"part": part, "revision": rules.revision}, problem), rows)
-            for part, form, rows in sections
-        ]
-        return self.view("hive_rules.html", visit, problem, rules=rules, sections=shown)
+        # After a conflict the present texts are shown, which would be lost otherwise.
+        refused = None if isinstance(problem, Conflict) else problem
+        shown = [form.shown(visit, rules, refused) for form in (ADD_APPROVAL, TEXTS)]
+        approvals = [(one.id, rule_line(one)) for one in rules.approvals]
+        return self.view("hive_rules.html", visit, problem, rules=rules, forms_shown=shown, approvals=approvals)
+
+    def _approvals(self, visit: Visit) -> dict[str, Any]:
+        """Return the rules of approval, which the form of texts leaves as they are."""
+        return {"approvals": [asdict(one) for one in self.using.reviews.rules(actor(visit).author).approvals]}
 
     async def show_figures(self, visit: Visit) -> View:
         stats = await run_in_threadpool(self.using.reviews.stats, actor(visit).author)

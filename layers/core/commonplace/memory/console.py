@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 
 from commonplace.kernel.errors import CommonplaceError
 from commonplace.memory import validation
-from commonplace.memory.model import MAX_QUERY_CHARACTERS, EntryType, Role
+from commonplace.memory.model import MAX_QUERY_CHARACTERS, MAX_RELEVANCE, EntryType, Role
 from commonplace.memory.operations import (
     MemoryServices,
     delete_entry,
@@ -33,7 +33,6 @@ from commonplace.web.pages.declaration import ConsolePage, ConsolePages, Link, V
 from commonplace.web.pages.frame import PageContext
 
 PATH, ENTRIES = "memory", "memory/entries"
-MOVED = ("source_story", "source_file", "parent_id")
 TABS = (Link("/console/memory", "Entries"), Link("/console/memory/figures", "Figures"))
 TITLE_CHARACTERS = 160
 """The beginning of an entry that stands in a list."""
@@ -47,37 +46,28 @@ MESSAGES = {
 }
 
 EDIT = Form(
-    name="save",
-    called=kb_update,
-    title="Edit",
-    button="Save",
-    hidden="expected_version",
-    fields="content tags confidence entry_type roles",
-    labels={"content": "Text", "confidence": "Confidence, 0 to 1", "entry_type": "Type"},
+    "save",
+    kb_update,
+    "Edit",
+    "Save",
+    {"content": "Text", "tags": "", "confidence": "Confidence, 0 to 1", "entry_type": "Type", "roles": ""},
+    hidden=("expected_version",),
     kinds={"content": "long"},
 )
 MOVE = Form(
-    name="move",
-    called=kb_update,
-    title="Move",
-    button="Move",
-    hidden="expected_version",
-    fields=" ".join(MOVED),
-    labels={"source_story": "Story", "source_file": "File", "parent_id": "Id of the entry it belongs to"},
+    "move",
+    kb_update,
+    "Move",
+    "Move",
+    {"source_story": "Story", "source_file": "File", "parent_id": "Id of the entry it belongs to"},
+    hidden=("expected_version",),
 )
-RATE = Form(
-    name="rate",
-    called=kb_rate,
-    title="Rate",
-    button="Rate",
-    fields="relevance",
-    labels={"relevance": "How relevant it was, 0 to 5"},
-)
+RATE = Form("rate", kb_rate, "Rate", "Rate", {"relevance": f"How relevant it was, 0 to {MAX_RELEVANCE}"})
 DELETE = Form(
-    name="delete",
-    called=delete_entry,
-    title="Delete",
-    button="Delete",
+    "delete",
+    delete_entry,
+    "Delete",
+    "Delete",
     about="For 30 days it can be restored on this page. What belongs to it stays, without a parent.",
     sure=True,
 )
@@ -171,8 +161,8 @@ class MemoryPages:
             history = await run_in_threadpool(memory.history, author, id)
             entry, versions = history[-1], versions_of(history)
             rated = await run_in_threadpool(memory.relevance, author, id)
-        present = {name: getattr(entry, name) for name in (*EDIT.fields.split(), *MOVED)}
-        present |= {"expected_version": entry.version, "relevance": 5}
+        present = {name: getattr(entry, name) for name in (*EDIT.fields, *MOVE.fields)}
+        present |= {"expected_version": entry.version, "relevance": MAX_RELEVANCE}
         values = {
             "one": entry,
             "gone": gone is not None,
@@ -195,7 +185,7 @@ class MemoryPages:
 
 def _moved(visit: Visit) -> dict[str, Any]:
     """Return which of the places of an entry the form leaves empty."""
-    return {"remove": [name for name in MOVED if not visit.value(name).strip()]}
+    return {"remove": [name for name in MOVE.fields if not visit.value(name).strip()]}
 
 
 def memory_pages(using: MemoryServices) -> ConsolePages:

@@ -85,7 +85,7 @@ def action(
     return Action(run, need or called.need)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Form:
     """A form of a page, made from an operation's input, and the action of that name."""
 
@@ -93,12 +93,10 @@ class Form:
     called: Operation
     title: str
     button: str
-    fields: str = ""
-    """Names of the input's fields, separated by spaces, in the order of the form."""
-    hidden: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Names of the input's fields in the order of the form, and their labels; an empty label is the name in words."""
+    hidden: tuple[str, ...] = ()
     """Names of fields that hold a present value, such as a version."""
-    labels: Mapping[str, str] = field(default_factory=dict)
-    """Labels, where they are not the names of fields."""
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     about: str = ""
     sure: bool = False
@@ -106,10 +104,9 @@ class Form:
 
     @property
     def inputs(self) -> Fields:
-        hidden = tuple(self.hidden.split())
-        kinds: dict[str, Kind] = {**self.kinds, **dict.fromkeys(hidden, "hidden")}
-        names = (*hidden, *self.fields.split())
-        return Fields(model=self.called.input, names=names, id=self.name, labels=self.labels, kinds=kinds)
+        kinds: dict[str, Kind] = {**self.kinds, **dict.fromkeys(self.hidden, "hidden")}
+        names = (*self.hidden, *self.fields)
+        return Fields(model=self.called.input, names=names, id=self.name, labels=self.fields, kinds=kinds)
 
     def action(
         self,
