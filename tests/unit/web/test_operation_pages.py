@@ -102,7 +102,7 @@ def member(shed: Shed) -> Browser:
 
 
 def element(body: str, name: str) -> str:
-    return re.findall(rf'<(?:input|select|textarea)[^>]* name="{name}"[^>]*>', body)[0]
+    return str(re.findall(rf'<(?:input|select|textarea)[^>]* name="{name}"[^>]*>', body)[0])
 
 
 def test_a_list_is_read_page_by_page_with_its_filters(member: Browser) -> None:
