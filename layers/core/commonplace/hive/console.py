@@ -37,6 +37,7 @@ from commonplace.hive.operations import (
     list_items,
     list_pending,
     mask,
+    publish_knowledge,
     reject,
 )
 from commonplace.hive.passages import ago, difference, pieces
@@ -68,7 +69,6 @@ MESSAGES = {
     "deleted": "Deleted, and everything that was made of it.",
     "saved": "Saved. It holds for contributions that come from now on.",
 }
-
 
 ABOUT = {
     "own": "What agents of your organisation contributed and a person, or a rule of yours, approved.",
@@ -167,12 +167,7 @@ class HivePages:
         change = partial(action, service=self.using, show=self.show_item)
         return [
             ConsolePage(
-                path=QUEUE,
-                title="Review",
-                show=self.show_queue,
-                need=REVIEWER,
-                messages=MESSAGES,
-                waiting=self.waiting,
+                path=QUEUE, title="Review", show=self.show_queue, need=REVIEWER, messages=MESSAGES, waiting=self.waiting
             ),
             ConsolePage(
                 path=f"{PENDING}/{{id}}",
@@ -209,12 +204,8 @@ class HivePages:
                 need=READER,
                 messages=MESSAGES,
                 actions={
-                    "publish": change(
-                        operations.publish_knowledge, done="shared", values=lambda _: {"is_public": True}
-                    ),
-                    "withdraw": change(
-                        operations.publish_knowledge, done="withdrawn", values=lambda _: {"is_public": False}
-                    ),
+                    "publish": change(publish_knowledge, done="shared", values=lambda _: {"is_public": True}),
+                    "withdraw": change(publish_knowledge, done="withdrawn", values=lambda _: {"is_public": False}),
                     "invalidate": INVALIDATE.action(self.using, self.show_item, done=_validity, values=self._end),
                     "delete": DELETE.action(self.using, self.show_item, done=_deleted, need=REVIEWER),
                 },
@@ -285,13 +276,10 @@ class HivePages:
             run_in_threadpool(partial(self._beside, visit, chosen, id, newest=True)),
         )
         one = review.contribution
-        near = [
-            (
-                near,
-                [(change, list(pieces(change.text))) for change in difference(near.contribution.content, one.content)],
-            )
-            for near in review.near
-        ]
+
+        def changes(other: Contribution) -> list[tuple[Any, list[Any]]]:
+            return [(change, list(pieces(change.text))) for change in difference(other.content, one.content)]
+
         return self.view(
             "hive_pending.html",
             visit,
@@ -299,7 +287,7 @@ class HivePages:
             review=review,
             one=one,
             pieces=list(pieces(one.content, review.marks)),
-            near=near,
+            near=[(near, changes(near.contribution)) for near in review.near],
             next=following and place(*following),
             previous=previous and place(*previous),
             reasons=REASONS,

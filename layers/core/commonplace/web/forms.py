@@ -144,8 +144,12 @@ class Fields:
         if kind == "long":
             attributes |= {"pattern": None, "rows": ROWS}  # an area has no pattern
         if kind == "lines":
-            value = "\n".join(map(str, value or ()))
             attributes["rows"] = ROWS
+            value = "\n".join(map(str, value or ()))
+        elif kind == "choices":
+            value = list(value or ())
+        elif kind != "tick":
+            value = "" if value is None else str(value)
         choices = [str(one) for one in (shape["items"] if kind == "choices" else shape).get("enum", ()) if one]
         if kind == "choice" and optional and shape.get("default") is None:
             choices.insert(0, "")
@@ -155,15 +159,11 @@ class Fields:
             label=self.labels.get(name) or name.replace("_", " ").capitalize(),
             kind=kind,
             help=help,
-            value=bool(value) if kind == "tick" else list(value or ()) if kind == "choices" else _text(value),
+            value=value,
             choices=choices,
             attributes=attributes,
             error=error,
         )
-
-
-def _text(value: Any) -> str:
-    return "" if value is None else str(value)
 
 
 @cache
