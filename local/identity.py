@@ -66,14 +66,14 @@ class Identity:
         """A service token for a path such as `/mcp`. Raises CommonplaceError for what no token could be for."""
         from commonplace.identity.access_tokens import Issuer
         from commonplace.identity.oauth.token_endpoint import TokenEndpoint
-        from commonplace.identity.principals import TOOLSETS
+        from commonplace.identity.principals import TOGETHER, TOOLSETS
         from commonplace.identity.resources import Resources
         from commonplace.identity.roles import MappedStandings, RoleMap
         from commonplace.identity.secret_values import SecretSigningKeys
         from commonplace.kernel.errors import InvalidInput
 
         base = self.deployment.base_url
-        resources = Resources(base, TOOLSETS, TOOLSETS)
+        resources = Resources(base, TOGETHER, TOOLSETS)
         resource = resources.canonical(base + path)
         if resource is None:
             paths = ", ".join(one.removeprefix(base) for one in resources.all())

@@ -334,18 +334,20 @@ def test_an_item_is_published_and_withdrawn_by_reviewers_alone(room: Room) -> No
 
 def test_an_item_is_invalidated_as_of_a_day_and_made_valid_again(room: Room) -> None:
     room.add(1, status="approved")
-    room.browser().post(item_page(1), {"action": "invalidate", "date": "2026-11-20", "reason": "Version 4 is out."})
+    room.browser().post(
+        item_page(1), {"action": "invalidate", "invalid_at": "2026-11-20", "reason": "Version 4 is out."}
+    )
     assert room.kept(1).invalid_at == "2026-11-20T00:00:00.000000Z"
     told = text(room.browser().get(item_page(1)).text)
     assert "Not valid any more since 20 November 2026, 00:00 UTC. Version 4 is out." in told
-    room.browser().post(item_page(1), {"action": "invalidate", "date": "", "reason": ""})
+    room.browser().post(item_page(1), {"action": "invalidate", "invalid_at": "", "reason": ""})
     assert room.kept(1).invalid_at is None
 
 
 @pytest.mark.parametrize(("date", "told"), [("yesterday", "This is no date."), ("2026-10-01", "cannot end before it")])
 def test_a_day_that_cannot_be_is_refused(room: Room, date: str, told: str) -> None:
     room.add(1, status="approved")
-    answer = room.browser().post(item_page(1), {"action": "invalidate", "date": date})
+    answer = room.browser().post(item_page(1), {"action": "invalidate", "invalid_at": date})
     assert answer.status_code == 422
     assert told in text(answer.text)
 
@@ -353,7 +355,7 @@ def test_a_day_that_cannot_be_is_refused(room: Room, date: str, told: str) -> No
 def test_what_is_contributed_today_can_be_invalid_since_today(room: Room) -> None:
     now = room.made.parts.now()
     room.add(1, status="approved", valid_at=now)
-    assert room.browser().post(item_page(1), {"action": "invalidate", "date": now[:10]}).status_code == 303
+    assert room.browser().post(item_page(1), {"action": "invalidate", "invalid_at": now[:10]}).status_code == 303
     assert (room.kept(1).invalid_at or "") > now
 
 
@@ -372,23 +374,21 @@ def test_rules_are_added_and_removed(room: Room) -> None:
         revision = str(room.made.reviews.rules(REVIEWER).revision)
         assert desk.post("/console/hive/rules", {"revision": revision, **fields}).status_code == 303
 
-    change(action="add-approval", category="bug_fix", agent="agent:gardener", confidence="0.9")
-    change(action="add-pattern", pattern=r"PROJ-\d+")
-    change(action="allow", text="Rosa's Pool")
+    change(action="add-approval", category="bug_fix", agent="agent:gardener", min_confidence="0.9")
+    change(action="texts", patterns="PROJ-\\d+\r\nX-1", allowed=" Rosa's Pool \r\n")
     rules = room.made.store.rules("default")
     (rule,) = rules.approvals
     assert rule == AutoApproval(id=rule.id, category="bug_fix", agent="agent:gardener", min_confidence=0.9)
-    assert (rules.patterns, rules.allowed) == ((r"PROJ-\d+",), ("Rosa's Pool",))
+    assert (rules.patterns, rules.allowed) == ((r"PROJ-\d+", "X-1"), ("Rosa's Pool",))
     told = text(desk.get("/console/hive/rules").text)
     assert "bug fix, by agent:gardener, with a confidence of 0.9 or more" in told
     change(action="remove-approval", rule=rule.id)
-    change(action="remove-pattern", pattern=r"PROJ-\d+")
-    change(action="disallow", text="Rosa's Pool")
-    assert room.made.store.rules("default") == Rules(revision=6)
+    change(action="texts", patterns="", allowed="")
+    assert room.made.store.rules("default") == Rules(revision=4)
 
 
 def test_a_rule_for_everything_is_refused_with_what_was_typed(room: Room) -> None:
-    fields = {"action": "add-approval", "category": "", "agent": "", "confidence": "0.7", "revision": "0"}
+    fields = {"action": "add-approval", "category": "", "agent": "", "min_confidence": "0.7", "revision": "0"}
     answer = room.browser().post("/console/hive/rules", fields)
     assert answer.status_code == 422
     assert "A rule names a category, an agent or both." in text(answer.text)
@@ -396,9 +396,9 @@ def test_a_rule_for_everything_is_refused_with_what_was_typed(room: Room) -> Non
 
 
 def test_rules_that_somebody_else_changed_are_shown_before_they_are_changed(room: Room) -> None:
-    fields = {"action": "allow", "text": "Pool", "revision": "0"}
+    fields = {"action": "texts", "patterns": "", "allowed": "Pool", "revision": "0"}
     room.browser(CAROL).post("/console/hive/rules", fields)
-    answer = room.browser().post("/console/hive/rules", {**fields, "text": "Bed"})
+    answer = room.browser().post("/console/hive/rules", {**fields, "allowed": "Bed"})
     assert answer.status_code == 409
     assert "Somebody else has changed the rules meanwhile." in text(answer.text)
     assert room.made.store.rules("default").allowed == ("Pool",)

@@ -63,7 +63,14 @@ def test_entries_are_listed_filtered_and_found(team: Remembering, member: Browse
 def test_an_entry_is_edited_and_its_history_is_shown(team: Remembering, member: Browser, audit: MemoryAudit) -> None:
     id = team.add(TEXT, OWN)
     body = done(
-        member, id, "save", content="Sort the ids.", tags="db, locks", role="qa", confidence="0.9", expected_version="1"
+        member,
+        id,
+        "save",
+        content="Sort the ids.",
+        tags="db\nlocks",
+        roles="qa",
+        confidence="0.9",
+        expected_version="1",
     )
     entry = team.memory.get(OWN, id)
     assert (entry.content, entry.tags, entry.roles) == ("Sort the ids.", ("db", "locks"), ("qa",))
@@ -75,8 +82,8 @@ def test_an_entry_is_edited_and_its_history_is_shown(team: Remembering, member: 
 
 def test_a_change_of_an_old_version_is_refused_and_loses_no_word(team: Remembering, member: Browser) -> None:
     id = team.add(TEXT, OWN)
-    done(member, id, "save", content="First.", role="dev", expected_version="1")
-    answer = member.post(place(id), {"action": "save", "content": "Mine.", "role": "dev", "expected_version": "1"})
+    done(member, id, "save", content="First.", roles="dev", expected_version="1")
+    answer = member.post(place(id), {"action": "save", "content": "Mine.", "roles": "dev", "expected_version": "1"})
     assert answer.status_code == 409
     assert "The entry is in version 2, not 1." in answer.text
     assert "Mine." in answer.text

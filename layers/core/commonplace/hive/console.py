@@ -6,18 +6,30 @@ import re
 import secrets
 from asyncio import gather
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlencode
 
+from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
-from commonplace.hive import operations
+from commonplace.hive import faces, operations
 from commonplace.hive.access import READER, REVIEWER
-from commonplace.hive.model import CATEGORIES, MAX_LIMIT, MAX_QUERY_CHARACTERS, REASONS, Contribution, HiveQuery, stamp
+from commonplace.hive.model import (
+    CATEGORIES,
+    MAX_LIMIT,
+    MAX_QUERY_CHARACTERS,
+    REASONS,
+    AutoApproval,
+    Category,
+    Contribution,
+    HiveQuery,
+    Rules,
+    stamp,
+)
 from commonplace.hive.operations import (
     HiveServices,
     approve,
@@ -25,20 +37,20 @@ from commonplace.hive.operations import (
     list_items,
     list_pending,
     mask,
+    publish_knowledge,
     reject,
 )
 from commonplace.hive.passages import ago, difference, pieces
 from commonplace.hive.settings import HiveSettings
 from commonplace.kernel.deferred import deferred
-from commonplace.kernel.errors import BadRequest, CommonplaceError, Conflict, InvalidInput
+from commonplace.kernel.errors import CommonplaceError, Conflict, InvalidInput
 from commonplace.redaction.model import KINDS
-from commonplace.web.operation_pages import action, actor
-from commonplace.web.pages.declaration import ConsolePage, ConsolePages, Done, View, Visit
+from commonplace.web.operation_pages import SHOWN, Card, Cards, Form, action, actor, cards_page, tabs_of
+from commonplace.web.operations import Actor, Input, operation
+from commonplace.web.pages.declaration import ConsolePage, ConsolePages, Done, Link, View, Visit
 from commonplace.web.pages.frame import PageContext
 
 HERE = Path(__file__).parent
-SHOWN = 50
-"""Rows on a page."""
 QUEUE, PENDING, ITEMS = "hive", "hive/pending", "hive/items"
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -58,6 +70,89 @@ MESSAGES = {
     "saved": "Saved. It holds for contributions that come from now on.",
 }
 
+ABOUT = {
+    "own": "What agents of your organisation contributed and a person, or a rule of yours, approved.",
+    "public": "What organisations share: agents of all of them find it.",
+}
+
+
+class ItemFilters(Input):
+    """The feeds, and what is looked for in them."""
+
+    q: str = Field("", max_length=MAX_QUERY_CHARACTERS)
+    category: Category | None = None
+    feed: Literal["own", "public"] = "own"
+    cursor: str | None = None
+
+
+class NewApproval(Input):
+    revision: int
+    category: Category | None = None
+    agent: str | None = Field(None, max_length=200, description="Such as agent:gardener; empty is everybody.")
+    min_confidence: float = Field(0.8, ge=0, le=1)
+
+
+class OneRule(Input):
+    revision: int
+    rule: str
+
+
+RULES: dict[str, Any] = {"output": faces.RulesInForce, **operations.REVIEWING}
+
+
+@operation("hive", **RULES, title="Add a rule", input=NewApproval)
+def add_approval(using: HiveServices, actor: Actor, given: NewApproval) -> Rules:
+    """Approves without a person what passes a new rule."""
+    rules = using.reviews.rules(actor.author)
+    rule = AutoApproval(id=secrets.token_hex(4), **given.model_dump(exclude={"revision"}))
+    new = replace(rules, revision=given.revision, approvals=(*rules.approvals, rule))
+    return using.reviews.change_rules(actor.author, new)
+
+
+@operation("hive", **RULES, title="Remove a rule", input=OneRule)
+def remove_approval(using: HiveServices, actor: Actor, given: OneRule) -> Rules:
+    """Removes the rule with this id."""
+    rules = using.reviews.rules(actor.author)
+    left = tuple(one for one in rules.approvals if one.id != given.rule)
+    return using.reviews.change_rules(actor.author, replace(rules, revision=given.revision, approvals=left))
+
+
+INVALIDATE = Form(
+    "invalidate",
+    operations.invalidate,
+    "Not valid any more",
+    "Save",
+    {"invalid_at": "Since; empty makes it valid again", "reason": "Reason"},
+    kinds={"invalid_at": "date", "reason": "text"},
+)
+DELETE = Form(
+    "delete",
+    operations.delete_knowledge,
+    "Delete",
+    "Delete",
+    about="With its place in the index and everything else that was made of it. Nobody can bring it back.",
+    sure=True,
+)
+ADD_APPROVAL = Form(
+    "add-approval",
+    add_approval,
+    "A new rule",
+    "Add the rule",
+    {"category": "Category", "agent": "Contributor", "min_confidence": "Confidence, at least"},
+    hidden=("revision",),
+    about="A rule names a category, a contributor or both.",
+)
+TEXTS = Form(
+    "texts",
+    operations.put_rules,
+    "Mask besides, and never mask",
+    "Save",
+    {"patterns": "Mask besides", "allowed": "Never mask"},
+    hidden=("revision",),
+    about="Patterns are for what only your organisation would call private, such as PROJ-\\d+: what they match becomes "
+    "[REDACTED]. Names of products and other texts that look like personal data and are none need no mask.",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class HivePages:
@@ -70,15 +165,9 @@ class HivePages:
     def pages(self) -> list[ConsolePage]:
         decide = partial(action, service=self.using, show=self.show_one)
         change = partial(action, service=self.using, show=self.show_item)
-        rule = partial(action, operations.put_rules, self.using, self.show_rules, done="saved")
         return [
             ConsolePage(
-                path=QUEUE,
-                title="Review",
-                show=self.show_queue,
-                need=REVIEWER,
-                messages=MESSAGES,
-                waiting=self.waiting,
+                path=QUEUE, title="Review", show=self.show_queue, need=REVIEWER, messages=MESSAGES, waiting=self.waiting
             ),
             ConsolePage(
                 path=f"{PENDING}/{{id}}",
@@ -96,7 +185,18 @@ class HivePages:
                     "fill": decide(operations.fill, done=_here("filled")),
                 },
             ),
-            ConsolePage(path=ITEMS, title="Contributed", show=self.show_feed, need=READER, messages=MESSAGES),
+            cards_page(
+                self.feed,
+                ItemFilters,
+                need=READER,
+                path=ITEMS,
+                title="Contributed",
+                heading="Contributed knowledge",
+                labels={"q": "Search by words or meaning"},
+                kinds={"q": "search", "feed": "hidden"},
+                tabs=tabs,
+                messages=MESSAGES,
+            ),
             ConsolePage(
                 path=f"{ITEMS}/{{id}}",
                 title="Contributed",
@@ -104,14 +204,10 @@ class HivePages:
                 need=READER,
                 messages=MESSAGES,
                 actions={
-                    "publish": change(
-                        operations.publish_knowledge, done="shared", values=lambda _: {"is_public": True}
-                    ),
-                    "withdraw": change(
-                        operations.publish_knowledge, done="withdrawn", values=lambda _: {"is_public": False}
-                    ),
-                    "invalidate": change(operations.invalidate, done=_validity, values=self._end),
-                    "delete": change(operations.delete_knowledge, done=_deleted, values=_sure, need=REVIEWER),
+                    "publish": change(publish_knowledge, done="shared", values=lambda _: {"is_public": True}),
+                    "withdraw": change(publish_knowledge, done="withdrawn", values=lambda _: {"is_public": False}),
+                    "invalidate": INVALIDATE.action(self.using, self.show_item, done=_validity, values=self._end),
+                    "delete": DELETE.action(self.using, self.show_item, done=_deleted, need=REVIEWER),
                 },
             ),
             ConsolePage(
@@ -121,7 +217,11 @@ class HivePages:
                 need=REVIEWER,
                 messages=MESSAGES,
                 listed=False,
-                actions={name: rule(values=partial(self._rules, changed)) for name, changed in CHANGES.items()},
+                actions={
+                    "add-approval": ADD_APPROVAL.action(self.using, self.show_rules, done="saved"),
+                    "remove-approval": action(remove_approval, self.using, self.show_rules, done="saved"),
+                    "texts": TEXTS.action(self.using, self.show_rules, done="saved", values=self._approvals),
+                },
             ),
             ConsolePage(
                 path="hive/figures",
@@ -134,10 +234,11 @@ class HivePages:
 
     def view(self, template: str, visit: Visit, problem: CommonplaceError | None = None, **values: Any) -> View:
         common = {
+            "tabs": tabs_of(visit, tabs(visit)),
             "reviewer": visit.may(REVIEWER),
             "categories": CATEGORIES,
-            "words": lambda code: code.replace("_", " "),
-            "plain": lambda text: "".join(piece.text for piece in pieces(text)),
+            "words": words,
+            "plain": plain,
             "when": datetime.fromisoformat,
             "ago": lambda time: ago(time, self.clock()),
             "attribution": lambda organisation: self.names.get(organisation, organisation),
@@ -175,13 +276,10 @@ class HivePages:
             run_in_threadpool(partial(self._beside, visit, chosen, id, newest=True)),
         )
         one = review.contribution
-        near = [
-            (
-                near,
-                [(change, list(pieces(change.text))) for change in difference(near.contribution.content, one.content)],
-            )
-            for near in review.near
-        ]
+
+        def changes(other: Contribution) -> list[tuple[Any, list[Any]]]:
+            return [(change, list(pieces(change.text))) for change in difference(other.content, one.content)]
+
         return self.view(
             "hive_pending.html",
             visit,
@@ -189,7 +287,7 @@ class HivePages:
             review=review,
             one=one,
             pieces=list(pieces(one.content, review.marks)),
-            near=near,
+            near=[(near, changes(near.contribution)) for near in review.near],
             next=following and place(*following),
             previous=previous and place(*previous),
             reasons=REASONS,
@@ -198,47 +296,65 @@ class HivePages:
             fields={name: visit.value(name) for name in ("passage", "kind", "reason", "more", "number", "words")},
         )
 
-    async def show_feed(self, visit: Visit) -> View:
-        query, who = visit.request.query_params, actor(visit)
-        public, asked = query.get("feed") == "public", query.get("q", "").strip()[:MAX_QUERY_CHARACTERS]
-        category = next((one for one in CATEGORIES if one == query.get("category")), None)
-        hint, more = None, None
-        if asked:
-            wanted = HiveQuery(query=asked, category=category, limit=MAX_LIMIT)
-            answer = await run_in_threadpool(self.using.hive.search, who.author, wanted)
+    def feed(self, who: Actor, given: ItemFilters) -> Cards:
+        """Return a page of one of the feeds, or what a search finds in it."""
+        public, cursor, hints = given.feed == "public", None, []
+        if query := given.q.strip():
+            wanted = HiveQuery(query=query, category=given.category, limit=MAX_LIMIT)
+            answer = self.using.hive.search(who.author, wanted)
             items = [result.item for result in answer.results]
             found = [one.contribution for one in items if (one.contribution.is_public if public else one.own)]
-            hint = answer.hint
+            hints = [answer.hint] if answer.hint else []
         else:
-            given = list_items.input(
-                feed="public" if public else "own", limit=SHOWN, cursor=query.get("cursor") or None
-            )
-            records, cursor = await run_in_threadpool(list_items.read, self.using, who, given)
-            found = [one.contribution for one in records if category in (None, one.contribution.category)]
-            more = (
-                query_of({"feed": "public" if public else "", "category": category, "cursor": cursor})
-                if cursor
-                else None
-            )
-        values = {"found": found, "public": public, "asked": asked, "category": category, "more": more, "hint": hint}
-        return self.view("hive_items.html", visit, None, **values)
+            page = list_items.input(feed=given.feed, limit=SHOWN, cursor=given.cursor)
+            records, cursor = list_items.read(self.using, who, page)
+            found = [one.contribution for one in records if given.category in (None, one.contribution.category)]
+        nothing = "Nothing was found. Try other words, or the other feed." if query else "There is nothing yet."
+        cards = [self._card(one, public=public) for one in found]
+        return Cards(cards=cards, cursor=cursor, about=ABOUT[given.feed], hints=hints, nothing=nothing)
+
+    def _card(self, one: Contribution, *, public: bool) -> Card:
+        states = (("not valid any more", one.invalid_at), ("public", one.is_public and not public))
+        facts = (
+            words(one.category),
+            self.names.get(one.organisation, one.organisation),
+            f"{ago(one.decided_at or one.contributed_at, self.clock())} ago",
+        )
+        return Card(
+            title=plain(one.title),
+            url=f"/console/{ITEMS}/{one.id}",
+            badges=[name for name, holds in states if holds],
+            facts=facts,
+        )
 
     async def show_item(self, visit: Visit, problem: CommonplaceError | None) -> View:
         item = await run_in_threadpool(self.using.hive.look, actor(visit).author, visit.request.path_params["id"])
+        one = item.contribution
+        end = (one.invalid_at or stamp(self.clock()))[:10]
         return self.view(
             "hive_item.html",
             visit,
             problem,
             item=item,
-            one=item.contribution,
-            pieces=list(pieces(item.contribution.content)),
-            today=stamp(self.clock())[:10],
+            one=one,
+            pieces=list(pieces(one.content)),
+            changes=[
+                INVALIDATE.shown(visit, {"invalid_at": end, "reason": one.reason}, problem),
+                DELETE.shown(visit, None, problem),
+            ],
         )
 
     async def show_rules(self, visit: Visit, problem: CommonplaceError | None) -> View:
         rules = await run_in_threadpool(self.using.reviews.rules, actor(visit).author)
-        given = {name: visit.value(name) if problem else "" for name in ("agent", "confidence", "pattern", "text")}
-        return self.view("hive_rules.html", visit, problem, rules=rules, given=given)
+        # After a conflict the present texts are shown, which would be lost otherwise.
+        refused = None if isinstance(problem, Conflict) else problem
+        shown = [form.shown(visit, rules, refused) for form in (ADD_APPROVAL, TEXTS)]
+        approvals = [(one.id, rule_line(one)) for one in rules.approvals]
+        return self.view("hive_rules.html", visit, problem, rules=rules, forms_shown=shown, approvals=approvals)
+
+    def _approvals(self, visit: Visit) -> dict[str, Any]:
+        """Return the rules of approval, which the form of texts leaves as they are."""
+        return {"approvals": [asdict(one) for one in self.using.reviews.rules(actor(visit).author).approvals]}
 
     async def show_figures(self, visit: Visit) -> View:
         stats = await run_in_threadpool(self.using.reviews.stats, actor(visit).author)
@@ -271,52 +387,35 @@ class HivePages:
 
     def _end(self, visit: Visit) -> dict[str, Any]:
         """Return the end that a form gives: no date makes an item valid again; today is now."""
-        day, now = visit.value("date"), stamp(self.clock())
+        day, now = visit.value("invalid_at"), stamp(self.clock())
         if day and not DAY.fullmatch(day):
             raise InvalidInput("This is no date.", hint="Write it like 2026-11-23.")
         return {"invalid_at": now if day == now[:10] else day or None}
 
-    def _rules(self, change: Callable[[dict[str, Any], Visit], None], visit: Visit) -> dict[str, Any]:
-        """Return the rules that the page showed, changed. Raises Conflict where they are others now."""
-        rules = asdict(self.using.reviews.rules(actor(visit).author))
-        if str(rules["revision"]) != visit.value("revision"):
-            raise Conflict("Somebody else has changed the rules meanwhile.", hint="These are the present ones.")
-        change(rules, visit)
-        return rules
+
+def tabs(visit: Visit) -> list[Link]:
+    """Return the pages of the hive that somebody may see."""
+    links = [Link("/console/hive/items", "Own"), Link("/console/hive/items?feed=public", "Public")]
+    if not visit.may(REVIEWER):
+        return links
+    rest = [Link("/console/hive/rules", "Rules"), Link("/console/hive/figures", "Figures")]
+    return [Link("/console/hive", "Queue"), *links, *rest]
 
 
-def _add_approval(rules: dict[str, Any], visit: Visit) -> None:
-    try:
-        confidence = float(visit.value("confidence") or 0)
-    except ValueError:
-        raise BadRequest("This is no confidence.", hint="Write a number from 0 to 1.") from None
-    category = next((one for one in CATEGORIES if one == visit.value("category")), None)
-    agent = visit.value("agent").strip() or None
-    new = {"id": secrets.token_hex(4), "category": category, "agent": agent, "min_confidence": confidence}
-    rules["approvals"] = (*rules["approvals"], new)
+def words(code: str) -> str:
+    return code.replace("_", " ")
 
 
-def _remove_approval(rules: dict[str, Any], visit: Visit) -> None:
-    rules["approvals"] = tuple(one for one in rules["approvals"] if one["id"] != visit.value("rule"))
+def plain(text: str) -> str:
+    """Return a text with what is not seen written out."""
+    return "".join(piece.text for piece in pieces(text))
 
 
-def _add(name: str, from_field: str, rules: dict[str, Any], visit: Visit) -> None:
-    if new := visit.value(from_field).strip():
-        rules[name] = (*rules[name], new)
-
-
-def _remove(name: str, from_field: str, rules: dict[str, Any], visit: Visit) -> None:
-    rules[name] = tuple(one for one in rules[name] if one != visit.value(from_field))
-
-
-CHANGES: dict[str, Callable[[dict[str, Any], Visit], None]] = {
-    "add-approval": _add_approval,
-    "remove-approval": _remove_approval,
-    "add-pattern": partial(_add, "patterns", "pattern"),
-    "remove-pattern": partial(_remove, "patterns", "pattern"),
-    "allow": partial(_add, "allowed", "text"),
-    "disallow": partial(_remove, "allowed", "text"),
-}
+def rule_line(rule: AutoApproval) -> str:
+    """Return what a rule approves."""
+    by = f", by {rule.agent}" if rule.agent else ""
+    least = f", with a confidence of {rule.min_confidence} or more" if rule.min_confidence else ""
+    return f"{words(rule.category) if rule.category else 'every category'}{by}{least}"
 
 
 def filters(visit: Visit) -> dict[str, Any]:
@@ -356,12 +455,6 @@ def _reason(visit: Visit) -> dict[str, Any]:
 
 async def _validity(_: Visit, item: Contribution) -> Done:
     return Done("invalidated" if item.invalid_at else "valid")
-
-
-def _sure(visit: Visit) -> dict[str, Any]:
-    if visit.value("sure") != "yes":
-        raise InvalidInput("Nothing was deleted.", hint="Tick that you are sure first.")
-    return {}
 
 
 async def _deleted(_: Visit, __: Any) -> Done:

@@ -333,6 +333,7 @@ def fetch(using: HiveServices, actor: Actor, given: OneItem) -> Item:
     nothing="Your account has contributed nothing of this kind.",
     notice=NOTICE,
     command="mine",
+    address="hive://contributions{?status,category,limit,cursor}",
     rest="GET /hive/contributions",
     operation_id="listContributions",
     answer="What your account contributed.",

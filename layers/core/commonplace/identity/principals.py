@@ -11,16 +11,22 @@ from typing import Literal, Protocol, get_args
 
 from commonplace.capabilities import CAPABILITIES
 from commonplace.kernel.audit import Author
+from commonplace.kernel.capability import LEVELS as USUAL_LEVELS
 from commonplace.kernel.capability import Level, Tier
 from commonplace.kernel.errors import Forbidden, Unauthorized
 from commonplace.kernel.limits import network
 
-LEVELS: tuple[Level, ...] = get_args(Level)
-"""Lowest first: who may administer may write, who may write may read."""
-
 DECLARED = tuple(one.scopes for one in CAPABILITIES if one.scopes)
 TOOLSETS = tuple(one.toolset for one in DECLARED)
 """Those that a deployment may have: each has a path, and a resource of its own (`capabilities.served_toolsets`)."""
+APART = frozenset(one.toolset for one in DECLARED if one.apart)
+"""Those that are served at their own path alone."""
+TOGETHER = tuple(name for name in TOOLSETS if name not in APART)
+
+LEVELS: dict[str, tuple[Level, ...]] = {one.toolset: one.levels for one in DECLARED}
+"""The levels of each toolset, lowest first; each includes those before it."""
+ALIASES: dict[str, str] = {alias: scope for one in DECLARED for alias, scope in one.aliases.items()}
+"""Other names of scopes, which clients may request."""
 
 OFFLINE_ACCESS = "offline_access"
 """Some clients ask for it before they expect a refresh token. It is never granted, never required, and no error."""
@@ -33,7 +39,7 @@ KINDS = {one.toolset: one.kinds for one in DECLARED}
 
 _TOKEN = re.compile(r"[\x21\x23-\x5B\x5D-\x7E]{1,64}")  # RFC 6749, section 3.3
 
-__all__ = ["ANONYMOUS", "LEVELS", "TIERS", "Everybody", "Level", "Principal", "Principals", "Tier", "covers", "scope"]
+__all__ = ["ANONYMOUS", "TIERS", "Everybody", "Level", "Principal", "Principals", "Tier", "covers", "scope"]
 
 TIERS: tuple[Tier, ...] = get_args(Tier)
 """Lowest first; each includes those before it."""
@@ -44,16 +50,31 @@ def scope(toolset: str, level: Level) -> str:
     return f"{toolset}:{level}"
 
 
-CATALOGUE = tuple(scope(toolset, level) for toolset in TOOLSETS for level in LEVELS)
+def levels(toolset: str) -> tuple[Level, ...]:
+    """Return the levels of a toolset, lowest first; those of all that declare none for one that is unknown."""
+    return LEVELS.get(toolset, USUAL_LEVELS)
+
+
+def included(wanted: str) -> tuple[str, ...]:
+    """Return the scopes of a toolset up to this one, lowest first; none for a level that it does not have."""
+    toolset, _, level = wanted.partition(":")
+    known = levels(toolset)
+    return tuple(scope(toolset, one) for one in known[: known.index(level) + 1]) if level in known else ()
+
+
+CATALOGUE = tuple(scope(toolset, level) for toolset in TOOLSETS for level in levels(toolset))
 """Every scope there is, in the order of every list."""
 
 
 def parse_scopes(text: str) -> tuple[str, ...]:
-    """The scopes of a parameter, each once and in order. Raises ValueError for characters that no scope has."""
+    """Return the scopes of a parameter, each once, in order and by its own name, not an alias.
+
+    Raises ValueError for characters that no scope has.
+    """
     found = tuple(dict.fromkeys(text.split(" "))) if text else ()
     if not all(_TOKEN.fullmatch(one) for one in found if one):
         raise ValueError("a scope has characters that RFC 6749 (section 3.3) does not allow")
-    return tuple(one for one in found if one)
+    return tuple(dict.fromkeys(ALIASES.get(one, one) for one in found if one))
 
 
 def without_offline_access(scopes: Iterable[str]) -> tuple[str, ...]:
@@ -69,8 +90,8 @@ def ordered(scopes: Iterable[str]) -> tuple[str, ...]:
 def covers(granted: Iterable[str], wanted: str) -> bool:
     """Return whether the wanted scope, or a higher level of the same toolset, is granted."""
     toolset, _, level = wanted.partition(":")
-    held = frozenset(granted)
-    return any(f"{toolset}:{name}" in held for name in LEVELS[LEVELS.index(level) :]) if level in LEVELS else False
+    held, known = frozenset(granted), levels(toolset)
+    return level in known and any(scope(toolset, one) in held for one in known[known.index(level) :])
 
 
 def within(wanted: Iterable[str], allowed: Iterable[str]) -> tuple[str, ...]:
@@ -82,14 +103,8 @@ def within(wanted: Iterable[str], allowed: Iterable[str]) -> tuple[str, ...]:
 def reach(scopes: Iterable[str], allowed: Iterable[str]) -> tuple[str, ...]:
     """As `within`, but a scope that is too high becomes the highest level of its toolset that is allowed."""
     held = frozenset(allowed)
-    found: set[str] = set()
-    for one in scopes:
-        toolset, _, level = one.partition(":")
-        below = LEVELS[: LEVELS.index(level) + 1] if level in LEVELS else ()
-        best = next((f"{toolset}:{name}" for name in reversed(below) if covers(held, f"{toolset}:{name}")), None)
-        if best:
-            found.add(best)
-    return ordered(found)
+    best = (next((below for below in reversed(included(one)) if covers(held, below)), None) for one in scopes)
+    return ordered(one for one in best if one)
 
 
 def permission_of(scopes: Iterable[str]) -> Permission:

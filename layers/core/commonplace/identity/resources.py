@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from commonplace.identity.principals import LEVELS, baseline, ordered, scope
+from commonplace.identity.principals import APART, baseline, levels, ordered, scope
 
 METADATA_PATH = "/.well-known/oauth-protected-resource"
 
@@ -24,7 +24,8 @@ class Resources:
     default: tuple[str, ...]
     """Toolsets at `/mcp`."""
     served: tuple[str, ...]
-    """Every toolset there is; each has a path, and `/mcp/all` and `/api` have them all."""
+    """Every toolset there is; each has a path, and `/mcp/all` and `/api` have all but those that stand apart."""
+    apart: frozenset[str] = APART
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.base_url)
@@ -32,6 +33,8 @@ class Resources:
             raise ValueError("The base URL must be a scheme and a host, without a path and a slash at the end.")
         if not self.default or not set(self.default) <= set(self.served):
             raise ValueError("The toolsets of /mcp must be among those that are served.")
+        if alone := set(self.default) & self.apart:
+            raise ValueError(f"{', '.join(sorted(alone))} is served at its own path alone, and not at /mcp.")
 
     @property
     def mcp(self) -> str:
@@ -72,11 +75,11 @@ class Resources:
 
     def catalogue(self, resource: str) -> tuple[str, ...]:
         """Every scope that a token for the resource may carry."""
-        return ordered(scope(toolset, level) for toolset in self.toolsets(resource) for level in LEVELS)
+        return _scopes(self.toolsets(resource))
 
     def every_scope(self) -> tuple[str, ...]:
         """Return what the authorization server knows, whichever resource it is for."""
-        return self.catalogue(self.api)
+        return _scopes(self.served)
 
     def metadata_url(self, resource: str) -> str:
         """Where the resource says which authorization server it trusts: its path, inserted (RFC 9728, section 3.1)."""
@@ -96,4 +99,9 @@ class Resources:
 
     def _paths(self) -> dict[str, tuple[str, ...]]:
         single: Sequence[tuple[str, tuple[str, ...]]] = [(f"/mcp/{name}", (name,)) for name in self.served]
-        return {"/mcp": self.default, **dict(single), "/mcp/all": self.served, "/api": self.served}
+        together = tuple(name for name in self.served if name not in self.apart)
+        return {"/mcp": self.default, **dict(single), "/mcp/all": together, "/api": together}
+
+
+def _scopes(toolsets: Sequence[str]) -> tuple[str, ...]:
+    return ordered(scope(toolset, level) for toolset in toolsets for level in levels(toolset))

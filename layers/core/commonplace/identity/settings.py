@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import field_validator, model_validator
 
 from commonplace.identity.local_accounts import LocalAccount
-from commonplace.identity.principals import TIERS, TOOLSETS
+from commonplace.identity.principals import TIERS, TOGETHER
 from commonplace.identity.roles import ADDRESS, RoleMap, RoleMapError
 from commonplace.kernel.configuration import (
     COUNT,
@@ -65,7 +65,7 @@ class Toolsets(Settings):
         "MCP_TOOLSETS",
         key="mcpToolsets",
         default="knowledge",
-        context=listed(one_of(*TOOLSETS), f"names of toolsets (there are: {', '.join(TOOLSETS)}), each once"),
+        context=listed(one_of(*TOGETHER), f"names of toolsets (there are: {', '.join(TOGETHER)}), each once"),
     )
     """Toolsets that agents find at `/mcp`: a JSON list, or text with commas. See [MCP](mcp.md#paths-and-modes)."""
 

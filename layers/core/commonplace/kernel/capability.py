@@ -17,7 +17,9 @@ Function = Literal["webhook", "sync-run", "sync-store", "index", "index-build", 
 """The deployed functions that run parts of capabilities."""
 
 
-Level = Literal["read", "write", "admin"]
+Level = str
+LEVELS: tuple[Level, ...] = ("read", "write", "admin")
+"""The levels of a toolset that names none: who may administer may write, who may write may read."""
 Tier = Literal["public", "member", "vibecoder"]
 
 
@@ -33,6 +35,19 @@ class Scopes:
     """The lowest tier whose accounts have it, unless the role map says otherwise; nobody has a level that is absent."""
     kinds: tuple[str, ...]
     """Kinds of things that a token's resource scopes may name (seed 002, section 3)."""
+    levels: tuple[Level, ...] = LEVELS
+    """Lowest first, each including those before it. The first is `read`, the only one that changes nothing."""
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    """Other names of scopes of the toolset, which clients may request: `{"swarmrise:read": "governance:read"}`."""
+    apart: bool = False
+    """The toolset is served at its own path alone: not at `/mcp` or `/mcp/all`, and no token for `/api` reaches it."""
+
+    def __post_init__(self) -> None:
+        scopes = {f"{self.toolset}:{level}" for level in self.levels}
+        if self.levels[0] != "read" or not {*self.words, *self.tiers} <= set(self.levels):
+            raise ValueError(f"the levels of {self.toolset} begin with read, and have those with words and tiers")
+        if not set(self.aliases.values()) <= scopes or set(self.aliases) & scopes:
+            raise ValueError(f"an alias of {self.toolset} is another name of one of its scopes")
 
 
 @dataclass(frozen=True, slots=True)

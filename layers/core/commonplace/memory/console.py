@@ -7,13 +7,13 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
+from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
-from commonplace.kernel.errors import CommonplaceError, InvalidInput
+from commonplace.kernel.errors import CommonplaceError
 from commonplace.memory import validation
-from commonplace.memory.model import ENTRY_TYPES, MAX_CONTENT_BYTES, MAX_QUERY_CHARACTERS, MAX_RELEVANCE, ROLES
+from commonplace.memory.model import MAX_QUERY_CHARACTERS, MAX_RELEVANCE, EntryType, Role
 from commonplace.memory.operations import (
     MemoryServices,
     delete_entry,
@@ -27,13 +27,15 @@ from commonplace.memory.operations import (
     versions_of,
 )
 from commonplace.memory.services import services_of
-from commonplace.web.operation_pages import action, actor
-from commonplace.web.operations import Operation
-from commonplace.web.pages.declaration import ConsolePage, ConsolePages, View, Visit
+from commonplace.web.operation_pages import Card, Cards, Form, action, actor, cards_page, tabs_of
+from commonplace.web.operations import Actor, Input
+from commonplace.web.pages.declaration import ConsolePage, ConsolePages, Link, View, Visit
 from commonplace.web.pages.frame import PageContext
 
 PATH, ENTRIES = "memory", "memory/entries"
-MOVED = ("source_story", "source_file", "parent_id")
+TABS = (Link("/console/memory", "Entries"), Link("/console/memory/figures", "Figures"))
+TITLE_CHARACTERS = 160
+"""The beginning of an entry that stands in a list."""
 
 MESSAGES = {
     "saved": "Saved. The version before is in its history.",
@@ -43,6 +45,43 @@ MESSAGES = {
     "restored": "It is there again, as it was.",
 }
 
+EDIT = Form(
+    "save",
+    kb_update,
+    "Edit",
+    "Save",
+    {"content": "Text", "tags": "", "confidence": "Confidence, 0 to 1", "entry_type": "Type", "roles": ""},
+    hidden=("expected_version",),
+    kinds={"content": "long"},
+)
+MOVE = Form(
+    "move",
+    kb_update,
+    "Move",
+    "Move",
+    {"source_story": "Story", "source_file": "File", "parent_id": "Id of the entry it belongs to"},
+    hidden=("expected_version",),
+)
+RATE = Form("rate", kb_rate, "Rate", "Rate", {"relevance": f"How relevant it was, 0 to {MAX_RELEVANCE}"})
+DELETE = Form(
+    "delete",
+    delete_entry,
+    "Delete",
+    "Delete",
+    about="For 30 days it can be restored on this page. What belongs to it stays, without a parent.",
+    sure=True,
+)
+
+
+class EntryFilters(Input):
+    """What is looked for, or which entries are listed."""
+
+    q: str = Field("", max_length=MAX_QUERY_CHARACTERS)
+    role: Role | None = None
+    entry_type: EntryType | None = None
+    source_story: str | None = None
+    cursor: str | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryPages:
@@ -51,9 +90,21 @@ class MemoryPages:
     using: MemoryServices
 
     def pages(self) -> list[ConsolePage]:
-        change = partial(action, service=self.using, show=self.show_entry)
+        def change(form: Form, done: str, **how: Any) -> Any:
+            return form.action(self.using, self.show_entry, done=done, **how)
+
         return [
-            ConsolePage(path=PATH, title="Team memory", show=self.show_entries, need=kb_search.need),
+            cards_page(
+                self.entries,
+                EntryFilters,
+                need=kb_search.need,
+                path=PATH,
+                title="Team memory",
+                about="What agents of your organisation learned: facts, summaries of stories, templates.",
+                labels={"q": "Search by words or meaning", "entry_type": "Type", "source_story": "Story"},
+                kinds={"q": "search"},
+                tabs=lambda _: TABS,
+            ),
             ConsolePage(
                 path=f"{ENTRIES}/{{id}}",
                 title="An entry of the memory",
@@ -61,11 +112,11 @@ class MemoryPages:
                 need=kb_get.need,
                 messages=MESSAGES,
                 actions={
-                    "save": change(kb_update, done="saved", values=_edited),
-                    "move": change(kb_update, done="moved", values=_moved),
-                    "rate": change(kb_rate, done="rated"),
-                    "delete": change(delete_entry, done="deleted", values=_sure),
-                    "restore": change(restore_entry, done="restored"),
+                    "save": change(EDIT, "saved"),
+                    "move": change(MOVE, "moved", values=_moved),
+                    "rate": change(RATE, "rated"),
+                    "delete": change(DELETE, "deleted"),
+                    "restore": action(restore_entry, self.using, self.show_entry, done="restored"),
                 },
             ),
             ConsolePage(
@@ -73,74 +124,68 @@ class MemoryPages:
             ),
         ]
 
-    async def show_entries(self, visit: Visit) -> View:
-        names = ("q", "role", "entry_type", "source_story", "cursor")
-        chosen = {name: visit.request.query_params.get(name, "").strip() for name in names}
-        query = chosen["q"][:MAX_QUERY_CHARACTERS]
-        filters = {name: value for name, value in chosen.items() if value and name not in ("q", "cursor")}
+    def entries(self, who: Actor, given: EntryFilters) -> Cards:
+        """Return what a search finds, or a page of all entries."""
+        query = given.q.strip()
+        called = kb_search if query else kb_list
+        values = dict(given) | {"query": query, "cursor": given.cursor}
+        values = {name: one for name, one in values.items() if one and name in called.input.model_fields}
+        data = called.run(self.using, who, called.accepted(values)).data
+        cards = [
+            Card(
+                title=one.content[:TITLE_CHARACTERS],
+                url=f"/console/{ENTRIES}/{one.id}",
+                badges=one.tags,
+                facts=(
+                    one.entry_type,
+                    f"for {', '.join(one.roles)}",
+                    *([one.source_story] if one.source_story else []),
+                    datetime.fromisoformat(one.updated_at),
+                ),
+            )
+            for one in data.entries
+        ]
         if query:
-            data = (await self._run(kb_search, visit, query=query, **filters)).data
-            more = None
-        else:
-            data = (await self._run(kb_list, visit, **{**filters, "cursor": chosen["cursor"] or None})).data
-            more = data.next_cursor and f"?{urlencode({**filters, 'cursor': data.next_cursor})}"
-        values = {"data": data, "query": query, "chosen": chosen, "more": more}
-        return View("memory_entries.html", COMMON | values)
+            nothing = "Nothing was found. Try other words, or fewer filters."
+            return Cards(cards=cards, hints=data.hints or (), nothing=nothing)
+        least = " or more" if data.total_is_least else ""
+        return Cards(cards=cards, cursor=data.next_cursor, hints=[f"{data.total:,}{least}, newest first."])
 
     async def show_entry(self, visit: Visit, problem: CommonplaceError | None) -> View:
         id = validation.entry_id(visit.request.path_params["id"])
         memory, author = self.using.memory, actor(visit).author
-        entry = gone = await run_in_threadpool(memory.deleted, author, id)
+        gone = await run_in_threadpool(memory.deleted, author, id)
         versions, rated = [], None
-        if gone is None:
+        if (entry := gone) is None:
             # Of one that is nowhere this raises NotFound.
             history = await run_in_threadpool(memory.history, author, id)
             entry, versions = history[-1], versions_of(history)
             rated = await run_in_threadpool(memory.relevance, author, id)
-        names = ("content", "tags", "confidence", *MOVED)
+        present = {name: getattr(entry, name) for name in (*EDIT.fields, *MOVE.fields)}
+        present |= {"expected_version": entry.version, "relevance": MAX_RELEVANCE}
         values = {
             "one": entry,
             "gone": gone is not None,
             "versions": versions,
             "rated": rated,
             "writer": visit.may(kb_update.need),
+            "when": datetime.fromisoformat,
             "problem": problem,
-            "given": {name: visit.value(name) if problem else "" for name in names},
+            "edit": EDIT.shown(visit, present, problem),
+            "others": [form.shown(visit, present, problem) for form in (MOVE, RATE, DELETE)],
         }
-        return View("memory_entry.html", COMMON | values, problem.status if problem else 200)
+        return View("memory_entry.html", values, problem.status if problem else 200)
 
     async def show_figures(self, visit: Visit) -> View:
-        data = (await self._run(kb_stats, visit, metrics=True)).data
-        return View("memory_figures.html", COMMON | {"data": data, "metrics": data.metrics})
-
-    async def _run(self, called: Operation, visit: Visit, **given: Any) -> Any:
-        accepted = called.accepted({name: value for name, value in given.items() if value is not None})
-        return await run_in_threadpool(called.run, self.using, actor(visit), accepted)
-
-
-COMMON = {
-    "roles": ROLES,
-    "types": ENTRY_TYPES,
-    "votes": range(MAX_RELEVANCE + 1),
-    "most": MAX_CONTENT_BYTES,
-    "when": datetime.fromisoformat,
-}
-
-
-def _edited(visit: Visit) -> dict[str, Any]:
-    tags = [tag for one in visit.value("tags").split(",") if (tag := one.strip())]
-    return {"tags": tags, "roles": list(visit.fields.get("role", ()))}
+        given = kb_stats.accepted({"metrics": True})
+        data = (await run_in_threadpool(kb_stats.run, self.using, actor(visit), given)).data
+        values = {"data": data, "metrics": data.metrics, "when": datetime.fromisoformat, "tabs": tabs_of(visit, TABS)}
+        return View("memory_figures.html", values)
 
 
 def _moved(visit: Visit) -> dict[str, Any]:
     """Return which of the places of an entry the form leaves empty."""
-    return {"remove": [name for name in MOVED if not visit.value(name).strip()]}
-
-
-def _sure(visit: Visit) -> dict[str, Any]:
-    if visit.value("sure") != "yes":
-        raise InvalidInput("Nothing was deleted.", hint="Tick that you are sure first.")
-    return {}
+    return {"remove": [name for name in MOVE.fields if not visit.value(name).strip()]}
 
 
 def memory_pages(using: MemoryServices) -> ConsolePages:

@@ -11,6 +11,8 @@ from commonplace.kernel.errors import BadRequest, TooLarge
 
 FORM = "application/x-www-form-urlencoded"
 MAX_FORM_BYTES = 16 * 1024
+MAX_PAGE_BYTES = 256 * 1024
+"""The largest form of a page of the console: long texts, percent-encoded; as much as REST takes."""
 MAX_FIELDS = 60
 MAX_COOKIE_CHARACTERS = 100
 
@@ -55,13 +57,13 @@ def media_type(request: Request) -> str:
     return values[0].partition(";")[0].strip().lower() if len(values) == 1 else ""
 
 
-async def read_fields(request: Request) -> Mapping[str, list[str]]:
+async def read_fields(request: Request, max_bytes: int = MAX_FORM_BYTES) -> Mapping[str, list[str]]:
     """Read a form whose fields may come several times, as ticked boxes do. Raises BadRequest, TooLarge."""
     if media_type(request) != FORM:
         raise BadRequest(f"The body must be a form: Content-Type {FORM}.")
-    body = await read_body(request, MAX_FORM_BYTES)
+    body = await read_body(request, max_bytes)
     if body is None:
-        raise TooLarge(f"The body must not be larger than {MAX_FORM_BYTES} bytes.")
+        raise TooLarge(f"The body must not be larger than {max_bytes} bytes.")
     try:
         pairs = parse_qsl(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS)
     except ValueError:

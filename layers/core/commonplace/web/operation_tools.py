@@ -1,15 +1,22 @@
-"""Tools of operations."""
+"""Tools of operations, and resource templates of listings."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode
 
 from pydantic import create_model
+from pydantic.alias_generators import to_camel
 
+from commonplace.kernel.errors import InvalidInput
 from commonplace.web.faces import derived
 from commonplace.web.mcp.budgets import MAX_TOKENS
-from commonplace.web.mcp.declaration import Answer, Call, SnakeCaseOutput, SnakeCasePart, Tool
+from commonplace.web.mcp.declaration import Answer, Call, Part, SnakeCaseOutput, SnakeCasePart, Template, Tool
+from commonplace.web.mcp.offer import QUERY
+from commonplace.web.mcp.rendering import compact
 from commonplace.web.operations import Actor, Listing, Operation
 
+JSON = "application/json"
 HEAD_TOKENS = 200
 """Tokens of an answer that are left for what stands around the rows of a list."""
 
@@ -51,4 +58,53 @@ def _tool(one: Operation, service: Any) -> Tool:
         exact=one.exact,
         input_schema=one.input_schema,
         max_values=one.max_values,
+    )
+
+
+def templates_of(operations: Iterable[Operation], service: Any) -> tuple[Template, ...]:
+    """Return the resource templates of the listings that have an address."""
+    return tuple(_template(one, service) for one in operations if isinstance(one, Listing) and one.address)
+
+
+def _template(one: Listing, service: Any) -> Template:
+    """Return the template of a listing. Its answer has the address of the next page, as long as there is one."""
+    if one.writes:
+        raise ValueError(f"{one.name} has an address, and takes more than reading")
+    place, _, names = one.address.removesuffix("}").partition("{?")
+    fields = {to_camel(name): name for name in one.input.model_fields}
+    parameters = names.split(",")
+    row = derived(one.row, Part, Part, nulls=False)
+
+    def read(call: Call, given: Mapping[str, str]) -> tuple[str, str]:
+        path = {name: value for name, value in given.items() if name != QUERY}
+        query = parse_qsl(given.get(QUERY, ""), keep_blank_values=True)
+        if unknown := [name for name, _ in query if name not in parameters]:
+            raise InvalidInput(
+                f"There is no parameter {unknown[0][:64]}.", hint=f"It must be among: {', '.join(parameters)}."
+            )
+        asked = one.accepted({fields[name]: value for name, value in (path | dict(query)).items()})
+        actor = Actor(call.caller.principal, call.caller.address, call.base_url)
+        try:
+            page = one.page(service, actor, asked, row=row, tokens=MAX_TOKENS - HEAD_TOKENS)
+        except InvalidInput as error:
+            if error.details.get("field") != "cursor":
+                raise
+            hint = "Read the address that `next` of a page gave, or leave the cursor out to begin anew."
+            raise InvalidInput(error.message, hint=hint, field="cursor") from None
+        cursor = page.pop("next_cursor")
+        here = re.sub(r"{(\w+)}", lambda found: quote(path[found[1]], safe=""), place)
+        onward = f"{here}?{urlencode({**dict(query), 'cursor': cursor})}" if cursor else None
+        rows = [each.model_dump(mode="json", by_alias=True, exclude_none=True) for each in page.pop(one.of)]
+        more = {to_camel(name): value for name, value in page.items()}
+        return compact({one.of: rows, **more, **({"next": onward} if onward else {})}), JSON
+
+    return Template(
+        uri_template=one.address,
+        name=one.name,
+        title=one.title,
+        description=one.description,
+        mime_type=JSON,
+        read=read,
+        tier=one.tier,
+        kind=one.kind,
     )

@@ -140,15 +140,9 @@ class Operation:
         """The operation's id in the OpenAPI document."""
         return self.operation_id or to_camel(self.name)
 
-    def accepted(self, values: Mapping[str, Any]) -> Input:
+    def accepted(self, values: Mapping[str, Any]) -> Any:
         """Return the input with these values. Raises InvalidInput, which names fields and never values."""
-        try:
-            made: Input = self.input(**values)
-            return made
-        except ValidationError as error:
-            faults = [(".".join(map(str, one["loc"])), str(one["msg"])) for one in error.errors()]
-            told = "; ".join(f"{name or 'input'}: {why}" for name, why in faults[:5])
-            raise InvalidInput(told, fields=[{"field": name, "message": why} for name, why in faults]) from None
+        return accepted(self.input, values)
 
     def output_as(self, whole: type[BaseModel], part: type[BaseModel], *, nulls: bool) -> Any:
         """Return the output's face on one surface: see `faces.derived`."""
@@ -177,6 +171,16 @@ class Operation:
         )
 
 
+def accepted(model: type[Any], values: Mapping[str, Any]) -> Any:
+    """Return an input with these values. Raises InvalidInput, which names fields and never values."""
+    try:
+        return model(**values)
+    except ValidationError as error:
+        faults = [(".".join(map(str, one["loc"])), str(one["msg"])) for one in error.errors()]
+        message = "; ".join(f"{name or 'input'}: {why}" for name, why in faults[:5])
+        raise InvalidInput(message, fields=[{"field": name, "message": why} for name, why in faults]) from None
+
+
 @dataclass(frozen=True, slots=True)
 class Skipped:
     """A record that a list has looked at and does not show."""
@@ -203,6 +207,9 @@ class Listing(Operation):
     more: Callable[[Any, Actor], Mapping[str, Any]] | None = None
     """Further fields of a page, which `output` declares."""
     looked: int = 500
+    address: str = ""
+    """A resource template with the list, such as `hive://contributions{?limit,cursor}`: variables and parameters are
+    fields of the input, in camel case. Empty is none."""
 
     def run(self, service: Any, actor: Actor, given: Any) -> Any:
         return self.page(service, actor, given)

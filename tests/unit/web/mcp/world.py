@@ -201,6 +201,7 @@ class World:
     base_url: str = BASE_URL
     origins: tuple[str, ...] = ()
     limits: Mapping[Cost, int] = field(default_factory=lambda: NO_LIMITS)
+    toolset_limits: Mapping[str, Mapping[Cost, int]] = field(default_factory=dict)
     read_only: bool = False
     default: tuple[str, ...] = ("probe",)
     principals: Principals = field(default_factory=ByToken)
@@ -210,7 +211,7 @@ class World:
     records: list[CallRecord] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        throttle = Throttle(Limiter(self.counters, self.clock), self.limits)
+        throttle = Throttle(Limiter(self.counters, self.clock), self.limits, toolsets=self.toolset_limits)
         surface = Surface(base_url=self.base_url, spend=throttle.spend, record=self.records.append)
         self.app = create_app(
             [probe(self.release), OTHER],

@@ -10,7 +10,7 @@ from commonplace.hive.settings import HiveSettings
 from commonplace.hive.tools import prompts, search
 from commonplace.kernel.deferred import deferred
 from commonplace.web.mcp.declaration import Skill, Toolset
-from commonplace.web.operation_tools import tools_of
+from commonplace.web.operation_tools import templates_of, tools_of
 
 if TYPE_CHECKING:
     from commonplace.web.mcp.declaration import ToolsetContext
@@ -36,6 +36,7 @@ def hive_toolset(using: HiveServices) -> Toolset:
         title="Hive",
         instructions=INSTRUCTIONS,
         tools=(*search.tools(using), *tools_of(OPERATIONS, using)),
+        templates=templates_of(OPERATIONS, using),
         prompts=prompts.prompts(using),
         skills=(SKILL,),
     )

@@ -6,7 +6,7 @@ It is built from settings; what calls AWS is loaded by the first call that needs
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
 from commonplace.identity.composition import token_principals
-from commonplace.identity.principals import ANONYMOUS, Everybody, Level, Principal, Principals, Tier, scope
+from commonplace.identity.principals import ANONYMOUS, APART, Everybody, Principal, Principals, Tier, levels, scope
 from commonplace.identity.resources import Resources
 from commonplace.kernel.deferred import deferred
 from commonplace.kernel.limits import CounterStore, Limiter, Slots
@@ -76,21 +76,24 @@ def create_app(
     feed: ChangeFeed | None = None,
     slots: Slots | None = None,
     tier: Tier = "public",
+    apart: Collection[str] = APART,
     build: Callable[..., Server[Any]] = build_server,
 ) -> Starlette:
     """`default` names what `/mcp` serves: everything, if nothing is named. Raises ValueError for an unknown name.
 
     `challenges` are given where people can sign in; refusals then say how to get access.
-    `tier` is that of whom anything is answered to.
+    `tier` is that of whom anything is answered to; toolsets `apart` are served at their own paths alone.
     `surface.spend` is to be the throttle's, or a deployment of its own: the edge counts what is no call of a tool.
     `build` is to be as `build_server`.
     """
     by_name = {toolset.name: toolset for toolset in toolsets}
     if unknown := [name for name in default if name not in by_name]:
         raise ValueError(f"There is no toolset {', '.join(unknown)}. It must be among: {', '.join(by_name)}.")
-    everything = tuple(by_name)
-    each = {f"{ROOT}/{name}": (name,) for name in everything}
-    paths = {ROOT: tuple(dict.fromkeys(default)) or everything, **each, f"{ROOT}/{ALL}": everything}
+    if alone := [name for name in default if name in apart]:
+        raise ValueError(f"{', '.join(alone)} is served at its own path alone.")
+    together = tuple(name for name in by_name if name not in apart)
+    each = {f"{ROOT}/{name}": (name,) for name in by_name}
+    paths = {ROOT: tuple(dict.fromkeys(default)) or together, **each, f"{ROOT}/{ALL}": together}
     offers = {
         names: offer_of([by_name[name] for name in names], prefix_shared=len(names) > 1)
         for names in set(paths.values())
@@ -224,13 +227,13 @@ def principals(settings: McpSettings, identity: GuardSettings | None, served: tu
     """A laptop may take callers without a token for members, or for more; a token counts, or is refused."""
     otherwise = ANONYMOUS
     if settings.assumed_tier is not None:
-        highest: Level = "admin" if settings.assumed_tier == "vibecoder" else "write"
+        everything = settings.assumed_tier == "vibecoder"
         otherwise = Principal(
             subject="laptop",
             organisation=settings.organisation,
             display_name="this laptop",
             tier=settings.assumed_tier,
-            scopes=frozenset(scope(name, highest) for name in served),
+            scopes=frozenset(scope(name, levels(name)[-1] if everything else "write") for name in served),
         )
     if identity is None:
         return Everybody(otherwise)

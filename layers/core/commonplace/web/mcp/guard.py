@@ -67,9 +67,9 @@ class Throttle:
     ) -> None:
         """Zero calls a minute are no limit.
 
-        A class that `toolsets` names is counted apart, for calls of that toolset's tools. Agents that sign in by
-        themselves may call `service_factor` times as often. An account may read and search `account_factor` tokens'
-        worth, for people use several clients, and may write as much as one token.
+        A class that `toolsets` names is counted apart, for calls of that toolset's tools and reads of its resources.
+        Agents that sign in by themselves may call `service_factor` times as often. An account may read and search
+        `account_factor` tokens' worth, for people use several clients, and may write as much as one token.
         """
         self._limiter = limiter
         self._calls = calls_per_minute
@@ -78,7 +78,7 @@ class Throttle:
         self._account_factor = account_factor
 
     def spend(self, caller: Caller, cost: Cost, toolset: str | None = None) -> None:
-        """Count one call, of a tool of this toolset or of something else. Raises RateLimited."""
+        """Count one call, of a tool or a resource of this toolset or of something else. Raises RateLimited."""
         kind, hint = KINDS[cost], "Ask for more at once, and keep what you have read."
         for quota, client in self._counted(caller, cost, toolset):
             if (allowance := self._limiter.take(quota, client)) is None:
@@ -163,7 +163,9 @@ class Guard:
         counted = called if "id" in message else None
         caller, need = replace(caller, principal=principal), self._offer.need(method, params, caller.read_only)
         if counted is None:
-            self._throttle.spend(caller, "read")
+            # What is read of a toolset counts as the calls of its tools do.
+            owner = self._offer.owners.get(self._offer.named(method, params)) if method == "resources/read" else None
+            self._throttle.spend(caller, "read", owner)
         try:
             # In a private deployment strangers learn nothing.
             if self._tier != "public" and not principal.anonymous:

@@ -26,6 +26,10 @@ NOBODY = Caller()
 UNCERTAIN_SECONDS = 30
 
 _VARIABLE = re.compile(r"\{(\+?)(\w+)\}")
+_QUERY = re.compile(r"\{\?([\w,]+)\}$")
+QUERY_GROUP = "_query"
+QUERY = "?"
+"""The name under which `match` gives the query of an address, as it is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,8 @@ class Offer:
     templates: tuple[Template, ...]
     needs: Mapping[tuple[str, str], Need]
     """The need of each: `("tool", name)`, `("prompt", name)`, `("resource", URI)`, `("template", URI template)`."""
+    owners: Mapping[tuple[str, str], str]
+    """The toolset of each, by the same names."""
     patterns: tuple[tuple[re.Pattern[str], Template], ...]
 
     def instructions(self) -> str:
@@ -61,19 +67,20 @@ class Offer:
 
     def need(self, method: str, params: Mapping[str, Any], read_only: bool) -> Need | None:
         """Return None for what is not there, what is malformed, and what everybody may: the server answers those."""
+        kind, name = self.named(method, params)
+        if kind == "tool" and name in self.tools and read_only and not self.tools[name].tool.read_only:
+            return None
+        return self.needs.get((kind, name))
+
+    def named(self, method: str, params: Mapping[str, Any]) -> tuple[str, str]:
+        """Return what a message names, as `needs` and `owners` have it; what they lack is not there."""
         named = params.get("uri" if method == "resources/read" else "name")
         if not isinstance(named, str):
-            return None
-        match method:
-            case "tools/call":
-                offered = self.tools.get(named)
-                return offered.need if offered is not None and (offered.tool.read_only or not read_only) else None
-            case "prompts/get":
-                return self.needs.get(("prompt", named))
-            case "resources/read":
-                found = None if ("resource", named) in self.needs else self.template_at(named)
-                return self.needs.get(("template", found[0].uri_template) if found else ("resource", named))
-        return None
+            return "", ""
+        if method == "resources/read" and ("resource", named) not in self.needs:
+            found = self.template_at(named)
+            return ("template", found[0].uri_template) if found else ("", "")
+        return {"tools/call": "tool", "prompts/get": "prompt", "resources/read": "resource"}.get(method, ""), named
 
     def template_at(self, uri: str) -> tuple[Template, Mapping[str, str]] | None:
         """Return the template that an address is of, and the variables in it."""
@@ -93,6 +100,7 @@ def offer_of(toolsets: Sequence[Toolset], *, prefix_shared: bool = False) -> Off
     templates = _distinct((item.uri_template, (one, item)) for one in toolsets for item in one.templates)
     declared = {"prompt": prompts, "resource": resources, "template": templates}
     needs = {(kind, name): one.need_of(item) for kind, rows in declared.items() for name, (one, item) in rows.items()}
+    owners = {(kind, name): one.name for kind, rows in declared.items() for name, (one, _) in rows.items()}
     offered = {name: Offered(name, tool, one, one.need_of(tool)) for name, (tool, one) in tools.items()}
     return Offer(
         toolsets=tuple(toolsets),
@@ -101,6 +109,7 @@ def offer_of(toolsets: Sequence[Toolset], *, prefix_shared: bool = False) -> Off
         resources={uri: resource for uri, (_, resource) in resources.items()},
         templates=tuple(template for _, template in templates.values()),
         needs=needs | {("tool", name): one.need for name, one in offered.items()},
+        owners=owners,
         patterns=tuple((pattern_of(uri), template) for uri, (_, template) in templates.items()),
     )
 
@@ -174,14 +183,19 @@ def denial(thing: str, need: Need, verdict: Verdict) -> str:
 def pattern_of(uri_template: str) -> re.Pattern[str]:
     """Return the pattern of whole addresses of a URI template (RFC 6570), with its variables as groups.
 
-    `{name}` is one segment, `{+path}` the rest with its slashes; the groups are still percent-encoded.
+    `{name}` is one segment, `{+path}` the rest with its slashes, and `{?names}` at the end a query, the last group; the
+    groups are still percent-encoded.
     """
+    query = _QUERY.search(uri_template)
+    uri_template = uri_template[: query.start()] if query else uri_template
     parts, end = [], 0
     for found in _VARIABLE.finditer(uri_template):
         parts.append(re.escape(uri_template[end : found.start()]))
         parts.append(f"(?P<{found[2]}>{'[^?#]+' if found[1] else '[^/?#]+'})")
         end = found.end()
-    return re.compile("".join(parts) + re.escape(uri_template[end:]))
+    return re.compile(
+        "".join(parts) + re.escape(uri_template[end:]) + (rf"(?:\?(?P<{QUERY_GROUP}>[^#]*))?" if query else "")
+    )
 
 
 def variables_of(uri_template: str) -> list[str]:
@@ -193,9 +207,11 @@ def match(pattern: re.Pattern[str], uri: str) -> Mapping[str, str] | None:
     found = pattern.fullmatch(uri) if len(uri) <= MAX_URI_CHARACTERS else None
     if found is None:
         return None
-    values = {name: unquote(value) for name, value in found.groupdict().items()}
+    groups = found.groupdict()
+    query = groups.pop(QUERY_GROUP, None)
+    values = {name: unquote(value) for name, value in groups.items()}
     for value in values.values():
         # No segment may mean another folder, whichever way it is spelled.
         if any(part in ("", ".", "..") for part in re.split(r"[/\\]", value)) or any(sign < " " for sign in value):
             return None
-    return values
+    return values if query is None else values | {QUERY: query}

@@ -30,7 +30,17 @@ from commonplace.kernel.audit import AuditRecord, Outcome
 from commonplace.kernel.deferred import deferred
 from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, NotFound, Unavailable
 from commonplace.kernel.limits import CounterStore, Limiter, network
-from commonplace.web.browsers import GUARDED, cookie_of, from_elsewhere, one, read_fields, seen, set_cookie, to_sign_in
+from commonplace.web.browsers import (
+    GUARDED,
+    MAX_PAGE_BYTES,
+    cookie_of,
+    from_elsewhere,
+    one,
+    read_fields,
+    seen,
+    set_cookie,
+    to_sign_in,
+)
 from commonplace.web.middleware import client_address, exception_handlers
 from commonplace.web.pages.app import asset_route, ours
 from commonplace.web.pages.declaration import ConsolePage, ConsolePages, Done, Link, Pages, View, Visit, verdict
@@ -176,7 +186,7 @@ class Console:
         """Return the fields of a form of this very session. Raises BadRequest, Forbidden, TooLarge."""
         if from_elsewhere(request, self.origin):
             raise Forbidden("Only a page of this site may ask for this.")
-        fields = await read_fields(request)
+        fields = await read_fields(request, MAX_PAGE_BYTES)
         if not same(one(fields, "csrf"), csrf_token(cookie_of(request, COOKIE))):
             raise Forbidden("This form is not of your session, or no longer.", hint="Load the page again.")
         return dict(fields)
