@@ -11,7 +11,7 @@ import typer
 
 from commonplace.memory.client.client import MemoryClient, Planted, exported, importable
 from commonplace.memory.entry_files import write
-from commonplace.memory.model import MAX_RELEVANCE, EntryType, Phase, Role
+from commonplace.memory.operations import OPERATIONS
 from local.access import Place
 from local.cli.kb import mend
 from local.cli.kb.connection import RESTORING, SEED_SECONDS, DryRun, reached
@@ -21,6 +21,7 @@ from local.cli.kb.learn import learn, sync_pending, validated
 from local.cli.kb.parse import app as parse
 from local.cli.kb.show import entry_text, fault_lines, faults_told, progress
 from local.files import whole
+from local.operation_commands import add_commands
 from local.options import grouped
 from local.terminal import AsJson, clean, commands, counted, print_json
 
@@ -97,79 +98,6 @@ def restore(
     """Bring entries back as they were, with ids, dates and versions. What is there already is skipped."""
     files = {str(one): importable(entries_of(one), as_they_were=True) for one in file}
     deliver(files, MemoryClient.seed, partial(_tell_planted, as_json=as_json), place, RESTORING)
-
-
-@app.command()
-@grouped
-def stats(
-    *,
-    metrics: Annotated[
-        bool, typer.Option("--metrics", help="Also tokens, recurrence, relevance and adoption by story.")
-    ] = False,
-    as_json: AsJson = False,
-    place: Place,
-) -> None:
-    """Say how much the memory holds, and how often it was asked."""
-    with reached(place) as client:
-        told = client.stats(metrics=metrics)
-    print_json(told) if as_json else typer.echo(stats_text(told))
-
-
-@app.command()
-@grouped
-def search(
-    query: Annotated[str, typer.Argument(help="A question, or a few words.")],
-    *,
-    role: Annotated[Role | None, typer.Option(help="Entries for this role, and those for all.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="Entries with this tag; repeated: with any of them.")] = None,
-    entry_type: Annotated[EntryType | None, typer.Option("--type", help="Only entries of this type.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=50, help="How many at most.")] = 10,
-    min_confidence: Annotated[float, typer.Option(min=0, max=1, help="Leave out what is less sure.")] = 0.5,
-    source_story: Annotated[str | None, typer.Option(help="Only entries of this story.")] = None,
-    source_file: Annotated[str | None, typer.Option(help="Only entries from this file.")] = None,
-    since: Annotated[str | None, typer.Option(help="Created at or after this ISO date or time.")] = None,
-    until: Annotated[str | None, typer.Option(help="Created up to this ISO date, its whole day, or time.")] = None,
-    phase: Annotated[Phase | None, typer.Option(help="For the statistics: the phase that asks.")] = None,
-    story: Annotated[str | None, typer.Option(help="For the statistics: the story that asks.")] = None,
-    as_json: AsJson = False,
-    place: Place,
-) -> None:
-    """Ask the memory, as an agent would."""
-    asked = {
-        "query": query,
-        "role": role,
-        "tags": tag or [],
-        "entry_type": entry_type,
-        "limit": limit,
-        "min_confidence": min_confidence,
-        "source_story": source_story,
-        "source_file": source_file,
-        "since": since,
-        "until": until,
-        "phase": phase,
-        "story": story,
-    }
-    with reached(place) as client:
-        answer = client.search(asked)
-    print_json(answer) if as_json else typer.echo(results_text(answer))
-
-
-@app.command()
-@grouped
-def rate(
-    id: mend.Id,
-    relevance: Annotated[int, typer.Argument(min=0, max=MAX_RELEVANCE, help="0 useless, 5 exactly what was needed.")],
-    *,
-    story: Annotated[str | None, typer.Option(help="The story that asked: each has one vote of yours.")] = None,
-    as_json: AsJson = False,
-    place: Place,
-) -> None:
-    """Say how relevant an entry was that a search found. Again changes your vote."""
-    with reached(place) as client:
-        told = client.rate(id, relevance, story)
-    print_json({"id": id, **told}) if as_json else typer.echo(
-        f"{id}: {told['mean']:.1f}, mean of {counted(told['votes'], 'vote', 'votes')}."
-    )
 
 
 @app.command()
@@ -265,3 +193,17 @@ def metrics_lines(metrics: Mapping[str, Any]) -> list[str]:
         "4. Adoption",
         f"   searches of a story: {mean(adoption, 'stories')}; {adoption['stories_that_searched']:,} searched",
     ]
+
+
+def rated_text(rated: Mapping[str, Any]) -> str:
+    """The mean of all votes on an entry."""
+    return f"{rated['id']}: {rated['mean']:.1f}, mean of {counted(rated['votes'], 'vote', 'votes')}."
+
+
+add_commands(
+    app,
+    OPERATIONS,
+    lambda place, _: reached(place),
+    options={"tags": "--tag", "entry_type": "--type"},
+    texts={"kb_search": results_text, "kb_stats": stats_text, "kb_rate": rated_text},
+)

@@ -6,6 +6,7 @@ from typing import Any, Protocol, TypeVar
 
 import typer
 
+from commonplace.kernel.errors import CommonplaceError
 from commonplace.memory.client.client import MemoryClient, Told
 from commonplace.memory.client.replacement import Replaced
 from local.access import Grant, Place
@@ -45,9 +46,9 @@ def deliver(
                 with progress(name) as told:
                     told(0, len(entries))
                     done[name] = send(client, entries, partial(told, total=len(entries)))
-    except CommandError as error:
+    except (CommandError, CommonplaceError) as error:
         tell(done)
-        raise CommandError(error.message, f"{error.hint} {AGAIN}".strip()) from error
+        raise CommandError(error.message, f"{error.hint or ''} {AGAIN}".strip()) from error
     except KeyboardInterrupt:
         tell(done)
         typer.echo(f"Stopped. {AGAIN}", err=True)

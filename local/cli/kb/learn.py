@@ -13,15 +13,7 @@ from commonplace.kernel.errors import CommonplaceError, RateLimited, Unavailable
 from commonplace.memory.client.client import FAILURE, Gate, MemoryClient
 from commonplace.memory.client.learnings import FILE_NAME, Address, Learnings, learnings_of
 from local.access import Place, Unreachable
-from local.cli.kb.connection import (
-    LEARN_LIMITED_SECONDS,
-    LEARN_SECONDS,
-    DryRun,
-    hint_of,
-    opened,
-    reached,
-    waiting,
-)
+from local.cli.kb.connection import LEARN_LIMITED_SECONDS, LEARN_SECONDS, DryRun, reached
 from local.cli.kb.files import (
     alone,
     faults_of,
@@ -96,19 +88,15 @@ def _deliver(learnings: Learnings, file: Path, place: Place) -> Learnings:
     left = learnings.pending
     waits = f"{counted(len(left))} of {learnings.story} wait in {file}"
     try:
-        with opened(
-            place, outage_seconds=LEARN_SECONDS, limited_seconds=LEARN_LIMITED_SECONDS, waiting=waiting
-        ) as client:
+        with reached(place, LEARN_SECONDS, limited_seconds=LEARN_LIMITED_SECONDS) as client:
             done = client.deliver(learnings, now())
     except (Unreachable, Unavailable, RateLimited) as error:
         typer.echo(f"Warning: the memory cannot be reached. {error.message}", err=True)
         later = f"{waits}. Deliver them" if left else f"What {file} records was not compared with it. Do so"
         typer.echo(f"{later} later: {SYNC}", err=True)
         return replace(learnings, available=False)
-    except CommonplaceError as error:
-        raise CommandError(f"{error.message} {waits}.", f"{hint_of(error)} Then: {SYNC}".strip()) from error
-    except CommandError as error:
-        raise CommandError(f"{error.message} {waits}.", f"{error.hint} Then: {SYNC}".strip()) from error
+    except (CommandError, CommonplaceError) as error:
+        raise CommandError(f"{error.message} {waits}.", f"{error.hint or ''} Then: {SYNC}".strip()) from error
     write_learnings(file, done)
     tell_again(learnings, done)
     return done
@@ -163,9 +151,10 @@ def _sync_all(files: list[Path], place: Place) -> list[tuple[Path, Learnings]]:
                 tell_again(before, learnings)
                 if learnings.entries != before.entries:
                     done.append((file, learnings))
-    except CommandError as error:
-        told = counted(len(left), "record was", "records were")
-        raise CommandError(error.message, f"{error.hint} {told} not looked at; nothing is lost.".strip()) from error
+    except (CommandError, CommonplaceError) as error:
+        rest = counted(len(left), "record was", "records were")
+        hint = f"{error.hint or ''} {rest} not looked at; nothing is lost."
+        raise CommandError(error.message, hint.strip()) from error
     return done
 
 

@@ -130,7 +130,7 @@ def delete(
 ) -> None:
     """Delete entries by id, story or file, after they were written to a file and you have confirmed it."""
     if undo:
-        _undelete(ids or [], story or file or output, as_json, place)
+        undelete(ids or [], story or file or output, as_json, place)
         return
     if bool(ids) == bool(story or file):
         raise CommandError("What is to be deleted is not clear.", "Give ids, or --story, --file or both.")
@@ -161,16 +161,18 @@ def delete(
         typer.echo(f"{counted(gone)} deleted. To bring them back: commonplace kb restore {kept}")
 
 
-def _undelete(ids: list[str], beside: object, as_json: bool, place: Place) -> None:
+def undelete(ids: list[str], beside: object, as_json: bool, place: Place) -> None:
+    """Bring back what was deleted in the last 30 days."""
     if not ids or beside:
         raise CommandError("--undo takes ids alone.", "They are in the file that the deletion left.")
+    restored = list(dict.fromkeys(ids))
     with reached(place) as client:
-        for id in dict.fromkeys(ids):
-            client.undelete(id)
+        for id in restored:
+            client.answer("kb_delete", id=id, undo=True)
     if as_json:
-        print_json({"restored": len(set(ids)), "ids": list(dict.fromkeys(ids))})
+        print_json({"restored": len(restored), "ids": restored})
     else:
-        typer.echo(f"{counted(len(set(ids)))} brought back.")
+        typer.echo(f"{counted(len(restored))} brought back.")
 
 
 def _confirm(found: list[dict[str, Any]]) -> None:

@@ -17,9 +17,6 @@ from commonplace.memory.client.learnings import Address, Learned, Learnings
 from commonplace.memory.client.replacement import Comparison, Replaced, changes, compare, sources
 from commonplace.memory.model import BATCH, FORMER, MAX_LISTED
 
-AUTHORIZATION_HINT = "It takes a token for /mcp/memory with the scope memory:write."
-"""Of whoever comes without one, or with one that is refused."""
-
 MAX_CALL_BYTES = 700_000
 """Of the entries of one call, as JSON: a message to the server has at most a mebibyte."""
 LOOK_SECONDS = 1.0
@@ -314,14 +311,9 @@ class MemoryClient:
         """As `validated`, of one entry; False if it is gone."""
         return self._confirm(id, gate, {"validated_at": at, "gate_result": gate})
 
-    def search(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the answer of `kb_search`."""
-        return self._server.call("kb_search", {name: one for name, one in arguments.items() if one not in (None, [])})
-
-    def rate(self, id: str, relevance: int, story: str | None = None) -> dict[str, Any]:
-        """Return the answer of `kb_rate`. Raises NotFound."""
-        told = {"id": id, "relevance": relevance} | ({"story": story} if story else {})
-        return self._server.call("kb_rate", told)
+    def answer(self, tool: str, /, **given: Any) -> dict[str, Any]:
+        """Return the answer of a tool."""
+        return self._server.call(tool, {name: one for name, one in given.items() if one is not None})
 
     def get(self, id: str, *, as_of: str | None = None, history: bool = False) -> dict[str, Any]:
         """Return an entry, whole, as it is or as it was, with its versions if that is wanted. Raises NotFound."""
@@ -348,14 +340,6 @@ class MemoryClient:
             return False
         return True
 
-    def undelete(self, id: str) -> None:
-        """Bring back what was deleted in the last 30 days. Raises NotFound, and Conflict for content that is there."""
-        self._server.call("kb_delete", {"id": id, "undo": True})
-
-    def stats(self, *, metrics: bool = False) -> dict[str, Any]:
-        """Return the answer of `kb_stats`."""
-        return self._server.call("kb_stats", {"metrics": True} if metrics else {})
-
     def entries(
         self,
         told: Callable[[int, int], object] = lambda done, total: None,  # noqa: ARG005 - says nothing
@@ -368,8 +352,10 @@ class MemoryClient:
         seen: set[str] = set()
         for page, total in self._pages({"order_by": "created_at", "order": "asc", **filters}):
             for one in page:
-                if one["id"] not in seen and (entry := self._whole(one)) is not None:
-                    yield entry
+                if one["id"] not in seen:
+                    # A list cuts long entries, and one may be deleted meanwhile.
+                    with suppress(NotFound):
+                        yield self.get(one["id"]) if one.get("truncated") else one
                 seen.add(one["id"])
             told(len(seen), max(len(seen), total))
 
@@ -382,15 +368,6 @@ class MemoryClient:
             if (cursor := answer.get("next_cursor")) is None:
                 return
             answer = self._server.call("kb_list", {"limit": MAX_LISTED, **rest, "cursor": cursor})
-
-    def _whole(self, entry: dict[str, Any]) -> dict[str, Any] | None:
-        """A list cuts long entries, and a very long one comes in parts; None when this one was deleted meanwhile."""
-        if not entry.get("truncated"):
-            return entry
-        try:
-            return self.get(entry["id"])
-        except NotFound:
-            return None
 
     def _lost(self, learnings: Learnings) -> set[str]:
         """Ids of the record that the memory does not have. One list answers for most; an entry may have got another
