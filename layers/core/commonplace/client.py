@@ -50,7 +50,7 @@ INTERNAL = -32_603
 MAX_TOLD = 2_000
 """Characters of a server's own words that are passed on."""
 LIMITED_SECONDS = 300.0
-"""How long one call may wait for its turn. A class of calls has a new window every minute."""
+"""The wait of one call for its turn. A class of calls has a new window every minute."""
 FIRST_PAUSE = 1.0
 """Seconds before the second attempt; twice as many before each further one."""
 
@@ -60,7 +60,7 @@ _REFUSALS: Mapping[str, type[CommonplaceError]] = {
 _BY_STATUS = {one.status: one for one in _REFUSALS.values()}
 _ERROR = "commonplace/error"
 _NO_DETAILS = ("code", "rpc", "hint", "retryAfterSeconds")
-"""What an answer says beside the details of an error, or what the error has as an attribute."""
+"""Fields beside the details of an error, which the error has as attributes."""
 
 # httpx logs every address at INFO.
 logging.getLogger("httpx").setLevel(logging.WARNING)
@@ -249,15 +249,15 @@ class Patient:
         self._waiting = waiting
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """As `Server.call`."""
+        """Return the answer of `Server.call`."""
         return self._repeated(lambda: dict(self._server.call(tool, arguments)))
 
     def rest(self, method: str, path: str, *, body: Any = None, **query: Any) -> dict[str, Any]:
-        """As `Server.rest`."""
+        """Return the answer of `Server.rest`."""
         return self._repeated(lambda: dict(self._server.rest(method, path, body=body, **query)))
 
     def pages(self, path: str, of: str, **query: Any) -> Iterator[dict[str, Any]]:
-        """As `Server.pages`."""
+        """Yield the rows of `Server.pages`."""
         yield from paged(self.rest, path, of, **query)
 
     def _repeated(self, call: Callable[[], R]) -> R:

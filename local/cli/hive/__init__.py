@@ -4,7 +4,7 @@ import json
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -40,7 +40,6 @@ Flagged = Annotated[bool, typer.Option("--flagged", help="Only what was flagged 
 app = commands("Review what agents contribute, make rules for it, fill it from files, write it out.")
 rules_app = commands("See and change what is approved, masked or left unmasked without a person.")
 app.add_typer(rules_app, name="rules")
-add_commands(app, OPERATIONS, opened)
 
 
 @app.command()
@@ -126,7 +125,7 @@ def reject(
 
 
 def _each(place: Place, ids: Sequence[str], decide: Callable[[Toolset, str], Any], what: str) -> None:
-    """What cannot be decided does not keep the others from it; then it ends with 1."""
+    """Decide about each, also after one that cannot be decided; then the command ends with 1."""
     refused = 0
     with opened(place, ADMIN) as hive:
         for id in ids:
@@ -151,31 +150,6 @@ def review(*, category: OfCategory = None, marked: Marked = False, flagged: Flag
 
     with opened(place, ADMIN) as hive:
         Review(hive, Console(highlight=False), key, line).run(category=category, marked=marked, sensitive=flagged)
-
-
-@app.command()
-@grouped
-def stats(*, as_json: AsJson = False, place: Place) -> None:
-    """Show what was contributed, retrieved and is pending, and by whom."""
-    from commonplace.hive.passages import ago
-
-    with opened(place, ADMIN) as hive:
-        told = hive.get_hive_stats()
-    if as_json:
-        print_json(told)
-        return
-    oldest = f", the oldest for {ago(told['oldestPending'], datetime.now(UTC))}" if told["oldestPending"] else ""
-    lines = [
-        f"contributed {told['contributed']:,}: {told['approved']:,} approved, {told['rejected']:,} rejected, "
-        f"{told['pending']:,} pending{oldest}",
-        f"published {told['published']:,}",
-        f"served {told['served']:,} times, retrieved from others {told['retrieved']:,} times",
-        f"model {told['model'] or 'none yet'}{' (another one is configured)' if told['modelChanged'] else ''}",
-        *(f"  {name}: {number:,}" for name, number in sorted(told["byCategory"].items(), key=lambda pair: -pair[1])),
-        *(f"  {one['agent']}: {one['pending']:,} pending, {one['refused']:,} refused" for one in told["contributors"]),
-    ]
-    for line in lines:
-        typer.echo(clean(line))
 
 
 @app.command()
@@ -206,7 +180,7 @@ def seed(
 
 
 class Seeding:
-    """What becomes of the entries of files."""
+    """The outcome of contributing the entries of files."""
 
     def __init__(self, total: int, skipped: int) -> None:
         self.total, self.skipped, self.done = total, skipped, 0
@@ -349,10 +323,30 @@ def allow(text: Annotated[str, typer.Argument(help="Such as the name of a produc
     _change(place, lambda rules: rules["allowed"].append(text), "Added.")
 
 
-def _change(place: Place, change: Callable[[dict[str, Any]], object], told: str) -> None:
-    """Of the rules as they are now; the server refuses when somebody else was faster."""
+def _change(place: Place, change: Callable[[dict[str, Any]], object], done: str) -> None:
+    """Change the rules as they are now; the server refuses when somebody else was faster."""
     with opened(place, ADMIN) as hive:
         rules = hive.get_rules()
         change(rules)
         hive.put_rules(**{name: rules[name] for name in ("revision", "approvals", "patterns", "allowed")})
-    typer.echo(f"{told} It holds for contributions that come from now on.")
+    typer.echo(f"{done} It holds for contributions that come from now on.")
+
+
+def stats_text(stats: Mapping[str, Any]) -> str:
+    """Return figures as lines: what was contributed and retrieved, by category and by contributor."""
+    from commonplace.hive.passages import ago
+
+    oldest = f", the oldest for {ago(stats['oldestPending'], datetime.now(UTC))}" if stats["oldestPending"] else ""
+    lines = [
+        f"contributed {stats['contributed']:,}: {stats['approved']:,} approved, {stats['rejected']:,} rejected, "
+        f"{stats['pending']:,} pending{oldest}",
+        f"published {stats['published']:,}",
+        f"served {stats['served']:,} times, retrieved from others {stats['retrieved']:,} times",
+        f"model {stats['model'] or 'none yet'}{' (another one is configured)' if stats['modelChanged'] else ''}",
+        *(f"  {name}: {number:,}" for name, number in sorted(stats["byCategory"].items(), key=lambda pair: -pair[1])),
+        *(f"  {one['agent']}: {one['pending']:,} pending, {one['refused']:,} refused" for one in stats["contributors"]),
+    ]
+    return "\n".join(map(clean, lines))
+
+
+add_commands(app, OPERATIONS, opened, texts={"get_hive_stats": stats_text})

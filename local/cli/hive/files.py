@@ -25,7 +25,7 @@ class Entry:
 
 
 def entries_of(file: Path, category: str) -> list[Entry]:
-    """What a file holds; `category` is that of an entry which names none. Raises CommandError."""
+    """Return what a file holds; `category` is that of an entry which names none. Raises CommandError."""
     found: Iterator[tuple[str, Any]]
     match file.suffix.lower():
         case ".jsonl" | ".ndjson":
@@ -55,7 +55,7 @@ def _json_lines(file: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _markdown(file: Path) -> Iterator[tuple[str, Any]]:
-    """Frontmatter holds the fields beside the text."""
+    """Yield the one contribution of a Markdown file, whose frontmatter holds the fields beside the text."""
     text = read_text(file).replace("\r\n", "\n")
     fields: Any = {}
     if text.startswith("---\n"):

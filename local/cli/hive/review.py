@@ -28,7 +28,7 @@ ENDS = ("q", "\x03", "\x04", "\x1b")
 
 @dataclass
 class Review:
-    """`keys` reads one key, `line` a line of text. `marked` and so on are those of the queue's filter."""
+    """A session at the queue. `keys` reads one key, `line` a line of text."""
 
     hive: Toolset
     console: Console
@@ -37,7 +37,10 @@ class Review:
     decided: dict[str, int] = field(default_factory=dict)
 
     def run(self, **chosen: Any) -> None:
-        """Until the queue or the reviewer is through. The next contribution is read while one is looked at."""
+        """Go on until the queue or the reviewer is through. The next contribution is read while one is looked at.
+
+        `chosen` are the filters of `list_pending`.
+        """
         waiting = int(self.hive.answer("list_pending", limit=1)["waiting"])
         of_all = "" if any(chosen.values()) else f" of {waiting:,}"  # nobody has counted what a filter leaves
         # What is decided meanwhile leaves the queue, and nothing after it is skipped for that.
@@ -68,7 +71,7 @@ class Review:
         return None if id is None else (id, reader.submit(self.hive.get_review, id))
 
     def _one(self, id: str, reading: "Future[dict[str, Any]]", progress: str) -> int | None:
-        """How far to go from here; None ends the review."""
+        """Return how far to go from here; None ends the review."""
         try:
             sheet = reading.result()
         except NotFound:
@@ -98,7 +101,7 @@ class Review:
                 return step
 
     def _act(self, key: str, id: str, one: dict[str, Any]) -> int | None:
-        """What a key does; None stays with this contribution for another key."""
+        """Do what a key says and return how far to go; None stays with this contribution for another key."""
         match key:
             case "a" | "p":
                 self.hive.approve(id, public=key == "p")
@@ -150,7 +153,7 @@ class Review:
 
 
 def key() -> str:
-    """One key of the terminal. Raises CommandError where there is none."""
+    """Return one key of the terminal. Raises CommandError where there is none."""
     try:
         return typer.getchar()
     except KeyboardInterrupt:
@@ -161,7 +164,7 @@ def key() -> str:
 
 
 def line(question: str) -> str:
-    """Empty for whoever leaves the question with Ctrl-C."""
+    """Return an answer; an empty one where the question is left with Ctrl-C."""
     try:
         answer: str = typer.prompt(question, default="", show_default=False)
     except typer.Abort:

@@ -132,13 +132,13 @@ app.command()(validated)
 
 
 def planted_text(file: str, planted: Planted) -> str:
-    """One line for a file, and one for each entry that was refused."""
+    """Return one line for a file, and one for each entry that was refused."""
     lines = [f"{file}: {counted(planted.imported)} imported, {planted.skipped:,} there already."]
     return "\n".join([*lines, *fault_lines(file, planted.errors)])
 
 
 def results_text(answer: Mapping[str, Any]) -> str:
-    """What a search has found, the best first."""
+    """Return what a search has found as text, the best first."""
     found: Sequence[Mapping[str, Any]] = answer.get("entries") or []
     parts = [entry_text(place, one) for place, one in enumerate(found, start=1)]
     if not found:
@@ -149,7 +149,7 @@ def results_text(answer: Mapping[str, Any]) -> str:
 
 
 def stats_text(stats: Mapping[str, Any]) -> str:
-    """Figures, one to a line."""
+    """Return figures, one to a line."""
     lines = [f"Entries: {stats.get('total_entries', 0):,}"]
     for title, name in (("By type", "by_type"), ("By role", "by_role")):
         told = ", ".join(f"{count:,} {kind}" for kind, count in (stats.get(name) or {}).items() if count)
@@ -166,7 +166,7 @@ def stats_text(stats: Mapping[str, Any]) -> str:
 
 
 def metrics_lines(metrics: Mapping[str, Any]) -> list[str]:
-    """The four of seed 001, "Success Metrics", one to a paragraph. What is not known is said so."""
+    """Return the four metrics of seed 001, "Success Metrics", one to a paragraph, with those that are not known."""
 
     def mean(one: Mapping[str, Any], of: str) -> str:
         return f"{one['mean']:,.1f} (mean of {one['n']:,} {of})" if one.get("n") else f"not known: no {of}"
@@ -196,7 +196,7 @@ def metrics_lines(metrics: Mapping[str, Any]) -> list[str]:
 
 
 def rated_text(rated: Mapping[str, Any]) -> str:
-    """The mean of all votes on an entry."""
+    """Return the mean of all votes on an entry, as a line."""
     return f"{rated['id']}: {rated['mean']:.1f}, mean of {counted(rated['votes'], 'vote', 'votes')}."
 
 

@@ -23,9 +23,9 @@ RESTORING = replace(GRANT, scopes=("memory:admin",))
 """Bringing entries back with their ids and dates."""
 
 LEARN_LIMITED_SECONDS = 90.0
-"""How long a story's end waits for its turn: a window of calls, and half of the next."""
+"""The wait of a story's end for its turn: a window of calls, and half of the next."""
 LEARN_SECONDS, QUERY_SECONDS, SEED_SECONDS = 3.0, 10.0, 120.0
-"""How long an outage may last: a story's end does not wait for it, an import of thousands does."""
+"""The outage that is waited for: a story's end does not wait for a long one, an import of thousands does."""
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
 

@@ -22,7 +22,7 @@ SHOWN = 10
 
 
 class Sent(Protocol):
-    """What became of a file."""
+    """The outcome of sending a file."""
 
     @property
     def errors(self) -> Mapping[int, str]: ...
@@ -59,7 +59,7 @@ def deliver(
 
 
 def replace_entries(files: Mapping[str, list[Any]], place: Place, *, dry_run: bool, as_json: bool) -> None:
-    """Changes what was edited, adds what is new, and names what the files do not have any more."""
+    """Change what was edited, add what is new, and name what the files do not have any more."""
     if dry_run:
         with reached(place, SEED_SECONDS) as client:
             compared = {name: client.compare(entries) for name, entries in files.items()}
@@ -108,7 +108,7 @@ def replace_entries(files: Mapping[str, list[Any]], place: Place, *, dry_run: bo
 
 
 def replaced_text(file: str, one: Replaced) -> str:
-    """One line for a file, and one for each entry that was refused or is not in it any more."""
+    """Return one line for a file, and one for each entry that was refused or is not in it any more."""
     head = f"{file}: {counted(one.imported)} imported, {len(one.changed):,} changed, {one.unchanged:,} as they were."
     return "\n".join([head, *fault_lines(file, one.errors), *gone_lines(file, one.gone)])
 

@@ -83,8 +83,10 @@ def _learnings_of(story: Path) -> Learnings:
 
 
 def _deliver(learnings: Learnings, file: Path, place: Place) -> Learnings:
-    """Delivered, and what was delivered before looked up, if the memory can be reached. Raises CommandError for what
-    will not mend itself."""
+    """Deliver the learnings, and look up what was delivered before, if the memory can be reached.
+
+    Raises CommandError for what will not mend itself.
+    """
     left = learnings.pending
     waits = f"{counted(len(left))} of {learnings.story} wait in {file}"
     try:
@@ -136,7 +138,7 @@ def sync_pending(
 
 
 def _sync_all(files: list[Path], place: Place) -> list[tuple[Path, Learnings]]:
-    """Each file by itself, so that a stop costs none of those before it. Raises CommandError."""
+    """Deliver each file by itself, so that a stop costs none of those before it. Raises CommandError."""
     done: list[tuple[Path, Learnings]] = []
     left = files[:]
     try:
@@ -159,7 +161,7 @@ def _sync_all(files: list[Path], place: Place) -> list[tuple[Path, Learnings]]:
 
 
 def tell_again(before: Learnings, after: Learnings) -> None:
-    """Says which entries had been delivered, and were not there."""
+    """Print which entries had been delivered, and were not there."""
     ids = {one.id for one in after.entries}
     lost = [one for one in before.entries if not one.pending and one.id not in ids]
     if not lost:
@@ -231,7 +233,7 @@ class Nobody:
 
 
 def learnings_text(file: str, learnings: Learnings) -> str:
-    """What a LEARNINGS.yaml says now."""
+    """Return what a LEARNINGS.yaml says now."""
     left = learnings.pending
     if not left:
         lines = [f"{learnings.story}: {counted(len(learnings.entries))} in the memory, see {file}."]

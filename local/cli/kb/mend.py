@@ -176,7 +176,7 @@ def undelete(ids: list[str], beside: object, as_json: bool, place: Place) -> Non
 
 
 def _confirm(found: list[dict[str, Any]]) -> None:
-    """Ask on the terminal whether these entries are to be deleted. Raises Abort."""
+    """Have the deletion of these entries confirmed on the terminal. Raises Abort."""
     for one in found[:SHOWN]:
         typer.echo(f"  {beginning(one['content'])}", err=True)
     if (more := len(found) - SHOWN) > 0:
@@ -187,13 +187,13 @@ def _confirm(found: list[dict[str, Any]]) -> None:
 def selected(
     client: MemoryClient, story: str | None, file: str | None, filters: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """Entries of this story and from this file that pass the filters of `kb_list`."""
+    """Return the entries of this story and from this file that pass the filters of `kb_list`."""
     wanted = {"source_story": story, "source_file": file, **filters}
     return client.entries(**{name: value for name, value in wanted.items() if value})
 
 
 def whole_text(entry: Mapping[str, Any]) -> str:
-    """Every field of an entry, a line each, then its content."""
+    """Return every field of an entry, a line each, then its content."""
     lines = [
         f"{name}: {clean(', '.join(value) if isinstance(value, list) else str(value))}"
         for name, value in entry.items()

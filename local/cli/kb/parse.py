@@ -72,9 +72,9 @@ _add("claude", "Make a fact of each rule. The headings above it become its tags.
 
 
 def _parsed(files: list[Path], parse: Parse, roles: tuple[Role, ...], strict: bool) -> list[Parsed]:
-    """What is made of each file. Reported on standard error, with each line that nothing was made of.
+    """Return what is made of each file, and report it on standard error with each line that nothing was made of.
 
-    Raises CommandError for such lines where `strict` is asked.
+    Raises CommandError for such lines with `strict`.
     """
     parts = []
     for file in files:
@@ -93,7 +93,7 @@ def _parsed(files: list[Path], parse: Parse, roles: tuple[Role, ...], strict: bo
 
 
 def _report(file: Path, found: Parsed) -> None:
-    """Counts, what was recognised, and each place that was not read."""
+    """Print counts, what was recognised, and each place that was not read."""
     kinds = {kind: sum(one.entry_type == kind for one in found.seeds) for kind in MANY}
     told = ", ".join(counted(count, kind, MANY[kind]) for kind, count in kinds.items() if count)
     lines = [f"{file}: {told or 'nothing'}"]

@@ -20,7 +20,7 @@ class Tell(Protocol):
 
 @contextmanager
 def progress(what: str) -> Iterator[Tell]:
-    """A bar on a terminal, else a line now and then. On standard error, so that what is printed stays clean."""
+    """Show a bar on a terminal, else a line now and then, on standard error: what is printed stays clean."""
     from rich.console import Console
 
     console = Console(stderr=True, highlight=False)

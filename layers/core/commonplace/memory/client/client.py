@@ -18,24 +18,27 @@ from commonplace.memory.client.replacement import Comparison, Replaced, changes,
 from commonplace.memory.model import BATCH, FORMER, MAX_LISTED
 
 MAX_CALL_BYTES = 700_000
-"""Of the entries of one call, as JSON: a message to the server has at most a mebibyte."""
+"""The bound of the entries of one call, as JSON: a message to the server has at most a mebibyte."""
 LOOK_SECONDS = 1.0
-"""Between two questions how far an import is that goes on by itself."""
+"""The pause between two looks at an import that goes on by itself."""
 MAX_LOOKS = 900
 
 _FAULT = re.compile(r"entries\[(\d+)\]:\s*(.*)", re.DOTALL)
 
 Entry = Mapping[str, Any]
-"""One of `kb_bulk_import`'s, unchecked."""
+"""An entry as `kb_bulk_import` takes it, unchecked."""
 Told = Callable[[int], object]
-"""Called with how many entries are done, and of how many."""
+"""Called with how many entries are done."""
 
 UNNAMED = "It was refused; the answer names the first reasons only."
 
 Gate = Literal["PASS", "CONCERNS", "FAIL", "WAIVED"]
 CONFIDENCE_AFTER: Mapping[Gate, float] = {"PASS": 1.0, "CONCERNS": 0.6, "FAIL": 0.3}
-"""Of a failure's explanation, by the gate's result. After FAIL it is below what a search asks for, after CONCERNS below
-what a briefing does. A gate that was waived says nothing of it."""
+"""The confidence of a failure's explanation, by the gate's result.
+
+After FAIL it is below what a search gives by default, after CONCERNS below what a briefing does. A gate that was waived
+says nothing of it.
+"""
 FAILURE = "failure"
 EXPORTED = (
     *("id", "content", "entry_type", "roles", "tags", "confidence", "source_file", "source_story", "parent_id"),
@@ -47,8 +50,11 @@ class MemoryServer(Protocol):
     """The tools of the toolset `memory`, wherever they are."""
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The structured answer. Raises CommonplaceError: Unavailable when nobody answers, RateLimited, Unauthorized
-        and Forbidden for the token, and what the tool refuses."""
+        """Return the structured answer.
+
+        Raises CommonplaceError: Unavailable when nobody answers, RateLimited, Unauthorized and Forbidden for the
+        token, and what the tool refuses.
+        """
         ...
 
 
@@ -64,6 +70,10 @@ class Planted:
     first: dict[str, str] = field(default_factory=dict)
     """The story that learned an entry before, by the entry's id; empty where that is not known."""
 
+    @property
+    def done(self) -> int:
+        return self.imported + self.skipped + len(self.errors)
+
 
 def plant(
     server: MemoryServer,
@@ -74,17 +84,6 @@ def plant(
 ) -> Planted:
     """Import all of it; what is there already is skipped. Raises what the server raises, and may be run again."""
     planted = Planted(len(entries))
-    fit, places = _named(entries, planted)
-    for batch in _cut(fit, parents_first(fit, places)):
-        sent = _related(fit, batch, places, planted)
-        if sent:
-            _send(server, sent, planted, told, sleep)
-        told(_done(planted))
-    return planted
-
-
-def _named(entries: Sequence[Any], planted: Planted) -> tuple[dict[int, Entry], dict[str, int]]:
-    """Return the entries by place, and the places by name; what no server has to see is refused here."""
     fit: dict[int, Entry] = {}
     places: dict[str, int] = {}
     for place, one in enumerate(entries):
@@ -96,7 +95,12 @@ def _named(entries: Sequence[Any], planted: Planted) -> tuple[dict[int, Entry], 
         else:
             fit[place] = one
             places |= {str(ref): place} if ref is not None else {}
-    return fit, places
+    for batch in _cut(fit, parents_first(fit, places)):
+        sent = _related(fit, batch, places, planted)
+        if sent:
+            _send(server, sent, planted, told, sleep)
+        told(planted.done)
+    return planted
 
 
 def parents_first(entries: Mapping[int, Entry], places: Mapping[str, int]) -> list[int]:
@@ -154,7 +158,7 @@ def _related(
 
 
 def _name(place: int) -> str:
-    """As nobody calls an entry of a file: a parent that is not there must not find one by accident."""
+    """Return a name that no entry of a file has: a parent that is not there must not find one by accident."""
     return f"~{place}"
 
 
@@ -169,7 +173,7 @@ def _send(
     answer = server.call("kb_bulk_import", arguments)
     counted = answer
     while answer.get("status") == "in_progress":
-        counted = _followed(server, str(answer.get("handle")), _done(planted), told, sleep)
+        counted = _followed(server, str(answer.get("handle")), planted.done, told, sleep)
         # A continued import does not return the ids: the same call, repeated, imports nothing and does.
         answer = server.call("kb_bulk_import", arguments)
     places = list(sent)
@@ -201,10 +205,6 @@ def _followed(
     raise Unavailable("The import does not come to an end.", hint="Run it again: what is there is skipped.")
 
 
-def _done(planted: Planted) -> int:
-    return planted.imported + planted.skipped + len(planted.errors)
-
-
 @dataclass(frozen=True, slots=True)
 class Validated:
     """The learnings after a quality gate, how many failures it concerned, and which of them are no longer there."""
@@ -215,7 +215,7 @@ class Validated:
 
 
 class MemoryClient:
-    """What the command line and agents' own programs do with a memory. Every method may be repeated without harm."""
+    """A memory as the command line and programs use it. Every method may be repeated without harm."""
 
     def __init__(
         self, server: MemoryServer, address: Address, *, sleep: Callable[[float], object] = time.sleep
@@ -243,7 +243,7 @@ class MemoryClient:
         return plant(self._server, entries, told=told, sleep=self._sleep)
 
     def compare(self, entries: Sequence[Any]) -> Comparison:
-        """Which of the memory's entries those of a file are."""
+        """Return which of the memory's entries those of a file are."""
         found = {str(one["id"]): one for filters in sources(entries) for one in self.entries(**filters)}
         return compare(entries, list(found.values()))
 
@@ -308,7 +308,7 @@ class MemoryClient:
         return list(self.entries(tags=[FAILURE], source_story=story))
 
     def confirm(self, id: str, gate: Gate, at: str) -> bool:
-        """As `validated`, of one entry; False if it is gone."""
+        """Note the result of a gate on one entry, as `validated` does; return False if it is gone."""
         return self._confirm(id, gate, {"validated_at": at, "gate_result": gate})
 
     def answer(self, tool: str, /, **given: Any) -> dict[str, Any]:
@@ -333,7 +333,7 @@ class MemoryClient:
         return self._server.call("kb_update", {"id": id, **changes})
 
     def delete(self, id: str) -> bool:
-        """False where it was gone already."""
+        """Delete an entry; return False where it was gone already."""
         try:
             self._server.call("kb_delete", {"id": id})
         except NotFound:
@@ -370,8 +370,10 @@ class MemoryClient:
             answer = self._server.call("kb_list", {"limit": MAX_LISTED, **rest, "cursor": cursor})
 
     def _lost(self, learnings: Learnings) -> set[str]:
-        """Ids of the record that the memory does not have. One list answers for most; an entry may have got another
-        story since."""
+        """Return the ids of the record that the memory does not have.
+
+        One list answers for most; an entry may have got another story since.
+        """
         lost = {one.id for one in learnings.entries if not one.pending}
         for page, _ in self._pages({"source_story": learnings.story}) if lost else ():
             lost -= {str(one["id"]) for one in page}
