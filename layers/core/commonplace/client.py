@@ -157,10 +157,6 @@ class Server:
             # A gateway in front has bodies of its own.
             self._refuse(status, received)
 
-    def pages(self, path: str, of: str, **query: Any) -> Iterator[dict[str, Any]]:
-        """Yield every row of a list over REST; the next page is read when it is needed."""
-        yield from paged(self.rest, path, of, **query)
-
     def _sent(self, method: str, path: str, more: Mapping[str, str], **sent: Any) -> tuple[int, httpx.Headers, bytes]:
         headers = {**more, "user-agent": "commonplace"}
         if self._token:
@@ -256,10 +252,6 @@ class Patient:
         """Return the answer of `Server.rest`."""
         return self._repeated(lambda: dict(self._server.rest(method, path, body=body, **query)))
 
-    def pages(self, path: str, of: str, **query: Any) -> Iterator[dict[str, Any]]:
-        """Yield the rows of `Server.pages`."""
-        yield from paged(self.rest, path, of, **query)
-
     def _repeated(self, call: Callable[[], R]) -> R:
         outage, limited, pause = self._outage, self._limited, FIRST_PAUSE
         while True:
@@ -318,8 +310,13 @@ class Toolset:
         return answer
 
     def _rows(self, one: Any, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        _, path, query, _ = one.request(given)
-        yield from paged(self._server.rest, path, one.of, **query)
+        cursor = given.get("cursor")
+        while True:
+            page = self.answer(one.name, **{**given, "cursor": cursor})
+            yield from page[one.of]
+            cursor = page.get("nextCursor")
+            if not cursor:
+                return
 
 
 class Client:
@@ -347,17 +344,6 @@ class Client:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
-
-
-def paged(read: Callable[..., dict[str, Any]], path: str, of: str, **query: Any) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a list's pages, from the one that `cursor` names on."""
-    cursor = query.pop("cursor", None)
-    while True:
-        page = read("GET", path, cursor=cursor, **query)
-        yield from page[of]
-        cursor = page.get("nextCursor")
-        if not cursor:
-            return
 
 
 def _signature(one: Operation) -> inspect.Signature:

@@ -25,7 +25,7 @@ from local.operation_commands import add_commands
 from local.options import grouped
 from local.terminal import AsJson, clean, commands, counted, print_json, show
 
-READ, WRITE, ADMIN = "hive:read", "hive:write", "hive:admin"
+WRITE, ADMIN = "hive:write", "hive:admin"
 MAX_SHOWN_REFUSALS = 20
 EXPORTED = (
     *("id", "content", "category", "confidence", "framework", "language", "version", "tags"),

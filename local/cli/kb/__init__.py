@@ -3,19 +3,18 @@
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from commonplace.memory.client.client import MemoryClient, Planted, exported, importable
+from commonplace.memory.client.client import MemoryClient, exported, importable
 from commonplace.memory.entry_files import write
 from commonplace.memory.operations import OPERATIONS
 from local.access import Place
 from local.cli.kb import mend
 from local.cli.kb.connection import RESTORING, SEED_SECONDS, DryRun, reached
-from local.cli.kb.deliver import deliver, replace_entries
+from local.cli.kb.deliver import deliver, planted_text, replace_entries
 from local.cli.kb.files import entries_of, faults_of, seed_files
 from local.cli.kb.learn import learn, sync_pending, validated
 from local.cli.kb.parse import app as parse
@@ -50,7 +49,7 @@ def seed(
     elif dry_run:
         _rehearse(files, as_json)
     else:
-        deliver(files, MemoryClient.seed, partial(_tell_planted, as_json=as_json), place)
+        deliver(files, MemoryClient.seed, planted_text, place, as_json=as_json)
 
 
 def _rehearse(files: dict[str, list[Any]], as_json: bool) -> None:
@@ -69,24 +68,6 @@ def _rehearse(files: dict[str, list[Any]], as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _tell_planted(done: Mapping[str, Planted], *, as_json: bool) -> None:
-    if as_json:
-        told = [
-            {
-                "file": name,
-                "total": one.total,
-                "imported": one.imported,
-                "skipped": one.skipped,
-                "errors": faults_told(one.errors),
-            }
-            for name, one in done.items()
-        ]
-        print_json({"files": told})
-        return
-    for name, one in done.items():
-        typer.echo(planted_text(name, one))
-
-
 @app.command()
 @grouped
 def restore(
@@ -97,7 +78,7 @@ def restore(
 ) -> None:
     """Bring entries back as they were, with ids, dates and versions. What is there already is skipped."""
     files = {str(one): importable(entries_of(one), as_they_were=True) for one in file}
-    deliver(files, MemoryClient.seed, partial(_tell_planted, as_json=as_json), place, RESTORING)
+    deliver(files, MemoryClient.seed, planted_text, place, RESTORING, as_json=as_json)
 
 
 @app.command()
@@ -129,12 +110,6 @@ app.command()(mend.delete)
 app.command()(learn)
 app.command("sync-pending")(sync_pending)
 app.command()(validated)
-
-
-def planted_text(file: str, planted: Planted) -> str:
-    """Return one line for a file, and one for each entry that was refused."""
-    lines = [f"{file}: {counted(planted.imported)} imported, {planted.skipped:,} there already."]
-    return "\n".join([*lines, *fault_lines(file, planted.errors)])
 
 
 def results_text(answer: Mapping[str, Any]) -> str:

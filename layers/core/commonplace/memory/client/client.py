@@ -236,7 +236,7 @@ class MemoryClient:
         planted = plant(self._server, learnings.imports(), sleep=self._sleep)
         ids = {pending[place].id: id for place, id in planted.ids.items()}
         errors = {pending[place].id: sentence for place, sentence in planted.errors.items()}
-        return learnings.delivered(ids, errors, at, self._address).recurring(planted.first)
+        return learnings.delivered(ids, errors, planted.first, at, self._address)
 
     def seed(self, entries: Sequence[Any], told: Told) -> Planted:
         """Import the entries of a file, unchecked."""

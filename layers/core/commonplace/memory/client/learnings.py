@@ -126,10 +126,12 @@ class Learnings:
         )
         return replace(self, entries=entries)
 
-    def delivered(self, ids: Mapping[str, str], errors: Mapping[str, str], at: str, address: Address) -> "Learnings":
+    def delivered(
+        self, ids: Mapping[str, str], errors: Mapping[str, str], first: Mapping[str, str], at: str, address: Address
+    ) -> "Learnings":
         """Return the learnings with the ids that the memory has given, by pending name.
 
-        `errors` are its reasons against the others.
+        `errors` are its reasons against the others; `first` has the stories that learned entries before, by id.
         """
         entries = tuple(
             replace(
@@ -137,16 +139,11 @@ class Learnings:
                 id=ids.get(one.id, one.id),
                 parent=ids.get(one.parent or "", one.parent),
                 error=errors.get(one.id) if one.pending else None,
-                first=None if one.pending else one.first,
+                first=first.get(ids.get(one.id, one.id), None if one.pending else one.first),
             )
             for one in self.entries
         )
         return replace(self, entries=entries, available=True, synced_at=at, address=address)
-
-    def recurring(self, first: Mapping[str, str]) -> "Learnings":
-        """Return the learnings with the stories that learned entries before, by id."""
-        entries = tuple(replace(one, first=first.get(one.id, one.first)) for one in self.entries)
-        return replace(self, entries=entries)
 
     def joined(self, earlier: "Learnings") -> "Learnings":
         """Return these with what an earlier file of the same story knows.
