@@ -133,11 +133,13 @@ def contribute_sample(laptop: "Laptop", screen: "Screen") -> None:
     entries = entries_of(SAMPLE_HIVE, "general")
     grant = Grant(agent="tide-desk", scopes=("hive:write", "hive:admin"), path="/api", tier="vibecoder")
     try:
-        with minted(laptop.deployment, laptop.outputs()["Organisation"], grant) as token:
-            hive = Client(laptop.url, token).hive
-            if not hive.get_hive_stats()["contributed"]:
+        with (
+            minted(laptop.deployment, laptop.outputs()["Organisation"], grant) as token,
+            Client(laptop.url, token) as client,
+        ):
+            if not client.hive.get_hive_stats()["contributed"]:
                 for entry in entries:
-                    hive.add_knowledge(**entry.body)
+                    client.hive.add_knowledge(**entry.body)
                 screen.say(f"{len(entries)} pending contributions of the sample: commonplace hive review")
     except (CommandError, CommonplaceError) as error:
         screen.say(f"The sample contributes nothing to the hive: {error.message}")

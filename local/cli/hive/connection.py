@@ -10,8 +10,8 @@ from commonplace.hive.operations import OPERATIONS
 from local.access import Grant, Place
 from local.connection import connected
 
-OUTAGE_SECONDS, LIMITED_SECONDS = 30.0, 60.0
-"""How long a command waits by itself for a server that is away, or says when to come back."""
+OUTAGE_SECONDS, LIMITED_SECONDS = 10.0, 60.0
+"""The waits of a command for a server that is away, and for its turn where calls are limited."""
 MAX_LISTED = 100
 MINT = (
     "Put a token into COMMONPLACE_TOKEN. An operator makes one: commonplace tokens mint --org ORGANISATION "

@@ -318,6 +318,7 @@ def test_every_operation_that_declares_a_command_has_one(place: Place) -> None:
     assert id in hive("mine", "--status", "pending").stdout
     assert "is flagged" not in hive("flag", id, "true").stdout
     assert json.loads(hive("flag", id, "true", "--json").stdout)["sensitive"]
+    assert not json.loads(hive("flag", id, "false", "--json").stdout)["sensitive"]
     assert hive("approve", id).exit_code == 0
     assert LOCKS in hive("item", id).stdout
     assert id in hive("search", "lock rows", "--category", "bug_fix").stdout

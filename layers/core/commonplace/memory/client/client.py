@@ -295,7 +295,7 @@ class MemoryClient:
             if one.category != FAILURE:
                 entries.append(one)
                 continue
-            if not one.pending and not self._confirm(one.id, gate, metadata):
+            if not one.pending and not self.confirm(one.id, gate, at):
                 gone.append(one.id)
             confidence = CONFIDENCE_AFTER.get(gate, one.seed.confidence)
             seed = replace(one.seed, confidence=confidence, metadata={**one.seed.metadata, **metadata})
@@ -308,8 +308,15 @@ class MemoryClient:
         return list(self.entries(tags=[FAILURE], source_story=story))
 
     def confirm(self, id: str, gate: Gate, at: str) -> bool:
-        """Note the result of a gate on one entry, as `validated` does; return False if it is gone."""
-        return self._confirm(id, gate, {"validated_at": at, "gate_result": gate})
+        """Note the result of a gate on one entry, and how sure it leaves it; return False if the entry is gone."""
+        changes: dict[str, Any] = {"id": id, "metadata": {"validated_at": at, "gate_result": gate}}
+        if gate in CONFIDENCE_AFTER:
+            changes["confidence"] = CONFIDENCE_AFTER[gate]
+        try:
+            self._server.call("kb_update", changes)
+        except NotFound:
+            return False
+        return True
 
     def answer(self, tool: str, /, **given: Any) -> dict[str, Any]:
         """Return the answer of a tool."""
@@ -384,16 +391,6 @@ class MemoryClient:
                 self._server.call("kb_get", {"id": id})
                 lost.discard(id)
         return lost
-
-    def _confirm(self, id: str, gate: Gate, metadata: Mapping[str, Any]) -> bool:
-        changes: dict[str, Any] = {"id": id, "metadata": dict(metadata)}
-        if gate in CONFIDENCE_AFTER:
-            changes["confidence"] = CONFIDENCE_AFTER[gate]
-        try:
-            self._server.call("kb_update", changes)
-        except NotFound:
-            return False
-        return True
 
 
 def _below(entry: Any, refs: Mapping[str, int], ids: Mapping[int, str]) -> Any:
