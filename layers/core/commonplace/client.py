@@ -1,15 +1,22 @@
-"""The client of a deployment over HTTP: tools of a toolset over MCP, and REST. Bounded in size and time; with waits.
+"""The client of a deployment over HTTP: its operations over REST, and tools over MCP. Bounded in size and time.
 
-Whatever is refused or fails becomes an error of `kernel.errors`, in the server's own words.
+`Client(url, token).hive.list_knowledge(status="pending")` calls an operation: methods are made from the declarations
+that the server itself is made from. Whatever is refused or fails becomes an error of `kernel.errors`, in the server's
+own words.
 """
 
+from __future__ import annotations
+
+import inspect
 import json
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any, NoReturn, TypeVar
+from importlib import import_module
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
@@ -29,6 +36,9 @@ from commonplace.kernel.errors import (
 )
 from commonplace.kernel.retry import retry_after
 
+if TYPE_CHECKING:
+    from commonplace.web.operations import Operation
+
 R = TypeVar("R")
 
 VERSION = "2026-07-28"
@@ -40,14 +50,17 @@ INTERNAL = -32_603
 MAX_TOLD = 2_000
 """Characters of a server's own words that are passed on."""
 LIMITED_SECONDS = 300.0
-"""How long one call may wait for its turn. A class of calls has a new window every minute."""
+"""The wait of one call for its turn. A class of calls has a new window every minute."""
 FIRST_PAUSE = 1.0
 """Seconds before the second attempt; twice as many before each further one."""
 
 _REFUSALS: Mapping[str, type[CommonplaceError]] = {
     one.code: one for one in (BadRequest, Conflict, Forbidden, InvalidInput, NotFound, TooLarge, Unauthorized)
 }
+_BY_STATUS = {one.status: one for one in _REFUSALS.values()}
 _ERROR = "commonplace/error"
+_NO_DETAILS = ("code", "rpc", "hint", "retryAfterSeconds")
+"""Fields beside the details of an error, which the error has as attributes."""
 
 # httpx logs every address at INFO.
 logging.getLogger("httpx").setLevel(logging.WARNING)
@@ -139,14 +152,10 @@ class Server:
             message, details = str(error["message"])[:MAX_TOLD], dict(error.get("details") or {})
             hint = str(details.get("hint") or "")
             words = f"{message} Hint: {hint}" if hint else message
-            self._raise(words, {"code": error["code"], **details})
+            self._raise(words, {"code": error["code"], **details}, status)
         except (ValueError, LookupError, TypeError):
             # A gateway in front has bodies of its own.
             self._refuse(status, received)
-
-    def pages(self, path: str, of: str, **query: Any) -> Iterator[dict[str, Any]]:
-        """Yield every row of a list over REST; the next page is read when it is needed."""
-        yield from paged(self.rest, path, of, **query)
 
     def _sent(self, method: str, path: str, more: Mapping[str, str], **sent: Any) -> tuple[int, httpx.Headers, bytes]:
         headers = {**more, "user-agent": "commonplace"}
@@ -167,26 +176,34 @@ class Server:
             message = f"{urlsplit(self._url).netloc} does not answer ({type(error).__name__})."
             raise Unavailable(message, retry_after_seconds=1, hint="Is it running? Try its /health.") from None
 
-    def _raise(self, text: str, data: Mapping[str, Any]) -> NoReturn:
-        """Raise a refusal in the server's own words, without the code before them."""
+    def _raise(self, text: str, data: Mapping[str, Any], status: int = BadRequest.status) -> NoReturn:
+        """Raise a refusal in the server's own words, without the code before them, with all of its details.
+
+        A code of which `kernel.errors` has no class is that of its status, with the code.
+        """
         code = str(data.get("code") or "")
         words = text.removeprefix(f"{code}: ").strip() or "The server refused the call."
         message, _, hint = words.partition(" Hint: ")
+        details = {name: value for name, value in data.items() if name not in _NO_DETAILS}
         if code in (RateLimited.code, Unavailable.code):
             kind = RateLimited if code == RateLimited.code else Unavailable
-            asked = data.get("retryAfterSeconds")
-            wait = int(asked) if isinstance(asked, int | float) and 0 < asked <= 86_400 else 1
-            raise kind(message, retry_after_seconds=wait, hint=hint or None)
+            given = data.get("retryAfterSeconds")
+            wait = int(given) if isinstance(given, int | float) and 0 < given <= 86_400 else 1
+            raise _detailed(kind(message, retry_after_seconds=wait, hint=hint or None), details)
         if words.startswith("INTERNAL_ERROR") or data.get("rpc") == INTERNAL:
             raise Unavailable("The server failed.", retry_after_seconds=1, hint="Try again later.")
         if words.startswith("Access denied"):
-            raise Forbidden(message, hint=hint or self._hint)
-        raise _REFUSALS.get(code, BadRequest)(message, hint=hint or None)
+            raise _detailed(Forbidden(message, hint=hint or self._hint), details)
+        refusal = _REFUSALS.get(code) or _BY_STATUS.get(status, BadRequest)
+        if code not in ("", refusal.code):
+            refusal = type(refusal.__name__, (refusal,), {"code": code})
+        own_hint = self._hint if refusal is Unauthorized else ""
+        raise _detailed(refusal(message, hint=own_hint or hint or None), details)
 
     def _refuse(self, status: int, headers: httpx.Headers) -> NoReturn:
         """Raise what HTTP itself says, before anything was called."""
-        asked = retry_after(headers.get("retry-after"), self._clock())
-        wait = 1 if asked is None else min(max(1, math.ceil(asked)), 86_400)
+        given = retry_after(headers.get("retry-after"), self._clock())
+        wait = 1 if given is None else min(max(1, math.ceil(given)), 86_400)
         if status == 429:
             raise RateLimited("Too many calls.", retry_after_seconds=wait)
         if status >= 500 or status == 408:
@@ -228,16 +245,12 @@ class Patient:
         self._waiting = waiting
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """As `Server.call`."""
+        """Return the answer of `Server.call`."""
         return self._repeated(lambda: dict(self._server.call(tool, arguments)))
 
     def rest(self, method: str, path: str, *, body: Any = None, **query: Any) -> dict[str, Any]:
-        """As `Server.rest`."""
+        """Return the answer of `Server.rest`."""
         return self._repeated(lambda: dict(self._server.rest(method, path, body=body, **query)))
-
-    def pages(self, path: str, of: str, **query: Any) -> Iterator[dict[str, Any]]:
-        """As `Server.pages`."""
-        yield from paged(self.rest, path, of, **query)
 
     def _repeated(self, call: Callable[[], R]) -> R:
         outage, limited, pause = self._outage, self._limited, FIRST_PAUSE
@@ -261,15 +274,100 @@ class Patient:
         return left - seconds
 
 
-def paged(read: Callable[..., dict[str, Any]], path: str, of: str, **query: Any) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a list's pages."""
-    cursor = None
-    while True:
-        page = read("GET", path, cursor=cursor, **query)
-        yield from page[of]
-        cursor = page.get("nextCursor")
-        if not cursor:
-            return
+class Toolset:
+    """The operations of one toolset that have an address, each a method with its arguments.
+
+    What an operation requires may be given by position. A listing returns an iterator over the rows of all its pages,
+    which are read when they are needed; any other operation returns its answer as the REST API has it.
+    """
+
+    def __init__(self, server: Any, operations: Iterable[Operation]) -> None:
+        """`server` is a Server, or what has the same calls."""
+        self._server = server
+        self._operations = {one.name: one for one in operations if one.rest}
+
+    def __dir__(self) -> list[str]:
+        return [*self._operations]
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("_") or name not in self._operations:
+            raise AttributeError(f"There is no operation {name}. There are: {', '.join(self._operations)}.")
+        one = self._operations[name]
+
+        def call(*values: Any, **named: Any) -> Any:
+            given = signature.bind(*values, **named).arguments
+            return self._rows(one, given) if hasattr(one, "of") else self.answer(name, **given)
+
+        signature = _signature(one)
+        call.__name__, call.__doc__ = name, one.description
+        call.__signature__ = signature  # type: ignore[attr-defined]
+        return call
+
+    def answer(self, name: str, /, **given: Any) -> dict[str, Any]:
+        """Return the answer of one call: one page of a listing, where `limit` and `cursor` say which."""
+        method, path, query, body = self._operations[name].request(given)
+        answer: dict[str, Any] = self._server.rest(method, path, body=body, **query)
+        return answer
+
+    def _rows(self, one: Any, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        cursor = given.get("cursor")
+        while True:
+            page = self.answer(one.name, **{**given, "cursor": cursor})
+            yield from page[one.of]
+            cursor = page.get("nextCursor")
+            if not cursor:
+                return
+
+
+class Client:
+    """A deployment over REST: `client.hive` and `client.memory` are the operations of its capabilities.
+
+    As a context manager it closes its connections.
+    """
+
+    def __init__(self, base_url: str, token: str | None = None, **options: Any) -> None:
+        """`options` are those of Server: `seconds`, `transport`."""
+        self._server = Server(base_url, token, **options)
+
+    def __getattr__(self, capability: str) -> Toolset:
+        try:
+            module = import_module(f"commonplace.{capability}.operations")
+        except ModuleNotFoundError:
+            raise AttributeError(f"There is no capability {capability} with operations.") from None
+        return Toolset(self._server, module.OPERATIONS)
+
+    def close(self) -> None:
+        self._server.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+def _signature(one: Operation) -> inspect.Signature:
+    """Return the arguments of an operation: what it requires in order, then what is given by name."""
+    fields = [(name, info, info.is_required()) for name, info in one.input.model_fields.items()]
+    either, named = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    return inspect.Signature(
+        [
+            *(inspect.Parameter(name, either, annotation=info.annotation) for name, info, needed in fields if needed),
+            *(
+                inspect.Parameter(
+                    name, named, annotation=info.annotation, default=info.get_default(call_default_factory=True)
+                )
+                for name, info, needed in fields
+                if not needed
+            ),
+        ]
+    )
+
+
+def _detailed(error: CommonplaceError, details: Mapping[str, Any]) -> CommonplaceError:
+    """Return the error with the details of the server beside its own."""
+    error.details = {**details, **error.details}
+    return error
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import json
 import secrets
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -10,18 +11,21 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from commonplace.client import Toolset
 from commonplace.hive.model import THERE_ALREADY, WAITS_ALREADY, Category
 from commonplace.hive.operations import OPERATIONS
+from commonplace.kernel.errors import BadRequest, CommonplaceError, InvalidInput, RateLimited, TooLarge, Unavailable
 from local.access import Place
-from local.cli.hive.connection import LONGEST_WAIT_SECONDS, HiveServer, Refused, opened
+from local.cli.hive.connection import LIMITED_SECONDS, MAX_LISTED, opened
 from local.cli.hive.files import Entry, entries_of
+from local.cli.kb.show import progress
 from local.errors import CommandError
 from local.files import write_whole
 from local.operation_commands import add_commands
 from local.options import grouped
 from local.terminal import AsJson, clean, commands, counted, print_json, show
 
-READ, WRITE, ADMIN = "hive:read", "hive:write", "hive:admin"
+WRITE, ADMIN = "hive:write", "hive:admin"
 MAX_SHOWN_REFUSALS = 20
 EXPORTED = (
     *("id", "content", "category", "confidence", "framework", "language", "version", "tags"),
@@ -36,7 +40,6 @@ Flagged = Annotated[bool, typer.Option("--flagged", help="Only what was flagged 
 app = commands("Review what agents contribute, make rules for it, fill it from files, write it out.")
 rules_app = commands("See and change what is approved, masked or left unmasked without a person.")
 app.add_typer(rules_app, name="rules")
-add_commands(app, OPERATIONS, opened)
 
 
 @app.command()
@@ -53,8 +56,8 @@ def pending(
     """List pending contributions, the oldest first."""
     from commonplace.hive.passages import ago
 
-    with opened(place, ADMIN) as server:
-        page = server.get("pending", category=category, marked=marked, sensitive=flagged, limit=limit)
+    with opened(place, ADMIN) as hive:
+        page = hive.answer("list_pending", category=category, marked=marked, sensitive=flagged, limit=limit)
     if as_json:
         print_json(page)
         return
@@ -81,8 +84,8 @@ def pending(
 @grouped
 def show_one(id: Id, *, as_json: AsJson = False, place: Place) -> None:
     """Show a contribution: what was taken out, what is marked, what resembles it."""
-    with opened(place, ADMIN) as server:
-        sheet = server.get(f"pending/{id}")
+    with opened(place, ADMIN) as hive:
+        sheet = hive.get_review(id)
     if as_json:
         print_json(sheet)
         return
@@ -106,7 +109,7 @@ def approve(
     place: Place,
 ) -> None:
     """Approve contributions: agents find them from now on."""
-    _each(place, ids, lambda server, id: server.post(f"pending/{id}/approve", public=public), "approved")
+    _each(place, ids, lambda hive, id: hive.approve(id, public=public), "approved")
 
 
 @app.command()
@@ -118,19 +121,19 @@ def reject(
     place: Place,
 ) -> None:
     """Reject contributions. Their text is taken away for good."""
-    _each(place, ids, lambda server, id: server.post(f"pending/{id}/reject", reason=reason), "rejected")
+    _each(place, ids, lambda hive, id: hive.reject(id, reason), "rejected")
 
 
-def _each(place: Place, ids: Sequence[str], decide: Callable[[HiveServer, str], Any], what: str) -> None:
-    """What cannot be decided does not keep the others from it; then it ends with 1."""
+def _each(place: Place, ids: Sequence[str], decide: Callable[[Toolset, str], Any], what: str) -> None:
+    """Decide about each, also after one that cannot be decided; then the command ends with 1."""
     refused = 0
-    with opened(place, ADMIN) as server:
+    with opened(place, ADMIN) as hive:
         for id in ids:
             try:
-                decide(server, id)
-            except Refused as error:
+                decide(hive, id)
+            except CommonplaceError as error:
                 refused += 1
-                typer.echo(f"{id}: {error.message} {error.hint}".strip(), err=True)
+                typer.echo(f"{id}: {error.message} {error.hint or ''}".strip(), err=True)
             else:
                 typer.echo(f"{id}: {what}.")
     if refused:
@@ -145,33 +148,8 @@ def review(*, category: OfCategory = None, marked: Marked = False, flagged: Flag
 
     from local.cli.hive.review import Review, key, line
 
-    with opened(place, ADMIN) as server:
-        Review(server, Console(highlight=False), key, line).run(category=category, marked=marked, sensitive=flagged)
-
-
-@app.command()
-@grouped
-def stats(*, as_json: AsJson = False, place: Place) -> None:
-    """Show what was contributed, retrieved and is pending, and by whom."""
-    from commonplace.hive.passages import ago
-
-    with opened(place, ADMIN) as server:
-        told = server.get("stats")
-    if as_json:
-        print_json(told)
-        return
-    oldest = f", the oldest for {ago(told['oldestPending'], datetime.now(UTC))}" if told["oldestPending"] else ""
-    lines = [
-        f"contributed {told['contributed']:,}: {told['approved']:,} approved, {told['rejected']:,} rejected, "
-        f"{told['pending']:,} pending{oldest}",
-        f"published {told['published']:,}",
-        f"served {told['served']:,} times, retrieved from others {told['retrieved']:,} times",
-        f"model {told['model'] or 'none yet'}{' (another one is configured)' if told['modelChanged'] else ''}",
-        *(f"  {name}: {number:,}" for name, number in sorted(told["byCategory"].items(), key=lambda pair: -pair[1])),
-        *(f"  {one['agent']}: {one['pending']:,} pending, {one['refused']:,} refused" for one in told["contributors"]),
-    ]
-    for line in lines:
-        typer.echo(clean(line))
+    with opened(place, ADMIN) as hive:
+        Review(hive, Console(highlight=False), key, line).run(category=category, marked=marked, sensitive=flagged)
 
 
 @app.command()
@@ -193,8 +171,8 @@ def seed(
         return
     sent = Seeding(len(entries), skip)
     try:
-        with opened(place, WRITE) as server:
-            sent.run(server, entries, wait=wait)
+        with opened(place, WRITE) as hive:
+            sent.run(hive, entries, wait=wait)
     finally:
         sent.tell(as_json)
     if sent.refused:
@@ -202,40 +180,38 @@ def seed(
 
 
 class Seeding:
-    """What becomes of the entries of files."""
+    """The outcome of contributing the entries of files."""
 
     def __init__(self, total: int, skipped: int) -> None:
         self.total, self.skipped, self.done = total, skipped, 0
         self.counts: Counter[str] = Counter()
         self.refused: list[tuple[str, str]] = []
 
-    def run(self, server: HiveServer, entries: Sequence[Entry], *, wait: bool) -> None:
-        from time import sleep
-
-        from local.cli.kb.show import progress
-
-        with progress("Contributing") as told:
+    def run(self, hive: Toolset, entries: Sequence[Entry], *, wait: bool) -> None:
+        with progress("Contributing") as report:
             for entry in entries:
-                while True:
-                    try:
-                        answer = server.post("contributions", **entry.body)
-                    except Refused as error:
-                        if error.wait_seconds is not None and wait:
-                            sleep(max(error.wait_seconds, LONGEST_WAIT_SECONDS))
-                            continue
-                        if error.status not in (400, 413, 422):
-                            again = f"Run it again with --skip {self.skipped + self.done}, or with --wait."
-                            raise CommandError(error.message, f"{error.hint} {again}".strip()) from error
-                        self.refused.append((entry.where, error.message))
-                    else:
-                        self._count(answer)
-                    break
+                try:
+                    self._send(hive, entry, wait=wait)
+                except (BadRequest, InvalidInput, TooLarge) as error:
+                    self.refused.append((entry.where, error.message))
+                except CommonplaceError as error:
+                    again = f"Run it again with --skip {self.skipped + self.done}, or with --wait."
+                    raise CommandError(error.message, f"{error.hint or ''} {again}".strip()) from error
                 self.done += 1
-                told(self.done, self.total)
+                report(self.done, self.total)
 
-    def _count(self, answer: Mapping[str, Any]) -> None:
-        duplicate = answer["message"] in (THERE_ALREADY, WAITS_ALREADY)
-        self.counts["known already" if duplicate else answer["status"]] += 1
+    def _send(self, hive: Toolset, entry: Entry, *, wait: bool) -> None:
+        while True:
+            try:
+                answer = hive.add_knowledge(**entry.body)
+            except (RateLimited, Unavailable) as error:
+                if not wait:
+                    raise
+                time.sleep(max(error.retry_after_seconds, LIMITED_SECONDS))
+            else:
+                known = answer["message"] in (THERE_ALREADY, WAITS_ALREADY)
+                self.counts["known already" if known else answer["status"]] += 1
+                return
 
     def tell(self, as_json: bool) -> None:
         if as_json:
@@ -260,10 +236,10 @@ def export(
     place: Place,
 ) -> None:
     """Write every item as JSON Lines that `hive seed` takes."""
-    with opened(place, ADMIN) as server:
+    with opened(place, ADMIN) as hive:
         lines = [
             json.dumps({name: one[name] for name in EXPORTED if one.get(name) not in (None, [])}, ensure_ascii=False)
-            for one in server.pages("items", "items", feed=feed)
+            for one in hive.list_items(feed=feed, limit=MAX_LISTED)
         ]
     text = "".join(f"{line}\n" for line in lines)
     if output is None:
@@ -277,8 +253,8 @@ def export(
 @grouped
 def list_rules(*, as_json: AsJson = False, place: Place) -> None:
     """Show the rules of the organisation."""
-    with opened(place, ADMIN) as server:
-        rules = server.get("rules")
+    with opened(place, ADMIN) as hive:
+        rules = hive.get_rules()
     if as_json:
         print_json(rules)
         return
@@ -347,10 +323,30 @@ def allow(text: Annotated[str, typer.Argument(help="Such as the name of a produc
     _change(place, lambda rules: rules["allowed"].append(text), "Added.")
 
 
-def _change(place: Place, change: Callable[[dict[str, Any]], object], told: str) -> None:
-    """Of the rules as they are now; the server refuses when somebody else was faster."""
-    with opened(place, ADMIN) as server:
-        rules = server.get("rules")
+def _change(place: Place, change: Callable[[dict[str, Any]], object], done: str) -> None:
+    """Change the rules as they are now; the server refuses when somebody else was faster."""
+    with opened(place, ADMIN) as hive:
+        rules = hive.get_rules()
         change(rules)
-        server.put("rules", **{name: rules[name] for name in ("revision", "approvals", "patterns", "allowed")})
-    typer.echo(f"{told} It holds for contributions that come from now on.")
+        hive.put_rules(**{name: rules[name] for name in ("revision", "approvals", "patterns", "allowed")})
+    typer.echo(f"{done} It holds for contributions that come from now on.")
+
+
+def stats_text(stats: Mapping[str, Any]) -> str:
+    """Return figures as lines: what was contributed and retrieved, by category and by contributor."""
+    from commonplace.hive.passages import ago
+
+    oldest = f", the oldest for {ago(stats['oldestPending'], datetime.now(UTC))}" if stats["oldestPending"] else ""
+    lines = [
+        f"contributed {stats['contributed']:,}: {stats['approved']:,} approved, {stats['rejected']:,} rejected, "
+        f"{stats['pending']:,} pending{oldest}",
+        f"published {stats['published']:,}",
+        f"served {stats['served']:,} times, retrieved from others {stats['retrieved']:,} times",
+        f"model {stats['model'] or 'none yet'}{' (another one is configured)' if stats['modelChanged'] else ''}",
+        *(f"  {name}: {number:,}" for name, number in sorted(stats["byCategory"].items(), key=lambda pair: -pair[1])),
+        *(f"  {one['agent']}: {one['pending']:,} pending, {one['refused']:,} refused" for one in stats["contributors"]),
+    ]
+    return "\n".join(map(clean, lines))
+
+
+add_commands(app, OPERATIONS, opened, texts={"get_hive_stats": stats_text})

@@ -11,8 +11,8 @@ from commonplace.memory.entry_files import document
 from local.cli.kb.files import MAX_FILE_BYTES, MAX_FILE_VALUES, in_file, read_document, read_text
 from local.errors import CommandError
 
-TEXTS = {"content": "content", "category": "category", "framework": "framework", "language": "language"}
-TEXTS |= {"version": "version", "runId": "runId", "run_id": "runId"}
+TEXTS = {name: name for name in ("content", "category", "framework", "language", "version", "run_id")}
+TEXTS |= {"runId": "run_id"}
 FORMATS = "It must end in .jsonl, .yaml, .yml, .md or .markdown."
 
 
@@ -25,12 +25,16 @@ class Entry:
 
 
 def entries_of(file: Path, category: str) -> list[Entry]:
-    """What a file holds; `category` is that of an entry which names none. Raises CommandError."""
+    """Return what a file holds; `category` is that of an entry which names none. Raises CommandError."""
+    found: Iterator[tuple[str, Any]]
     match file.suffix.lower():
         case ".jsonl" | ".ndjson":
             found = _json_lines(file)
         case ".yaml" | ".yml":
-            found = _yaml_list(file)
+            values = read_document(file)
+            if not isinstance(values, list):
+                raise CommandError(f"{file} holds no list.", "Begin each contribution with `- content:`.")
+            found = ((f"{file}, entry {number}", value) for number, value in enumerate(values, start=1))
         case ".md" | ".markdown":
             found = _markdown(file)
         case _:
@@ -50,15 +54,8 @@ def _json_lines(file: Path) -> Iterator[tuple[str, Any]]:
             ) from None
 
 
-def _yaml_list(file: Path) -> Iterator[tuple[str, Any]]:
-    values = read_document(file)
-    if not isinstance(values, list):
-        raise CommandError(f"{file} holds no list.", "Begin each contribution with `- content:`.")
-    yield from ((f"{file}, entry {number}", value) for number, value in enumerate(values, start=1))
-
-
 def _markdown(file: Path) -> Iterator[tuple[str, Any]]:
-    """Frontmatter holds the fields beside the text."""
+    """Yield the one contribution of a Markdown file, whose frontmatter holds the fields beside the text."""
     text = read_text(file).replace("\r\n", "\n")
     fields: Any = {}
     if text.startswith("---\n"):
@@ -73,7 +70,7 @@ def _markdown(file: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _body(where: str, value: Any, category: str) -> dict[str, Any]:
-    """As the server takes it. What an export says besides is left out: ids, times, who it was."""
+    """Return the arguments of `add_knowledge`. What an export says besides is left out: ids, times, who it was."""
     if not isinstance(value, dict) or not isinstance(value.get("content"), str):
         raise CommandError(f"{where} has no text.", "Each contribution has `content`, a text.")
     body: dict[str, Any] = {"category": category, "confidence": DEFAULT_CONFIDENCE}

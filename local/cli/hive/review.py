@@ -8,9 +8,11 @@ from typing import Any
 import typer
 from rich.console import Console
 
+from commonplace.client import Toolset
 from commonplace.hive.model import REASONS
+from commonplace.kernel.errors import Conflict, InvalidInput, NotFound
 from commonplace.redaction.model import KINDS
-from local.cli.hive.connection import HiveServer, Refused
+from local.cli.hive.connection import MAX_LISTED
 from local.cli.hive.screen import sheet_of
 from local.errors import CommandError
 
@@ -22,24 +24,27 @@ HELP = (
     "deleted in the console; what is rejected is gone."
 )
 ENDS = ("q", "\x03", "\x04", "\x1b")
-NOT_FOUND, CONFLICT, INVALID = 404, 409, 422
 
 
 @dataclass
 class Review:
-    """`keys` reads one key, `line` a line of text. `marked` and so on are those of the queue's filter."""
+    """A session at the queue. `keys` reads one key, `line` a line of text."""
 
-    server: HiveServer
+    hive: Toolset
     console: Console
     keys: Callable[[], str]
     line: Callable[[str], str]
     decided: dict[str, int] = field(default_factory=dict)
 
     def run(self, **chosen: Any) -> None:
-        """Until the queue or the reviewer is through. The next contribution is read while one is looked at."""
-        waiting = int(self.server.get("pending", limit=1)["waiting"])
+        """Go on until the queue or the reviewer is through. The next contribution is read while one is looked at.
+
+        `chosen` are the filters of `list_pending`.
+        """
+        waiting = int(self.hive.answer("list_pending", limit=1)["waiting"])
         of_all = "" if any(chosen.values()) else f" of {waiting:,}"  # nobody has counted what a filter leaves
-        ids = self._ids(**chosen)
+        # What is decided meanwhile leaves the queue, and nothing after it is skipped for that.
+        ids = (str(one["id"]) for one in self.hive.list_pending(limit=MAX_LISTED, **chosen))
         seen: list[str] = []
         with ThreadPoolExecutor(1) as reader:
             following = self._read(reader, ids)
@@ -52,28 +57,24 @@ class Review:
                     seen.append(id)
                     following = self._read(reader, ids)
                 else:
-                    reading = reader.submit(self.server.get, f"pending/{seen[at]}")
+                    reading = reader.submit(self.hive.get_review, seen[at])
                 step = self._one(seen[at], reading, f"{at + 1:,}{of_all}")
                 if step is None:
                     break
                 at = max(0, at + step)
-        self._summary(done=following is None and at >= len(seen))
-
-    def _ids(self, **chosen: Any) -> Iterator[str]:
-        """Contributions that are decided meanwhile leave the queue, and none after them is skipped for it."""
-        return (str(one["id"]) for one in self.server.pages("pending", "contributions", **chosen))
+        decisions = ", ".join(f"{number:,} {what}" for what, number in self.decided.items()) or "nothing decided"
+        through = following is None and at >= len(seen)
+        self._say(f"{'The queue is through' if through else 'Stopped'}: {decisions}.")
 
     def _read(self, reader: ThreadPoolExecutor, ids: Iterator[str]) -> "tuple[str, Future[dict[str, Any]]] | None":
         id = next(ids, None)
-        return None if id is None else (id, reader.submit(self.server.get, f"pending/{id}"))
+        return None if id is None else (id, reader.submit(self.hive.get_review, id))
 
     def _one(self, id: str, reading: "Future[dict[str, Any]]", progress: str) -> int | None:
-        """How far to go from here; None ends the review."""
+        """Return how far to go from here; None ends the review."""
         try:
             sheet = reading.result()
-        except Refused as refused:
-            if refused.status != NOT_FOUND:
-                raise
+        except NotFound:
             self._say(f"{id} is deleted.")
             return 1
         one = sheet["contribution"]
@@ -92,30 +93,28 @@ class Review:
                 continue
             try:
                 step = self._act(key, id, one)
-            except Refused as refused:
-                if refused.status not in (NOT_FOUND, CONFLICT, INVALID):
-                    raise
-                self._say(f"{refused.message} {refused.hint}".strip(), "yellow")
-                gone = refused.status == NOT_FOUND or bool(refused.details.get("status"))
+            except (NotFound, Conflict, InvalidInput) as refused:
+                self._say(f"{refused.message} {refused.hint or ''}".strip(), "yellow")
+                gone = isinstance(refused, NotFound) or bool(refused.details.get("status"))
                 step = 1 if gone else None
             if step is not None:
                 return step
 
     def _act(self, key: str, id: str, one: dict[str, Any]) -> int | None:
-        """What a key does; None stays with this contribution for another key."""
+        """Do what a key says and return how far to go; None stays with this contribution for another key."""
         match key:
             case "a" | "p":
-                self.server.post(f"pending/{id}/approve", public=key == "p")
+                self.hive.approve(id, public=key == "p")
                 return self._done("published" if key == "p" else "approved")
             case "r":
                 reason = self._reason()
                 if reason is None:
                     self._say("Not rejected.")
                     return None
-                self.server.post(f"pending/{id}/reject", reason=reason)
+                self.hive.reject(id, reason)
                 return self._done("rejected")
             case "f":
-                changed = self.server.post(f"pending/{id}/flag", sensitive=not one["sensitive"])
+                changed = self.hive.flag(id, not one["sensitive"])
                 one["sensitive"] = changed["sensitive"]
                 self._say("Flagged for a second look." if one["sensitive"] else "The flag is taken off.")
                 return None
@@ -131,7 +130,7 @@ class Review:
         if kind not in KINDS:
             self._say("There is no such placeholder; nothing was masked.", "yellow")
             return None
-        self.server.post(f"pending/{id}/mask", passage=passage, kind=kind)
+        self.hive.mask(id, passage, kind=kind)
         self._say("Masked. Read it once more.")
         return 0
 
@@ -152,13 +151,9 @@ class Review:
     def _say(self, text: str, style: str = "") -> None:
         self.console.print(text, style=style or None, markup=False, highlight=False)
 
-    def _summary(self, *, done: bool) -> None:
-        told = ", ".join(f"{number:,} {what}" for what, number in self.decided.items()) or "nothing decided"
-        self._say(f"{'The queue is through' if done else 'Stopped'}: {told}.")
-
 
 def key() -> str:
-    """One key of the terminal. Raises CommandError where there is none."""
+    """Return one key of the terminal. Raises CommandError where there is none."""
     try:
         return typer.getchar()
     except KeyboardInterrupt:
@@ -169,7 +164,7 @@ def key() -> str:
 
 
 def line(question: str) -> str:
-    """Empty for whoever leaves the question with Ctrl-C."""
+    """Return an answer; an empty one where the question is left with Ctrl-C."""
     try:
         answer: str = typer.prompt(question, default="", show_default=False)
     except typer.Abort:

@@ -18,7 +18,7 @@ CHANGES = {"added": "green underline", "removed": "red strike", "gap": "dim", "s
 
 
 def sheet_of(sheet: Mapping[str, Any], title: str = "") -> RenderableType:
-    """What a reviewer is to know, as REST answers it."""
+    """Return what a reviewer is to know, as REST answers it, for a terminal."""
     one = sheet["contribution"]
     marks = [Mark(each["code"], each["sentence"], each["start"], each["end"]) for each in sheet["marks"]]
     parts: list[RenderableType] = []
@@ -38,7 +38,7 @@ def sheet_of(sheet: Mapping[str, Any], title: str = "") -> RenderableType:
 
 
 def text_of(text: str, marks: Sequence[Mark] = ()) -> Text:
-    """Nothing in it is obeyed by a terminal: what is not seen is written out."""
+    """Return a text of which a terminal obeys nothing: what is not seen is written out."""
     shown = Text()
     for piece in pieces(text, marks):
         style = STYLES.get(piece.kind, "")

@@ -3,24 +3,24 @@
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from commonplace.memory.client.client import MemoryClient, Planted, exported, importable
+from commonplace.memory.client.client import MemoryClient, exported, importable
 from commonplace.memory.entry_files import write
-from commonplace.memory.model import MAX_RELEVANCE, EntryType, Phase, Role
+from commonplace.memory.operations import OPERATIONS
 from local.access import Place
 from local.cli.kb import mend
 from local.cli.kb.connection import RESTORING, SEED_SECONDS, DryRun, reached
-from local.cli.kb.deliver import deliver, replace_entries
+from local.cli.kb.deliver import deliver, planted_text, replace_entries
 from local.cli.kb.files import entries_of, faults_of, seed_files
 from local.cli.kb.learn import learn, sync_pending, validated
 from local.cli.kb.parse import app as parse
 from local.cli.kb.show import entry_text, fault_lines, faults_told, progress
 from local.files import whole
+from local.operation_commands import add_commands
 from local.options import grouped
 from local.terminal import AsJson, clean, commands, counted, print_json
 
@@ -49,7 +49,7 @@ def seed(
     elif dry_run:
         _rehearse(files, as_json)
     else:
-        deliver(files, MemoryClient.seed, partial(_tell_planted, as_json=as_json), place)
+        deliver(files, MemoryClient.seed, planted_text, place, as_json=as_json)
 
 
 def _rehearse(files: dict[str, list[Any]], as_json: bool) -> None:
@@ -68,24 +68,6 @@ def _rehearse(files: dict[str, list[Any]], as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _tell_planted(done: Mapping[str, Planted], *, as_json: bool) -> None:
-    if as_json:
-        told = [
-            {
-                "file": name,
-                "total": one.total,
-                "imported": one.imported,
-                "skipped": one.skipped,
-                "errors": faults_told(one.errors),
-            }
-            for name, one in done.items()
-        ]
-        print_json({"files": told})
-        return
-    for name, one in done.items():
-        typer.echo(planted_text(name, one))
-
-
 @app.command()
 @grouped
 def restore(
@@ -96,80 +78,7 @@ def restore(
 ) -> None:
     """Bring entries back as they were, with ids, dates and versions. What is there already is skipped."""
     files = {str(one): importable(entries_of(one), as_they_were=True) for one in file}
-    deliver(files, MemoryClient.seed, partial(_tell_planted, as_json=as_json), place, RESTORING)
-
-
-@app.command()
-@grouped
-def stats(
-    *,
-    metrics: Annotated[
-        bool, typer.Option("--metrics", help="Also tokens, recurrence, relevance and adoption by story.")
-    ] = False,
-    as_json: AsJson = False,
-    place: Place,
-) -> None:
-    """Say how much the memory holds, and how often it was asked."""
-    with reached(place) as client:
-        told = client.stats(metrics=metrics)
-    print_json(told) if as_json else typer.echo(stats_text(told))
-
-
-@app.command()
-@grouped
-def search(
-    query: Annotated[str, typer.Argument(help="A question, or a few words.")],
-    *,
-    role: Annotated[Role | None, typer.Option(help="Entries for this role, and those for all.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="Entries with this tag; repeated: with any of them.")] = None,
-    entry_type: Annotated[EntryType | None, typer.Option("--type", help="Only entries of this type.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=50, help="How many at most.")] = 10,
-    min_confidence: Annotated[float, typer.Option(min=0, max=1, help="Leave out what is less sure.")] = 0.5,
-    source_story: Annotated[str | None, typer.Option(help="Only entries of this story.")] = None,
-    source_file: Annotated[str | None, typer.Option(help="Only entries from this file.")] = None,
-    since: Annotated[str | None, typer.Option(help="Created at or after this ISO date or time.")] = None,
-    until: Annotated[str | None, typer.Option(help="Created up to this ISO date, its whole day, or time.")] = None,
-    phase: Annotated[Phase | None, typer.Option(help="For the statistics: the phase that asks.")] = None,
-    story: Annotated[str | None, typer.Option(help="For the statistics: the story that asks.")] = None,
-    as_json: AsJson = False,
-    place: Place,
-) -> None:
-    """Ask the memory, as an agent would."""
-    asked = {
-        "query": query,
-        "role": role,
-        "tags": tag or [],
-        "entry_type": entry_type,
-        "limit": limit,
-        "min_confidence": min_confidence,
-        "source_story": source_story,
-        "source_file": source_file,
-        "since": since,
-        "until": until,
-        "phase": phase,
-        "story": story,
-    }
-    with reached(place) as client:
-        answer = client.search(asked)
-    print_json(answer) if as_json else typer.echo(results_text(answer))
-
-
-@app.command()
-@grouped
-def rate(
-    id: mend.Id,
-    relevance: Annotated[int, typer.Argument(min=0, max=MAX_RELEVANCE, help="0 useless, 5 exactly what was needed.")],
-    *,
-    story: Annotated[str | None, typer.Option(help="The story that asked: each has one vote of yours.")] = None,
-    as_json: AsJson = False,
-    place: Place,
-) -> None:
-    """Say how relevant an entry was that a search found. Again changes your vote."""
-    with reached(place) as client:
-        told = client.rate(id, relevance, story)
-    print_json({"id": id, **told}) if as_json else typer.echo(
-        f"{id}: {told['mean']:.1f}, mean of {counted(told['votes'], 'vote', 'votes')}."
-    )
+    deliver(files, MemoryClient.seed, planted_text, place, RESTORING, as_json=as_json)
 
 
 @app.command()
@@ -203,14 +112,8 @@ app.command("sync-pending")(sync_pending)
 app.command()(validated)
 
 
-def planted_text(file: str, planted: Planted) -> str:
-    """One line for a file, and one for each entry that was refused."""
-    lines = [f"{file}: {counted(planted.imported)} imported, {planted.skipped:,} there already."]
-    return "\n".join([*lines, *fault_lines(file, planted.errors)])
-
-
 def results_text(answer: Mapping[str, Any]) -> str:
-    """What a search has found, the best first."""
+    """Return what a search has found as text, the best first."""
     found: Sequence[Mapping[str, Any]] = answer.get("entries") or []
     parts = [entry_text(place, one) for place, one in enumerate(found, start=1)]
     if not found:
@@ -221,7 +124,7 @@ def results_text(answer: Mapping[str, Any]) -> str:
 
 
 def stats_text(stats: Mapping[str, Any]) -> str:
-    """Figures, one to a line."""
+    """Return figures, one to a line."""
     lines = [f"Entries: {stats.get('total_entries', 0):,}"]
     for title, name in (("By type", "by_type"), ("By role", "by_role")):
         told = ", ".join(f"{count:,} {kind}" for kind, count in (stats.get(name) or {}).items() if count)
@@ -238,7 +141,7 @@ def stats_text(stats: Mapping[str, Any]) -> str:
 
 
 def metrics_lines(metrics: Mapping[str, Any]) -> list[str]:
-    """The four of seed 001, "Success Metrics", one to a paragraph. What is not known is said so."""
+    """Return the four metrics of seed 001, "Success Metrics", one to a paragraph, with those that are not known."""
 
     def mean(one: Mapping[str, Any], of: str) -> str:
         return f"{one['mean']:,.1f} (mean of {one['n']:,} {of})" if one.get("n") else f"not known: no {of}"
@@ -265,3 +168,17 @@ def metrics_lines(metrics: Mapping[str, Any]) -> list[str]:
         "4. Adoption",
         f"   searches of a story: {mean(adoption, 'stories')}; {adoption['stories_that_searched']:,} searched",
     ]
+
+
+def rated_text(rated: Mapping[str, Any]) -> str:
+    """Return the mean of all votes on an entry, as a line."""
+    return f"{rated['id']}: {rated['mean']:.1f}, mean of {counted(rated['votes'], 'vote', 'votes')}."
+
+
+add_commands(
+    app,
+    OPERATIONS,
+    lambda place, _: reached(place),
+    options={"tags": "--tag", "entry_type": "--type"},
+    texts={"kb_search": results_text, "kb_stats": stats_text, "kb_rate": rated_text},
+)

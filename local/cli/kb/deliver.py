@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import typer
 
-from commonplace.memory.client.client import MemoryClient, Told
+from commonplace.kernel.errors import CommonplaceError
+from commonplace.memory.client.client import MemoryClient, Planted, Told
 from commonplace.memory.client.replacement import Replaced
 from local.access import Grant, Place
 from local.cli.kb.connection import GRANT, SEED_SECONDS, reached
@@ -20,45 +21,48 @@ SHOWN = 10
 """Entries that are named, of those that a file does not have any more."""
 
 
-class Sent(Protocol):
-    """What became of a file."""
-
-    @property
-    def errors(self) -> Mapping[int, str]: ...
-
-
-S = TypeVar("S", bound=Sent)
+S = TypeVar("S", Planted, Replaced)
 
 
 def deliver(
     files: Mapping[str, list[Any]],
     send: Callable[[MemoryClient, list[Any], Told], S],
-    tell: Callable[[Mapping[str, S]], None],
+    text: Callable[[str, S], str],
     place: Place,
     grant: Grant = GRANT,
+    *,
+    as_json: bool,
 ) -> None:
-    """Send each file, then report those that are done. Ends with 1 where an entry was refused."""
+    """Send each file, then report those that are done. The command ends with 1 where an entry was refused."""
     done: dict[str, S] = {}
+
+    def report() -> None:
+        if as_json:
+            print_json({"files": [{"file": name, **_facts(one)} for name, one in done.items()]})
+        else:
+            for name, one in done.items():
+                typer.echo(text(name, one))
+
     try:
         with reached(place, SEED_SECONDS, grant) as client:
             for name, entries in files.items():
                 with progress(name) as told:
                     told(0, len(entries))
                     done[name] = send(client, entries, partial(told, total=len(entries)))
-    except CommandError as error:
-        tell(done)
-        raise CommandError(error.message, f"{error.hint} {AGAIN}".strip()) from error
+    except (CommandError, CommonplaceError) as error:
+        report()
+        raise CommandError(error.message, f"{error.hint or ''} {AGAIN}".strip()) from error
     except KeyboardInterrupt:
-        tell(done)
+        report()
         typer.echo(f"Stopped. {AGAIN}", err=True)
         raise
-    tell(done)
+    report()
     if any(one.errors for one in done.values()):
         raise typer.Exit(1)
 
 
 def replace_entries(files: Mapping[str, list[Any]], place: Place, *, dry_run: bool, as_json: bool) -> None:
-    """Changes what was edited, adds what is new, and names what the files do not have any more."""
+    """Change what was edited, add what is new, and name what the files do not have any more."""
     if dry_run:
         with reached(place, SEED_SECONDS) as client:
             compared = {name: client.compare(entries) for name, entries in files.items()}
@@ -84,30 +88,27 @@ def replace_entries(files: Mapping[str, list[Any]], place: Place, *, dry_run: bo
             print_json({"dryRun": True, "files": rehearsed})
         return
 
-    def tell(done: Mapping[str, Replaced]) -> None:
-        if not as_json:
-            for name, one in done.items():
-                typer.echo(replaced_text(name, one))
-            return
-        answers = [
-            {
-                "file": name,
-                "total": one.total,
-                "imported": one.imported,
-                "changed": one.changed,
-                "unchanged": one.unchanged,
-                "gone": _ids(one.gone),
-                "errors": faults_told(one.errors),
-            }
-            for name, one in done.items()
-        ]
-        print_json({"files": answers})
+    deliver(files, MemoryClient.replace, replaced_text, place, as_json=as_json)
 
-    deliver(files, MemoryClient.replace, tell, place)
+
+def _facts(one: Planted | Replaced) -> dict[str, Any]:
+    """Return the outcome of a file as JSON has it."""
+    facts: dict[str, Any] = {"total": one.total, "imported": one.imported}
+    if isinstance(one, Planted):
+        facts |= {"skipped": one.skipped}
+    else:
+        facts |= {"changed": one.changed, "unchanged": one.unchanged, "gone": _ids(one.gone)}
+    return facts | {"errors": faults_told(one.errors)}
+
+
+def planted_text(file: str, planted: Planted) -> str:
+    """Return one line for a file, and one for each entry that was refused."""
+    lines = [f"{file}: {counted(planted.imported)} imported, {planted.skipped:,} there already."]
+    return "\n".join([*lines, *fault_lines(file, planted.errors)])
 
 
 def replaced_text(file: str, one: Replaced) -> str:
-    """One line for a file, and one for each entry that was refused or is not in it any more."""
+    """Return one line for a file, and one for each entry that was refused or is not in it any more."""
     head = f"{file}: {counted(one.imported)} imported, {len(one.changed):,} changed, {one.unchanged:,} as they were."
     return "\n".join([head, *fault_lines(file, one.errors), *gone_lines(file, one.gone)])
 

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 MAX_FILE_BYTES = 64_000_000
 MAX_FILE_VALUES = 8_000_000
-"""Of a user's own file: more than one call takes, for it is cut into calls."""
+"""The bound of a user's own file: more than one call takes, for it is cut into calls."""
 CHECKED = 1_000
 """Entries that are checked together."""
 SEED_FOLDER = Path("seed-data")
@@ -31,12 +31,12 @@ LEFT_OUT = {"node_modules", "cdk.out", "__pycache__", "site-packages"}
 
 
 def now() -> str:
-    """ISO 8601, UTC, whole seconds."""
+    """Return the time in ISO 8601, UTC, in whole seconds."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def read_text(file: Path) -> str:
-    """A file of a user's within bounds; `-` is what is piped in. Raises CommandError."""
+    """Return the text of a file, within bounds; `-` is what is piped in. Raises CommandError."""
     try:
         if str(file) == "-":
             raw = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
@@ -54,13 +54,13 @@ def read_text(file: Path) -> str:
 
 
 def read_document(file: Path) -> Any:
-    """What a YAML file holds. Raises CommandError."""
+    """Return what a YAML file holds. Raises CommandError."""
     text = read_text(file)
     return in_file(file, lambda: document(text, max_bytes=MAX_FILE_BYTES, max_values=MAX_FILE_VALUES))
 
 
 def in_file(file: Path, read: Callable[[], T]) -> T:
-    """What `read` makes of a file, its complaints with the file's name before them."""
+    """Return what `read` makes of a file; its errors get the file's name."""
     try:
         return read()
     except CommonplaceError as error:
@@ -68,7 +68,7 @@ def in_file(file: Path, read: Callable[[], T]) -> T:
 
 
 def entries_of(file: Path) -> list[Any]:
-    """The entries of a seed file: a list, `entries:` with one, or a LEARNINGS.yaml. Raises CommandError."""
+    """Return the entries of a seed file: a list, `entries:` with one, or a LEARNINGS.yaml. Raises CommandError."""
     value = read_document(file)
     if isinstance(value, dict) and "story_id" in value:
         return in_file(file, lambda: from_mapping(value).imports(whole=True))
@@ -79,7 +79,7 @@ def entries_of(file: Path) -> list[Any]:
 
 
 def faults_of(entries: Sequence[Any]) -> dict[int, str]:
-    """What the memory would refuse, by place: the same checks as the server's."""
+    """Return what the memory would refuse, by place: the checks are those of the server."""
     found: dict[int, str] = {}
     for begin in range(0, len(entries), CHECKED):
         some = list(entries[begin : begin + CHECKED])
@@ -94,7 +94,7 @@ def faults_of(entries: Sequence[Any]) -> dict[int, str]:
 
 
 def read_learnings(file: Path) -> Learnings:
-    """Raises CommandError."""
+    """Return the learnings of a file. Raises CommandError."""
     value = read_document(file)
     try:
         return from_mapping(value)
@@ -104,13 +104,13 @@ def read_learnings(file: Path) -> Learnings:
 
 
 def write_learnings(file: Path, learnings: Learnings) -> None:
-    """Whole or not at all: a file that is there is never half of what it was."""
+    """Write a file whole or not at all: one that is there is never half of what it was."""
     write_whole(file, write(learnings.as_mapping()))
 
 
 @contextmanager
 def alone(file: Path) -> Iterator[None]:
-    """No other `commonplace kb` reads and writes this file meanwhile. The lock lies outside of the user's folders."""
+    """Keep every other `commonplace kb` from this file meanwhile. The lock lies outside of the user's folders."""
     name = sha256(str(file.resolve()).encode()).hexdigest()[:32]
     folder = Path(tempfile.gettempdir()) / f"commonplace-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -119,7 +119,7 @@ def alone(file: Path) -> Iterator[None]:
 
 
 def records_below(folder: Path) -> tuple[list[tuple[Path, Learnings]], list[CommandError]]:
-    """Every LEARNINGS.yaml below a folder in order of their paths, and what is wrong with those that cannot be read."""
+    """Return each LEARNINGS.yaml below a folder in order of paths, and the errors of those that cannot be read."""
     found: list[tuple[Path, Learnings]] = []
     broken: list[CommandError] = []
     for here, folders, files in os.walk(folder):
@@ -136,8 +136,11 @@ def records_below(folder: Path) -> tuple[list[tuple[Path, Learnings]], list[Comm
 
 
 def relative(file: Path) -> str:
-    """The path as entries name it, `/` between its parts: from the present folder, or from the top of its repository;
-    of a file that is in neither, its name and its folder's."""
+    """Return the path as entries name it, with `/` between its parts.
+
+    It begins at the present folder, or at the top of its repository; for a file in neither it is its name and its
+    folder's.
+    """
     whole = file.resolve()
     tops = [Path.cwd(), *(one for one in whole.parents if (one / ".git").exists())]
     for top in tops:
@@ -147,7 +150,7 @@ def relative(file: Path) -> str:
 
 
 def seed_files(named: Sequence[Path] | None) -> list[Path]:
-    """The files to import: those that are named, else every YAML file of `seed-data/`. Raises CommandError."""
+    """Return the files to import: those that are named, else every YAML file of `seed-data/`. Raises CommandError."""
     if named:
         return list(named)
     found = sorted(one for one in SEED_FOLDER.glob("*") if one.suffix in (".yaml", ".yml"))

@@ -13,15 +13,7 @@ from commonplace.kernel.errors import CommonplaceError, RateLimited, Unavailable
 from commonplace.memory.client.client import FAILURE, Gate, MemoryClient
 from commonplace.memory.client.learnings import FILE_NAME, Address, Learnings, learnings_of
 from local.access import Place, Unreachable
-from local.cli.kb.connection import (
-    LEARN_LIMITED_SECONDS,
-    LEARN_SECONDS,
-    DryRun,
-    hint_of,
-    opened,
-    reached,
-    waiting,
-)
+from local.cli.kb.connection import LEARN_LIMITED_SECONDS, LEARN_SECONDS, DryRun, reached
 from local.cli.kb.files import (
     alone,
     faults_of,
@@ -91,24 +83,22 @@ def _learnings_of(story: Path) -> Learnings:
 
 
 def _deliver(learnings: Learnings, file: Path, place: Place) -> Learnings:
-    """Delivered, and what was delivered before looked up, if the memory can be reached. Raises CommandError for what
-    will not mend itself."""
+    """Deliver the learnings, and look up what was delivered before, if the memory can be reached.
+
+    Raises CommandError for what will not mend itself.
+    """
     left = learnings.pending
     waits = f"{counted(len(left))} of {learnings.story} wait in {file}"
     try:
-        with opened(
-            place, outage_seconds=LEARN_SECONDS, limited_seconds=LEARN_LIMITED_SECONDS, waiting=waiting
-        ) as client:
+        with reached(place, LEARN_SECONDS, limited_seconds=LEARN_LIMITED_SECONDS) as client:
             done = client.deliver(learnings, now())
     except (Unreachable, Unavailable, RateLimited) as error:
         typer.echo(f"Warning: the memory cannot be reached. {error.message}", err=True)
         later = f"{waits}. Deliver them" if left else f"What {file} records was not compared with it. Do so"
         typer.echo(f"{later} later: {SYNC}", err=True)
         return replace(learnings, available=False)
-    except CommonplaceError as error:
-        raise CommandError(f"{error.message} {waits}.", f"{hint_of(error)} Then: {SYNC}".strip()) from error
-    except CommandError as error:
-        raise CommandError(f"{error.message} {waits}.", f"{error.hint} Then: {SYNC}".strip()) from error
+    except (CommandError, CommonplaceError) as error:
+        raise CommandError(f"{error.message} {waits}.", f"{error.hint or ''} Then: {SYNC}".strip()) from error
     write_learnings(file, done)
     tell_again(learnings, done)
     return done
@@ -148,7 +138,7 @@ def sync_pending(
 
 
 def _sync_all(files: list[Path], place: Place) -> list[tuple[Path, Learnings]]:
-    """Each file by itself, so that a stop costs none of those before it. Raises CommandError."""
+    """Deliver each file by itself, so that a stop costs none of those before it. Raises CommandError."""
     done: list[tuple[Path, Learnings]] = []
     left = files[:]
     try:
@@ -163,14 +153,15 @@ def _sync_all(files: list[Path], place: Place) -> list[tuple[Path, Learnings]]:
                 tell_again(before, learnings)
                 if learnings.entries != before.entries:
                     done.append((file, learnings))
-    except CommandError as error:
-        told = counted(len(left), "record was", "records were")
-        raise CommandError(error.message, f"{error.hint} {told} not looked at; nothing is lost.".strip()) from error
+    except (CommandError, CommonplaceError) as error:
+        rest = counted(len(left), "record was", "records were")
+        hint = f"{error.hint or ''} {rest} not looked at; nothing is lost."
+        raise CommandError(error.message, hint.strip()) from error
     return done
 
 
 def tell_again(before: Learnings, after: Learnings) -> None:
-    """Says which entries had been delivered, and were not there."""
+    """Print which entries had been delivered, and were not there."""
     ids = {one.id for one in after.entries}
     lost = [one for one in before.entries if not one.pending and one.id not in ids]
     if not lost:
@@ -242,7 +233,7 @@ class Nobody:
 
 
 def learnings_text(file: str, learnings: Learnings) -> str:
-    """What a LEARNINGS.yaml says now."""
+    """Return what a LEARNINGS.yaml says now."""
     left = learnings.pending
     if not left:
         lines = [f"{learnings.story}: {counted(len(learnings.entries))} in the memory, see {file}."]

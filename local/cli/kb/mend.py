@@ -130,7 +130,7 @@ def delete(
 ) -> None:
     """Delete entries by id, story or file, after they were written to a file and you have confirmed it."""
     if undo:
-        _undelete(ids or [], story or file or output, as_json, place)
+        undelete(ids or [], story or file or output, as_json, place)
         return
     if bool(ids) == bool(story or file):
         raise CommandError("What is to be deleted is not clear.", "Give ids, or --story, --file or both.")
@@ -161,20 +161,22 @@ def delete(
         typer.echo(f"{counted(gone)} deleted. To bring them back: commonplace kb restore {kept}")
 
 
-def _undelete(ids: list[str], beside: object, as_json: bool, place: Place) -> None:
+def undelete(ids: list[str], beside: object, as_json: bool, place: Place) -> None:
+    """Bring back what was deleted in the last 30 days."""
     if not ids or beside:
         raise CommandError("--undo takes ids alone.", "They are in the file that the deletion left.")
+    restored = list(dict.fromkeys(ids))
     with reached(place) as client:
-        for id in dict.fromkeys(ids):
-            client.undelete(id)
+        for id in restored:
+            client.answer("kb_delete", id=id, undo=True)
     if as_json:
-        print_json({"restored": len(set(ids)), "ids": list(dict.fromkeys(ids))})
+        print_json({"restored": len(restored), "ids": restored})
     else:
-        typer.echo(f"{counted(len(set(ids)))} brought back.")
+        typer.echo(f"{counted(len(restored))} brought back.")
 
 
 def _confirm(found: list[dict[str, Any]]) -> None:
-    """Ask on the terminal whether these entries are to be deleted. Raises Abort."""
+    """Have the deletion of these entries confirmed on the terminal. Raises Abort."""
     for one in found[:SHOWN]:
         typer.echo(f"  {beginning(one['content'])}", err=True)
     if (more := len(found) - SHOWN) > 0:
@@ -185,13 +187,13 @@ def _confirm(found: list[dict[str, Any]]) -> None:
 def selected(
     client: MemoryClient, story: str | None, file: str | None, filters: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """Entries of this story and from this file that pass the filters of `kb_list`."""
+    """Return the entries of this story and from this file that pass the filters of `kb_list`."""
     wanted = {"source_story": story, "source_file": file, **filters}
     return client.entries(**{name: value for name, value in wanted.items() if value})
 
 
 def whole_text(entry: Mapping[str, Any]) -> str:
-    """Every field of an entry, a line each, then its content."""
+    """Return every field of an entry, a line each, then its content."""
     lines = [
         f"{name}: {clean(', '.join(value) if isinstance(value, list) else str(value))}"
         for name, value in entry.items()

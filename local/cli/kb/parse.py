@@ -55,38 +55,26 @@ class RoleName(StrEnum):
 Roles = Annotated[list[RoleName] | None, typer.Option("--role", help="Whom all entries are for; may be repeated.")]
 
 
-@app.command()
-def lessons(
-    files: Files, *, output: Output = None, role: Roles = None, strict: Strict = False, force: Force = False
-) -> None:
-    """Make a summary of each story, a fact of each lesson."""
-    _write(_parsed(files, stories.parse, _roles(role) or stories.ROLES, strict), output, force)
+def _add(name: str, text: str, parse: Parse, usual: tuple[Role, ...]) -> None:
+    """Add the command of one parser, whose entries are for the `usual` roles where none is given."""
+
+    @app.command(name, help=text)
+    def command(
+        files: Files, *, output: Output = None, role: Roles = None, strict: Strict = False, force: Force = False
+    ) -> None:
+        roles: tuple[Role, ...] = tuple(dict.fromkeys(one.value for one in role or ()))
+        _write(_parsed(files, parse, roles or usual, strict), output, force)
 
 
-@app.command()
-def templates(
-    files: Files, *, output: Output = None, role: Roles = None, strict: Strict = False, force: Force = False
-) -> None:
-    """Make a template of each file. Tags come from its path, roles from its kind."""
-    _write(_parsed(files, texts.parse, _roles(role), strict), output, force)
-
-
-@app.command()
-def claude(
-    files: Files, *, output: Output = None, role: Roles = None, strict: Strict = False, force: Force = False
-) -> None:
-    """Make a fact of each rule. The headings above it become its tags."""
-    _write(_parsed(files, rules.parse, _roles(role) or rules.ROLES, strict), output, force)
-
-
-def _roles(role: list[RoleName] | None) -> tuple[Role, ...]:
-    return tuple(dict.fromkeys(one.value for one in role or ()))
+_add("lessons", "Make a summary of each story, a fact of each lesson.", stories.parse, stories.ROLES)
+_add("templates", "Make a template of each file. Tags come from its path, roles from its kind.", texts.parse, ())
+_add("claude", "Make a fact of each rule. The headings above it become its tags.", rules.parse, rules.ROLES)
 
 
 def _parsed(files: list[Path], parse: Parse, roles: tuple[Role, ...], strict: bool) -> list[Parsed]:
-    """What is made of each file. Reported on standard error, with each line that nothing was made of.
+    """Return what is made of each file, and report it on standard error with each line that nothing was made of.
 
-    Raises CommandError for such lines where `strict` is asked.
+    Raises CommandError for such lines with `strict`.
     """
     parts = []
     for file in files:
@@ -105,7 +93,7 @@ def _parsed(files: list[Path], parse: Parse, roles: tuple[Role, ...], strict: bo
 
 
 def _report(file: Path, found: Parsed) -> None:
-    """Counts, what was recognised, and each place that was not read."""
+    """Print counts, what was recognised, and each place that was not read."""
     kinds = {kind: sum(one.entry_type == kind for one in found.seeds) for kind in MANY}
     told = ", ".join(counted(count, kind, MANY[kind]) for kind, count in kinds.items() if count)
     lines = [f"{file}: {told or 'nothing'}"]

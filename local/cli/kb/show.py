@@ -14,18 +14,28 @@ PLAIN_STEP = 500
 """Entries between two lines of progress where no line can be written over."""
 
 
-class Tell(Protocol):
-    def __call__(self, done: int, total: int) -> None: ...
+class Report(Protocol):
+    """Called with how many entries are done, and of how many."""
+
+    def __call__(self, done: int, total: int) -> object: ...
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Tell]:
-    """A bar on a terminal, else a line now and then. On standard error, so that what is printed stays clean."""
+def progress(what: str) -> Iterator[Report]:
+    """Show a bar on a terminal, else a line now and then, on standard error: what is printed stays clean."""
     from rich.console import Console
 
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
-        yield _Lines(console, what)
+        said = 0
+
+        def line(done: int, total: int) -> None:
+            nonlocal said
+            if said + PLAIN_STEP <= done < total:
+                said = done
+                console.print(f"{what}: {done:,} of {total:,}", markup=False, soft_wrap=True)
+
+        yield line
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -33,16 +43,6 @@ def progress(what: str) -> Iterator[Tell]:
     with Progress(*columns, console=console) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-class _Lines:
-    def __init__(self, console: Any, what: str) -> None:
-        self._console, self._what, self._said = console, what, 0
-
-    def __call__(self, done: int, total: int) -> None:
-        if done >= self._said + PLAIN_STEP and done < total:
-            self._said = done
-            self._console.print(f"{self._what}: {done:,} of {total:,}", markup=False, soft_wrap=True)
 
 
 def faults_told(errors: dict[int, str]) -> list[dict[str, Any]]:

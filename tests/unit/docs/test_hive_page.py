@@ -33,9 +33,9 @@ def test_the_page_has_two_examples_and_how_to_start_each() -> None:
 
 def test_the_example_of_the_client_runs(here: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     client = client_of(here, here.somebody("reader").token)
-    names: dict[str, Any] = {"HiveClient": lambda *_: client, "token": "t"}
+    names: dict[str, Any] = {"Client": lambda *_: client, "token": "t"}
     exec(PYTHON[0], names)
-    exec(PYTHON[1], names | {"HiveClient": lambda *_: client})
+    exec(PYTHON[1], names | {"Client": lambda *_: client})
     told = capsys.readouterr().out
     assert f"Acme DAO {LOCKS}" in told
     assert told.endswith("approved\n"), "the very text that it contributes is known"
@@ -47,7 +47,7 @@ def test_the_retriever_gives_documents_of_langchain(here: Desk) -> None:
     exec(PYTHON[2], names)
     client = client_of(here, here.somebody("reader").token)
     found: dict[str, Any] = {}
-    exec(PYTHON[3], names | {"HiveClient": lambda *_: client, "token": "t"}, found)
+    exec(PYTHON[3], names | {"Client": lambda *_: client, "token": "t"}, found)
     documents = found["documents"]
     assert {one.page_content for one in documents} >= {LOCKS}
     assert all(one.metadata["orgAttribution"] == "Acme DAO" and one.id.startswith("hv_") for one in documents)

@@ -20,7 +20,6 @@ from commonplace.kernel.errors import (
     Unauthorized,
     Unavailable,
 )
-from commonplace.memory.client.client import AUTHORIZATION_HINT
 from commonplace.web.mcp.rendering import refusal
 
 NOW = datetime(2026, 3, 24, 10, 0, 0, tzinfo=UTC)
@@ -40,7 +39,7 @@ def server(answer: Any, asked: list[httpx.Request] | None = None) -> Server:
         BASE,
         "secret-token",
         "memory",
-        hint=AUTHORIZATION_HINT,
+        hint="It takes a token.",
         transport=httpx.MockTransport(handle),
         clock=lambda: NOW,
     )

@@ -623,6 +623,7 @@ def put_rules(using: HiveServices, actor: Actor, given: NewRules) -> Rules:
     title="Get the figures of your organisation",
     input=Input,
     output=faces.HiveStats,
+    command="stats",
     rest="GET /hive/stats",
     answer="Contributed, retrieved, pending.",
     example=faces.EXAMPLE_STATS,

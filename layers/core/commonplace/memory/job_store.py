@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from commonplace.kernel.audit_store import MEMORY, audit_writes
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.items import Item, decoded, encode, key
+from commonplace.kernel.records import is_id
 from commonplace.kernel.table import Table
 from commonplace.memory.model import PHASES, ROLES, Job, Phase, Role
-from commonplace.memory.records import is_id, room
+from commonplace.memory.records import room
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

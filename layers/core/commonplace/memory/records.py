@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from commonplace.kernel.environment import is_organisation
-from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.items import Item, decoded, encode, key
 from commonplace.kernel.table import Table
 from commonplace.memory.facets import ALL, AllCounts, Change, Counts, Place, Tally
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 MAX_VERSIONS = 20
 """Former versions that are stored of an entry: with them, its deletion is one transaction."""
 ORGANISATIONS, NAME_PREFIX = "organisations", "memory#"
-MAX_ID_CHARACTERS = 100
 SHARDS = 16
 WRITES, REPAIRS = "writes", "repairs"
 NO_CELLS = {"pk", "sk", WRITES, REPAIRS}
@@ -60,11 +58,6 @@ def room(organisation: str, name: str) -> str:
     if not is_organisation(organisation):
         raise ValueError("no organisation, no memory")
     return f"{organisation}#memory#{name}"
-
-
-def is_id(text: str) -> bool:
-    """Return whether this may be a name that we gave: anything else is not there, and perhaps no key at all."""
-    return 0 < len(text) <= MAX_ID_CHARACTERS and text.isascii() and text.isprintable() and "#" not in text
 
 
 def entry_key(organisation: str, id: str) -> Item:
@@ -227,8 +220,3 @@ def summed(shards: Iterable[Item]) -> Counts:
     for item in shards:
         total.update({cell: amount for cell, amount in item.items() if cell not in NO_CELLS})
     return {cell: amount for cell, amount in total.items() if amount}
-
-
-def contended() -> Unavailable:
-    """After all rounds of a write that others were faster than."""
-    return Unavailable("Others keep writing the same entries just now.", retry_after_seconds=1)

@@ -18,8 +18,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from commonplace.kernel.audit import Lost
-from commonplace.kernel.audit_store import MEMORY, audit_writes
+from commonplace.kernel.audit_store import MEMORY
 from commonplace.kernel.items import decoded
+from commonplace.kernel.records import Change as Transaction
+from commonplace.kernel.records import Records, is_id
 from commonplace.kernel.table import Write
 from commonplace.memory.facets import (
     LAST,
@@ -43,11 +45,9 @@ from commonplace.memory.records import (
     WRITES,
     EntryTable,
     Once,
-    contended,
     deleted_key,
     entry_key,
     hash_key,
-    is_id,
     once_key,
     read_entry,
     room,
@@ -69,7 +69,6 @@ MAX_CHANGED = 30
 """Entries whose revision, or parent, one transaction changes."""
 CARDS_PER_PAGE = 500
 """Some 200 KB: a page comes well within the time that is given to a call."""
-ROUNDS = 12
 KEPT_SECONDS = 30 * 86_400
 """How long a deletion can be undone."""
 
@@ -112,7 +111,7 @@ class DynamoEntries:
     ) -> None:
         """`clock` gives epoch seconds."""
         self._table = EntryTable(client, records, sleep=sleep)
-        self._activity = activity
+        self._records = Records(self._table, activity, MEMORY)
         self._clock = clock
         self._named: set[str] = set()
 
@@ -148,40 +147,38 @@ class DynamoEntries:
     def _added(self, organisation: str, entries: Sequence[Entry], audit: AuditRecord) -> dict[str, EntryId]:
         """Return who has each content after what could be added of these was added, in one transaction."""
         held: dict[str, EntryId] = {}
-        for _ in range(ROUNDS):
+
+        def decide(transaction: Transaction) -> dict[str, EntryId]:
             new = [entry for entry in entries if entry.content_hash not in held]
-            if not new:
-                return held
-            writes = [one for entry in new for one in self._table.added(organisation, entry)]
-            try:
-                sum_of = together(change(None, entry) for entry in new)
-                self._mutate(organisation, writes, sum_of, _numbered(audit, len(new)))
-            except Lost:
-                held = self.holders(organisation, [entry.content_hash for entry in entries])
-                continue
+            if new:
+                transaction.writes += [one for entry in new for one in self._table.added(organisation, entry)]
+                self._count(transaction, together(change(None, entry) for entry in new), _numbered(audit, len(new)))
             return held | {entry.content_hash: entry.id for entry in new}
-        raise contended()
+
+        def overtaken() -> None:
+            held.update(self.holders(organisation, [entry.content_hash for entry in entries]))
+
+        return self._records.change(organisation, decide, overtaken)
 
     def add_once(self, organisation: str, entry: Entry, audit: AuditRecord, once: Once) -> EntryId | Replayed:
         """Add one entry, remembered under the key: also when the content was there already."""
         self._name(organisation)
-        for _ in range(ROUNDS):
+
+        def decide(transaction: Transaction) -> EntryId | Replayed:
             known = self._table.get(once_key(organisation, once.key))
             if known and known["expiresAt"] > self._clock():
                 return Replayed(EntryId(known["id"]), known["request"])
             holder = self.holders(organisation, [entry.content_hash]).get(entry.content_hash)
-            noted = self._table.once(organisation, once, holder or entry.id, int(self._clock()))
-            try:
-                if holder:
-                    where = hash_key(organisation, entry.content_hash)
-                    self._write([noted, self._table.check(where, "#id = :id", id=holder)])
-                else:
-                    writes = [noted, *self._table.added(organisation, entry)]
-                    self._mutate(organisation, writes, change(None, entry), _numbered(audit, 1))
-            except Lost:
-                continue
-            return holder or entry.id
-        raise contended()
+            transaction.writes.append(self._table.once(organisation, once, holder or entry.id, int(self._clock())))
+            if holder:
+                where = hash_key(organisation, entry.content_hash)
+                transaction.writes.append(self._table.check(where, "#id = :id", id=holder))
+                return holder
+            transaction.writes += self._table.added(organisation, entry)
+            self._count(transaction, change(None, entry), _numbered(audit, 1))
+            return entry.id
+
+        return self._records.change(organisation, decide)
 
     def replace(
         self, organisation: str, entry: Entry, was: Entry, audit: AuditRecord, above: Sequence[Entry] = ()
@@ -192,36 +189,34 @@ class DynamoEntries:
         """
         if entry.id != was.id or entry.revision <= was.revision:
             raise ValueError("an entry keeps its id, and its revision grows")
-        writes = self._table.replaced(organisation, entry, was)
-        writes += [self._table.unchanged(organisation, one) for one in above]
-        for _ in range(ROUNDS):
-            try:
-                self._mutate(organisation, writes, change(was, entry), audit, entry)
-            except Lost:
-                stored = self.get_many(organisation, [was.id, *(one.id for one in above)])
-                if any(one.id not in stored or stored[one.id].revision != one.revision for one in (was, *above)):
-                    raise Stale from None
-                holder = self.holders(organisation, [entry.content_hash]).get(entry.content_hash, entry.id)
-                if holder != entry.id:
-                    raise Taken(holder) from None
-                continue
-            return
-        raise contended()
+
+        def decide(transaction: Transaction) -> Sequence[Write]:
+            transaction.writes += self._table.replaced(organisation, entry, was)
+            transaction.writes += [self._table.unchanged(organisation, one) for one in above]
+            return self._count(transaction, change(was, entry), audit)
+
+        def overtaken() -> None:
+            stored = self.get_many(organisation, [was.id, *(one.id for one in above)])
+            if any(one.id not in stored or stored[one.id].revision != one.revision for one in (was, *above)):
+                raise Stale
+            holder = self.holders(organisation, [entry.content_hash]).get(entry.content_hash, entry.id)
+            if holder != entry.id:
+                raise Taken(holder)
+
+        self._finish(organisation, entry, self._records.change(organisation, decide, overtaken))
 
     def delete(self, organisation: str, id: EntryId, audit: AuditRecord) -> bool:
         """Remove the entry, its card and its hash, and keep it aside for 30 days; False when there is none."""
-        for _ in range(ROUNDS):
-            entry = self.get(organisation, id)
-            if entry is None:
+
+        def decide(transaction: Transaction) -> bool:
+            if (entry := self.get(organisation, id)) is None:
                 return False
             until = int(self._clock()) + KEPT_SECONDS
-            writes = self._table.deleted(organisation, entry, self.versions(organisation, id), until)
-            try:
-                self._mutate(organisation, writes, change(entry, None), audit)
-            except Lost:
-                continue
+            transaction.writes += self._table.deleted(organisation, entry, self.versions(organisation, id), until)
+            self._count(transaction, change(entry, None), audit)
             return True
-        raise contended()
+
+        return self._records.change(organisation, decide)
 
     def deleted(self, organisation: str, id: EntryId) -> Entry | None:
         """Return an entry that was deleted in the last 30 days."""
@@ -232,20 +227,20 @@ class DynamoEntries:
         """Add `entry`, which is `was` among the deleted, and keep its versions. Raises Stale and Taken."""
         if entry.id != was.id or entry.revision <= was.revision:
             raise ValueError("an entry keeps its id, and its revision grows")
-        for _ in range(ROUNDS):
+
+        def decide(transaction: Transaction) -> Sequence[Write]:
             versions = self.versions(organisation, was.id)
-            writes = self._table.restored(organisation, entry, was, versions, self._clock())
-            try:
-                self._mutate(organisation, writes, change(None, entry), audit, entry)
-            except Lost:
-                stored = self.deleted(organisation, was.id)
-                if stored is None or stored.revision != was.revision:
-                    raise Stale from None
-                if holder := self.holders(organisation, [entry.content_hash]).get(entry.content_hash):
-                    raise Taken(holder) from None
-                continue
-            return
-        raise contended()
+            transaction.writes += self._table.restored(organisation, entry, was, versions, self._clock())
+            return self._count(transaction, change(None, entry), audit)
+
+        def overtaken() -> None:
+            stored = self.deleted(organisation, was.id)
+            if stored is None or stored.revision != was.revision:
+                raise Stale
+            if holder := self.holders(organisation, [entry.content_hash]).get(entry.content_hash):
+                raise Taken(holder)
+
+        self._finish(organisation, entry, self._records.change(organisation, decide, overtaken))
 
     def versions(self, organisation: str, id: EntryId) -> tuple[Entry, ...]:
         """Return the entry as it was before each of its last 20 changes, the oldest first; of a deleted one as well."""
@@ -318,7 +313,7 @@ class DynamoEntries:
         # Whoever is overtaken leaves the rest as well: it is being added.
         with suppress(Lost):
             for part in batches(list(drift.items()), MAX_CHANGED):
-                self._write(self._table.corrected(organisation, dict(part), tally))
+                self._table.transact(self._table.corrected(organisation, dict(part), tally))
                 tally = replace(tally, repairs=tally.repairs + 1)
 
     def place(self, organisation: str, id: EntryId, places: Sequence[Place]) -> None:
@@ -332,7 +327,8 @@ class DynamoEntries:
         absent = self._table.check(entry_key(organisation, id), "attribute_not_exists(pk)")
         as_read = self._table.unchanged(organisation, entry) if entry else absent
         with suppress(Lost):
-            self._write([as_read, *self._table.placed(organisation, own), *self._table.removed(organisation, gone)])
+            placed, removed = self._table.placed(organisation, own), self._table.removed(organisation, gone)
+            self._table.transact([as_read, *placed, *removed])
 
     def cards(self, organisation: str, *, after: str = "") -> Iterator[Card]:
         """Return the cards of the entries whose ids come after this one, in order of ids: of all without one."""
@@ -352,7 +348,7 @@ class DynamoEntries:
     def _changed(self, changes: Sequence[list[Write]]) -> None:
         """Do all of them that can be done: one that cannot fails its transaction, so halves are tried."""
         try:
-            self._write([one for change in changes for one in change])
+            self._table.transact(one for change in changes for one in change)
         except Lost:
             if len(changes) > 1:
                 middle = len(changes) // 2
@@ -365,27 +361,27 @@ class DynamoEntries:
             self._table.write(self._table.named(organisation))
             self._named.add(organisation)
 
-    def _mutate(
-        self, organisation: str, writes: Sequence[Write], how: Change, audit: AuditRecord, stays: Entry | None = None
-    ) -> None:
-        """Do the writes with what they do to facets and counts. Raises Lost.
+    def _count(self, transaction: Transaction, how: Change, audit: AuditRecord) -> Sequence[Write]:
+        """Add what the writes do to facets and counts, and return what is to be removed after the transaction.
 
-        Only an entry that `stays`, and changes nearly all of very many tags, does not fit: then keys are put before,
-        and others removed after. Meanwhile a key may say too much, which a list sees by the entry.
+        Only a change of nearly all of very many tags does not fit: then keys are put before, and others removed after.
+        Meanwhile a key may say too much, which a list sees by the entry.
         """
-        whole = [*writes, *self._table.counted(organisation, how)]
+        transaction.record(audit)
+        transaction.writes += self._table.counted(organisation := transaction.organisation, how)
         puts, removed = self._table.placed(organisation, how), self._table.removed(organisation, how.removed)
-        excess = max(len(whole) + len(puts) + len(removed) + 1 - MAX_WRITES, 0)
+        excess = max(len(transaction.writes) + len(puts) + len(removed) + 1 - MAX_WRITES, 0)
         if excess:
             self._table.transact(puts[:excess])
         late = removed[: max(excess - len(puts), 0)]
-        self._write([*whole, *puts[excess:], *removed[len(late) :]], audit)
-        if late and stays:
-            with suppress(Lost):
-                self._table.transact([self._table.unchanged(organisation, stays), *late])
+        transaction.writes += [*puts[excess:], *removed[len(late) :]]
+        return late
 
-    def _write(self, writes: Sequence[Write], *audit: AuditRecord) -> None:
-        self._table.transact([*writes, *audit_writes(self._activity, audit, MEMORY)])
+    def _finish(self, organisation: str, entry: Entry, late: Sequence[Write]) -> None:
+        """Remove the keys that did not fit into the transaction of an entry, unless it was changed since."""
+        if late:
+            with suppress(Lost):
+                self._table.transact([self._table.unchanged(organisation, entry), *late])
 
 
 def _transactions(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:

@@ -149,9 +149,13 @@ class Operation:
         return derived(self.output, whole, part, nulls)
 
     def request(self, given: Mapping[str, Any]) -> tuple[str, str, dict[str, Any], dict[str, Any] | None]:
-        """Return the call of its route for these values: method, path below `/api/v1`, query, and a body or None."""
+        """Return the call of its route for these values: method, path below `/api/v1`, query, and a body or None.
+
+        What is None is left out, unless the operation requires it.
+        """
         method, path = self.rest.split()
-        values = dict(given)
+        required = {name for name, info in self.input.model_fields.items() if info.is_required()}
+        values = {name: value for name, value in given.items() if value is not None or name in required}
         for name, info in self.input.model_fields.items():
             outside = RestName.of(info)
             place = f"{{{outside or name}}}"

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from httpx2 import Response
 from starlette.testclient import TestClient
 
-from commonplace.hive.client import HiveClient
+from commonplace.client import Client
 from commonplace.hive.operations import HiveServices
 from commonplace.hive.rest import hive_routes
 from commonplace.identity.resources import Resources
@@ -88,7 +88,7 @@ class Desk:
         return self.somebody(f"reviewer-{organisation}", "hive:admin", organisation=organisation, tier="vibecoder")
 
 
-def client_of(desk: Desk, token: str | None) -> HiveClient:
+def client_of(desk: Desk, token: str | None) -> Client:
     """The client over the real application, without a socket."""
 
     def forward(request: httpx.Request) -> httpx.Response:
@@ -98,4 +98,4 @@ def client_of(desk: Desk, token: str | None) -> HiveClient:
         kept = {name: value for name, value in told.headers.items() if name != "content-encoding"}
         return httpx.Response(told.status_code, headers=kept, content=told.content)
 
-    return HiveClient(ISSUER, token or "", transport=httpx.MockTransport(forward))
+    return Client(ISSUER, token, transport=httpx.MockTransport(forward))

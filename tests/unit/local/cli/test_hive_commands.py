@@ -14,6 +14,7 @@ from typer.testing import CliRunner, Result
 from commonplace.hive.model import ItemId
 from commonplace.web.gateway import Gateway
 from local import cli, deployment
+from local.cli.hive.connection import OUTAGE_SECONDS
 from local.cloud.http_api import HttpApi, Route
 from local.cloud.runtime import Outcome
 from tests.unit.hive.rest.desks import LOCKS, Desk
@@ -276,7 +277,7 @@ def test_a_redaction_that_does_not_answer_is_waited_for_and_then_said(
     done = hive("seed", "a.jsonl")
     assert (done.exit_code, done.stdout) == (1, "1 of 2: 1 queued.\n")
     assert "Run it again with --skip 1, or with --wait." in done.stderr
-    assert len(waits) == 3
+    assert 0 < sum(waits) <= OUTAGE_SECONDS
 
 
 def test_what_is_exported_is_restored_by_seed(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -317,6 +318,7 @@ def test_every_operation_that_declares_a_command_has_one(place: Place) -> None:
     assert id in hive("mine", "--status", "pending").stdout
     assert "is flagged" not in hive("flag", id, "true").stdout
     assert json.loads(hive("flag", id, "true", "--json").stdout)["sensitive"]
+    assert not json.loads(hive("flag", id, "false", "--json").stdout)["sensitive"]
     assert hive("approve", id).exit_code == 0
     assert LOCKS in hive("item", id).stdout
     assert id in hive("search", "lock rows", "--category", "bug_fix").stdout

@@ -17,28 +17,28 @@ from commonplace.memory.client.learnings import Address, Learned, Learnings
 from commonplace.memory.client.replacement import Comparison, Replaced, changes, compare, sources
 from commonplace.memory.model import BATCH, FORMER, MAX_LISTED
 
-AUTHORIZATION_HINT = "It takes a token for /mcp/memory with the scope memory:write."
-"""Of whoever comes without one, or with one that is refused."""
-
 MAX_CALL_BYTES = 700_000
-"""Of the entries of one call, as JSON: a message to the server has at most a mebibyte."""
+"""The bound of the entries of one call, as JSON: a message to the server has at most a mebibyte."""
 LOOK_SECONDS = 1.0
-"""Between two questions how far an import is that goes on by itself."""
+"""The pause between two looks at an import that goes on by itself."""
 MAX_LOOKS = 900
 
 _FAULT = re.compile(r"entries\[(\d+)\]:\s*(.*)", re.DOTALL)
 
 Entry = Mapping[str, Any]
-"""One of `kb_bulk_import`'s, unchecked."""
+"""An entry as `kb_bulk_import` takes it, unchecked."""
 Told = Callable[[int], object]
-"""Called with how many entries are done, and of how many."""
+"""Called with how many entries are done."""
 
 UNNAMED = "It was refused; the answer names the first reasons only."
 
 Gate = Literal["PASS", "CONCERNS", "FAIL", "WAIVED"]
 CONFIDENCE_AFTER: Mapping[Gate, float] = {"PASS": 1.0, "CONCERNS": 0.6, "FAIL": 0.3}
-"""Of a failure's explanation, by the gate's result. After FAIL it is below what a search asks for, after CONCERNS below
-what a briefing does. A gate that was waived says nothing of it."""
+"""The confidence of a failure's explanation, by the gate's result.
+
+After FAIL it is below what a search gives by default, after CONCERNS below what a briefing does. A gate that was waived
+says nothing of it.
+"""
 FAILURE = "failure"
 EXPORTED = (
     *("id", "content", "entry_type", "roles", "tags", "confidence", "source_file", "source_story", "parent_id"),
@@ -50,8 +50,11 @@ class MemoryServer(Protocol):
     """The tools of the toolset `memory`, wherever they are."""
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The structured answer. Raises CommonplaceError: Unavailable when nobody answers, RateLimited, Unauthorized
-        and Forbidden for the token, and what the tool refuses."""
+        """Return the structured answer.
+
+        Raises CommonplaceError: Unavailable when nobody answers, RateLimited, Unauthorized and Forbidden for the
+        token, and what the tool refuses.
+        """
         ...
 
 
@@ -67,6 +70,10 @@ class Planted:
     first: dict[str, str] = field(default_factory=dict)
     """The story that learned an entry before, by the entry's id; empty where that is not known."""
 
+    @property
+    def done(self) -> int:
+        return self.imported + self.skipped + len(self.errors)
+
 
 def plant(
     server: MemoryServer,
@@ -77,17 +84,6 @@ def plant(
 ) -> Planted:
     """Import all of it; what is there already is skipped. Raises what the server raises, and may be run again."""
     planted = Planted(len(entries))
-    fit, places = _named(entries, planted)
-    for batch in _cut(fit, parents_first(fit, places)):
-        sent = _related(fit, batch, places, planted)
-        if sent:
-            _send(server, sent, planted, told, sleep)
-        told(_done(planted))
-    return planted
-
-
-def _named(entries: Sequence[Any], planted: Planted) -> tuple[dict[int, Entry], dict[str, int]]:
-    """Return the entries by place, and the places by name; what no server has to see is refused here."""
     fit: dict[int, Entry] = {}
     places: dict[str, int] = {}
     for place, one in enumerate(entries):
@@ -99,7 +95,12 @@ def _named(entries: Sequence[Any], planted: Planted) -> tuple[dict[int, Entry], 
         else:
             fit[place] = one
             places |= {str(ref): place} if ref is not None else {}
-    return fit, places
+    for batch in _cut(fit, parents_first(fit, places)):
+        sent = _related(fit, batch, places, planted)
+        if sent:
+            _send(server, sent, planted, told, sleep)
+        told(planted.done)
+    return planted
 
 
 def parents_first(entries: Mapping[int, Entry], places: Mapping[str, int]) -> list[int]:
@@ -157,7 +158,7 @@ def _related(
 
 
 def _name(place: int) -> str:
-    """As nobody calls an entry of a file: a parent that is not there must not find one by accident."""
+    """Return a name that no entry of a file has: a parent that is not there must not find one by accident."""
     return f"~{place}"
 
 
@@ -172,7 +173,7 @@ def _send(
     answer = server.call("kb_bulk_import", arguments)
     counted = answer
     while answer.get("status") == "in_progress":
-        counted = _followed(server, str(answer.get("handle")), _done(planted), told, sleep)
+        counted = _followed(server, str(answer.get("handle")), planted.done, told, sleep)
         # A continued import does not return the ids: the same call, repeated, imports nothing and does.
         answer = server.call("kb_bulk_import", arguments)
     places = list(sent)
@@ -204,10 +205,6 @@ def _followed(
     raise Unavailable("The import does not come to an end.", hint="Run it again: what is there is skipped.")
 
 
-def _done(planted: Planted) -> int:
-    return planted.imported + planted.skipped + len(planted.errors)
-
-
 @dataclass(frozen=True, slots=True)
 class Validated:
     """The learnings after a quality gate, how many failures it concerned, and which of them are no longer there."""
@@ -218,7 +215,7 @@ class Validated:
 
 
 class MemoryClient:
-    """What the command line and agents' own programs do with a memory. Every method may be repeated without harm."""
+    """A memory as the command line and programs use it. Every method may be repeated without harm."""
 
     def __init__(
         self, server: MemoryServer, address: Address, *, sleep: Callable[[float], object] = time.sleep
@@ -239,14 +236,14 @@ class MemoryClient:
         planted = plant(self._server, learnings.imports(), sleep=self._sleep)
         ids = {pending[place].id: id for place, id in planted.ids.items()}
         errors = {pending[place].id: sentence for place, sentence in planted.errors.items()}
-        return learnings.delivered(ids, errors, at, self._address).recurring(planted.first)
+        return learnings.delivered(ids, errors, planted.first, at, self._address)
 
     def seed(self, entries: Sequence[Any], told: Told) -> Planted:
         """Import the entries of a file, unchecked."""
         return plant(self._server, entries, told=told, sleep=self._sleep)
 
     def compare(self, entries: Sequence[Any]) -> Comparison:
-        """Which of the memory's entries those of a file are."""
+        """Return which of the memory's entries those of a file are."""
         found = {str(one["id"]): one for filters in sources(entries) for one in self.entries(**filters)}
         return compare(entries, list(found.values()))
 
@@ -298,7 +295,7 @@ class MemoryClient:
             if one.category != FAILURE:
                 entries.append(one)
                 continue
-            if not one.pending and not self._confirm(one.id, gate, metadata):
+            if not one.pending and not self.confirm(one.id, gate, at):
                 gone.append(one.id)
             confidence = CONFIDENCE_AFTER.get(gate, one.seed.confidence)
             seed = replace(one.seed, confidence=confidence, metadata={**one.seed.metadata, **metadata})
@@ -311,17 +308,19 @@ class MemoryClient:
         return list(self.entries(tags=[FAILURE], source_story=story))
 
     def confirm(self, id: str, gate: Gate, at: str) -> bool:
-        """As `validated`, of one entry; False if it is gone."""
-        return self._confirm(id, gate, {"validated_at": at, "gate_result": gate})
+        """Note the result of a gate on one entry, and how sure it leaves it; return False if the entry is gone."""
+        changes: dict[str, Any] = {"id": id, "metadata": {"validated_at": at, "gate_result": gate}}
+        if gate in CONFIDENCE_AFTER:
+            changes["confidence"] = CONFIDENCE_AFTER[gate]
+        try:
+            self._server.call("kb_update", changes)
+        except NotFound:
+            return False
+        return True
 
-    def search(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the answer of `kb_search`."""
-        return self._server.call("kb_search", {name: one for name, one in arguments.items() if one not in (None, [])})
-
-    def rate(self, id: str, relevance: int, story: str | None = None) -> dict[str, Any]:
-        """Return the answer of `kb_rate`. Raises NotFound."""
-        told = {"id": id, "relevance": relevance} | ({"story": story} if story else {})
-        return self._server.call("kb_rate", told)
+    def answer(self, tool: str, /, **given: Any) -> dict[str, Any]:
+        """Return the answer of a tool."""
+        return self._server.call(tool, {name: one for name, one in given.items() if one is not None})
 
     def get(self, id: str, *, as_of: str | None = None, history: bool = False) -> dict[str, Any]:
         """Return an entry, whole, as it is or as it was, with its versions if that is wanted. Raises NotFound."""
@@ -341,20 +340,12 @@ class MemoryClient:
         return self._server.call("kb_update", {"id": id, **changes})
 
     def delete(self, id: str) -> bool:
-        """False where it was gone already."""
+        """Delete an entry; return False where it was gone already."""
         try:
             self._server.call("kb_delete", {"id": id})
         except NotFound:
             return False
         return True
-
-    def undelete(self, id: str) -> None:
-        """Bring back what was deleted in the last 30 days. Raises NotFound, and Conflict for content that is there."""
-        self._server.call("kb_delete", {"id": id, "undo": True})
-
-    def stats(self, *, metrics: bool = False) -> dict[str, Any]:
-        """Return the answer of `kb_stats`."""
-        return self._server.call("kb_stats", {"metrics": True} if metrics else {})
 
     def entries(
         self,
@@ -368,8 +359,10 @@ class MemoryClient:
         seen: set[str] = set()
         for page, total in self._pages({"order_by": "created_at", "order": "asc", **filters}):
             for one in page:
-                if one["id"] not in seen and (entry := self._whole(one)) is not None:
-                    yield entry
+                if one["id"] not in seen:
+                    # A list cuts long entries, and one may be deleted meanwhile.
+                    with suppress(NotFound):
+                        yield self.get(one["id"]) if one.get("truncated") else one
                 seen.add(one["id"])
             told(len(seen), max(len(seen), total))
 
@@ -383,18 +376,11 @@ class MemoryClient:
                 return
             answer = self._server.call("kb_list", {"limit": MAX_LISTED, **rest, "cursor": cursor})
 
-    def _whole(self, entry: dict[str, Any]) -> dict[str, Any] | None:
-        """A list cuts long entries, and a very long one comes in parts; None when this one was deleted meanwhile."""
-        if not entry.get("truncated"):
-            return entry
-        try:
-            return self.get(entry["id"])
-        except NotFound:
-            return None
-
     def _lost(self, learnings: Learnings) -> set[str]:
-        """Ids of the record that the memory does not have. One list answers for most; an entry may have got another
-        story since."""
+        """Return the ids of the record that the memory does not have.
+
+        One list answers for most; an entry may have got another story since.
+        """
         lost = {one.id for one in learnings.entries if not one.pending}
         for page, _ in self._pages({"source_story": learnings.story}) if lost else ():
             lost -= {str(one["id"]) for one in page}
@@ -405,16 +391,6 @@ class MemoryClient:
                 self._server.call("kb_get", {"id": id})
                 lost.discard(id)
         return lost
-
-    def _confirm(self, id: str, gate: Gate, metadata: Mapping[str, Any]) -> bool:
-        changes: dict[str, Any] = {"id": id, "metadata": dict(metadata)}
-        if gate in CONFIDENCE_AFTER:
-            changes["confidence"] = CONFIDENCE_AFTER[gate]
-        try:
-            self._server.call("kb_update", changes)
-        except NotFound:
-            return False
-        return True
 
 
 def _below(entry: Any, refs: Mapping[str, int], ids: Mapping[int, str]) -> Any:

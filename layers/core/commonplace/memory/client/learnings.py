@@ -46,7 +46,7 @@ OTHER_NAMES = {
     "high_cost": "high_cost_operations",
     "story": "story_id",
 }
-"""As the sections of a LESSONS-LEARNED.md are called, and as people shorten them."""
+"""Names of the sections of a LESSONS-LEARNED.md, and short forms that people use."""
 
 KNOWN = (
     *("story_id", "title", "summary", "date", "roles", "tags", "source_file", "tokens_used"),
@@ -99,12 +99,14 @@ class Learnings:
 
     @property
     def pending(self) -> tuple[Learned, ...]:
-        """In the order of delivery: as in the file, where a parent stands before its children."""
+        """The entries to be delivered, in the order of the file, where a parent stands before its children."""
         return tuple(one for one in self.entries if one.pending)
 
     def imports(self, *, whole: bool = False) -> list[dict[str, Any]]:
-        """What is to be delivered, as `kb_bulk_import` takes it; with `whole` what was delivered too, to another
-        memory."""
+        """Return what is to be delivered, as `kb_bulk_import` takes it.
+
+        With `whole` it is everything, for another memory.
+        """
         told = []
         sent = self.entries if whole else self.pending
         names = {one.id for one in sent}
@@ -114,7 +116,7 @@ class Learnings:
         return told
 
     def without(self, lost: Collection[str]) -> "Learnings":
-        """The entries with these ids are to be delivered again."""
+        """Return the learnings with the entries of these ids to be delivered again."""
         taken = [int(one.id.removeprefix(PENDING)) for one in self.pending if one.id.removeprefix(PENDING).isdecimal()]
         ids = (one.id for one in self.entries if one.id in lost)
         names = {id: f"{PENDING}{number}" for number, id in enumerate(ids, start=max(taken, default=0) + 1)}
@@ -124,28 +126,30 @@ class Learnings:
         )
         return replace(self, entries=entries)
 
-    def delivered(self, ids: Mapping[str, str], errors: Mapping[str, str], at: str, address: Address) -> "Learnings":
-        """With the ids that the memory has given, by pending name, and its reasons against the others."""
+    def delivered(
+        self, ids: Mapping[str, str], errors: Mapping[str, str], first: Mapping[str, str], at: str, address: Address
+    ) -> "Learnings":
+        """Return the learnings with the ids that the memory has given, by pending name.
+
+        `errors` are its reasons against the others; `first` has the stories that learned entries before, by id.
+        """
         entries = tuple(
             replace(
                 one,
                 id=ids.get(one.id, one.id),
                 parent=ids.get(one.parent or "", one.parent),
                 error=errors.get(one.id) if one.pending else None,
-                first=None if one.pending else one.first,
+                first=first.get(ids.get(one.id, one.id), None if one.pending else one.first),
             )
             for one in self.entries
         )
         return replace(self, entries=entries, available=True, synced_at=at, address=address)
 
-    def recurring(self, first: Mapping[str, str]) -> "Learnings":
-        """With the stories that learned entries before, by id."""
-        entries = tuple(replace(one, first=first.get(one.id, one.first)) for one in self.entries)
-        return replace(self, entries=entries)
-
     def joined(self, earlier: "Learnings") -> "Learnings":
-        """These, and what an earlier file of the same story knows: ids of what was delivered, and entries that are no
-        longer among these."""
+        """Return these with what an earlier file of the same story knows.
+
+        It knows the ids of what was delivered, and entries that are not among these any more.
+        """
         known = {one.seed.hash: one for one in earlier.entries}
         names: dict[str, str] = {}
         entries: list[Learned] = []
@@ -167,7 +171,7 @@ class Learnings:
         return replace(self, entries=tuple(entries), synced_at=earlier.synced_at, address=earlier.address)
 
     def as_mapping(self) -> dict[str, Any]:
-        """As it stands in the file."""
+        """Return the learnings as they stand in the file."""
         told: dict[str, Any] = {"story_id": self.story, "recorded_at": self.recorded_at}
         if self.synced_at:
             told["synced_at"] = self.synced_at
@@ -181,7 +185,7 @@ class Learnings:
 
 
 def from_mapping(value: Any) -> Learnings:
-    """What a file holds. Raises InvalidInput, which names the field."""
+    """Return what a file holds. Raises InvalidInput, which names the field."""
     if not isinstance(value, Mapping) or not isinstance(value.get("story_id"), str):
         raise InvalidInput("This is no LEARNINGS.yaml: it has no `story_id`.", hint=RECORD_HINT)
     _check_fields("The record", value, RECORD_FIELDS)
@@ -224,7 +228,10 @@ def _entry(one: Learned) -> dict[str, Any]:
 
 
 def _learned(value: Any, place: int) -> Learned:
-    """Roles, tags and confidence are those of its category where the entry names none; the category is always a tag."""
+    """Return an entry of a file.
+
+    Roles, tags and confidence are those of its category where it names none; the category is always a tag.
+    """
     wrong = f"entries[{place}]"
     if not isinstance(value, Mapping) or not isinstance(value.get("content"), str):
         raise InvalidInput(f"{wrong} has no `content`.", hint="Take the entry out, or say what was learned.")
@@ -270,7 +277,7 @@ def _text(value: Any) -> str | None:
 def recap(
     story: str, title: str, date: str, about: Iterable[str], sections: Sequence[tuple[str, Sequence[str]]]
 ) -> str:
-    """`STORY-016 (File upload): …`, then a line for each section that says something, as many as fit, each whole."""
+    """Return `STORY-016 (File upload): …`, then a line for each section with content, as many as fit, each whole."""
     head = f"{story} ({title})" if title else story
     lines = [f"{head}, {date}." if date else f"{head}."]
     lines += about
@@ -284,14 +291,14 @@ def recap(
 
 
 def lead(text: str) -> str:
-    """The first sentence of a text, whole, without its full stop."""
+    """Return the first sentence of a text, whole, without its full stop."""
     line = text.partition("\n")[0].strip()
     ends = (one.end() for one in _SENTENCE_END.finditer(line) if one.end() >= MIN_LEAD)
     return line[: next(ends, len(line))].rstrip(".:; ")
 
 
 def learnings_of(value: Any, at: str) -> Learnings:
-    """The learnings of a story's file, all of them yet to be delivered. Raises InvalidInput, which names the field."""
+    """Return the learnings of a story's file, all of them to be delivered. Raises InvalidInput with the field."""
     if not isinstance(value, Mapping):
         raise InvalidInput("This is no story's file.", hint=EXAMPLE)
     told = {OTHER_NAMES.get(str(name), str(name)): one for name, one in value.items()}
@@ -314,7 +321,7 @@ def learnings_of(value: Any, at: str) -> Learnings:
 
 
 def _summary(told: Mapping[str, Any], story: str, facts: list[tuple[Category, Seed]]) -> Seed:
-    """As it is written, after the story's name and title; made of the facts where nobody has written one."""
+    """Return the summary as it is written, after the story's name and title; without one, it is made of the facts."""
     title, said = _line(told, "title"), told.get("summary")
     if said is None:
         sections: dict[str, list[str]] = {}

@@ -16,7 +16,7 @@ from commonplace.memory.model import content_hash, content_of
 Entry = Mapping[str, Any]
 
 SAME_STORY, OTHER_STORY = 0.5, 0.8
-"""How alike two facts are at least, one being the other's new text: of one story, and where the story has changed."""
+"""The least likeness of a fact to its new text: within one story, and where the story has changed."""
 WITHIN = 0.8
 """Or so much of the shorter one is in the longer: a lesson to which something was added."""
 FEW_WORDS = 4
@@ -31,27 +31,26 @@ class Comparison:
     """Entries of a file beside those of the memory. Places count from 0."""
 
     former: Mapping[int, Entry]
-    """By place, the entry of the memory that this one is, or was."""
+    """The entry of the memory that each one is, or was, by place."""
     gone: tuple[Entry, ...]
-    """Of the memory, what the file does not have any more."""
+    """Entries of the memory that the file does not have any more."""
 
 
 @dataclass(slots=True)
 class Replaced:
-    """What became of the entries of a file."""
+    """The outcome of a file that was edited."""
 
     total: int
     gone: tuple[Entry, ...]
-    """As in `Comparison`. They are still there: to leave something out of a file is not to delete it."""
+    """The same as in `Comparison`. They are still there: to leave something out of a file is not to delete it."""
     changed: list[str] = field(default_factory=list)
-    """Ids."""
     imported: int = 0
     unchanged: int = 0
     errors: dict[int, str] = field(default_factory=dict)
 
 
 def sources(entries: Iterable[Any]) -> list[dict[str, Any]]:
-    """Filters of `kb_list` for all that these entries may have been before."""
+    """Return the filters of `kb_list` for all that these entries may have been before."""
     found: dict[tuple[str, str], None] = {}
     for one in entries:
         if isinstance(one, Mapping):
@@ -61,7 +60,7 @@ def sources(entries: Iterable[Any]) -> list[dict[str, Any]]:
 
 
 def compare(entries: Sequence[Any], kept: Sequence[Entry]) -> Comparison:
-    """Which entry of the memory each is. `kept` are those that `sources` asks for."""
+    """Return which entry of the memory each is. `kept` are those that the filters of `sources` give."""
     stories = {str(one.get("source_story")) for one in entries if isinstance(one, Mapping)}
     files = {str(one["source_file"]) for one in entries if isinstance(one, Mapping) and one.get("source_file")}
     rest = {
@@ -97,7 +96,7 @@ def _hash(entry: Entry) -> str:
 
 
 def _alone(left: Mapping[int, Entry], rest: Mapping[str, Entry]) -> list[tuple[int, str]]:
-    """Summaries of a story and templates of a file, where there is one on each side."""
+    """Return the summaries of a story and templates of a file of which there is one on each side."""
     places: dict[tuple[Any, ...], list[int]] = {}
     ids: dict[tuple[Any, ...], list[str]] = {}
     for place, one in left.items():
@@ -122,7 +121,7 @@ def _role(entry: Entry) -> tuple[Any, ...]:
 
 
 def _alike(left: Mapping[int, Entry], rest: Mapping[str, Entry]) -> Iterable[tuple[float, int, str]]:
-    """Pairs of one type whose words are near enough, with how near."""
+    """Yield the pairs of one type whose words are near enough, with how near."""
     words = {id: _words(one) for id, one in rest.items()}
     across = len(left) * len(rest) <= MAX_COMPARED
     by_story: dict[Any, list[str]] = {}
@@ -145,7 +144,7 @@ def _words(entry: Entry) -> frozenset[str]:
 
 
 def likeness(one: frozenset[str], other: frozenset[str], *, within: bool) -> float:
-    """Dice's coefficient; `within` takes a text for like one that holds nearly all of it."""
+    """Return Dice's coefficient; `within` takes a text for like one that holds nearly all of it."""
     shared, fewer = len(one & other), min(len(one), len(other))
     if not shared:
         return 0.0
@@ -154,7 +153,7 @@ def likeness(one: frozenset[str], other: frozenset[str], *, within: bool) -> flo
 
 
 def changes(entry: Entry, was: Entry, parent: str | None) -> dict[str, Any]:
-    """What `kb_update` is to change, so that the memory's entry is that of the file; `parent` is its id.
+    """Return what `kb_update` is to change, so that the memory's entry is that of the file; `parent` is its id.
 
     What the memory has learned since stays: other metadata, and the confidence of a text that is the same.
     """
