@@ -193,8 +193,9 @@ FILTERS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("filters", FILTERS, ids=str)
-@pytest.mark.parametrize("order", ["asc", "desc"])
+@pytest.mark.parametrize(
+    ("order", "filters"), [*(("asc", one) for one in FILTERS[:3]), *(("desc", one) for one in FILTERS[3:])], ids=str
+)
 def test_a_list_goes_on_by_its_cursor_while_entries_come_and_go(
     here: Team, order: str, filters: dict[str, Any]
 ) -> None:
@@ -235,14 +236,13 @@ def test_a_page_of_which_everything_was_deleted_meanwhile_still_leads_on(
     assert [one["id"] for one in rest["entries"]] == ids[2:]
 
 
-@pytest.mark.parametrize("order", ["created_at", "confidence"])
-def test_where_many_pass_several_filters_the_total_is_what_was_counted_and_all_come(here: Team, order: str) -> None:
+def test_where_many_pass_several_filters_the_total_is_what_was_counted_and_all_come(here: Team) -> None:
     both = {"tags": ["tide"], "source_file": "docs/tides.md"}
     ids = {here.add(f"Tide {number}.", confidence=number / 300, **both) for number in range(FEW + 30)}
     for number in range(40):
         here.add(f"Elsewhere {number}.", tags=["tide"])
         here.add(f"Another {number}.", source_file="docs/tides.md")
-    asked = {**both, "limit": 50, "order_by": order}
+    asked = {**both, "limit": 50, "order_by": "confidence"}
     result, told = here.call("kb_list", **asked), list[str]()
     first = result.structured_content
     counted = first["total"]
