@@ -1,6 +1,5 @@
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,9 +19,9 @@ def agrees(raw: bytes) -> bool:
             return gate != "published"
 
 
-@pytest.mark.parametrize("file", HARD_CASES, ids=lambda file: file.stem)
-def test_both_readers_agree_on_every_hard_case(file: Path) -> None:
-    assert agrees(file.read_bytes())
+def test_both_readers_agree_on_every_hard_case() -> None:
+    for file in HARD_CASES:
+        assert agrees(file.read_bytes())
 
 
 LINES = st.sampled_from(
