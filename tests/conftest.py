@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 # How long an example takes says how busy the machine is, and nothing about the code.
-settings.register_profile("any machine", deadline=None, max_examples=examples(50, 1_000))
+settings.register_profile("any machine", deadline=None, max_examples=examples(25, 1_000))
 settings.load_profile("any machine")
 
 

@@ -1,13 +1,11 @@
 """Parsers of lessons beside a count by hand: right counts agree, and each kind of fault shows in its own column."""
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from commonplace.kernel.yaml import read
 from local.memory.lessons import parse
-from tests.acceptance.lessons.__main__ import COUNTED, Counted, beside, main
+from tests.acceptance.lessons.__main__ import Counted, beside, main
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "memory"
 TEXT = "## A-1: Gates\nDate: 2026-01-24\n### Reuse\n- the winch\n### Blockers\n- the gate\n## A-2: Keys\n- the key\n"
@@ -55,21 +53,6 @@ def test_the_command_prints_a_row_of_each_file_and_their_differences(capsys: pyt
 def test_a_folder_without_the_files_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path)]) == 1
     assert capsys.readouterr().out.startswith("None of the ")
-
-
-def test_the_count_of_the_ten_files_is_whole() -> None:
-    files = read(COUNTED.read_text(encoding="utf-8"), max_depth=9, max_values=100_000).value
-    assert len(files) == 10
-    assert sum(len(one["stories"]) for one in files) == 159
-    assert all(set(story) <= {"id", "title", "date", "facts"} for one in files for story in one["stories"])
-
-
-def test_the_count_of_other_forms_says_where_each_file_is_from() -> None:
-    more = COUNTED.with_name("counted_more.yaml")
-    files = read(more.read_text(encoding="utf-8"), max_depth=9, max_values=100_000).value
-    assert Counter(one["set"] for one in files) == {"development": 9, "first": 8, "second": 10, "third": 6, "fourth": 8}
-    assert all(len(one["from"].split()) == 3 for one in files)
-    assert all(set(story) <= {"id", "title", "date", "facts"} for one in files for story in one["stories"])
 
 
 def test_a_story_is_known_by_its_id_its_title_or_both_and_phase_1_is_not_phase_15() -> None:

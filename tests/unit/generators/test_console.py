@@ -318,14 +318,14 @@ def test_patterns_are_read_as_words_or_not_at_all(pattern: str, words: set[tuple
     assert (set(alternatives(pattern)) or None) == words
 
 
-@settings(max_examples=examples(50, soak=1_500), deadline=None)
+@settings(max_examples=examples(25, soak=1_500), deadline=None)
 @given(st.binary(max_size=400))
 def test_no_bytes_raise(raw: bytes) -> None:
     with suppress(InvalidInput):
         console.generate(raw, source="x.tsx", options={"root": "x"})
 
 
-@settings(max_examples=examples(50, soak=1_500), deadline=None)
+@settings(max_examples=examples(25, soak=1_500), deadline=None)
 @given(st.data())
 def test_no_damage_to_a_real_source_raises(data: st.DataObject) -> None:
     raw = SOURCE.read_bytes()

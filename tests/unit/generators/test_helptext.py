@@ -252,13 +252,13 @@ def test_a_text_that_names_no_program_is_refused_unless_it_is_named() -> None:
     assert list(entries("nothing to see", "x")) == ["x"]
 
 
-@settings(max_examples=examples(100, soak=3_000), deadline=None)
+@settings(max_examples=examples(40, soak=3_000), deadline=None)
 @given(st.one_of(st.binary(max_size=600), st.text(max_size=600).map(lambda text: text.encode("utf-8", "replace"))))
 def test_no_bytes_raise_anything_else(raw: bytes) -> None:
     helptext.generate(raw, source="x", options={"root": "x"})
 
 
-@settings(max_examples=examples(75, soak=2_000), deadline=None)
+@settings(max_examples=examples(40, soak=2_000), deadline=None)
 @given(st.data())
 def test_no_damage_to_a_help_text_raises(data: st.DataObject) -> None:
     text = data.draw(st.sampled_from([CLICK, ARGPARSE, RICH, COBRA, GIT, NPM]))
@@ -278,7 +278,7 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=examples(100, soak=3_000), deadline=None)
+@settings(max_examples=examples(40, soak=3_000), deadline=None)
 @given(st.binary(max_size=200) | JSON.map(lambda told: json.dumps({"format": 1, "program": told}).encode()))
 def test_what_describes_no_program_is_refused_and_nothing_else_happens(raw: bytes) -> None:
     with contextlib.suppress(InvalidInput):

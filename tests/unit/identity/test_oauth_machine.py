@@ -11,7 +11,7 @@ def test_single_use_families_audience_and_scopes_hold() -> None:
     run_state_machine_as_test(
         OAuthMachine,
         settings=settings(
-            max_examples=examples(20, soak=500),
+            max_examples=examples(10, soak=500),
             stateful_step_count=40,
             deadline=None,
             suppress_health_check=list(HealthCheck),

@@ -35,10 +35,10 @@ ALLOWED = [
 ]
 
 
-@pytest.mark.parametrize("uri", ALLOWED)
-def test_redirect_of_the_web_of_loopback_or_of_an_application_is_allowed(uri: str) -> None:
-    assert judge(uri) == "allowed"
-    assert redirect_matches([uri], uri)
+def test_redirect_of_the_web_of_loopback_or_of_an_application_is_allowed() -> None:
+    for uri in ALLOWED:
+        assert judge(uri) == "allowed"
+        assert redirect_matches([uri], uri)
 
 
 @pytest.mark.parametrize(
@@ -57,15 +57,21 @@ def test_u4_host_that_only_begins_like_loopback_is_refused(host: str) -> None:
 DANGEROUS = ["javascript", "data", "vbscript", "file", "blob", "about", "filesystem", "view-source", "ws", "ftp"]
 
 
-@pytest.mark.parametrize("scheme", DANGEROUS)
-@pytest.mark.parametrize(
-    "shape", ["{0}:alert(1)", "{0}://app.example/cb", " {0}:x", "\t{0}:x", "{0}\n:x", "{0}\x00:x", "{0}://%0aalert(1)"]
-)
-def test_d2_scheme_that_runs_code_or_reads_files_is_refused_in_any_spelling(scheme: str, shape: str) -> None:
-    mixed = "".join(letter.upper() if at % 2 else letter for at, letter in enumerate(scheme))
+def test_d2_scheme_that_runs_code_or_reads_files_is_refused_in_any_spelling() -> None:
+    for shape in [
+        "{0}:alert(1)",
+        "{0}://app.example/cb",
+        " {0}:x",
+        "\t{0}:x",
+        "{0}\n:x",
+        "{0}\x00:x",
+        "{0}://%0aalert(1)",
+    ]:
+        for scheme in DANGEROUS:
+            mixed = "".join(letter.upper() if at % 2 else letter for at, letter in enumerate(scheme))
 
-    assert judge(shape.format(scheme)) == "refused"
-    assert judge(shape.format(mixed)) == "refused"
+            assert judge(shape.format(scheme)) == "refused"
+            assert judge(shape.format(mixed)) == "refused"
 
 
 @pytest.mark.parametrize(
@@ -141,12 +147,12 @@ OF_SYSTEMS = (
 """Real schemes of Apple, Microsoft, Android, browsers and IANA's list, those with a dot among them."""
 
 
-@pytest.mark.parametrize("scheme", OF_SYSTEMS)
-@pytest.mark.parametrize("shape", ["{0}:x", "{0}://callback", "{0}:/oauth2redirect"])
-def test_d2_scheme_of_an_operating_system_or_a_protocol_is_never_redirected_to(scheme: str, shape: str) -> None:
-    for uri in (shape.format(scheme), shape.format(scheme.upper())):
-        assert judge(uri) != "allowed"
-        assert not redirect_matches([uri], uri)
+def test_d2_scheme_of_an_operating_system_or_a_protocol_is_never_redirected_to() -> None:
+    for shape in ["{0}:x", "{0}://callback", "{0}:/oauth2redirect"]:
+        for scheme in OF_SYSTEMS:
+            for uri in (shape.format(scheme), shape.format(scheme.upper())):
+                assert judge(uri) != "allowed"
+                assert not redirect_matches([uri], uri)
 
 
 @pytest.mark.parametrize("scheme", ["x-apple.systempreferences", "ms-settings", "microsoft.windows.camera", "intent"])

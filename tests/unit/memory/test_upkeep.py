@@ -385,7 +385,7 @@ STEPS = st.lists(
 
 
 @settings(
-    max_examples=examples(20, soak=400), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(10, soak=400), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(STEPS)
 def test_however_events_come_the_index_ends_as_the_store(

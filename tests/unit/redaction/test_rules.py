@@ -6,6 +6,7 @@ from commonplace.redaction.model import Policy
 from commonplace.redaction.pipeline import Pipeline
 from commonplace.redaction.rules import EXPLAINED, find_personal
 from commonplace.redaction.secret_rules import find_secrets
+from tests.examples import SOAKING
 from tests.unit.redaction import examples
 
 POLICY = Policy()
@@ -15,22 +16,22 @@ def redacted(text: str, policy: Policy = POLICY) -> str:
     return Pipeline().redact({"content": text}, policy).fields["content"]
 
 
-@pytest.mark.parametrize("name", examples.PERSONAL)
-def test_datum_is_masked_as_what_it_is(name: str) -> None:
-    kind, value = examples.PERSONAL[name]
-    assert redacted(f"Somebody wrote {value} on the board.") == f"Somebody wrote [{kind}] on the board."
+def test_datum_is_masked_as_what_it_is() -> None:
+    for name in examples.PERSONAL:
+        kind, value = examples.PERSONAL[name]
+        assert redacted(f"Somebody wrote {value} on the board.") == f"Somebody wrote [{kind}] on the board."
 
 
-@pytest.mark.parametrize("name", examples.INTRODUCED)
-def test_datum_is_known_by_what_introduces_it(name: str) -> None:
-    kind, before, value = examples.INTRODUCED[name]
-    assert redacted(f"Note: {before}{value}") == f"Note: {before}[{kind}]" or name == "trailer"
-    assert redacted(f"{before}{value}\n") == f"{before}[{kind}]\n"
+def test_datum_is_known_by_what_introduces_it() -> None:
+    for name in examples.INTRODUCED:
+        kind, before, value = examples.INTRODUCED[name]
+        assert redacted(f"Note: {before}{value}") == f"Note: {before}[{kind}]" or name == "trailer"
+        assert redacted(f"{before}{value}\n") == f"{before}[{kind}]\n"
 
 
-@pytest.mark.parametrize("text", examples.NOT_PERSONAL)
-def test_what_only_looks_like_a_datum_is_kept(text: str) -> None:
-    assert redacted(text) == text
+def test_what_only_looks_like_a_datum_is_kept() -> None:
+    for text in examples.NOT_PERSONAL:
+        assert redacted(text) == text
 
 
 def test_number_whose_check_digit_is_wrong_is_kept() -> None:
@@ -111,7 +112,7 @@ ADVERSARIAL = (
 )
 
 
-@pytest.mark.parametrize("unit", ADVERSARIAL)
+@pytest.mark.parametrize("unit", ADVERSARIAL if SOAKING else ADVERSARIAL[::3])
 def test_time_grows_with_the_text_alone(unit: str) -> None:
     def spent(size: int) -> float:
         text = (unit * (size // len(unit) + 1))[:size]

@@ -79,7 +79,7 @@ def test_every_spelling_of_a_name_finds_it(pair: tuple[str, str]) -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=examples(100, soak=3_000), deadline=None)
+@settings(max_examples=examples(40, soak=3_000), deadline=None)
 def test_any_text_is_answered_and_suggestions_exist(text: str) -> None:
     command, found = _large().command(text), _large().endpoint(text)
 
@@ -92,7 +92,7 @@ def test_any_text_is_answered_and_suggestions_exist(text: str) -> None:
 
 
 @given(ASKED)
-@settings(max_examples=examples(100, soak=3_000), deadline=None)
+@settings(max_examples=examples(40, soak=3_000), deadline=None)
 def test_what_a_search_names_passes_its_conditions(asked: Asked) -> None:
     passes = _large().matching(asked)
     hits = _large().shaped(asked)

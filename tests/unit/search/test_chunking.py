@@ -33,7 +33,7 @@ def bodies(draw: st.DrawFn) -> str:
     return text
 
 
-@settings(max_examples=examples(60, soak=1_500), deadline=None)
+@settings(max_examples=examples(25, soak=1_500), deadline=None)
 @given(bodies())
 def test_no_word_of_the_body_is_lost(body: str) -> None:
     kept = {word for chunk in chunk_body(body) for text in (chunk.text, *chunk.heading_path) for word in words(text)}
@@ -41,7 +41,7 @@ def test_no_word_of_the_body_is_lost(body: str) -> None:
     assert set(words(body)) <= kept
 
 
-@settings(max_examples=examples(60, soak=1_500), deadline=None)
+@settings(max_examples=examples(25, soak=1_500), deadline=None)
 @given(bodies())
 def test_no_chunk_exceeds_the_budget_and_all_are_counted_up(body: str) -> None:
     chunks = chunk_body(body)
@@ -51,13 +51,13 @@ def test_no_chunk_exceeds_the_budget_and_all_are_counted_up(body: str) -> None:
     assert all(chunk.text.strip() for chunk in chunks)
 
 
-@settings(max_examples=examples(40, soak=800), deadline=None)
+@settings(max_examples=examples(20, soak=800), deadline=None)
 @given(bodies(), st.sampled_from(["\r\n", "\r"]))
 def test_line_endings_make_no_difference(body: str, ending: str) -> None:
     assert chunk_body(body.replace("\n", ending)) == chunk_body(body)
 
 
-@settings(max_examples=examples(60, soak=1_500), deadline=None)
+@settings(max_examples=examples(25, soak=1_500), deadline=None)
 @given(st.text())
 def test_any_text_can_be_chunked(body: str) -> None:
     for chunk in chunk_body(body):

@@ -71,7 +71,7 @@ NO_NOTIFICATIONS: tuple[Any, ...] = (
 )
 
 
-@pytest.mark.parametrize("body", [*(json.dumps(body) for body in NO_NOTIFICATIONS), "", "{", "\ud800"])
-def test_anything_else_is_refused(body: str) -> None:
-    with pytest.raises(ValueError, match=r"valid|notification"):
-        records_of(body)
+def test_anything_else_is_refused() -> None:
+    for body in [*(json.dumps(body) for body in NO_NOTIFICATIONS), "", "{", "\ud800"]:
+        with pytest.raises(ValueError, match=r"valid|notification"):
+            records_of(body)

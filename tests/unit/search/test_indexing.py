@@ -294,7 +294,7 @@ def test_an_index_that_takes_no_writes_fails_the_whole_batch(store: FakeObjectSt
 STATES = st.lists(st.frozensets(st.sampled_from("abc")), min_size=1, max_size=5)
 
 
-@settings(max_examples=examples(25, soak=500), deadline=None)
+@settings(max_examples=examples(12, soak=500), deadline=None)
 @given(STATES, st.data())
 def test_whatever_becomes_of_the_messages_a_reconciliation_ends_at_the_store(
     states: list[frozenset[str]], data: st.DataObject

@@ -256,7 +256,7 @@ def test_current_is_what_is_published_and_readers_never_see_anything_else(caplog
     run_state_machine_as_test(
         Migrations,
         settings=settings(
-            max_examples=examples(20, soak=500),
+            max_examples=examples(10, soak=500),
             stateful_step_count=30,
             deadline=None,
             report_multiple_bugs=False,

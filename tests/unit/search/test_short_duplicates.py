@@ -39,7 +39,7 @@ def test_short_texts_that_say_the_same_are_nearly_equal(one: str, other: str) ->
     assert nearly_equal(other, one)
 
 
-@pytest.mark.parametrize(("one", "other"), OTHER)
-def test_short_texts_that_differ_in_a_word_that_matters_are_not(one: str, other: str) -> None:
-    assert not nearly_equal(one, other)
-    assert not nearly_equal(other, one)
+def test_short_texts_that_differ_in_a_word_that_matters_are_not() -> None:
+    for one, other in OTHER:
+        assert not nearly_equal(one, other)
+        assert not nearly_equal(other, one)

@@ -49,7 +49,7 @@ def expected(writes: list[Write]) -> dict[str, Write]:
     return {name: write for name, write in final.items() if write[2] != "removed"}
 
 
-@settings(max_examples=examples(30, soak=600), deadline=None)
+@settings(max_examples=examples(15, soak=600), deadline=None)
 @given(st.lists(WRITES, max_size=8), st.data())
 def test_the_final_state_depends_on_the_writes_alone(writes: list[Write], data: st.DataObject) -> None:
     doubled = writes + (data.draw(st.lists(st.sampled_from(writes), max_size=4)) if writes else [])
@@ -75,7 +75,7 @@ def test_the_final_state_depends_on_the_writes_alone(writes: list[Write], data: 
     assert all(name in hits for name, hits in worded.items())
 
 
-@settings(max_examples=examples(20, soak=400), deadline=None)
+@settings(max_examples=examples(10, soak=400), deadline=None)
 @given(st.lists(WRITES, max_size=8), st.integers(0, 8))
 def test_the_vocabulary_is_the_words_of_what_is_live(writes: list[Write], swept: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -96,7 +96,7 @@ def test_the_vocabulary_is_the_words_of_what_is_live(writes: list[Write], swept:
     assert told == expected
 
 
-@settings(max_examples=examples(20, soak=400), deadline=None)
+@settings(max_examples=examples(10, soak=400), deadline=None)
 @given(st.lists(WRITES, max_size=6))
 def test_writing_the_same_again_changes_nothing(writes: list[Write]) -> None:
     with tempfile.TemporaryDirectory() as folder:

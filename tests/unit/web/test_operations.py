@@ -1,7 +1,7 @@
 """Operations: the same input gives the same records, and the same refusal, on every surface."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from commonplace.identity.principals import Principal
 from commonplace.kernel.errors import CommonplaceError, Forbidden, InvalidInput
 from commonplace.web.faces import Face, derived, face
 from commonplace.web.mcp.declaration import Caller, SnakeCaseOutput, SnakeCasePart
-from commonplace.web.operations import Actor, Input, Skipped, invoke, listing
+from commonplace.web.operations import Actor, Input, Operation, Skipped, invoke, listing
 from commonplace.web.rest.models import Answer
 from tests.unit.hive.rest.desks import LOCKS, Desk
 from tests.unit.hive.tools.agents import Agent, somebody
@@ -24,7 +24,8 @@ BY_NAME = {one.name: one for one in OPERATIONS}
 CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("add_knowledge", {"content": "Sort the ids before the lock.", "category": "bug_fix"}),
     ("add_knowledge", {"content": LOCKS, "category": "gossip"}),
-    ("add_knowledge", {"content": "short", "category": "bug_fix"}),
+    ("add_knowledge", {"content": "Gone are the days of calm.", "category": "bug_fix"}),
+    ("add_knowledge", {"content": "Rosa Luxemburg Rosa wrote", "category": "gossip"}),
     ("list_knowledge", {}),
     ("list_knowledge", {"status": "approved", "limit": 1}),
     ("list_knowledge", {"cursor": "of-nobody"}),
@@ -109,6 +110,49 @@ def test_every_surface_gives_the_same(name: str, values: dict[str, Any]) -> None
         found = surface(desk, name, {key: id if value == "ITEM" else value for key, value in values.items()})
         told.append(plain(found))
     assert told[0] == told[1] == told[2]
+
+
+def beyond(bounds: Mapping[str, Any]) -> Iterator[Any]:
+    """Return values of an argument that its schema excludes."""
+    if "maximum" in bounds:
+        yield bounds["maximum"] + 1
+    if "minimum" in bounds:
+        yield bounds["minimum"] - 1
+    if "maxLength" in bounds:
+        yield "x" * (bounds["maxLength"] + 1)
+    if "enum" in bounds:
+        yield "none of these"
+    if "maxItems" in bounds:
+        yield ["x"] * (bounds["maxItems"] + 1)
+
+
+def refused(called: Operation) -> Iterator[dict[str, Any]]:
+    """Return the arguments of calls of which one alone is wrong, or one is unknown."""
+    schema = called.input.model_json_schema()
+    right = {name: value for name, value in (called.example_input or {}).items() if name in schema["properties"]}
+    for name in schema.get("required", ()):
+        bounds = schema["properties"][name]
+        right.setdefault(name, bounds.get("enum", [True if bounds.get("type") == "boolean" else "hv_NOBODY"])[0])
+    yield right | {"colour": "red"}
+    for name, told in schema["properties"].items():
+        for bounds in told.get("anyOf", [told]):
+            for value in beyond(schema["$defs"][bounds["$ref"].rpartition("/")[2]] if "$ref" in bounds else bounds):
+                yield right | {name: value}
+
+
+def test_every_surface_refuses_what_the_schema_of_an_operation_excludes() -> None:
+    desk, _ = world()
+    tried = 0
+    for called in OPERATIONS:
+        for values in refused(called):
+            found = {directly(desk, called.name, values)}
+            if called.rest and called.name != "search":
+                found.add(by_rest(desk, called.name, values))
+            if called.tool and called.level != "read":
+                found.add(by_tool(desk, called.name, values))
+            assert found == {"INVALID_INPUT"}, (called.name, values)
+            tried += 1
+    assert tried > 40
 
 
 def test_what_a_principal_may_not_do_is_refused_without_a_surface() -> None:

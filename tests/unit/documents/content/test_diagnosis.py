@@ -75,11 +75,11 @@ def test_a_byte_order_mark_alone_hinders_nothing() -> None:
     assert isinstance(judge(b"\xef\xbb\xbf" + page("publish: true").encode()), Published)
 
 
-@pytest.mark.parametrize("fence", ["———", "–––", "--", "----", " ---", "***", "+++", "```yaml", "<!--", "___"])
-def test_a_fence_that_is_none_is_named(fence: str) -> None:
-    found = problem(page("publish: true").replace("---", fence))
-    assert (found.code, found.line, found.written) == ("frontmatter-fence", 1, fence)
-    assert "three hyphens" in (found.hint or "")
+def test_a_fence_that_is_none_is_named() -> None:
+    for fence in ["———", "–––", "--", "----", " ---", "***", "+++", "```yaml", "<!--", "___"]:
+        found = problem(page("publish: true").replace("---", fence))
+        assert (found.code, found.line, found.written) == ("frontmatter-fence", 1, fence)
+        assert "three hyphens" in (found.hint or "")
 
 
 @pytest.mark.parametrize("fence", ["———", "----", "--", " ---", "…".replace("…", "–––")])
@@ -146,11 +146,11 @@ PROSE = [
 ]
 
 
-@pytest.mark.parametrize("raw", PROSE)
-def test_prose_that_begins_like_a_field_is_no_frontmatter(raw: str) -> None:
-    found = problem(raw)
-    assert (found.code, found.severity) == ("no-frontmatter", "hint")
-    assert found.written is None
+def test_prose_that_begins_like_a_field_is_no_frontmatter() -> None:
+    for raw in PROSE:
+        found = problem(raw)
+        assert (found.code, found.severity) == ("no-frontmatter", "hint")
+        assert found.written is None
 
 
 @pytest.mark.parametrize(

@@ -79,9 +79,9 @@ def test_term_answers_to_every_way_of_writing_its_names(text: str, ref: str) -> 
     assert refs(lexicon(*SHORE).resolve(text)) == [ref]
 
 
-@pytest.mark.parametrize("text", ["", "   ", "#", '""', "[[]]", "!!!", "tag/", "tag/../mutual-aid", "mutual", "🌊"])
-def test_nothing_answers_to_what_no_term_is_called(text: str) -> None:
-    assert lexicon(*SHORE).resolve(text) == []
+def test_nothing_answers_to_what_no_term_is_called() -> None:
+    for text in ["", "   ", "#", '""', "[[]]", "!!!", "tag/", "tag/../mutual-aid", "mutual", "🌊"]:
+        assert lexicon(*SHORE).resolve(text) == []
 
 
 def test_terms_in_any_script_answer() -> None:

@@ -61,10 +61,10 @@ SEED_FIELDS = {
 }
 
 
-@pytest.mark.parametrize(("folder", "content_type"), [*SEED_FOLDERS.items(), *LATER_FOLDERS.items()])
-def test_folders_imply_types_of_both_layouts(folder: str, content_type: str) -> None:
-    assert ONTOLOGY.type_of_path(f"{folder}/a.md") == content_type
-    assert ONTOLOGY.type_of_path(f"{folder}/deeper/still/a.md") == content_type
+def test_folders_imply_types_of_both_layouts() -> None:
+    for folder, content_type in [*SEED_FOLDERS.items(), *LATER_FOLDERS.items()]:
+        assert ONTOLOGY.type_of_path(f"{folder}/a.md") == content_type
+        assert ONTOLOGY.type_of_path(f"{folder}/deeper/still/a.md") == content_type
 
 
 def test_a_folder_name_matches_whole() -> None:
@@ -86,9 +86,9 @@ def test_the_longest_folder_wins_whatever_the_order_of_the_table() -> None:
     assert Ontology({"fields": fields, "types": swapped}).type_of_path("a/b/c.md") == "inner"
 
 
-@pytest.mark.parametrize(("content_type", "fields"), SEED_FIELDS.items())
-def test_types_have_the_fields_of_the_seed(content_type: str, fields: str) -> None:
-    assert set(fields.split()) <= ONTOLOGY.types[content_type].fields.keys()
+def test_types_have_the_fields_of_the_seed() -> None:
+    for content_type, fields in SEED_FIELDS.items():
+        assert set(fields.split()) <= ONTOLOGY.types[content_type].fields.keys()
 
 
 def test_fields_do_not_leak_to_other_types() -> None:

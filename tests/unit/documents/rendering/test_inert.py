@@ -43,16 +43,16 @@ PIECES = [
 ]
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_body_is_inert(name: str) -> None:
-    assert deeds(html(HOSTILE[name])) == []
+def test_a_hostile_body_is_inert() -> None:
+    for name in HOSTILE:
+        assert deeds(html(HOSTILE[name])) == []
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_body_is_inert_where_it_is_embedded(name: str) -> None:
-    shown = html("before\n\n![[bad]]\n\n## After\n", {"notes/bad.md": HOSTILE[name]})
-    assert deeds(shown) == []
-    assert shown.startswith('<p dir="auto">before</p>') and '<h2 id="after" dir="auto">' in shown
+def test_a_hostile_body_is_inert_where_it_is_embedded() -> None:
+    for name in HOSTILE:
+        shown = html("before\n\n![[bad]]\n\n## After\n", {"notes/bad.md": HOSTILE[name]})
+        assert deeds(shown) == []
+        assert shown.startswith('<p dir="auto">before</p>') and '<h2 id="after" dir="auto">' in shown
 
 
 @pytest.fixture(scope="module")

@@ -69,11 +69,11 @@ OUTSIDE = {
 }
 
 
-@pytest.mark.parametrize("href", sorted(OUTSIDE))
-def test_a_link_to_another_host_has_its_rel_however_it_is_written(href: str) -> None:
-    shown = html(f'<a href="{href}">text</a>')
-    assert "href" not in shown or 'rel="noopener nofollow ugc"' in shown
-    assert deeds(shown) == []
+def test_a_link_to_another_host_has_its_rel_however_it_is_written() -> None:
+    for href in sorted(OUTSIDE):
+        shown = html(f'<a href="{href}">text</a>')
+        assert "href" not in shown or 'rel="noopener nofollow ugc"' in shown
+        assert deeds(shown) == []
 
 
 def test_a_link_that_leads_to_no_host_or_that_the_rendering_made_has_no_rel() -> None:

@@ -80,29 +80,6 @@ def test_r1_without_a_token_it_says_where_to_get_one(client: TestClient, header:
     assert answer.json()["error"]["code"] == "UNAUTHORIZED"
 
 
-def test_r2_a_token_in_the_query_or_a_cookie_is_none(client: TestClient, realm: Realm) -> None:
-    token = realm.token(API, "knowledge:read")
-    assert client.get(ME, params={"access_token": token}).status_code == 422
-    assert client.get(ME, headers={"cookie": f"access_token={token}"}).status_code == 401
-
-
-@pytest.mark.parametrize(
-    "audience", [f"{ISSUER}/mcp", f"{ISSUER}/mcp/all", f"{ISSUER}/api/", f"{ISSUER}/api/v1", ISSUER]
-)
-def test_r3_a_token_for_another_audience_is_invalid(client: TestClient, realm: Realm, audience: str) -> None:
-    answer = client.get(ME, headers=bearer(realm.token(audience, "knowledge:read")))
-    assert answer.status_code == 401
-    assert answer.headers["www-authenticate"] == f'Bearer error="invalid_token", scope="knowledge:read", {METADATA}'
-
-
-def test_r8_a_revoked_grant_is_401_at_once(client: TestClient, realm: Realm) -> None:
-    claims = realm.granted(API, "knowledge:read")
-    headers = bearer(realm.sign(claims.as_claims()))
-    assert client.get(ME, headers=headers).status_code == 200
-    realm.grants.revoke(realm.grant_of(claims).id, "by its owner", int(realm.clock.now))
-    assert client.get(ME, headers=headers).status_code == 401
-
-
 def test_r8_roles_that_cannot_be_read_are_said_to_be_uncertain(client: TestClient, realm: Realm) -> None:
     realm.account("vibecoder")
     headers = bearer(realm.token(API, "knowledge:write"))
@@ -116,24 +93,11 @@ def test_r9_no_word_of_the_request_stands_in_a_challenge(client: TestClient) -> 
     assert "evil" not in client.get(ME, headers=sent).headers["www-authenticate"]
 
 
-def test_two_tokens_in_two_headers_are_none(client: TestClient, realm: Realm) -> None:
-    token = realm.token(API, "knowledge:read")
-    answer = client.get(ME, headers=[("authorization", f"Bearer {token}"), ("authorization", f"Bearer {token}")])
-    assert answer.status_code == 401
-
-
 def test_a_store_that_does_not_answer_is_503(client: TestClient, realm: Realm) -> None:
     headers = bearer(realm.token(API, "knowledge:read"))
     realm.grants.down = True
     answer = client.get(ME, headers=headers)
     assert (answer.status_code, "www-authenticate" in answer.headers) == (503, False)
-
-
-def test_a_use_is_noted(client: TestClient, realm: Realm) -> None:
-    claims = realm.granted(API, "knowledge:read")
-    realm.clock.forward(301)
-    client.get(ME, headers=bearer(realm.sign(claims.as_claims())))
-    assert realm.grant_of(claims).last_used_at == int(realm.clock.now)
 
 
 def test_reading_takes_no_token_and_looks_at_none(client: TestClient) -> None:

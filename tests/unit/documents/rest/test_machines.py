@@ -279,18 +279,6 @@ def test_search_answers_in_the_agreed_shape(world: World, client: TestClient) ->
     assert world.search.asked[0].query == "who carries what"
 
 
-def test_search_passes_every_filter_on(world: World, client: TestClient) -> None:
-    client.get(
-        "/api/v1/search?q=x&contentType=story&group=g&release=r&status=s&tags=a&tags=b&tagsAny=c&pathPrefix=docs"
-        "&dateFrom=2025-01-01&dateTo=2025-12-31"
-    )
-    filters = world.search.asked[0].filters
-    assert {"study", "article"} <= set(filters.content_types)
-    assert (filters.groups, filters.releases, filters.statuses) == (("g",), ("r",), ("s",))
-    assert (filters.tags_all, filters.tags_any, filters.path_prefix) == (("a", "b"), ("c",), "docs/")
-    assert (filters.date_from, filters.date_to) == ("2025-01-01", "2025-12-31")
-
-
 def test_search_never_shows_what_is_not_published_any_more(world: World) -> None:
     world.search.hits = (hit("pattern", "withdrawn", title="Withdrawn"), *world.search.hits)
     world.search.total = 3
@@ -298,18 +286,6 @@ def test_search_never_shows_what_is_not_published_any_more(world: World) -> None
     assert "ithdrawn" not in answer.text
     assert [one["id"] for one in answer.json()["results"]] == ["rotating-stewardship"]
     assert answer.json()["total"] == 2
-
-
-@pytest.mark.parametrize("query", ["limit=101", "q=x&limit=0", "q=x&limit=21", "q=" + "x" * 1001])
-def test_search_outside_its_bounds_is_422(client: TestClient, query: str) -> None:
-    assert client.get(f"/api/v1/search?{query}").status_code == 422
-
-
-def test_search_without_an_index_is_503_while_documents_answer(world: World, client: TestClient) -> None:
-    world.search.unreachable = True
-    answer = client.get("/api/v1/search?q=x")
-    assert (answer.status_code, answer.headers["retry-after"]) == (503, "7")
-    assert client.get("/api/v1/entries").status_code == 200
 
 
 def shown(client: TestClient, path: str) -> dict[str, Any]:

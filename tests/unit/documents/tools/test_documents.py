@@ -141,15 +141,13 @@ def test_a_miss_names_the_nearest_or_the_valid_types(content_type: str | None, n
     assert missed.value.hint == hint
 
 
-@pytest.mark.parametrize(
-    "name", ["", "/", "a/b/c", "../../etc/passwd", "\x00", "#", "tag/", "/tag", "x" * 5_000, "\ud800"]
-)
-def test_a_name_that_means_nothing_is_not_found_in_few_words(name: str) -> None:
-    with pytest.raises(CommonplaceError) as missed:
-        get(world(), name)
-    assert missed.value.code == "NOT_FOUND"
-    assert len(sentence(missed.value).encode("utf-8", "replace")) < MAX_ERROR_BYTES
-    assert "\x00" not in sentence(missed.value)
+def test_a_name_that_means_nothing_is_not_found_in_few_words() -> None:
+    for name in ["", "/", "a/b/c", "../../etc/passwd", "\x00", "#", "tag/", "/tag", "x" * 5_000, "\ud800"]:
+        with pytest.raises(CommonplaceError) as missed:
+            get(world(), name)
+        assert missed.value.code == "NOT_FOUND"
+        assert len(sentence(missed.value).encode("utf-8", "replace")) < MAX_ERROR_BYTES
+        assert "\x00" not in sentence(missed.value)
 
 
 @given(st.text(max_size=100), st.none() | st.text(max_size=20))

@@ -4,22 +4,6 @@ from typing import Any
 
 from tests.unit.hive.rest.desks import LOCKS, Desk
 
-NEAR = "Lock the rows in one order, or two transactions will wait for each other for ever."
-
-
-def test_the_queue_is_paged_oldest_or_newest_first(here: Desk) -> None:
-    agent, reviewer = here.somebody(), here.reviewer()
-    ids = [agent.add(f"What was learned on day {number}.", category="config") for number in range(3)]
-    here.somebody("c", organisation="other").add("What another organisation has.")
-    first = reviewer.told("GET", "/pending", limit=2)
-    second = reviewer.told("GET", "/pending", limit=2, cursor=first["nextCursor"])
-    assert [one["id"] for one in first["contributions"] + second["contributions"]] == ids
-    assert (first["waiting"], second["nextCursor"]) == (3, None)
-    newest = reviewer.told("GET", "/pending", order="newest", category="config")
-    assert [one["id"] for one in newest["contributions"]] == ids[::-1]
-    assert reviewer.told("GET", "/pending", sensitive="true")["contributions"] == []
-    assert reviewer.refused("GET", "/pending", order="newest", cursor=first["nextCursor"])[1] == "INVALID_INPUT"
-
 
 def test_a_review_shows_the_contribution_and_what_resembles_it(here: Desk) -> None:
     agent, reviewer = here.somebody(), here.reviewer()
@@ -55,18 +39,6 @@ def test_a_contribution_is_flagged_masked_and_rejected(here: Desk) -> None:
     rejected = reviewer.told("POST", f"/pending/{id}/reject", {"reason": "Known."})
     assert (rejected["status"], rejected["content"], rejected["reason"]) == ("rejected", "", "Known.")
     assert reviewer.refused("POST", f"/pending/{id}/mask", {"passage": "x", "kind": "SHOE_SIZE"})[0] == 422
-
-
-def test_publication_is_given_and_taken_back(here: Desk) -> None:
-    id, reviewer = here.somebody().add(LOCKS), here.reviewer()
-    other = here.somebody("c", organisation="other")
-    assert reviewer.refused("PUT", f"/items/{id}/publication", {"isPublic": True})[:2] == (409, "CONFLICT")
-    reviewer.told("POST", f"/pending/{id}/approve", {})
-    assert reviewer.told("PUT", f"/items/{id}/publication", {"isPublic": True})["isPublic"]
-    assert other.told("GET", f"/items/{id}")["orgAttribution"] == "Acme DAO"
-    told = reviewer.told("PUT", f"/items/{id}/publication", {"isPublic": False})
-    assert told == {"id": id, "isPublic": False, "publishedAt": None}
-    assert other.refused("GET", f"/items/{id}")[0] == 404
 
 
 def test_an_item_is_invalidated_and_made_valid_again(here: Desk) -> None:

@@ -6,14 +6,9 @@ from typing import Any
 import pytest
 
 from commonplace.hive.model import (
-    AT_ONCE,
     CATEGORIES,
     REJECTED,
-    THERE_ALREADY,
-    WAITS_ALREADY,
-    AutoApproval,
     ItemId,
-    Rules,
 )
 from commonplace.identity.principals import author
 from tests.fakes.hives import FakeHive
@@ -44,43 +39,11 @@ def test_every_field_of_a_contribution_arrives(here: Agent) -> None:
     assert (kept.category, kept.tags, kept.run_id, kept.agent) == ("config", ("routing", "api"), "run-7", "agent:a")
 
 
-def test_the_same_text_has_the_id_that_it_had(here: Agent) -> None:
-    first = here.add(LOCKS)
-    again = here.data("add_knowledge", content=LOCKS, category="general")
-    assert (again["contribution_id"], again["status"]) == (first, "queued")
-    assert again["message"] == WAITS_ALREADY
-    here.world.approve(author(REVIEWER.principal, ""), first)
-    again = here.data("add_knowledge", content=LOCKS, category="bug_fix")
-    assert (again["contribution_id"], again["status"]) == (first, "approved")
-    assert again["message"] == THERE_ALREADY
-
-
-def test_what_a_rule_approves_is_said_to_be_approved(here: Agent) -> None:
-    reviewer = author(REVIEWER.principal, "")
-    here.world.reviews.change_rules(reviewer, Rules(approvals=(AutoApproval(id="r1", category="tooling"),)))
-    told = here.data("add_knowledge", content=LOCKS, category="tooling")
-    assert (told["status"], told["message"]) == ("approved", AT_ONCE)
-
-
 def test_a_text_that_is_mostly_personal_is_refused_in_the_seeds_words(here: Agent) -> None:
     code, text = here.error("add_knowledge", content="Rosa Luxemburg Rosa wrote", category="bug_fix")
     assert code == "TOO_SENSITIVE"
     assert REJECTED in text
     assert here.world.kept() == {}
-
-
-def test_nothing_is_kept_while_the_redaction_is_away(here: Agent) -> None:
-    code, _ = here.error("add_knowledge", content="Gone are the days of calm.", category="bug_fix")
-    assert code == "UNAVAILABLE"
-    assert here.world.kept() == {}
-
-
-def test_a_category_is_judged_after_the_text_is_stripped(here: Agent) -> None:
-    code, text = here.error("add_knowledge", content=LOCKS, category="gossip")
-    assert code == "INVALID_INPUT"
-    assert all(category in text for category in CATEGORIES)
-    code, _ = here.error("add_knowledge", content="Rosa Luxemburg Rosa wrote", category="gossip")
-    assert code == "TOO_SENSITIVE"
 
 
 @pytest.mark.parametrize(
@@ -161,17 +124,6 @@ def test_the_reason_of_a_rejection_is_shown(here: Agent) -> None:
     assert "It is in the manual." in here.told("list_knowledge")
 
 
-def test_an_agent_deletes_its_own_and_a_reviewer_anything_of_the_organisation(here: Agent) -> None:
-    own, colleague = here.item(LOCKS), here.other(somebody(name="b")).item(ROUTES)
-    foreign = here.other(somebody("other")).item("What another organisation has.", public=True)
-    assert here.data("delete_knowledge", id=own) == {"id": own, "deleted": True}
-    assert here.error("delete_knowledge", id=colleague)[0] == "FORBIDDEN"
-    reviewer = here.other(REVIEWER)
-    assert reviewer.data("delete_knowledge", id=colleague)["deleted"]
-    assert reviewer.error("delete_knowledge", id=foreign)[0] == "NOT_FOUND"
-    assert set(here.world.kept()) == {foreign}
-
-
 def test_unknown_and_foreign_ids_get_the_same_answer(here: Agent) -> None:
     foreign = here.other(somebody("other")).item("What another organisation has.")
     reviewer = here.other(REVIEWER)
@@ -198,22 +150,6 @@ def test_publishing_is_for_reviewers_and_can_be_taken_back(here: Agent) -> None:
     assert stranger.data("search_knowledge", id=id)["is_public"]
     assert reviewer.data("publish_knowledge", id=id, is_public=False) == {"id": id, "is_public": False}
     assert stranger.error("search_knowledge", id=id)[0] == "NOT_FOUND"
-
-
-def test_what_waits_cannot_be_published(here: Agent) -> None:
-    id = here.add(LOCKS)
-    assert here.other(REVIEWER).error("publish_knowledge", id=id, is_public=True)[0] == "CONFLICT"
-
-
-def test_an_outcome_counts_once_for_each_agent_and_run(here: Agent) -> None:
-    id = here.item(LOCKS)
-    told = here.data("report_outcome", item_id=id, outcome="solved", run_id="run-1")
-    assert (told["counted"], told["helpful_count"], told["not_helpful_count"]) == (True, 1, 0)
-    again = here.data("report_outcome", item_id=id, outcome="did_not_help", run_id="run-1")
-    assert (again["outcome"], again["helpful_count"], again["not_helpful_count"]) == ("solved", 1, 0)
-    other = here.data("report_outcome", item_id=id, outcome="solved", run_id="run-2")
-    assert (other["counted"], other["helpful_count"]) == (False, 1)
-    assert here.error("report_outcome", item_id=id, outcome="perhaps")[0] == "INVALID_INPUT"
 
 
 def test_who_only_reads_contributes_nothing(here: Agent) -> None:

@@ -237,34 +237,6 @@ def test_p7_assertion_of_one_client_beside_the_name_of_another_is_refused(world:
 
 
 @pytest.mark.parametrize(
-    "changed",
-    [
-        {"aud": "https://other.example"},
-        {"iss": "two"},
-        {"sub": "two"},
-        {"exp": NOW - 61},
-        {"exp": NOW + 4_000},
-        {"jti": None},
-    ],
-)
-def test_c13_assertion_that_does_not_hold_is_refused(world: World, changed: dict[str, Any]) -> None:
-    signing(world)
-    known(world, "none", "two")
-
-    is_unknown(
-        asks(world, asserted(signed(ec("e"), for_this_server("one", **changed)), client_id="one")), challenge=False
-    )
-
-
-def test_c13_assertion_is_good_for_one_use(world: World) -> None:
-    signing(world)
-    form = asserted(signed(ec("e"), for_this_server("one")))
-
-    assert asks(world, form).status == 200
-    is_unknown(asks(world, form), challenge=False)
-
-
-@pytest.mark.parametrize(
     "form",
     [
         {},

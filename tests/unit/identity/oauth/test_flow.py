@@ -96,50 +96,6 @@ def test_token_is_for_the_resource_that_was_asked_for_alone(world: World, client
     assert json.loads(urlsafe_b64decode(payload + "==="))["aud"] == resource
 
 
-def test_x1_and_x2_wrong_proof_or_resource_leaves_the_code_usable(world: World, client: str) -> None:
-    code = world.code(client)
-    assert world.exchange(client, code, code_verifier="w" * 43).json()["error"] == "invalid_grant"
-    assert world.exchange(client, code, resource=f"{BASE}/api").json()["error"] == "invalid_target"
-    assert world.exchange(client, code).status == 200
-
-
-def test_x3_replay_ends_what_the_first_exchange_gave(
-    world: World, client: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    code = world.code(client)
-    told = world.exchange(client, code).json()
-    with caplog.at_level(logging.INFO, "commonplace.identity.telemetry"):
-        assert world.exchange(client, code).json()["error"] == "invalid_grant"
-    assert asked(world, told["access_token"]) == INACTIVE
-    events = [
-        (record.__dict__["event"], record.__dict__["reason"]) for record in caplog.records if "event" in record.__dict__
-    ]
-    assert ("reuse", "code_replayed") in events
-
-
-def test_f3_old_refresh_token_after_its_heir_ends_the_family(
-    world: World, client: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    first = world.tokens(client)
-    second = world.refresh(client, first["refresh_token"]).json()
-    third = world.refresh(client, second["refresh_token"]).json()
-    with caplog.at_level(logging.INFO, "commonplace.identity.telemetry"):
-        assert world.refresh(client, first["refresh_token"]).json()["error"] == "invalid_grant"
-    assert world.refresh(client, third["refresh_token"]).json()["error"] == "invalid_grant"
-    assert asked(world, third["access_token"]) == INACTIVE
-    events = [
-        (record.__dict__["event"], record.__dict__["reason"]) for record in caplog.records if "event" in record.__dict__
-    ]
-    assert ("reuse", "refresh_reused") in events
-
-
-def test_f2_lost_answer_is_given_again(world: World, client: str) -> None:
-    first = world.tokens(client)
-    second = world.refresh(client, first["refresh_token"]).json()
-    again = world.refresh(client, first["refresh_token"]).json()
-    assert again["refresh_token"] == second["refresh_token"]
-
-
 def test_f13_store_that_does_not_answer_leaves_the_token_usable(world: World, client: str) -> None:
     first = world.tokens(client)
     world.grants.down = True
@@ -158,23 +114,6 @@ def test_chain_that_does_not_answer_leaves_the_token_usable(world: World, client
     assert (answer.status, answer.headers["retry-after"]) == (503, "30")
     world.roles.down = False
     assert world.refresh(client, first["refresh_token"]).status == 200
-
-
-def test_v1_unknown_and_foreign_tokens_are_answered_alike_and_untouched(world: World, client: str) -> None:
-    told = world.tokens(client)
-    other = str(world.register()["client_id"])
-    for token in ("nonsense", "cpr_" + "a" * 43, told["refresh_token"], told["access_token"]):
-        answer = world.post("/revoke", {"client_id": other, "token": token})
-        assert (answer.status, answer.body) == (200, "")
-    assert asked(world, told["access_token"])["active"] is True
-    assert world.refresh(client, told["refresh_token"]).status == 200
-
-
-def test_v2_access_token_is_ended_alone(world: World, client: str) -> None:
-    told = world.tokens(client)
-    assert world.post("/revoke", {"client_id": client, "token": told["access_token"]}).status == 200
-    assert asked(world, told["access_token"]) == INACTIVE
-    assert world.refresh(client, told["refresh_token"]).status == 200
 
 
 @pytest.mark.parametrize("hint", ["access_token", "refresh_token", "nonsense"])
@@ -203,39 +142,11 @@ def test_v4_wrong_secret_revokes_nothing(world: World) -> None:
     assert asked(world, tokens["access_token"])["active"] is True
 
 
-def test_v5_revoking_again_is_fine(world: World, client: str) -> None:
-    told = world.tokens(client)
-    for _ in range(2):
-        assert world.post("/revoke", {"client_id": client, "token": told["refresh_token"]}).status == 200
-    world.clock.forward(200 * 86_400)
-    assert (
-        world.post("/revoke", {"client_id": world.register()["client_id"], "token": told["access_token"]}).status == 200
-    )
-
-
-def test_v6_active_token_is_described(world: World, client: str) -> None:
-    token = world.tokens(client)["access_token"]
-    told = asked(world, token)
-    assert told["active"] is True
-    assert (told["client_id"], told["sub"], told["aud"], told["iss"]) == (client, ALICE, MCP, BASE)
-    assert (told["scope"], told["token_type"]) == ("knowledge:read knowledge:write", "Bearer")
-    assert told["exp"] - told["iat"] == 3_600
-
-
 @pytest.mark.parametrize("token", ["", "nonsense", "a.b.c", "e30.e30.e30", "cpr_" + "a" * 43, "x" * 5_000])
 def test_v6_malformed_token_is_inactive_and_nothing_else(world: World, token: str) -> None:
     world.operators_client()
     answer = world.post("/introspect", {"token": token}, authorization=basic("resource-server", "cps_" + "s" * 43))
     assert answer.json() == INACTIVE if token else answer.status == 400
-
-
-def test_v6_expired_and_foreign_tokens_are_inactive(world: World, client: str) -> None:
-    token = world.tokens(client)["access_token"]
-    stranger = world.register(token_endpoint_auth_method="client_secret_basic")
-    proof = basic(stranger["client_id"], stranger["client_secret"])
-    assert world.post("/introspect", {"token": token}, authorization=proof).json() == INACTIVE
-    world.clock.forward(3_600)
-    assert asked(world, token) == INACTIVE
 
 
 def test_v6_nobody_asks_without_proof(world: World, client: str) -> None:

@@ -47,7 +47,7 @@ headers = st.fixed_dictionaries(
 )
 
 unhurried = settings(
-    max_examples=examples(60, soak=1_500), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(30, soak=1_500), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

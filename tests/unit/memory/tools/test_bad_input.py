@@ -6,7 +6,6 @@ import pytest
 
 from commonplace.memory.model import MAX_CONTENT_BYTES
 from tests.unit.memory.tools.teams import Team
-from tests.unit.web.mcp.talking import ERAS
 
 NOBODY = "00000000-0000-4000-8000-000000000000"
 FACT: dict[str, Any] = {"content": "Cars are red.", "entry_type": "fact", "roles": ["dev"]}
@@ -70,12 +69,10 @@ TABLE: list[tuple[str, dict[str, Any], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize("mode", ERAS)
 @pytest.mark.parametrize(("name", "arguments", "code", "said"), TABLE)
 def test_what_cannot_be_is_said_and_nothing_is_written(
-    here: Team, mode: str, name: str, arguments: dict[str, Any], code: str, said: str
+    here: Team, name: str, arguments: dict[str, Any], code: str, said: str
 ) -> None:
-    here.mode = mode
     told, text = here.error(name, **arguments)
     assert told in code.split("|")
     assert said in text

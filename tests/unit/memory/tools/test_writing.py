@@ -28,40 +28,6 @@ def test_what_comes_near_is_named_as_a_hint(here: Team) -> None:
     assert near in text_of(result)
 
 
-def test_a_request_with_a_key_is_done_once(here: Team) -> None:
-    first = here.data("kb_add", **FACT, idempotency_key="T-1/0")
-    again = here.data("kb_add", **FACT, idempotency_key="T-1/0")
-    assert first["id"] == again["id"]
-    assert here.error("kb_add", **(FACT | {"content": "Else."}), idempotency_key="T-1/0")[0] == "CONFLICT"
-
-
-def test_an_update_says_what_became_of_it(here: Team) -> None:
-    id = here.add("Cars are red.", metadata={"a": 1, "b": 2})
-    told = here.data("kb_update", id=id, confidence=0.8, metadata={"a": None, "c": 3})
-    assert told == {"success": True, "re_embedded": False, "version": 2}
-    entry = here.data("kb_get", id=id)
-    assert (entry["confidence"], entry["metadata"], entry["version"]) == (0.8, {"b": 2, "c": 3}, 2)
-    assert here.data("kb_update", id=id, content="Cars are blue.")["re_embedded"] is True
-
-
-def test_conflicts_name_what_stands_in_the_way(here: Team) -> None:
-    id, other = here.add("Cars are red."), here.add("Cars are blue.")
-    here.data("kb_update", id=id, confidence=0.8)
-    code, text = here.error("kb_update", id=id, confidence=0.9, expected_version=1)
-    assert (code, "2" in text) == ("CONFLICT", True)
-    code, text = here.error("kb_update", id=id, content="Cars are blue.")
-    assert (code, other in text) == ("CONFLICT", True)
-    assert here.data("kb_get", id=id)["confidence"] == 0.8
-
-
-def test_what_is_deleted_is_gone_at_once(here: Team) -> None:
-    id = here.add("Cars are red.")
-    assert here.data("kb_delete", id=id) == {"success": True}
-    assert here.error("kb_get", id=id)[0] == "NOT_FOUND"
-    assert here.error("kb_delete", id=id)[0] == "NOT_FOUND"
-    assert here.add("Cars are red.") != id
-
-
 READS = {"kb_search", "kb_get", "kb_get_related", "kb_list", "kb_stats"}
 WRITES = {"kb_add", "kb_update", "kb_delete", "kb_bulk_import", "kb_rate"}
 ARGUMENTS: dict[str, dict[str, Any]] = {

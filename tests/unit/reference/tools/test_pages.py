@@ -568,7 +568,7 @@ def entries(draw: st.DrawFn) -> Entry:
     )
 
 
-@settings(max_examples=examples(30, soak=600), deadline=None)
+@settings(max_examples=examples(15, soak=600), deadline=None)
 @given(entries(), st.sampled_from([LEAST_TOKENS, 500, ANSWER_TOKENS, MOST_TOKENS]))
 def test_pages_of_anything_hold_all_of_it_and_only_the_first_may_need_more(one: Entry, most: int) -> None:
     room = most - NOTES_TOKENS
@@ -585,7 +585,7 @@ def test_pages_of_anything_hold_all_of_it_and_only_the_first_may_need_more(one: 
     assert sum(len(data.examples or ()) for data, _ in found) == len(one.examples)
 
 
-@settings(max_examples=examples(20, soak=400), deadline=None)
+@settings(max_examples=examples(10, soak=400), deadline=None)
 @given(st.lists(entries(), min_size=2, max_size=6))
 def test_many_of_anything_fit_but_for_a_single_one(found: list[Entry]) -> None:
     book = catalogue("helios", *found)

@@ -84,7 +84,7 @@ VERBS = st.sampled_from(
 )
 PATHS = st.sampled_from(["/mcp", "/mcp/", "/mcp/probe", "/mcp/all/"]) | TEXTS.map(lambda text: f"/mcp/{text}")
 
-THOROUGH = settings(max_examples=examples(150, soak=4_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+THOROUGH = settings(max_examples=examples(60, soak=4_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 WORLD = World()
 

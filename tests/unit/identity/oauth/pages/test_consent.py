@@ -7,7 +7,7 @@ import pytest
 from httpx2 import Response
 
 from commonplace.identity.accounts import Standing
-from commonplace.identity.principals import CATALOGUE, KINDS
+from commonplace.identity.principals import KINDS
 from commonplace.identity.records import Client
 from commonplace.identity.wallets import Named
 from tests.fakes.authority import standing
@@ -150,26 +150,6 @@ def test_a_client_that_the_person_has_connected_hears_of_errors(
     goes_back(alice.get(path(world.site, **changed)), error)
 
 
-def test_what_another_person_has_connected_is_as_unknown_as_ever(world: World, alice: Browser) -> None:
-    alice.decide(alice.consent_page(path(world.site)))
-    bob = world.browser(BOB)
-    stays_here(bob.get(path(world.site, scope="sing")), "invalid_scope")
-    bob.sign_in()
-    stays_here(bob.get(path(world.site, scope="sing")), "invalid_scope")
-
-
-def test_another_address_of_a_client_that_was_connected_is_as_unknown_as_ever(world: World, alice: Browser) -> None:
-    many = world.client("many", "Many", "https://app.example.com/one", "https://evil.example/two")
-    alice.decide(alice.consent_page(path(many)))
-    stays_here(alice.get(path(many, redirect_uri="https://evil.example/two", scope="sing")), "invalid_scope")
-    goes_back(alice.get(path(many, scope="sing")), "invalid_scope")
-
-
-def test_another_client_at_an_address_that_was_connected_is_as_unknown_as_ever(world: World, alice: Browser) -> None:
-    alice.decide(alice.consent_page(path(world.site)))
-    stays_here(alice.get(path(world.client("twin", "Twin", SITE_CALLBACK), scope="sing")), "invalid_scope")
-
-
 def test_an_app_that_was_disconnected_or_that_signed_out_hears_no_more(world: World, alice: Browser) -> None:
     alice.decide(alice.consent_page(path(world.site)))
     session = alice.http.cookies[SESSION]
@@ -204,16 +184,6 @@ def test_without_the_cookie_of_the_request_nothing_is_decided(world: World, alic
     assert grants(world) == 0
 
 
-def test_another_browser_cannot_answer(world: World, alice: Browser) -> None:
-    """[S1]"""
-    page = alice.consent_page(path(world.site))
-    other = world.browser(BOB)
-    other.consent_page(path(world.site))
-    assert other.decide(page).status_code == 403
-    assert other.decide(page, "deny").status_code == 403
-    assert grants(world) == 0
-
-
 @pytest.mark.parametrize("field", ["handle", "csrf", "account"])
 @pytest.mark.parametrize("value", ["", "x", "cph_" + "A" * 43])
 def test_a_form_that_was_changed_is_refused(world: World, alice: Browser, field: str, value: str) -> None:
@@ -226,23 +196,6 @@ def test_a_form_that_was_changed_is_refused(world: World, alice: Browser, field:
     assert grants(world) == 0
 
 
-def test_an_answer_counts_once(world: World, alice: Browser) -> None:
-    """[S2]"""
-    page = alice.consent_page(path(world.site))
-    cookies = dict(alice.http.cookies)
-    assert alice.decide(page).status_code == 303
-    alice.http.cookies.update(cookies)
-    assert alice.decide(page).status_code == 403
-    assert grants(world) == 1
-
-
-def test_a_request_waits_ten_minutes(world: World, alice: Browser) -> None:
-    """[S2]"""
-    page = alice.consent_page(path(world.site))
-    world.server.clock.forward(600)
-    assert alice.decide(page).status_code == 403
-
-
 def test_whoever_signs_in_meanwhile_does_not_answer_for_the_page_before(world: World, alice: Browser) -> None:
     """[S2]"""
     page = alice.consent_page(path(world.site))
@@ -250,13 +203,6 @@ def test_whoever_signs_in_meanwhile_does_not_answer_for_the_page_before(world: W
     alice.sign_in()
     assert alice.decide(page).status_code == 403
     assert grants(world) == 0
-
-
-def test_two_tabs_both_work(world: World, alice: Browser) -> None:
-    """[S2]"""
-    first, second = alice.consent_page(path(world.site)), alice.consent_page(path(world.loopback))
-    assert alice.decide(first).status_code == 303
-    assert alice.decide(second).status_code == 303
 
 
 def test_what_was_asked_cannot_be_changed_with_the_answer(world: World, alice: Browser) -> None:
@@ -267,14 +213,6 @@ def test_what_was_asked_cannot_be_changed_with_the_answer(world: World, alice: B
     assert answer.headers["location"].startswith("https://app.example.com/callback")
     (grant,) = world.server.grants.all()
     assert (grant.client_id, grant.resource) == ("site", f"{ISSUER}/mcp")
-
-
-def test_more_than_was_asked_or_may_be_had_cannot_be_ticked(world: World, alice: Browser) -> None:
-    """[S4]"""
-    page = alice.consent_page(path(world.site))
-    more = [("scope", one) for one in CATALOGUE if one.endswith((":admin", ":write"))]
-    alice.post([*fields(page), ("decision", "allow"), *more])
-    assert all(set(grant.scopes) <= {"knowledge:read", "knowledge:write"} for grant in world.server.grants.all())
 
 
 def test_fewer_may_be_ticked(world: World, alice: Browser) -> None:
@@ -336,41 +274,6 @@ def test_a_consent_is_remembered_for_a_site(world: World, alice: Browser) -> Non
     answer = alice.get(path(world.site))
     assert answer.status_code == 302
     assert keys(answer.headers["location"]) == ["code", "iss", "kept", "state"]
-
-
-def test_no_code_comes_of_looking(world: World, alice: Browser) -> None:
-    """[S8]"""
-    alice.sign_in()
-    answer = alice.get(path(world.site))
-    assert (answer.status_code, grants(world)) == (200, 0)
-
-
-def test_a_memory_does_not_cover_more_scopes(world: World, alice: Browser) -> None:
-    """[S6]"""
-    alice.decide(alice.consent_page(path(world.site, scope="knowledge:read")))
-    assert alice.get(path(world.site)).status_code == 200
-
-
-def test_a_memory_does_not_cover_another_address(world: World, alice: Browser) -> None:
-    """[S6]"""
-    many = world.client("many", "Many", "https://app.example.com/one", "https://app.example.com/two")
-    alice.decide(alice.consent_page(path(many)))
-    assert alice.get(path(many)).status_code == 302
-    assert alice.get(path(many, redirect_uri="https://app.example.com/two")).status_code == 200
-
-
-def test_a_memory_does_not_cover_another_person(world: World, alice: Browser) -> None:
-    """[S6]"""
-    alice.decide(alice.consent_page(path(world.site, scope="knowledge:read")))
-    bob = world.browser(BOB)
-    bob.sign_in()
-    assert bob.get(path(world.site, scope="knowledge:read")).status_code == 200
-
-
-def test_a_program_on_this_computer_is_asked_for_each_time(world: World, alice: Browser) -> None:
-    """[S6]"""
-    alice.decide(alice.consent_page(path(world.loopback)))
-    assert alice.get(path(world.loopback)).status_code == 200
 
 
 def test_a_memory_can_be_passed_over(world: World, alice: Browser) -> None:

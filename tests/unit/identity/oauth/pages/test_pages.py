@@ -34,9 +34,9 @@ def test_no_template_has_a_script_a_style_or_a_handler_of_its_own(template: Path
     assert "autoescape" not in text
 
 
-@pytest.mark.parametrize("file", [*TEMPLATES, *ASSETS], ids=lambda file: file.name)
-def test_nothing_is_loaded_from_elsewhere(file: Path) -> None:
-    assert not re.findall(r"(?:https?:)?//[a-z0-9-]+\.[a-z]", file.read_text())
+def test_nothing_is_loaded_from_elsewhere() -> None:
+    for file in [*TEMPLATES, *ASSETS]:
+        assert not re.findall(r"(?:https?:)?//[a-z0-9-]+\.[a-z]", file.read_text())
 
 
 @pytest.mark.parametrize("file", [file for file in ASSETS if file.suffix == ".js"], ids=lambda file: file.name)
