@@ -22,7 +22,6 @@ TOGETHER = {
 LONGEST = (
     "own node",
     "the laptop of a team",
-    f"{INTEGRATION}/test_opensearch_node.py",
     f"{INTEGRATION}/test_dev.py",
     f"{INTEGRATION}/test_acceptance.py",
     f"{INTEGRATION}/test_push_to_answer.py",
@@ -31,6 +30,7 @@ LONGEST = (
     f"{INTEGRATION}/test_memory_outage.py",
     f"{INTEGRATION}/test_catalogue_sync.py",
     f"{INTEGRATION}/test_dev_catalogues.py",
+    "the laptop of the sample",
     "a laptop of the sample",
     "a laptop of the sample and its accounts",
     f"{CONFORMANCE}/memory/test_tools.py",

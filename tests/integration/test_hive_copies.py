@@ -11,7 +11,7 @@ import pytest
 
 from commonplace.redaction.rampart import Rampart
 from tests.canaries import Canaries
-from tests.contracts.test_hive_secrecy import PERSONAL, REFUSED, ROUTES, SECRETS, recognised
+from tests.contracts.test_hive_secrecy import PERSONAL, PLANTED, REFUSED, ROUTES, SECRETS, recognised
 from tests.hive_world import NAMES
 from tests.integration.running_dev import EDIT_SECONDS, Dev, commonplace, wait
 
@@ -78,8 +78,7 @@ def test_nothing_that_was_sent_is_anywhere_in_a_deployment(team: Dev, here: Orga
     canaries = Canaries({*PERSONAL.values(), *SECRETS.values(), *NAMES})
     answers = []
     # One place of each value, another one for each.
-    planted = [one for place, one in enumerate(recognised(Rampart(rampart_folder))) if place % 7 == 0]
-    for one in planted:
+    for one in recognised(Rampart(rampart_folder), PLANTED[::7]):
         canaries.texts |= {text for text in one.told.values() if isinstance(text, str) and text != ROUTES}
         answers.append(json.dumps(here.tool("add_knowledge", category="general", **one.told)))
     for told in REFUSED:
