@@ -51,7 +51,7 @@ unit: ## Run the unit tests
 	$(RUN) pytest tests/unit tests/contracts -m "not real" -n 2 -q
 
 integration: ## Run the tests on the laptop cloud, OpenSearch, DynamoDB Local and a chain
-	$(RUN) pytest tests/integration tests/contracts -m real -q -n 2 --dist loadfile
+	$(RUN) pytest tests/integration tests/contracts -m real -q -n 3 --dist loadfile
 
 conformance: ## Run the tests against published contracts, and clients of others on Node.js
 	$(RUN) pytest tests/conformance -q -n 2 --dist loadfile

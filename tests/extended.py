@@ -25,7 +25,7 @@ def listing() -> str:
     return text.replace(before, after)
 
 
-def extended(folder: Path, *, listed: bool = True) -> Path:
+def extended(folder: Path) -> Path:
     """A root of functions and layers. What is not of the page are links to the project's own."""
     core = folder / "layers" / "core"
     library = core / "commonplace"
@@ -38,9 +38,8 @@ def extended(folder: Path, *, listed: bool = True) -> Path:
     for path, text in files().items():
         (library / path).parent.mkdir(exist_ok=True)
         (library / path).write_text(text, encoding="utf-8")
-    if listed:
-        (library / LIST).unlink()
-        (library / LIST).write_text(listing(), encoding="utf-8")
+    (library / LIST).unlink()
+    (library / LIST).write_text(listing(), encoding="utf-8")
     return folder
 
 

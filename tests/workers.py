@@ -6,10 +6,14 @@ Its own groups (`--dist loadgroup`) rename tests, which pytest 9.2 does not let 
 from xdist.scheduler import LoadFileScheduling
 
 INTEGRATION, CONFORMANCE = "tests/integration", "tests/conformance"
+TEAM = ("hive_commands", "hive_copies", "identity_guard", "memory_mend", "memory_tools")
+SAMPLE = ("document_urls", "readme", "reference_page")
 TOGETHER = {
     f"{INTEGRATION}/test_acceptance_opensearch.py": "own node",
     f"{INTEGRATION}/test_dev_opensearch.py": "own node",
     f"{INTEGRATION}/test_opensearch_engine.py": "own node",
+    **{f"{INTEGRATION}/test_{name}.py": "the laptop of a team" for name in TEAM},
+    **{f"{INTEGRATION}/test_{name}.py": "the laptop of the sample" for name in SAMPLE},
     f"{CONFORMANCE}/mcp": "a laptop of the sample",
     f"{CONFORMANCE}/auth": "a laptop of the sample and its accounts",
 }
@@ -17,7 +21,7 @@ TOGETHER = {
 
 LONGEST = (
     "own node",
-    f"{INTEGRATION}/test_opensearch_node.py",
+    "the laptop of a team",
     f"{INTEGRATION}/test_dev.py",
     f"{INTEGRATION}/test_acceptance.py",
     f"{INTEGRATION}/test_push_to_answer.py",
@@ -26,12 +30,12 @@ LONGEST = (
     f"{INTEGRATION}/test_memory_outage.py",
     f"{INTEGRATION}/test_catalogue_sync.py",
     f"{INTEGRATION}/test_dev_catalogues.py",
+    "the laptop of the sample",
     "a laptop of the sample",
     "a laptop of the sample and its accounts",
     f"{CONFORMANCE}/memory/test_tools.py",
     f"{CONFORMANCE}/reference/test_seed.py",
     f"{CONFORMANCE}/reference/test_tools.py",
-    f"{CONFORMANCE}/memory/test_bad_input.py",
     f"{CONFORMANCE}/generators/test_openapi_documents.py",
     "tests/browser/test_dev.py",
     "tests/infra/test_policy.py",

@@ -329,18 +329,6 @@ def test_nothing_of_hostile_markdown_is_run_in_a_browser(reader: Reader) -> None
         expect(visit.page.locator("h1")).to_be_visible()
 
 
-def test_results_come_while_somebody_types(reader: Reader) -> None:
-    visit, _ = reader.look("desk-dark", "/search")
-    field = visit.page.get_by_label("Search for")
-    field.press_sequentially("quadrat", delay=20)
-    expect(visit.page.locator("#results ol > li").first).to_be_visible()
-    expect(visit.page.get_by_role("status")).to_contain_text("result")
-    expect(visit.page).to_have_url(re.compile(r"/search\?q=quadrat$"))
-    expect(field).to_be_focused()
-    expect(field).to_have_value("quadrat")
-    visit.check()
-
-
 def test_the_pictures_of_the_documentation_are_of_pages_that_there_are(
     browser: Browser, dev: Dev, tmp_path: Path
 ) -> None:

@@ -38,7 +38,7 @@ from tests.fakes.library import FakeLibrary, garden, links_between
 from tests.rest_app import rest_app
 
 SNAPSHOT = Path(__file__).with_name("openapi.json")
-EXAMPLES = examples(25)
+EXAMPLES = examples(10, soak=250)
 UPDATE = "UPDATE_SNAPSHOTS"
 """Set this variable to 1 to accept what the application says now."""
 

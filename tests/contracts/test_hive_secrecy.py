@@ -337,11 +337,11 @@ def deployment(dynamodb: Any, folder: Path, detector: Detector) -> Iterator[Depl
         engine.close()
 
 
-def recognised(detector: Detector) -> list[Planted]:
+def recognised(detector: Detector, among: Sequence[Planted] = PLANTED) -> list[Planted]:
     """Those of which the redaction leaves nothing, or which it refuses: what it misses is what docs tell of."""
     pipeline = Pipeline(detector)
     found = []
-    for one in PLANTED:
+    for one in among:
         draft = {"category": "general", **one.told}
         fields = {name: text for name, text in draft.items() if isinstance(text, str) and name != "category"}
         fields |= {f"tags.{place}": tag for place, tag in enumerate(draft.get("tags", ()))}
@@ -392,16 +392,15 @@ class Secrecy(RuleBasedStateMachine):
                 self.context.__exit__(None, None, None)
 
     @rule(
-        one=st.deferred(lambda: st.sampled_from(PLANTED)),
+        number=st.integers(0, len(PLANTED)),
         fault=st.sampled_from(FAULTS),
         at=st.none() | st.integers(0, 6),
         done=st.booleans(),
         again=st.booleans(),
     )
-    def contribute(self, one: Planted, fault: str, at: int | None, done: bool, again: bool) -> None:
+    def contribute(self, number: int, fault: str, at: int | None, done: bool, again: bool) -> None:
         """And once more, as who was given no answer does."""
-        if one not in self.drafts:
-            return
+        one = self.drafts[number % len(self.drafts)]
         self.arm(fault, at, ERRORS[1], done=done)
         self.ask("add_knowledge", category="general", **one.told)
         self.disarm()
@@ -414,10 +413,9 @@ class Secrecy(RuleBasedStateMachine):
         self.ask("add_knowledge", **{"category": "general", **told})
         self.disarm()
 
-    @rule(one=st.deferred(lambda: st.sampled_from(PLANTED)), at=st.integers(0, 8), done=st.booleans())
-    def crash_in_the_middle(self, one: Planted, at: int, done: bool) -> None:
-        if one not in self.drafts:
-            return
+    @rule(number=st.integers(0, len(PLANTED)), at=st.integers(0, 8), done=st.booleans())
+    def crash_in_the_middle(self, number: int, at: int, done: bool) -> None:
+        one = self.drafts[number % len(self.drafts)]
         draft = Draft(**{"category": "general", **one.told})
         assert ROUTES not in repr(draft)
         self.arm("", at, ERRORS[0], done=done)
@@ -509,8 +507,10 @@ def test_no_raw_text_is_anywhere_with_the_model(
     dynamodb_client: Any, tmp_path_factory: pytest.TempPathFactory, rampart_folder: Path
 ) -> None:
     model = Rampart(rampart_folder)
-    found = recognised(model)
-    names = [one for one in found if one.values and one.values[0] in NAMES and one.name.endswith("in prose")]
+    in_prose = [one for one in PLANTED if one.values and one.values[0] in NAMES and one.name.endswith("in prose")]
+    others = [one for one in PLANTED[:: examples(5, soak=1)] if one not in in_prose]
+    found = recognised(model, in_prose + others)
+    names = [one for one in found if one in in_prose]
     assert {value for one in names for value in one.values} == set(NAMES)
 
     class Here(Secrecy):

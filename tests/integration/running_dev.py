@@ -1,18 +1,22 @@
 """`commonplace` as its user meets it: a process, its output, its exit code, and what it leaves behind."""
 
+import gc
 import re
 import signal
 import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
+from typer.testing import CliRunner
 
+from local import cli
 from tests.integration.repositories import Clone, document
 from tests.unit.docs.pages import ROOT
 
@@ -121,8 +125,22 @@ def wait(condition: Any, seconds: float) -> None:
         threading.Event().wait(0.1)
 
 
-def commonplace(*arguments: str) -> subprocess.CompletedProcess[str]:
+def separately(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own, as one that starts a laptop cloud must be."""
     return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=START_SECONDS, check=False)
+
+
+def commonplace(*arguments: str, at: Path = ROOT, input: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command in this process, in the folder `at`: a process of its own spends most of its time on imports.
+
+    A command leaves its connections to the end of its process, which is not the end of this one.
+    """
+    with chdir(at), warnings.catch_warnings(action="ignore", category=ResourceWarning):
+        done = CliRunner().invoke(cli.app, arguments, input=input)
+        gc.collect()
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
 
 
 def descendants(pid: int) -> set[int]:

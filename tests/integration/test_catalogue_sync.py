@@ -25,7 +25,7 @@ pytestmark = pytest.mark.laptop
 
 WAIT_SECONDS = 180
 ANSWER_SECONDS = 90
-KILLS = examples(2, soak=20)
+KILLS = examples(1, soak=20)
 GARDEN, TOOLS = "garden", "tools"
 
 

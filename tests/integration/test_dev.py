@@ -18,7 +18,6 @@ from local.dev.screen import Screen
 from local.dev.session import ended_by_signals, serve
 from tests.integration.repositories import Clone, document
 from tests.integration.running_dev import (
-    COMMAND,
     EDIT_SECONDS,
     STOP_SECONDS,
     Dev,
@@ -28,6 +27,7 @@ from tests.integration.running_dev import (
     found,
     garden,
     running,
+    separately,
     wait,
 )
 
@@ -47,20 +47,34 @@ def dev(tmp_path: Path) -> Iterator[Dev]:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dev]:
-    """One for the tests that leave it running."""
+    """One for the tests that leave it running, and for the last, which ends it."""
     with running(tmp_path_factory.mktemp("shared")) as dev:
         yield dev
 
 
 def test_once_syncs_a_clone_and_says_what_came_of_it(user: Clone) -> None:
     before = user.fingerprint()
-    done = commonplace("dev", "--once", str(user.folder))
+    done = separately("dev", "--once", str(user.folder))
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"^article +1$", done.stdout, re.MULTILINE)
     assert "Shows 2 of 3 files: 1 has no `publish: true`; `commonplace why FILE` says more" in done.stdout
     assert "2 documents" in done.stdout
     assert "docs/hidden.md" not in done.stdout
     assert user.fingerprint() == before
+
+
+def test_sync_commands_speak_to_the_running_dev(shared: Dev) -> None:
+    data = ("--data", str(shared.data))
+    status = json.loads(commonplace("sync", "status", "--json", *data).stdout)
+    assert (status["head"], status["upToDate"]) == (shared.user.git("rev-parse", "HEAD"), True)
+    ran = commonplace("sync", "run", *data)
+    assert ran.returncode == 0, ran.stderr
+    assert "Last run: succeeded" in ran.stdout
+    report = commonplace("sync", "report", *data).stdout
+    assert f"# Sync of commit {status['head']}" in report
+    as_json = json.loads(commonplace("sync", "report", status["head"][:8], "--json", *data).stdout)
+    assert as_json["counts"]["documents"] == 2
+    assert commonplace("sync", "report", "0000000", *data).returncode == 1
 
 
 def test_a_saved_file_is_searchable_within_seconds(shared: Dev) -> None:
@@ -109,55 +123,10 @@ def test_a_killed_dev_takes_its_functions_with_it(dev: Dev) -> None:
     assert alive(below) == set()
 
 
-def test_ctrl_c_leaves_nothing_running_and_kept_data_is_served_again_which_nobody_else_may_read(dev: Dev) -> None:
-    wait((dev.data / "state.sqlite").exists, EDIT_SECONDS)  # which a save in the background writes
-    assert readable_by_others(dev.data) == []
-    port = int(dev.url.rpartition(":")[2])
-    below = descendants(dev.process.pid)
-    assert below, "functions run in processes of their own"
-    assert dev.end(signal.SIGINT) == 0, dev.output
-    wait(lambda: not alive(below), STOP_SECONDS)
-    assert alive(below) == set()
-    with socket.socket() as listener:
-        assert listener.connect_ex(("127.0.0.1", port)) != 0
-    assert not (dev.data / "endpoint.json").exists()
-    assert "Traceback" not in dev.output
-
-    for path in (dev.data, dev.data / "index", dev.data / "index" / "documents.sqlite", dev.data / "cloud"):
-        path.chmod(0o777)  # as a former version left it
-    done = commonplace("dev", "--once", "--verbose", str(dev.user.folder), "--data", str(dev.data))
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "2 documents" in done.stdout
-    assert "docs/hidden.md" in done.stdout, "--verbose names the skipped files"
-    assert readable_by_others(dev.data) == []
-
-
-def readable_by_others(data: Path) -> list[Path]:
-    """What somebody else of this machine may read, write or enter, of a data folder with all that belongs in one."""
-    below = list(data.rglob("*"))
-    assert {"index", "cloud", "repository.git", "documents.sqlite", "state.sqlite"} <= {path.name for path in below}
-    return [path for path in (data, *below) if path.stat().st_mode & 0o077]
-
-
 def test_two_cannot_share_a_data_folder(shared: Dev) -> None:
     second = commonplace("dev", "--once", str(shared.user.folder), "--data", str(shared.data))
     assert second.returncode == 1
     assert "Another `commonplace dev` uses" in second.stderr
-
-
-def test_sync_commands_speak_to_the_running_dev(dev: Dev) -> None:
-    data = ("--data", str(dev.data))
-    status = json.loads(commonplace("sync", "status", "--json", *data).stdout)
-    assert (status["head"], status["upToDate"]) == (dev.user.git("rev-parse", "HEAD"), True)
-    ran = commonplace("sync", "run", *data)
-    assert ran.returncode == 0, ran.stderr
-    assert "Last run: succeeded" in ran.stdout
-    report = commonplace("sync", "report", *data).stdout
-    assert f"# Sync of commit {status['head']}" in report
-    as_json = json.loads(commonplace("sync", "report", status["head"][:8], "--json", *data).stdout)
-    assert as_json["counts"]["documents"] == 2
-    assert commonplace("sync", "report", "0000000", *data).returncode == 1
-    assert dev.end(signal.SIGTERM) == 0, dev.output
 
 
 def test_a_search_is_asked_of_the_running_dev_and_explained(shared: Dev) -> None:
@@ -216,7 +185,7 @@ def test_a_taken_port_is_said_so(user: Clone) -> None:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         port = str(listener.getsockname()[1])
-        done = commonplace("dev", str(user.folder), "--port", port)
+        done = separately("dev", str(user.folder), "--port", port)
     assert done.returncode == 1
     assert f"Port {port} is in use." in done.stderr
     assert "Traceback" not in done.stderr
@@ -233,7 +202,7 @@ def test_a_data_folder_that_cannot_be_one_is_refused_in_two_sentences(user: Clon
 
 
 def test_an_empty_branch_is_said_in_words(tmp_path: Path) -> None:
-    done = commonplace("dev", "--once", str(Clone(tmp_path / "empty").folder))
+    done = separately("dev", "--once", str(Clone(tmp_path / "empty").folder))
     assert done.returncode == 1
     assert "holds no files, and the repository has no commits yet: add a Markdown file" in done.stdout
 
@@ -254,9 +223,7 @@ def test_wrong_folders_are_refused_in_two_sentences(tmp_path: Path) -> None:
         (("plain", "--data", "plain/data"), "inside the folder that is served"),
         (("nowhere",), "is not a folder"),
     ):
-        done = subprocess.run(
-            [*COMMAND, "dev", "--once", *words], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
+        done = commonplace("dev", "--once", *words, at=tmp_path)
         assert done.returncode == 1
         assert sentence in done.stderr
         assert len(done.stderr.splitlines()) == 2
@@ -273,4 +240,35 @@ def test_help_imports_nothing_heavy() -> None:
     code = f"import sys, local.cli; print([name for name in '{heavy}'.split(',') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PROJECT)
     assert done.stdout.strip() == "[]"
-    assert commonplace("--help").returncode == 0
+    assert separately("--help").returncode == 0
+
+
+def test_ctrl_c_leaves_nothing_running_and_kept_data_is_served_again_which_nobody_else_may_read(shared: Dev) -> None:
+    dev = shared
+    wait((dev.data / "state.sqlite").exists, EDIT_SECONDS)  # which a save in the background writes
+    assert readable_by_others(dev.data) == []
+    port = int(dev.url.rpartition(":")[2])
+    below = descendants(dev.process.pid)
+    assert below, "functions run in processes of their own"
+    assert dev.end(signal.SIGINT) == 0, dev.output
+    wait(lambda: not alive(below), STOP_SECONDS)
+    assert alive(below) == set()
+    with socket.socket() as listener:
+        assert listener.connect_ex(("127.0.0.1", port)) != 0
+    assert not (dev.data / "endpoint.json").exists()
+    assert "Traceback" not in dev.output
+
+    for path in (dev.data, dev.data / "index", dev.data / "index" / "documents.sqlite", dev.data / "cloud"):
+        path.chmod(0o777)  # as a former version left it
+    done = separately("dev", "--once", "--verbose", str(dev.user.folder), "--data", str(dev.data))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 documents" in done.stdout
+    assert "docs/hidden.md" in done.stdout, "--verbose names the skipped files"
+    assert readable_by_others(dev.data) == []
+
+
+def readable_by_others(data: Path) -> list[Path]:
+    """What somebody else of this machine may read, write or enter, of a data folder with all that belongs in one."""
+    below = list(data.rglob("*"))
+    assert {"index", "cloud", "repository.git", "documents.sqlite", "state.sqlite"} <= {path.name for path in below}
+    return [path for path in (data, *below) if path.stat().st_mode & 0o077]

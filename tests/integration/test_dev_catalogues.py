@@ -11,7 +11,7 @@ import pytest
 from mcp import Client
 
 from tests.integration.repositories import Clone
-from tests.integration.running_dev import EDIT_SECONDS, Dev, commonplace, garden, started
+from tests.integration.running_dev import EDIT_SECONDS, Dev, commonplace, garden, separately, started
 from tests.unit.reference.sync.catalogue_drive import command, entries, guide
 
 pytestmark = pytest.mark.laptop
@@ -45,21 +45,13 @@ def test_once_says_what_was_read_and_fails_for_a_catalogue_that_is_refused(user:
     bad.mkdir()
     (bad / "commands.json").write_bytes(entries(command("list"), command("list")))
 
-    done = commonplace("dev", "--once", str(user.folder), "--catalogue", str(bad))
+    done = separately("dev", "--once", str(user.folder), "--catalogue", str(bad))
 
     assert done.returncode == 1, done.stdout + done.stderr
     assert "Catalogue bad: refused" in done.stdout
     assert re.search(r"^  commands.json:\d+: The id is that of another entry", done.stdout, re.MULTILINE)
     assert "Not done: The catalogue bad is refused: 1 error." in done.stdout
     assert "Traceback" not in done.stdout + done.stderr
-
-
-def test_once_serves_the_whole_sample_with_its_catalogue() -> None:
-    done = commonplace("dev", "--once")
-
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert int(re.findall(r"^(\d+) documents", done.stdout, re.MULTILINE)[0]) >= 40
-    assert re.search(r"^Catalogue tidebook: published; \d+ entries ", done.stdout, re.MULTILINE)
 
 
 def test_the_start_says_what_was_read_of_each(dev: Dev, user: Clone, tools: Path) -> None:
@@ -80,7 +72,7 @@ def test_sources_are_files_that_open(dev: Dev, user: Clone) -> None:
 
 
 def test_catalogues_of_ones_own_are_served_without_the_sample(tools: Path) -> None:
-    done = commonplace("dev", "--once", "--catalogue", f"kit={tools}")
+    done = separately("dev", "--once", "--catalogue", f"kit={tools}")
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.findall(r"^Catalogue (\w+):", done.stdout, re.MULTILINE) == ["kit"]

@@ -17,7 +17,7 @@ from local.dev.screen import judge
 from local.dev.source import plain_folder
 from local.knowledge_folder import SAMPLE
 from tests.integration.repositories import document
-from tests.integration.running_dev import EDIT_SECONDS, commonplace, found, running, wait
+from tests.integration.running_dev import EDIT_SECONDS, found, garden, running, separately, wait
 from tests.opensearch_node.node import OwnedNode, ask
 
 pytestmark = [pytest.mark.laptop, pytest.mark.opensearch]
@@ -132,8 +132,9 @@ def test_a_lost_node_stops_searches_only_and_its_return_is_noticed(
     assert processes <= set(laptop.cloud.pids), "no function was started anew for that"
 
 
-def test_dev_uses_the_node_at_an_address_and_drops_its_indexes(opensearch_url: str) -> None:
-    done = commonplace("dev", "--once", "--engine", "opensearch", "--opensearch-url", opensearch_url)
+def test_dev_uses_the_node_at_an_address_and_drops_its_indexes(opensearch_url: str, tmp_path: Path) -> None:
+    user = garden(tmp_path / "garden")
+    done = separately("dev", "--once", str(user.folder), "--engine", "opensearch", "--opensearch-url", opensearch_url)
     assert done.returncode == 0, done.stdout + done.stderr
     said = re.search(r"Searches are answered by OpenSearch 3\.6\.0 at (\S+), index (\S+)-documents$", done.stdout, re.M)
     assert said, done.stdout
@@ -150,6 +151,6 @@ def test_dev_serves_edits_and_finds_its_index_again(opensearch_url: str, tmp_pat
         wait(lambda: found(dev.url, "bore through shells")[:1] == ["Whelks"], EDIT_SECONDS)
         assert found(dev.url, "bore through shells")[:1] == ["Whelks"], dev.output
         assert dev.end(signal.SIGINT) == 0, dev.output
-    again = commonplace("dev", "--once", *node, str(tmp_path / "garden"), "--data", str(dev.data))
+    again = separately("dev", "--once", *node, str(tmp_path / "garden"), "--data", str(dev.data))
     assert again.returncode == 0, again.stdout + again.stderr
     assert "3 documents" in again.stdout

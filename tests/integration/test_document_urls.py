@@ -10,7 +10,7 @@ import httpx
 import pytest
 from mcp import Client
 
-from tests.integration.running_dev import Serving, serving
+from tests.integration.running_dev import Serving
 
 pytestmark = pytest.mark.laptop
 
@@ -18,14 +18,8 @@ QUERY = "how do we count limpets"
 
 
 @pytest.fixture(scope="module")
-def dev() -> Iterator[Serving]:
-    with serving("--tier", "member") as dev:
-        yield dev
-
-
-@pytest.fixture(scope="module")
-def api(dev: Serving) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=dev.url, timeout=60, trust_env=False) as client:
+def api(sample: Serving) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=sample.url, timeout=60, trust_env=False) as client:
         yield client
 
 
@@ -41,10 +35,10 @@ def titles(api: httpx.Client) -> dict[str, str]:
     return found
 
 
-def test_every_document_has_a_page_at_its_address(dev: Serving, api: httpx.Client, titles: dict[str, str]) -> None:
+def test_every_document_has_a_page_at_its_address(sample: Serving, api: httpx.Client, titles: dict[str, str]) -> None:
     assert len(titles) == api.get("/health").json()["documents"] > 0
     for address, title in titles.items():
-        assert address.startswith(f"{dev.url}/d/")
+        assert address.startswith(f"{sample.url}/d/")
         page = api.get(address)
         assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8"), address
         heading = re.search(r"<h1[^>]*>(.*?)</h1>", page.text, re.DOTALL)
@@ -69,9 +63,9 @@ def test_rest_feeds_and_texts_lead_to_these_pages(api: httpx.Client, titles: dic
     assert set(re.findall(r"^Source: (\S+)$", api.get("/llms-full.txt").text, re.MULTILINE)) == titles.keys()
 
 
-def test_agents_cite_these_pages(dev: Serving, titles: dict[str, str]) -> None:
+def test_agents_cite_these_pages(sample: Serving, titles: dict[str, str]) -> None:
     async def asked() -> list[Any]:
-        async with Client(f"{dev.url}/mcp") as client:
+        async with Client(f"{sample.url}/mcp") as client:
             found = (await client.call_tool("search_knowledge", {"query": QUERY})).structured_content
             first = named(found)[0]
             return [

@@ -1,4 +1,4 @@
-"""The capability of docs/extending.md: served where it is listed, and nowhere else."""
+"""The capability of docs/extending.md is served once it is listed."""
 
 import re
 import threading
@@ -24,11 +24,11 @@ ADDRESS = "/api/v1/things"
 """Of a thing, when its id follows."""
 
 
-@pytest.fixture(scope="module", params=[True, False], ids=["listed", "unlisted"])
-def laptop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
+@pytest.fixture(scope="module")
+def laptop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
     """A laptop cloud over the project with the room of things; there is a record of one thing, and a broken one."""
     folder = tmp_path_factory.mktemp("extended")
-    project = extended(folder / "project", listed=request.param)
+    project = extended(folder / "project")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(laptops, "PROJECT", project)
         with Laptop(clone(garden(folder / "clone").folder), folder / "data") as laptop:
@@ -37,22 +37,14 @@ def laptop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             yield laptop
 
 
-@pytest.fixture
-def listed(laptop: Laptop, request: pytest.FixtureRequest) -> bool:
-    return bool(request.node.callspec.params["laptop"])
-
-
 def call(laptop: Laptop, tool: str, **arguments: Any) -> httpx.Response:
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
     accepted = {"accept": "application/json, text/event-stream"}
     return httpx.post(f"{laptop.mcp_url}/things", json=body, headers=accepted, timeout=60, trust_env=False)
 
 
-def test_programs_find_a_thing(laptop: Laptop, listed: bool) -> None:
+def test_programs_find_a_thing(laptop: Laptop) -> None:
     answer = laptop.get(f"{ADDRESS}/hedge-trimmer")
-    if not listed:
-        assert (answer.status_code, answer.json()["error"]["message"]) == (404, "There is nothing at this address.")
-        return
     assert answer.json() == {
         "id": "hedge-trimmer",
         "name": "Hedge trimmer",
@@ -64,17 +56,14 @@ def test_programs_find_a_thing(laptop: Laptop, listed: bool) -> None:
     assert laptop.get(f"{ADDRESS}/NO").status_code == 422
 
 
-def test_it_is_described_where_it_is_served(laptop: Laptop, listed: bool) -> None:
+def test_it_is_described_where_it_is_served(laptop: Laptop) -> None:
     described = laptop.get("/openapi.json").json()
-    assert (f"{ADDRESS}/{{id}}" in described["paths"]) is listed
-    assert ("Things" in {tag["name"] for tag in described["tags"]}) is listed
+    assert f"{ADDRESS}/{{id}}" in described["paths"]
+    assert "Things" in {tag["name"] for tag in described["tags"]}
 
 
-def test_agents_find_a_thing(laptop: Laptop, listed: bool) -> None:
+def test_agents_find_a_thing(laptop: Laptop) -> None:
     answer = call(laptop, "find_thing", id="hedge-trimmer")
-    if not listed:
-        assert answer.status_code == 404
-        return
     result = answer.json()["result"]
     thing = {"id": "hedge-trimmer", "name": "Hedge trimmer", "place": "Shed, left wall", "lent_to": "Rosa"}
     assert result["structuredContent"] == thing
@@ -95,24 +84,21 @@ def session_of(laptop: Laptop, account: str) -> str:
     return answer.headers["set-cookie"].partition(";")[0]
 
 
-def test_members_find_a_thing_in_the_console(laptop: Laptop, listed: bool) -> None:
+def test_members_find_a_thing_in_the_console(laptop: Laptop) -> None:
     def get(path: str) -> httpx.Response:
         return httpx.get(f"{laptop.url}{path}", headers={"cookie": cookie}, trust_env=False, timeout=60)
 
     cookie = session_of(laptop, "ada")
-    assert ('<a href="/console/things"' in get("/console").text) is listed
+    assert '<a href="/console/things"' in get("/console").text
     answer = get("/console/things?id=hedge-trimmer")
-    if not listed:
-        assert answer.status_code == 404
-        return
     assert "Hedge trimmer is with Rosa." in answer.text
     assert "There is no such thing." in get("/console/things?id=../nothing").text
 
 
-def test_a_broken_record_is_counted_for_the_alarm(laptop: Laptop, listed: bool) -> None:
+def test_a_broken_record_is_counted_for_the_alarm(laptop: Laptop) -> None:
     assert laptop.get(f"{ADDRESS}/broken").status_code == 404
     told = '"UnreadableThings":[1.0]'
     deadline = time.monotonic() + LOG_SECONDS
-    while listed and told not in laptop.logs() and time.monotonic() < deadline:
+    while told not in laptop.logs() and time.monotonic() < deadline:
         threading.Event().wait(0.05)
-    assert (told in laptop.logs()) is listed
+    assert told in laptop.logs()

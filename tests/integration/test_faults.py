@@ -18,7 +18,7 @@ from tests.integration.repositories import Clone, document
 
 pytestmark = pytest.mark.laptop
 
-ROUNDS = examples(2, soak=20)
+ROUNDS = examples(1, soak=20)
 FILES = 12
 WAIT_SECONDS = 180
 CANARY = "narwhal-that-nobody-may-see"

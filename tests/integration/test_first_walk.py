@@ -1,5 +1,6 @@
 """The walk of a newcomer: an empty folder of notes, a page in it, and an agent that finds, reads and cites the page."""
 
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import httpx
 import pytest
 from mcp import Client
 
-from tests.integration.running_dev import EDIT_SECONDS, START_SECONDS, Serving, wait
+from tests.integration.running_dev import EDIT_SECONDS, Serving, wait
 
 pytestmark = pytest.mark.laptop
 
@@ -35,8 +36,10 @@ def test_from_an_empty_folder_to_an_agent_that_cites_a_note(tmp_path: Path) -> N
         assert cited.startswith(f"{dev.url}/d/")
         assert "Soak the twine before you mend a net" in page.text
         assert {path.name for path in notes.iterdir()} == {"mending-nets.md", "private.md"}
+        assert dev.end(signal.SIGTERM) == 0, dev.output
     finally:
-        dev.end()
+        if dev.process.poll() is None:
+            dev.end(signal.SIGKILL)
 
 
 async def asked(address: str) -> tuple[list[dict[str, Any]], str, str]:
@@ -48,25 +51,3 @@ async def asked(address: str) -> tuple[list[dict[str, Any]], str, str]:
         read = await client.call_tool("fetch", {"id": f"{results[0]['contentType']}/{results[0]['id']}"})
         assert not read.is_error, read.content
         return results, read.structured_content["text"], read.structured_content["url"]
-
-
-def test_dev_says_of_a_folder_how_many_files_it_shows_and_why(tmp_path: Path) -> None:
-    notes = tmp_path / "notes"
-    notes.mkdir()
-    for name, text in {
-        "shown.md": NOTE,
-        "named-by-its-file.md": "---\npublish: true\n---\nNo heading.\n",
-        "mine.md": "# Mine\n",
-        "draft.md": "---\npublish: true\ndraft: true\n---\n# Draft\n",
-    }.items():
-        (notes / name).write_text(text, encoding="utf-8")
-    dev = Serving(str(notes), "--data", str(tmp_path / "data"))
-    try:
-        dev.wait_for("ready:", START_SECONDS)
-        reasons = "1 is a draft, 1 has no `publish: true`"
-        assert f"Shows 2 of 4 files: {reasons}; `commonplace why FILE --root {notes}` says more" in dev.output
-        titles = httpx.get(f"{dev.url}/api/v1/entries", timeout=30, trust_env=False).json()["entries"]
-        assert {one["title"] for one in titles} == {"Mending nets", "named-by-its-file"}
-        assert "title" not in dev.output
-    finally:
-        dev.end()

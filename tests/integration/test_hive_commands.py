@@ -1,14 +1,12 @@
 """`commonplace hive` over the functions of a real `commonplace dev`."""
 
 import json
-import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.integration.running_dev import COMMAND, START_SECONDS, garden, started
+from tests.integration.running_dev import Dev, commonplace
 
 pytestmark = pytest.mark.laptop
 
@@ -24,22 +22,18 @@ class Shell:
     """Somebody beside a laptop cloud."""
 
     folder: Path
+    data: Path
 
     def hive(self, *words: str, org: str = "team") -> str:
-        command = [*COMMAND, "hive", *words, "--data", str(self.folder / "data"), "--org", org]
-        done = subprocess.run(
-            command, cwd=self.folder, capture_output=True, text=True, timeout=START_SECONDS, check=False
-        )
+        done = commonplace("hive", *words, "--data", str(self.data), "--org", org, at=self.folder)
         assert done.returncode == 0, done.stdout + done.stderr
         assert done.stderr.startswith("Server: http://127.0.0.1:")
         return done.stdout
 
 
-@pytest.fixture(scope="module")
-def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
-    folder = tmp_path_factory.mktemp("team")
-    with started(garden(folder / "garden"), folder / "data"):
-        yield Shell(folder)
+@pytest.fixture
+def shell(team: Dev, tmp_path: Path) -> Shell:
+    return Shell(tmp_path, team.data)
 
 
 def test_what_a_file_holds_is_stripped_reviewed_written_out_and_restored(shell: Shell) -> None:

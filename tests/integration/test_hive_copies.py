@@ -11,9 +11,9 @@ import pytest
 
 from commonplace.redaction.rampart import Rampart
 from tests.canaries import Canaries
-from tests.contracts.test_hive_secrecy import PERSONAL, REFUSED, ROUTES, SECRETS, recognised
+from tests.contracts.test_hive_secrecy import PERSONAL, PLANTED, REFUSED, ROUTES, SECRETS, recognised
 from tests.hive_world import NAMES
-from tests.integration.running_dev import EDIT_SECONDS, Dev, commonplace, running, wait
+from tests.integration.running_dev import EDIT_SECONDS, Dev, commonplace, wait
 
 pytestmark = pytest.mark.laptop
 
@@ -25,12 +25,6 @@ HEADERS = {
 PATIENT = httpx.Timeout(30)
 
 
-@pytest.fixture(scope="module")
-def dev(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dev]:
-    with running(tmp_path_factory.mktemp("hive")) as dev:
-        yield dev
-
-
 def minted(dev: Dev, organisation: str, path: str) -> dict[str, str]:
     words = ("--org", organisation, "--agent", "builder", "--scopes", "hive:admin", "--tier", "vibecoder")
     done = commonplace("tokens", "mint", *words, "--path", path, "--data", str(dev.data))
@@ -38,9 +32,9 @@ def minted(dev: Dev, organisation: str, path: str) -> dict[str, str]:
     return {"authorization": f"Bearer {done.stdout.strip()}"}
 
 
-@pytest.fixture(scope="module")
-def here(dev: Dev) -> Iterator["Organisation"]:
-    with closing(Organisation(dev, "acme")) as here:
+@pytest.fixture
+def here(team: Dev) -> Iterator["Organisation"]:
+    with closing(Organisation(team, "acme")) as here:
         yield here
 
 
@@ -80,12 +74,11 @@ class Organisation:
         return id in self.found(query)
 
 
-def test_nothing_that_was_sent_is_anywhere_in_a_deployment(dev: Dev, here: Organisation, rampart_folder: Path) -> None:
+def test_nothing_that_was_sent_is_anywhere_in_a_deployment(team: Dev, here: Organisation, rampart_folder: Path) -> None:
     canaries = Canaries({*PERSONAL.values(), *SECRETS.values(), *NAMES})
     answers = []
     # One place of each value, another one for each.
-    planted = [one for place, one in enumerate(recognised(Rampart(rampart_folder))) if place % 7 == 0]
-    for one in planted:
+    for one in recognised(Rampart(rampart_folder), PLANTED[::7]):
         canaries.texts |= {text for text in one.told.values() if isinstance(text, str) and text != ROUTES}
         answers.append(json.dumps(here.tool("add_knowledge", category="general", **one.told)))
     for told in REFUSED:
@@ -103,22 +96,23 @@ def test_nothing_that_was_sent_is_anywhere_in_a_deployment(dev: Dev, here: Organ
     answers += [json.dumps(here.tool("search_knowledge", id=ids[1])), json.dumps(here.tool("list_knowledge"))]
 
     assert canaries.in_text("\n".join(answers)) == set()
-    assert canaries.in_text(dev.output) == set()
-    assert canaries.in_folder(dev.data) == {}
+    assert canaries.in_text(team.output) == set()
+    assert canaries.in_folder(team.data) == {}
 
 
-def test_what_is_deleted_is_in_no_copy(dev: Dev) -> None:
+def test_what_is_deleted_is_in_no_copy(team: Dev) -> None:
     word = "quetzalcoatlus"
     kept = Canaries({word})
-    with closing(Organisation(dev, "third")) as here, closing(Organisation(dev, "other")) as other:
+    with closing(Organisation(team, "third")) as here, closing(Organisation(team, "elsewhere")) as other:
         id = here.add({"content": f"A {word} is the largest thing that ever flew, they say, and it walked as well."})
         here.approve(id, public=True)
         assert other.finds(id, f"largest {word}")
-        assert kept.in_folder(dev.data)
+        assert other.tool("report_outcome", item_id=id, outcome="solved")["result"]["structuredContent"]
+        assert kept.in_folder(team.data)
 
         assert not here.tool("delete_knowledge", id=id)["result"].get("isError")
         for organisation in (here, other):
             assert id not in organisation.found(f"largest {word}")
             assert organisation.tool("search_knowledge", id=id)["result"]["isError"]
-    wait(lambda: not kept.in_folder(dev.data), EDIT_SECONDS)
-    assert kept.in_folder(dev.data) == {}
+    wait(lambda: not kept.in_folder(team.data), EDIT_SECONDS)
+    assert kept.in_folder(team.data) == {}

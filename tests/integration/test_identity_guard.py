@@ -2,16 +2,15 @@
 
 import json
 import secrets
-import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.integration.running_dev import COMMAND, Dev, running
-from tests.person import Person, Wallet, query_of, wallet
+from tests.integration.conftest import WALLETS
+from tests.integration.running_dev import Dev, commonplace
+from tests.person import Person, Wallet, query_of
 
 pytestmark = pytest.mark.laptop
 
@@ -19,7 +18,6 @@ CALLBACK = "http://127.0.0.1:9/callback"
 VERIFIER = "v" * 43
 CHALLENGE = "7w_YNF9DSfIdPf_pRjSq646_kPr-2-o9NAl16JGghdM"
 """S256 of it."""
-WALLETS = {"public": wallet(21), "member": wallet(22), "vibecoder": wallet(23)}
 MODERN, LEGACY = "2026-07-28", "2025-11-25"
 BOTH = "knowledge:read knowledge:write"
 
@@ -80,10 +78,8 @@ class Deployment:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
-    allowed = [("--allow", f"{WALLETS[tier].address}={tier}") for tier in ("member", "vibecoder")]
-    with running(tmp_path_factory.mktemp("dev"), *(word for pair in allowed for word in pair)) as dev:
-        yield Deployment(dev)
+def place(team: Dev) -> Deployment:
+    return Deployment(team)
 
 
 def told(answer: httpx.Response) -> tuple[bool, str]:
@@ -156,8 +152,7 @@ def test_a_token_is_for_its_path_alone(place: Deployment, version: str) -> None:
 def test_a_grant_that_an_operator_ends_refuses_the_next_call(place: Deployment, version: str) -> None:
     token = place.token(WALLETS["vibecoder"])
     assert told(place.call(token, "list_groups", {}, version))[0] is False
-    command = [*COMMAND, "grants", "revoke", "--subject", WALLETS["vibecoder"].address, "--data", str(place.dev.data)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = commonplace("grants", "revoke", "--subject", WALLETS["vibecoder"].address, "--data", str(place.dev.data))
     assert done.returncode == 0, done.stderr
     refused = place.call(token, "list_groups", {}, version)
     assert refused.status_code == 401

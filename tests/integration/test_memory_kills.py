@@ -43,7 +43,7 @@ from tests.processes import ended
 
 pytestmark = pytest.mark.laptop
 
-MOMENTS = examples(5, soak=200)
+MOMENTS = examples(2, soak=200)
 SEED = 22
 FILES, ENTRIES = 4, 30
 """Files of a seed, and entries in each: a summary, and facts that name it as their parent."""

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.integration.repositories import Clone
-from tests.integration.running_dev import COMMAND, START_SECONDS, garden, started
+from tests.integration.running_dev import commonplace, garden, started
 
 pytestmark = pytest.mark.laptop
 
@@ -41,10 +41,7 @@ class Shell:
 
     def kb(self, *words: str, org: str) -> "subprocess.CompletedProcess[str]":
         place = () if words[0] == "parse" else ("--data", str(self.data), "--org", org)
-        command = [*COMMAND, "kb", *words, *place]
-        return subprocess.run(
-            command, cwd=self.folder, capture_output=True, text=True, timeout=START_SECONDS, check=False
-        )
+        return commonplace("kb", *words, *place, at=self.folder)
 
     def right(self, *words: str, org: str) -> str:
         done = self.kb(*words, org=org)

@@ -2,14 +2,14 @@
 
 import json
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from tests.integration.running_dev import COMMAND, START_SECONDS, running
+from tests.integration.running_dev import Dev, commonplace, running
 
 pytestmark = pytest.mark.laptop
 
@@ -43,22 +43,13 @@ SEEDS = """\
 """
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with running(tmp_path_factory.mktemp("team")) as dev:
-        yield dev.data
-
-
 @pytest.fixture
-def kb(data: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Kb:
+def kb(team: Dev, tmp_path: Path, request: pytest.FixtureRequest) -> Kb:
     """A command of somebody with an organisation, and a folder, of their own."""
     organisation = request.node.name.replace("_", "-")[5:40].strip("-")
 
-    def run(*words: str, right: bool = True, told: str | None = None, at: Path = data) -> Any:
-        command = [*COMMAND, "kb", *words, "--data", str(at), "--org", organisation]
-        done = subprocess.run(
-            command, cwd=tmp_path, input=told, capture_output=True, text=True, timeout=START_SECONDS, check=False
-        )
+    def run(*words: str, right: bool = True, told: str | None = None, at: Path = team.data) -> Any:
+        done = commonplace("kb", *words, "--data", str(at), "--org", organisation, at=tmp_path, input=told)
         assert (done.returncode == 0) is right, done.stdout + done.stderr
         return done
 

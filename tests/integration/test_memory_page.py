@@ -1,15 +1,12 @@
 """Every command that the page on memory shows works as shown, in its order, against a `commonplace dev` that runs."""
 
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.integration.running_dev import serving
+from tests.integration.running_dev import commonplace, running
 from tests.unit.docs.pages import ROOT, commands
 
 pytestmark = pytest.mark.laptop
@@ -20,9 +17,9 @@ ELSEWHERE = {("tokens", "mint")}
 """Shown here and run by tests of their own: they need a deployment with sign-in."""
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with serving("--tier", "member") as dev:
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    with running(tmp_path / "served", "--tier", "member") as dev:
         yield dev.url
 
 
@@ -34,22 +31,17 @@ def workplace(folder: Path) -> None:
     shutil.copy(SAMPLES / "CLAUDE.md", folder)
 
 
-def test_every_command_of_the_page_works_as_shown(address: str, tmp_path: Path) -> None:
+def test_every_command_of_the_page_works_as_shown(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMMONPLACE_URL", address)
     workplace(tmp_path)
     shown = [command.words[1:] for command in commands(PAGE) if command.name == "commonplace"]
     assert len(shown) > 10
     for words in shown:
         if words[:2] in ELSEWHERE:
             continue
-        told = subprocess.run(
-            [str(Path(sys.executable).with_name("commonplace")), *words],
-            cwd=tmp_path,
-            env=os.environ | {"COMMONPLACE_URL": address},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        told = commonplace(*words, at=tmp_path)
         assert told.returncode == 0, f"{' '.join(words)}\n{told.stdout}\n{told.stderr}"
         assert "Traceback" not in told.stderr
     assert (tmp_path / "samples" / "memory" / "_implementation" / "LEARNINGS.yaml").is_file()

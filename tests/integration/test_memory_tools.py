@@ -2,8 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from pathlib import Path
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import httpx2
@@ -11,34 +10,17 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.integration.running_dev import EDIT_SECONDS, Dev, commonplace, running
+from tests.canaries import Canaries
+from tests.integration.running_dev import EDIT_SECONDS, Dev, commonplace
 
 pytestmark = pytest.mark.laptop
 
 PATH = "/mcp/memory"
 ERAS = ["auto", "legacy"]
-TOOLS = {
-    *("kb_search", "kb_get", "kb_get_related", "kb_list", "kb_stats"),
-    *("kb_add", "kb_update", "kb_delete", "kb_bulk_import", "kb_rate"),
-}
 SOON_SECONDS = 2.0
 ATTEMPTS = 5
 """A machine that does other things as well may be late once."""
 FACT: dict[str, Any] = {"entry_type": "fact", "roles": ["dev"], "tags": ["routing", "vercel"]}
-
-
-@pytest.fixture(scope="module")
-def assumed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dev]:
-    """Takes everybody for a member of one organisation."""
-    with running(tmp_path_factory.mktemp("assumed"), "--tier", "member") as dev:
-        yield dev
-
-
-@pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dev]:
-    """Takes nobody for anybody."""
-    with running(tmp_path_factory.mktemp("guarded")) as dev:
-        yield dev
 
 
 def minted(dev: Dev, organisation: str, scope: str) -> str:
@@ -130,27 +112,12 @@ async def life_of_an_entry(here: Session, subject: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ERAS)
-def test_an_entry_lives_as_it_should_on_a_laptop(assumed: Dev, mode: str) -> None:
-    talk(assumed, lambda here: life_of_an_entry(here, f"assumed {mode}"), mode=mode)
+def test_an_entry_lives_as_it_should_behind_the_guard(team: Dev, mode: str) -> None:
+    token = minted(team, "acme", "memory:write")
+    talk(team, lambda here: life_of_an_entry(here, f"guarded {mode}"), token, mode)
 
 
-def test_a_laptops_member_has_nine_tools_and_a_briefing(assumed: Dev) -> None:
-    async def asked(here: Session) -> tuple[set[str], Any]:
-        tools = (await here.client.list_tools()).tools
-        return {tool.name for tool in tools}, await here.client.get_prompt("phase-briefing", {"phase": "qa"})
-
-    names, prompt = talk(assumed, asked)
-    assert names == TOOLS
-    assert "kb_search" in prompt.messages[0].content.text
-
-
-@pytest.mark.parametrize("mode", ERAS)
-def test_an_entry_lives_as_it_should_behind_the_guard(guarded: Dev, mode: str) -> None:
-    token = minted(guarded, "acme", "memory:write")
-    talk(guarded, lambda here: life_of_an_entry(here, f"guarded {mode}"), token, mode)
-
-
-def test_an_import_is_there_and_another_organisation_has_none_of_it(guarded: Dev) -> None:
+def test_an_import_is_there_and_another_organisation_has_none_of_it(team: Dev) -> None:
     entries = [{"content": f"Imported fact {number}.", **FACT} for number in range(120)]
 
     async def owner(here: Session) -> dict[str, Any]:
@@ -174,30 +141,32 @@ def test_an_import_is_there_and_another_organisation_has_none_of_it(guarded: Dev
         told = await here.data("kb_add", content="Imported fact 1.", **FACT)
         assert told["duplicate"] is False
 
-    listed = talk(guarded, owner, minted(guarded, "acme", "memory:admin"))
+    listed = talk(team, owner, minted(team, "acme", "memory:admin"))
     assert listed["total"] >= 120
     theirs = listed["entries"][0]["id"]
-    talk(guarded, lambda here: stranger(here, theirs), minted(guarded, "other", "memory:write"))
+    talk(team, lambda here: stranger(here, theirs), minted(team, "other", "memory:write"))
 
 
-def test_without_a_token_there_is_a_way_to_one(guarded: Dev) -> None:
+def test_a_secret_is_refused_and_stored_nowhere(team: Dev) -> None:
+    key = "AKIAIOSFODNN7EXAMPL3"
+
+    async def told(here: Session) -> str:
+        refused = await here.error("kb_add", content=f"Use `{key}` for now.", **FACT)
+        entries = [{"content": content, **FACT} for content in (f"Not `{key}`.", "Request a key.")]
+        imported = await here.data("kb_bulk_import", entries=entries)
+        assert (imported["imported"], len(imported["errors"])) == (1, 1)
+        return f"{refused} {imported}"
+
+    answers = talk(team, told, minted(team, "secretive", "memory:write"))
+    assert "aws key id" in answers
+    assert key not in answers + team.output
+    assert Canaries({key}).in_folder(team.data) == {}
+
+
+def test_without_a_token_there_is_a_way_to_one(team: Dev) -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "kb_stats", "arguments": {}}}
     headers = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-11-25"}
-    answer = httpx2.post(guarded.url + PATH, json=message, headers=headers, trust_env=False)
+    answer = httpx2.post(team.url + PATH, json=message, headers=headers, trust_env=False)
     assert answer.status_code == 401
     assert f"/.well-known/oauth-protected-resource{PATH}" in answer.headers["www-authenticate"]
     assert 'scope="memory:read"' in answer.headers["www-authenticate"]
-
-
-def test_what_was_remembered_is_there_after_a_restart(tmp_path: Path) -> None:
-    with running(tmp_path, "--tier", "member") as dev:
-        id = talk(dev, lambda here: here.found_soon("Tides turn twice a day.", "tides"))
-        dev.end()
-        again = Dev(dev.user, dev.data, "--tier", "member")
-        try:
-            again.wait_for("ready:")
-            assert talk(again, lambda here: here.data("kb_get", id=id))["content"].startswith("Tides turn")
-            assert id in talk(again, lambda here: here.ids("tides"))
-        finally:
-            if again.process.poll() is None:
-                again.end()

@@ -3,7 +3,6 @@
 import json
 import shlex
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -67,16 +66,3 @@ def test_a_mistake_made_a_moment_ago_is_told_and_its_cure_too(dev: Dev) -> None:
     dev.wait_for("  index.md:5: not published, `publish` is not the value `true`", EDIT_SECONDS)
     file.write_text(good, encoding="utf-8")
     dev.wait_for("1 stored, 0 removed", EDIT_SECONDS)
-
-
-def test_an_empty_repository_says_so_until_there_is_a_page(tmp_path: Path) -> None:
-    user = Clone(tmp_path / "kb")
-    running = Dev(user, tmp_path / "data")
-    try:
-        running.wait_for("Nothing to serve yet: add a Markdown file with `publish: true`")
-        assert "the repository has no commits yet" in running.output
-        assert "ready:" not in running.output
-        (user.folder / "a.md").write_text("---\ntitle: A\npublish: true\n---\nText.\n", encoding="utf-8")
-        running.wait_for("ready:", EDIT_SECONDS)
-    finally:
-        running.end()

@@ -36,6 +36,7 @@ def test_a_page_of_another_origin_can_have_nothing_done(opensearch_url: str, ori
         assert (answer.status_code, "access-control-allow-origin" in answer.headers) == (403, False)
 
 
+@pytest.mark.soak
 def test_a_node_ends_with_its_owner_even_if_that_is_killed(opensearch_url: str) -> None:
     if not (program_home() / PROGRAM).exists():
         pytest.skip("Another node is used: none is assembled here.")

@@ -93,21 +93,24 @@ class Garden:
         assert answer.status_code == 200, answer.text
         return [f"{hit['contentType']}/{hit['id']}" for hit in answer.json()["results"]]
 
-    def everywhere(self, text: str) -> list[str]:
-        """Each place outside the operators' prefix that holds the text."""
-        wanted = text.encode()
+    def everywhere(self, *texts: str) -> list[str]:
+        """Return each place outside the operators' prefix that holds one of the texts."""
+
+        def held(raw: bytes) -> bool:
+            return any(text.encode() in raw for text in texts)
+
         # A list of words has them folded, and parts of a compound by themselves.
-        word = text if " " in text else text.casefold().split("-")[0]
+        words = {text if " " in text else text.casefold().split("-")[0] for text in texts} | {*texts}
         store = self.laptop.store
         places = [
             item.key
             for item in store.list("")
-            if not item.key.startswith(OPERATIONS_PREFIX) and (found := store.get(item.key)) and wanted in found.body
+            if not item.key.startswith(OPERATIONS_PREFIX) and (found := store.get(item.key)) and held(found.body)
         ]
-        places += [f"GET {path}" for path in PUBLIC if wanted in self.laptop.get(path).content]
+        places += [f"GET {path}" for path in PUBLIC if held(self.laptop.get(path).content)]
         with closing(sqlite3.connect(f"{self.laptop.index_file.as_uri()}?mode=ro", uri=True)) as index:
-            places += [f"index: {table}" for table, content in tables(index) if text in content or word in content]
-        return places + (["logs"] if text in self.laptop.logs() else [])
+            places += [f"index: {table}" for table, content in tables(index) if any(word in content for word in words)]
+        return places + (["logs"] if held(self.laptop.logs().encode()) else [])
 
     def files_of_the_index_with(self, text: str) -> list[str]:
         """Free pages and journals included."""
@@ -160,8 +163,7 @@ def test_unpublishing_takes_a_document_out_of_everything(garden: Garden) -> None
     garden.push({"docs/secret.md": document("Soon hidden", f"Body with {canary}.\n", publish=False, type="article")})
     eventually(lambda: garden.is_served("article/secret"), False)
     assert "article/secret" not in garden.search(canary)
-    eventually(partial(garden.everywhere, canary), [])
-    eventually(partial(garden.everywhere, "Soon hidden"), [])
+    eventually(partial(garden.everywhere, canary, "Soon hidden"), [])
 
 
 def test_removed_file_is_gone(garden: Garden) -> None:
@@ -195,9 +197,10 @@ def test_nothing_of_files_that_were_never_published_is_anywhere(garden: Garden) 
     for path, text in canaries.items():
         garden.user.write(path, text)
     garden.push({"docs/linker.md": document("Linker", "See [it](docs/hidden.md) and [[draft]].\n", type="article")})
-    for number in range(1, 8):
-        eventually(partial(garden.everywhere, f"narwhal-{number}"), [])
-        assert garden.files_of_the_index_with(f"narwhal-{number}") == []
+    names = [f"narwhal-{number}" for number in range(1, 8)]
+    eventually(partial(garden.everywhere, *names), [])
+    for name in names:
+        assert garden.files_of_the_index_with(name) == []
     for path in ("docs/hidden.md", "docs/draft.md"):
         assert garden.laptop.get(f"/api/v1/entries/by-path?path={path}").status_code == 404
 

@@ -3,13 +3,12 @@
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.integration.running_dev import serving
+from tests.integration.running_dev import Serving
 from tests.unit.docs.examples import Example, differences, examples
 from tests.unit.docs.pages import ROOT
 
@@ -18,10 +17,9 @@ pytestmark = pytest.mark.laptop
 PAGES = (ROOT / "README.md", ROOT / "docs" / "rest-api.md")
 
 
-@pytest.fixture(scope="module")
-def port() -> Iterator[int]:
-    with serving() as dev:
-        yield int(dev.url.rsplit(":", 1)[1])
+@pytest.fixture
+def port(sample: Serving) -> int:
+    return int(sample.url.rsplit(":", 1)[1])
 
 
 def run(command: tuple[str, ...], port: int) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.kernel.errors import InvalidInput, Unavailable
+from commonplace.kernel.errors import Unavailable
 from commonplace.redaction.client import LambdaRedactor
 from commonplace.redaction.model import Policy
 from local.cloud.cloud import Cloud
@@ -69,20 +69,6 @@ def test_what_an_agent_adds_to_the_memory_is_kept_masked_and_nowhere_else(rampar
     assert (entry["content"], entry["tags"]) == ("Ask [NAME] for `[API_KEY]`.", ["keys"])
     assert (imported["imported"], first["content"]) == (30, "[NAME] wrote lesson 0.")
     assert first["metadata"] == {"by": ["[NAME]"]}
-    assert not told_in(tmp_path / "data")
-
-
-def test_a_secret_is_stored_nowhere_where_nothing_is_redacted(tmp_path: Path) -> None:
-    source, told = clone(garden(tmp_path / "garden").folder, None), {"MCP_ASSUMED_TIER": "member"}
-    fact = {"content": f"Use `{KEY}` for now.", "entry_type": "fact", "roles": ["dev"]}
-    with Laptop(source, tmp_path / "data", environment=told) as laptop:
-        with agent(laptop) as server:
-            with pytest.raises(InvalidInput, match="aws key id") as refused:
-                server.call("kb_add", fact)
-            imported = server.call("kb_bulk_import", {"entries": [fact, fact | {"content": "Ask for a key."}]})
-        laptop.wait()
-    assert (imported["imported"], len(imported["errors"])) == (1, 1)
-    assert KEY not in f"{refused.value} {refused.value.hint} {imported}"
     assert not told_in(tmp_path / "data")
 
 

@@ -8,8 +8,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 MEGABYTE = 1_000_000
 MAX_CPU_SECONDS = 60
 MAX_MEMORY_BYTES = 1_000 * MEGABYTE
@@ -63,11 +61,9 @@ def bounded() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
 
 
-@pytest.mark.parametrize("form", ["json", "yaml"])
-def test_a_large_document_in_circles_is_made_within_bounds(form: str, tmp_path: Path) -> None:
-    text = json.dumps(recursive())
-    source = tmp_path / f"circles.{form}"
-    source.write_text(text if form == "json" else f"# JSON is YAML\n{text}")
+def test_a_large_document_in_circles_is_made_within_bounds(tmp_path: Path) -> None:
+    source = tmp_path / "circles.yaml"
+    source.write_text(f"# JSON is YAML, which takes longer to read\n{json.dumps(recursive())}")
     assert source.stat().st_size > 10 * MEGABYTE
     words = ["reference", "generate", "openapi", str(source), "-o", "api.json", "--json"]
     done = subprocess.run(

@@ -100,10 +100,8 @@ def test_a_published_document_in_another_order_makes_the_same_bytes(name: str) -
     )
 
 
-def test_a_document_of_more_than_a_thousand_operations_is_made_twice_the_same_within_a_minute() -> None:
+def test_a_document_of_more_than_a_thousand_operations_is_made_within_a_minute() -> None:
     found, seconds = made("github")
-    again = generate("openapi", raw("github"), source="github.json", options={})
-    assert written(again.entries) == written(found.entries)
     assert seconds < MAX_CPU_SECONDS
     assert len(written(found.entries)) < 12_000_000
 

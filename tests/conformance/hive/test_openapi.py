@@ -82,7 +82,7 @@ schema = schemathesis.openapi.from_asgi("/api/v1/openapi.json", DESK.app()).incl
 
 
 @schema.parametrize()
-@settings(max_examples=examples(15), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(8, soak=150), deadline=None, suppress_health_check=list(HealthCheck))
 def test_the_application_keeps_to_its_description(case: schemathesis.Case[Any]) -> None:
     # What a schema cannot say: ids that are somebody's, cursors, text that is more than space, times, RE2. Who may call
     # is tried by tests of its own.

@@ -1,4 +1,4 @@
-"""Every test runs in both eras of the protocol, over both engines, over moto and DynamoDB Local."""
+"""Every test runs in both eras of the protocol, over both engines: one beside moto, one beside DynamoDB Local."""
 
 from collections.abc import Iterator
 
@@ -13,28 +13,21 @@ from tests.fakes.one_at_a_time import OneAtATime
 from tests.unit.web.mcp.talking import ERAS
 
 ENGINES = ("embedded", pytest.param("OpenSearch", marks=pytest.mark.opensearch))
-STORES = ("moto", "DynamoDB Local")
+"""The engine knows nothing of the store: each of both is met without every pair of them."""
 
 
-@pytest.fixture(scope="module", params=STORES)
-def client(request: pytest.FixtureRequest) -> Iterator[object]:
-    if request.param == "DynamoDB Local":
-        yield request.getfixturevalue("dynamodb_local")
+@pytest.fixture(scope="module", params=ENGINES)
+def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    model = FakeEmbeddings()
+    if request.param == "OpenSearch":
+        with opensearch(request.getfixturevalue("opensearch_url"), model) as engine:
+            yield World(request.getfixturevalue("dynamodb_local"), engine, model)
         return
     moto_patches.patch_transactions()
     with mock_aws():
         session = boto3.session.Session("123456789012", "x", region_name="us-east-1")
-        yield OneAtATime(session.client("dynamodb"))
-
-
-@pytest.fixture(scope="module", params=ENGINES)
-def world(request: pytest.FixtureRequest, client: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    model = FakeEmbeddings()
-    if request.param == "embedded":
+        client = OneAtATime(session.client("dynamodb"))
         yield World(client, embedded(tmp_path_factory.mktemp("index"), model), model)
-        return
-    with opensearch(request.getfixturevalue("opensearch_url"), model) as engine:
-        yield World(client, engine, model)
 
 
 @pytest.fixture(params=ERAS)

@@ -1,19 +1,11 @@
 """Each of the ten tools of seed 001: what it takes, does and answers."""
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from itertools import cycle
-from threading import Barrier
 from typing import Any
-
-import pytest
 
 from commonplace.memory.model import content_hash
 from tests.conformance.memory.worlds import Team, calling
-from tests.unit.web.mcp.talking import text_of
 
 NOBODY = "00000000-0000-4000-8000-000000000000"
-CALLERS = 32
 TOOLS = {
     *("kb_search", "kb_get", "kb_get_related", "kb_list", "kb_stats"),
     *("kb_add", "kb_update", "kb_delete", "kb_bulk_import", "kb_rate", "kb_rebuild_embeddings"),
@@ -21,29 +13,6 @@ TOOLS = {
 ROUTES = "Specific routes come before parameterized routes in vercel.json"
 LOCKS = "Lock rows in one order, or two transactions wait for each other"
 BANANAS = "Bananas are yellow and grow in bunches"
-
-
-FACT: dict[str, Any] = {"content": ROUTES, "entry_type": "fact", "roles": ["dev"]}
-
-
-in_both_eras = pytest.mark.parametrize("team", ["auto"], indirect=True)
-"""Of tests whose calls go over connections of both eras anyway."""
-
-
-def at_once(team: Team, calls: Sequence[tuple[str, dict[str, Any]]]) -> list[Any]:
-    """What the calls came to, all of them sent at the same moment, over a connection of either era."""
-    barrier = Barrier(len(calls))
-
-    def one(caller: Team, call: tuple[str, dict[str, Any]]) -> Any:
-        barrier.wait()
-        return caller.results(call)[0]
-
-    with (
-        calling(team.world, "auto", team.organisation) as modern,
-        calling(team.world, "legacy", team.organisation) as legacy,
-        ThreadPoolExecutor(len(calls)) as pool,
-    ):
-        return list(pool.map(one, cycle((modern, legacy)), calls))
 
 
 def told(entry: dict[str, Any]) -> dict[str, Any]:
@@ -103,35 +72,6 @@ def test_kb_add_of_what_is_there_gives_its_id(team: Team) -> None:
     assert team.data("kb_get", id=first)["entry_type"] == "fact"
 
 
-def test_kb_add_with_one_key_is_done_once(team: Team) -> None:
-    asked = {"content": ROUTES, "entry_type": "fact", "roles": ["dev"], "idempotency_key": "k"}
-    first = team.data("kb_add", **asked)
-    team.data("kb_update", id=first["id"], content=LOCKS)
-    assert team.data("kb_add", **asked)["id"] == first["id"]
-    code, text = team.error("kb_add", **asked | {"content": BANANAS})
-    assert code == "CONFLICT"
-    assert first["id"] in text
-    assert team.data("kb_stats")["total_entries"] == 1
-
-
-def test_kb_add_names_the_nearest_entries(team: Team) -> None:
-    near = team.add(ROUTES)
-    team.add(BANANAS)
-    team.settle()
-    answer = team.data("kb_add", content=f"{ROUTES}, always", entry_type="fact", roles=["dev"])
-    assert answer["nearest"][0]["id"] == near
-    assert 0.8 < answer["nearest"][0]["similarity"] <= 1
-
-
-@in_both_eras
-def test_one_of_32_kb_add_of_one_text_adds_it(team: Team) -> None:
-    answers = [result.structured_content for result in at_once(team, [("kb_add", FACT)] * CALLERS)]
-
-    assert [answer["duplicate"] for answer in answers].count(False) == 1
-    assert len({answer["id"] for answer in answers}) == 1
-    assert team.data("kb_stats")["total_entries"] == 1
-
-
 def test_kb_search_finds_by_words_and_by_meaning(team: Team) -> None:
     ids = {text: team.add(text) for text in (ROUTES, LOCKS, BANANAS)}
     team.settle()
@@ -174,31 +114,12 @@ def test_kb_search_gives_ten_or_as_many_as_are_asked_for(team: Team) -> None:
     assert len(team.found("routes", limit=50)) == 50
 
 
-def test_kb_search_compares_words_while_the_model_is_away(team: Team) -> None:
-    with team.world.without_model():
-        answer = team.data("kb_add", content=ROUTES, entry_type="fact", roles=["dev"])
-        assert answer["success"]
-        assert answer["embedded"] is False
-        team.settle()
-        found = team.data("kb_search", query="parameterized routes")
-        assert (found["fallback"], [entry["content"] for entry in found["entries"]]) == (True, [ROUTES])
-    team.settle()
-    found = team.data("kb_search", query="parameterized routes")
-    assert (found["fallback"], [entry["content"] for entry in found["entries"]]) == (False, [ROUTES])
-
-
 def test_kb_search_shows_what_the_store_says_now(team: Team) -> None:
     changed, gone = team.add("Routes are red"), team.add("Routes are crooked and long")
     team.settle()
     team.data("kb_update", id=changed, confidence=0.1)
     team.data("kb_delete", id=gone)
     assert team.found("routes") == []
-
-
-def test_kb_get_of_an_unknown_id_says_what_to_do(team: Team) -> None:
-    code, text = team.error("kb_get", id=NOBODY)
-    assert code == "NOT_FOUND"
-    assert "Hint: " in text
 
 
 def test_kb_get_related_gives_siblings_then_parent_and_children_then_shared_tags(team: Team) -> None:
@@ -294,30 +215,6 @@ def test_kb_update_refuses_a_parent_that_is_not_there_or_stands_below(team: Team
     assert team.data("kb_get", id=leaf)["parent_id"] == middle
 
 
-def test_kb_update_refuses_another_version_and_anothers_content(team: Team) -> None:
-    id, other = team.add(ROUTES), team.add(LOCKS)
-    assert team.data("kb_update", id=id, confidence=0.9, expected_version=1)["version"] == 2
-    code, text = team.error("kb_update", id=id, confidence=0.8, expected_version=1)
-    assert (code, "version 2" in text) == ("CONFLICT", True)
-    code, text = team.error("kb_update", id=id, content=LOCKS)
-    assert (code, other in text) == ("CONFLICT", True)
-    assert team.error("kb_update", id=NOBODY, confidence=0.8)[0] == "NOT_FOUND"
-    assert team.data("kb_get", id=id)["version"] == 2
-
-
-@in_both_eras
-def test_none_of_32_kb_update_is_lost(team: Team) -> None:
-    id = team.add(ROUTES)
-    updates = [("kb_update", {"id": id, "metadata": {f"k{number}": number}}) for number in range(CALLERS)]
-    results = at_once(team, updates)
-
-    done = {number for number, result in enumerate(results) if not result.is_error}
-    assert all("CONFLICT" in text_of(result) for result in results if result.is_error)
-    entry = team.data("kb_get", id=id)
-    assert set(entry["metadata"].values()) == done
-    assert entry["version"] == 1 + len(done)
-
-
 def test_kb_delete_leaves_children_without_a_parent_at_once(team: Team) -> None:
     parent = team.add("Story 7 in short", entry_type="summary", tags=["x", "y"])
     child = team.add(ROUTES, parent_id=parent)
@@ -334,39 +231,6 @@ def test_kb_delete_leaves_children_without_a_parent_at_once(team: Team) -> None:
     assert team.found("story in short") == []
 
 
-YAML = f"""
-- content: Story 7 in short
-  entry_type: summary
-  roles: [all]
-  ref: story
-- content: {ROUTES}
-  entry_type: fact
-  roles: [dev]
-  tags: [routing]
-  parent_ref: story
-- content: {LOCKS}
-  entry_type: rumour
-  roles: [dev]
-"""
-
-
-def test_kb_bulk_import_takes_what_is_right_and_names_what_is_not(team: Team) -> None:
-    first = team.data("kb_bulk_import", entries=YAML)
-    assert (first["imported"], first["skipped"], first["total"], first["processed"]) == (2, 0, 3, 3)
-    assert first["status"] == "complete"
-    (error,) = first["errors"]
-    assert error.startswith("entries[2]: ")
-    assert "fact, summary, template" in error
-    assert team.data("kb_get", id=first["ids"]["1"])["parent_id"] == first["ids"]["story"]
-
-    again = team.data("kb_bulk_import", entries=YAML)
-    assert (again["imported"], again["skipped"], again["ids"]) == (0, 2, first["ids"])
-    strict = team.data("kb_bulk_import", entries=YAML, skip_existing=False)
-    assert (strict["imported"], strict["skipped"], len(strict["errors"])) == (0, 0, 3)
-    team.settle()
-    assert team.found("specific routes")[0] == ROUTES
-
-
 def test_kb_rebuild_embeddings_makes_all_vectors_anew_and_disturbs_nobody(team: Team) -> None:
     texts = [ROUTES, LOCKS, BANANAS]
     for text in texts:
@@ -381,30 +245,3 @@ def test_kb_rebuild_embeddings_makes_all_vectors_anew_and_disturbs_nobody(team: 
     assert team.found("specific routes") == before
     assert [entry["version"] for entry in team.data("kb_list")["entries"]] == [1, 1, 1]
     assert team.data("kb_stats")["cache_size"] == 3
-
-
-def test_kb_stats_counts_entries_vectors_and_queries(team: Team) -> None:
-    assert team.data("kb_stats") == {
-        "total_entries": 0,
-        "by_type": {"fact": 0, "summary": 0, "template": 0},
-        "by_role": {"pm": 0, "dev": 0, "qa": 0, "all": 0},
-        "avg_confidence": 0,
-        "cache_size": 0,
-        "queries": {},
-        "recurrences": 0,
-    }
-    team.add(ROUTES, roles=["dev", "qa"])
-    last = team.add(LOCKS, entry_type="summary", roles=["all"], confidence=0.5)
-    team.data("kb_search", query="routes", role="dev", phase="elab")
-    team.data("kb_search", query="routes")
-
-    assert team.data("kb_stats") == {
-        "total_entries": 2,
-        "by_type": {"fact": 1, "summary": 1, "template": 0},
-        "by_role": {"pm": 0, "dev": 1, "qa": 1, "all": 1},
-        "avg_confidence": 0.75,
-        "last_updated": team.data("kb_get", id=last)["updated_at"],
-        "cache_size": 2,
-        "queries": {"elab": {"dev": 1}, "none": {"all": 1}},
-        "recurrences": 0,
-    }

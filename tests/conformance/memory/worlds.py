@@ -34,7 +34,7 @@ from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Caller
 from commonplace.web.mcp.rendering import ERROR_META
 from commonplace.web.mcp.server import build_server
-from tests.dynamodb_fixture import dump, new_table
+from tests.dynamodb_fixture import new_table
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.opensearch_fixture import remove_indexes
 from tests.unit.web.mcp.over_http import connected, serving
@@ -87,18 +87,6 @@ class World:
         failed = self._indexer.take([Message(str(number), body) for number, body in enumerate(bodies)])
         assert failed == []
         self._indexer.complete()
-
-    def written(self) -> str:
-        """All records, and what was recorded of who wrote them."""
-        return dump(self.client, self.records) + dump(self.client, self.activity)
-
-    @contextmanager
-    def without_model(self) -> Iterator[None]:
-        self.model.failing = True
-        try:
-            yield
-        finally:
-            self.model.failing = False
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Every test runs in both eras of the protocol, over both engines, with gaps on moto and DynamoDB Local."""
+"""Every test runs in both eras of the protocol, over both engines: one with gaps on moto, one on DynamoDB Local."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,17 +16,9 @@ from tests.fakes.one_at_a_time import OneAtATime
 from tests.unit.web.mcp.talking import ERAS
 
 PLACES = (
-    pytest.param(("embedded", "moto"), id="embedded, moto"),
-    pytest.param(("OpenSearch", "moto"), id="OpenSearch, moto", marks=pytest.mark.opensearch),
+    "embedded",
+    pytest.param("OpenSearch", marks=pytest.mark.opensearch),
 )
-KEEPING = (pytest.param(("embedded", "DynamoDB Local"), id="embedded, DynamoDB Local"),)
-"""Where gaps are kept, or must not be."""
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "world" in metafunc.fixturenames:
-        keeps = metafunc.module.__name__.endswith(("test_service", "test_bad_input"))
-        metafunc.parametrize("world", (*PLACES, *(KEEPING if keeps else ())), indirect=True, scope="module")
 
 
 @pytest.fixture(scope="session")
@@ -34,19 +26,14 @@ def model() -> LocalEmbeddings:
     return LocalEmbeddings()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=PLACES)
 def world(request: pytest.FixtureRequest, model: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    engine, store = request.param
-    if engine == "OpenSearch":
-        with served_by_moto() as client, opensearch(request.getfixturevalue("opensearch_url"), model) as index:
-            yield World(client, index, model)
-        return
-    index = embedded(tmp_path_factory.mktemp("index"), model)
-    if store == "DynamoDB Local":
-        yield World(request.getfixturevalue("dynamodb_local"), index, model)
+    if request.param == "OpenSearch":
+        with opensearch(request.getfixturevalue("opensearch_url"), model) as index:
+            yield World(request.getfixturevalue("dynamodb_local"), index, model)
         return
     with served_by_moto() as client:
-        yield World(client, index, model)
+        yield World(client, embedded(tmp_path_factory.mktemp("index"), model), model)
 
 
 @pytest.fixture(params=ERAS)
