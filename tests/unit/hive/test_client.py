@@ -10,7 +10,7 @@ import pytest
 
 from commonplace.client import Client
 from commonplace.hive.operations import OPERATIONS
-from commonplace.kernel.errors import Conflict, InvalidInput, Unauthorized, Unavailable
+from commonplace.kernel.errors import Conflict, InvalidInput, NotFound, Unauthorized, Unavailable
 from tests.fakes.access_tokens import ISSUER
 from tests.unit.hive.rest.desks import LOCKS, Desk, client_of
 
@@ -71,6 +71,16 @@ def test_a_refusal_has_the_details_and_the_code_of_the_server() -> None:
     error = refused.value
     assert (error.code, error.status, error.hint) == ("TOO_SENSITIVE", 422, "Shorten it.")
     assert error.details == {"share": 0.5}
+
+
+@pytest.mark.parametrize("id", ["", ".", "..", "a/../b"])
+def test_an_id_that_is_no_part_of_an_address_reaches_no_other_operation(id: str) -> None:
+    desk = Desk()
+    desk.somebody().add(LOCKS)
+    reviewer = client_of(desk, desk.reviewer().token).hive
+    for read in (reviewer.fetch, reviewer.get_review, reviewer.delete_knowledge):
+        with pytest.raises(NotFound):
+            read(id)
 
 
 def test_a_gateway_without_our_envelope_is_an_error_too() -> None:
