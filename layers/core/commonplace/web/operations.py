@@ -168,7 +168,7 @@ class Operation:
                 value = str(values.pop(name))
                 if not value.strip("."):
                     raise NotFound(f"There is nothing with the {outside or name} {value!r}.")
-                path = path.replace(place, quote(value, safe=""))
+                path = path.replace(place, quote(value, safe="", errors="replace"))
             elif name in values:
                 values[outside or to_camel(name)] = values.pop(name)
         return (method, path, values, None) if method in ("GET", "DELETE") else (method, path, {}, values)
