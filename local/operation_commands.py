@@ -3,13 +3,13 @@
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from types import MappingProxyType, SimpleNamespace
-from typing import Annotated, Any
+from types import MappingProxyType, NoneType, SimpleNamespace
+from typing import Annotated, Any, get_args
 
 import typer
 from pydantic.alias_generators import to_snake
 
-from commonplace.web.operations import Listing, Operation
+from commonplace.web.operations import NOTHING_YET, Listing, Operation
 from local.access import Place
 from local.options import grouped
 from local.terminal import AsJson, clean, print_json
@@ -41,6 +41,7 @@ def add_commands(
 
 def _command(one: Operation, opened: Open, text: Text | None, options: Mapping[str, str]) -> Callable[..., None]:
     fields = one.input.model_fields
+    nullable = {name for name, info in fields.items() if info.is_required() and NoneType in get_args(info.annotation)}
 
     def run(*, as_json: bool, place: Place, **given: Any) -> None:
         # What a caller leaves as it is, is left to the server.
@@ -49,6 +50,8 @@ def _command(one: Operation, opened: Open, text: Text | None, options: Mapping[s
             for name, value in given.items()
             if value not in (None, []) and not (isinstance(value, bool) and value is fields[name].default)
         }
+        # The null of what is required is an empty text.
+        given |= {name: None for name, value in given.items() if value == "" and name in nullable}
         with opened(place, one.need.scope) as client:
             answer = client.answer(one.name, **given)
         if as_json:
@@ -57,9 +60,10 @@ def _command(one: Operation, opened: Open, text: Text | None, options: Mapping[s
             typer.echo(text({**given, **answer}))
         elif isinstance(one, Listing):
             rows = [SimpleNamespace(**{to_snake(name): value for name, value in row.items()}) for row in answer[one.of]]
-            for line in [one.line(row) for row in rows] or [one.nothing]:
+            cursor = answer.get("nextCursor")
+            for line in [one.line(row) for row in rows] or [NOTHING_YET if cursor else one.nothing]:
                 typer.echo(clean(line))
-            if cursor := answer.get("nextCursor"):
+            if cursor:
                 typer.echo(f"More: --cursor {cursor}", err=True)
         else:
             _print(answer)

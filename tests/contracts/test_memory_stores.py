@@ -1,6 +1,7 @@
 """What every store of the memory does: DynamoDB and the fakes that stand for it."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -470,6 +471,62 @@ def test_all_of_very_many_tags_can_change_at_once(stores: Stores) -> None:
     stores.entries.replace("acme", now, was, told())
     listed_by(stores, now)
     assert not list(stores.entries.keys("acme", "tag=a7"))
+
+
+class Ending:
+    """A client of DynamoDB that is cut off after so many transactions."""
+
+    def __init__(self, client: Any, left: int) -> None:
+        self._client, self._left = client, left
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    def transact_write_items(self, **request: Any) -> Any:
+        if not self._left:
+            raise EndpointConnectionError(endpoint_url="https://dynamodb")
+        self._left -= 1
+        return self._client.transact_write_items(**request)
+
+
+@pytest.mark.parametrize(("transactions", "done"), [(0, False), (1, False), (2, True), (3, True)])
+def test_a_large_change_that_is_cut_off_is_done_whole_or_not_and_says_which(
+    dynamodb: "DynamoDBClient", records: str, transactions: int, done: bool
+) -> None:
+    stores = over(dynamodb, records, TABLE, Clock())
+    was = an_entry(tags=tuple(f"a{number}" for number in range(30)), roles=("all",), source_file="a", source_story="A")
+    put(stores, was)
+    now = replace(was, tags=tuple(f"b{number}" for number in range(30)), source_file="b", source_story="B")
+    now = replace(now, content="new", content_hash=content_hash("new"), entry_type="summary", parent_id=EntryId("p"))
+    now = replace(now, confidence=1.0, updated_at="2026-12", revision=2, version=2)
+    cut_off = over(Ending(dynamodb, transactions), records, TABLE, Clock()).entries
+    with nullcontext() if done else pytest.raises(Unavailable):
+        cut_off.replace("acme", now, was, told("memory.update"))
+    there = now if done else was
+    assert stores.entries.get("acme", was.id) == there
+    assert set(stores.entries.holders("acme", [was.content_hash, now.content_hash])) == {there.content_hash}
+    assert [event for event, _ in events(stores)] == ["memory.add", *(["memory.update"] if done else [])]
+
+
+def test_an_entry_with_the_most_tags_and_versions_is_deleted_and_restored_whole(stores: Stores) -> None:
+    was = an_entry(
+        tags=tuple(f"t{number}" for number in range(30)),
+        roles=("pm", "dev", "qa"),
+        source_file="a",
+        source_story="A",
+        parent_id=EntryId("p"),
+    )
+    put(stores, was)
+    for number in range(2, 23):
+        now = replace(was, content=f"{number}", content_hash=content_hash(f"{number}"), version=number, revision=number)
+        stores.entries.replace("acme", now, was, told())
+        was = now
+    assert stores.entries.delete("acme", was.id, told())
+    listed_by(stores)
+    again = replace(was, revision=was.revision + 1)
+    stores.entries.restore("acme", again, was, told())
+    listed_by(stores, again)
+    assert len(stores.entries.versions("acme", was.id)) == 20
 
 
 def test_touched_entries_are_newer_and_the_same(stores: Stores) -> None:

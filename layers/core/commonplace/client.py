@@ -172,6 +172,8 @@ class Server:
                     if self._monotonic() - began > self._seconds:
                         raise Unavailable("The server's answer does not end.", retry_after_seconds=1)
                 return response.status_code, response.headers, bytes(body)
+        except UnicodeEncodeError:
+            raise InvalidInput("This holds half a character.", hint="Send whole Unicode characters.") from None
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
             message = f"{urlsplit(self._url).netloc} does not answer ({type(error).__name__})."
             raise Unavailable(message, retry_after_seconds=1, hint="Is it running? Try its /health.") from None
@@ -331,10 +333,9 @@ class Client:
 
     def __getattr__(self, capability: str) -> Toolset:
         try:
-            module = import_module(f"commonplace.{capability}.operations")
-        except ModuleNotFoundError:
+            return Toolset(self._server, import_module(f"commonplace.{capability}.operations").OPERATIONS)
+        except (ModuleNotFoundError, AttributeError):
             raise AttributeError(f"There is no capability {capability} with operations.") from None
-        return Toolset(self._server, module.OPERATIONS)
 
     def close(self) -> None:
         self._server.close()

@@ -3,6 +3,7 @@
 import inspect
 import subprocess
 import sys
+from functools import partial
 from typing import Any
 
 import httpx
@@ -10,7 +11,7 @@ import pytest
 
 from commonplace.client import Client
 from commonplace.hive.operations import OPERATIONS
-from commonplace.kernel.errors import Conflict, InvalidInput, Unauthorized, Unavailable
+from commonplace.kernel.errors import Conflict, InvalidInput, NotFound, Unauthorized, Unavailable
 from tests.fakes.access_tokens import ISSUER
 from tests.unit.hive.rest.desks import LOCKS, Desk, client_of
 
@@ -71,6 +72,29 @@ def test_a_refusal_has_the_details_and_the_code_of_the_server() -> None:
     error = refused.value
     assert (error.code, error.status, error.hint) == ("TOO_SENSITIVE", 422, "Shorten it.")
     assert error.details == {"share": 0.5}
+
+
+@pytest.mark.parametrize("id", ["", ".", "..", "a/../b", "\ud800"])
+def test_an_id_that_is_no_part_of_an_address_reaches_no_other_operation(id: str) -> None:
+    desk = Desk()
+    desk.somebody().add(LOCKS)
+    reviewer = client_of(desk, desk.reviewer().token).hive
+    for read in (reviewer.fetch, reviewer.get_review, reviewer.delete_knowledge):
+        with pytest.raises(NotFound):
+            read(id)
+
+
+def test_half_a_character_is_no_outage() -> None:
+    hive = client_of(desk := Desk(), desk.somebody().token).hive
+    for call in (hive.search, partial(hive.add_knowledge, category="general")):
+        with pytest.raises(InvalidInput, match="half a character"):
+            call("Half of it: \ud800.")
+
+
+@pytest.mark.parametrize("name", ["web", "kernel", "nothing"])
+def test_what_is_no_capability_is_no_attribute(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"There is no capability {name}"):
+        getattr(Client(ISSUER), name)
 
 
 def test_a_gateway_without_our_envelope_is_an_error_too() -> None:

@@ -439,3 +439,33 @@ def test_what_is_contributed_makes_no_element_of_a_page(room: Room, attack: str,
         elements = re.findall(r"<[^>]*>", body)
         assert not [one for one in elements if "evil.test" in one or "javascript:" in one or "alert" in one], page
     assert any(part in text(body) for part in ("evil.test", "{{ 7 * 7 }}"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("patterns", "\n".join(map(str, range(51)))),
+        ("patterns", "x" * 201),
+        ("allowed", "x" * 201),
+        ("allowed", "\n".join(map(str, range(501)))),
+    ],
+)
+def test_a_rule_that_cannot_be_is_refused_at_its_field(room: Room, name: str, text: str) -> None:
+    sent = {"action": "texts", "revision": "0", "patterns": "", "allowed": "", name: text}
+    answer = room.browser().post("/console/hive/rules", sent)
+    assert answer.status_code == 422
+    assert f'id="texts-{name}-error"' in answer.text
+
+
+def test_a_day_that_is_none_is_refused_at_its_field(room: Room) -> None:
+    one = room.add(1, status="approved")
+    for day in ("tomorrow", "2026-13-45"):
+        answer = room.browser().post(f"/console/hive/items/{one.id}", {"action": "invalidate", "invalid_at": day})
+        assert answer.status_code == 422
+        assert 'id="invalidate-invalid-at-error"' in answer.text
+
+
+def test_an_action_that_is_refused_is_recorded_as_failed(room: Room) -> None:
+    one = room.add(1, status="rejected", content="")
+    assert room.browser().post(f"/console/hive/pending/{one.id}", {"action": "approve"}).status_code == 409
+    assert [record.outcome for record in room.audit.records] == ["ok", "failed"]

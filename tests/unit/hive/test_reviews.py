@@ -294,7 +294,7 @@ def test_rules_are_kept_and_told(checked: Reviews) -> None:
 def test_patterns_that_are_none_are_named(checked: Reviews) -> None:
     with pytest.raises(InvalidInput, match=r"not valid: \(: missing \)") as refused:
         checked.change_rules(MO, Rules(patterns=("a+", "(")))
-    assert refused.value.details["patterns"] == {"(": "missing )"}
+    assert refused.value.details == {"patterns": {"(": "missing )"}, "field": "patterns"}
     assert checked.rules(MO) == Rules()
 
 

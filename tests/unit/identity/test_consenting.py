@@ -26,7 +26,7 @@ from tests.fakes.authority import (
     stored,
     told,
 )
-from tests.fakes.identity_stores import MemorySignIns
+from tests.fakes.identity_stores import Clock, MemorySignIns
 
 STATE = "st&te =\N{SNOWMAN}"
 
@@ -296,6 +296,20 @@ def test_s6_a_consent_is_remembered_for_ninety_days(authority: Authority) -> Non
     assert recalled(authority) is not None
 
     authority.clock.forward(1)
+    assert recalled(authority) is None
+
+
+def test_s6_what_the_store_has_not_deleted_yet_is_over_all_the_same(authority: Authority) -> None:
+    assert isinstance(authority.signins, MemorySignIns)
+    begun = authority.begin()
+    authority.decide(authority.begin())
+    authority.signins.clock = Clock()  # DynamoDB deletes what has expired up to two days later
+
+    authority.clock.forward(600)
+    assert authority.consents.look(begun.handle, begun.cookie) is None
+    assert recalled(authority) is not None
+
+    authority.clock.forward(90 * 86_400 - 600)
     assert recalled(authority) is None
 
 

@@ -90,6 +90,46 @@ def test_a_change_of_an_old_version_is_refused_and_loses_no_word(team: Rememberi
     assert team.memory.get(OWN, id).content == "First."
 
 
+def test_what_a_form_does_not_send_stays(team: Remembering, member: Browser) -> None:
+    id = team.add(TEXT, OWN, tags=("db",))
+    done(member, id, "save", content="First.", roles="dev", expected_version="1")
+    assert team.memory.get(OWN, id).tags == ("db",)
+
+
+def test_a_refused_form_does_not_overwrite_what_others_changed_meanwhile(team: Remembering, member: Browser) -> None:
+    id = team.add(TEXT, OWN)
+    done(member, id, "save", content="First.", roles="dev", confidence="1", entry_type="fact", expected_version="1")
+    sent = {"action": "save", "content": "Mine.", "roles": "dev", "entry_type": "fact", "expected_version": "1"}
+    answer = member.post(place(id), {**sent, "confidence": "7"})
+    assert answer.status_code == 422
+    (version,) = re.findall(r'name="expected_version" value="(\d+)"', answer.text.partition("<legend>Move")[0])
+    assert member.post(place(id), {**sent, "confidence": "1", "expected_version": version}).status_code == 409
+    assert team.memory.get(OWN, id).content == "First."
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("content", ""), ("content", "x" * 40_000), ("content", "\x1b[31m"), ("confidence", ""), ("roles", "")),
+        *(("tags", "x" * 65), ("tags", "\n".join(map(str, range(31))))),
+    ],
+)
+def test_what_an_edit_cannot_have_is_refused_at_its_field(
+    team: Remembering, member: Browser, name: str, value: str
+) -> None:
+    id = team.add(TEXT, OWN)
+    sent = {"action": "save", "content": "New.", "roles": "dev", "confidence": "1", "entry_type": "fact", "tags": ""}
+    sent = {one: text for one, text in {**sent, name: value}.items() if text or one != "roles"}
+    answer = member.post(place(id), {**sent, "expected_version": "1"})
+    assert answer.status_code in (413, 422), answer.headers
+    assert f'id="save-{name}-error"' in answer.text
+    assert team.memory.get(OWN, id).content == TEXT
+
+
+def test_the_help_of_lines_is_two_sentences(team: Remembering, member: Browser) -> None:
+    assert "In place of those it has. One a line." in member.get(place(team.add(TEXT, OWN))).text
+
+
 def test_an_entry_is_moved(team: Remembering, member: Browser) -> None:
     parent, id = team.add("A summary.", OWN), team.add(TEXT, OWN, source_story="S-1")
     done(member, id, "move", source_story="S-2", source_file="", parent_id=parent, expected_version="1")
@@ -97,6 +137,10 @@ def test_an_entry_is_moved(team: Remembering, member: Browser) -> None:
     assert (moved.source_story, moved.source_file, moved.parent_id) == ("S-2", None, parent)
     done(member, id, "move", source_story="", source_file="", parent_id="", expected_version="2")
     assert team.memory.get(OWN, id).parent_id is None
+    done(member, id, "move", source_story=" ", source_file="f.md", parent_id="", expected_version="3")
+    assert team.memory.get(OWN, id).source_story is None
+    answer = member.post(place(id), {"action": "move", "parent_id": "of-nobody", "expected_version": "4"})
+    assert 'id="move-parent-id-error"' in answer.text
 
 
 def test_an_entry_is_deleted_and_restored(team: Remembering, member: Browser) -> None:

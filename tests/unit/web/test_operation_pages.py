@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
+from commonplace.identity.principals import ANONYMOUS
 from commonplace.kernel.errors import Conflict, InvalidInput
 from commonplace.web.faces import face
 from commonplace.web.forms import Fields
@@ -117,6 +118,16 @@ def test_a_list_is_read_page_by_page_with_its_filters(member: Browser) -> None:
     assert "From the beginning" in body
 
 
+def test_a_page_without_rows_is_not_the_end_of_a_list(shed: Shed) -> None:
+    shed.tools = [Tool(f"t{number:04}", "red") for number in range(600)] + [Tool("t9999", "blue")]
+    actor, given = Actor(ANONYMOUS), list_tools.input(colour="blue")
+    page = list_tools.page(shed, actor, given)
+    assert page["tools"] == []
+    assert f"cursor `{page['next_cursor']}`" in list_tools.words(page)
+    rest = list_tools.page(shed, actor, given.model_copy(update={"cursor": page["next_cursor"]}))
+    assert [one.id for one in rest["tools"]] == ["t9999"]
+
+
 @pytest.mark.parametrize(
     ("query", "said", "named"),
     [
@@ -188,6 +199,23 @@ def test_hidden_fields_hold_what_is_so_now_and_the_rest_what_was_sent(member: Br
     assert "Somebody else was first." in body
     assert 'name="revision" value="0"' in body
     assert 'value="saw"' in element(body, "name")
+
+
+def test_what_is_refused_for_another_reason_still_changes_what_its_form_showed(member: Browser, shed: Shed) -> None:
+    sent = {"action": "add", "name": "saw", "weight": "heavy", "colour": "blue", "revision": "7"}
+    body = member.post(NEW, sent).text
+    assert 'name="revision" value="7"' in body
+    body = member.post(NEW, {**sent, "revision": "seven"}).text
+    assert 'name="revision" value="0"' in body
+
+
+def test_what_a_form_requires_cannot_be_left_empty() -> None:
+    fields = Fields(model=NewTool, names=("pieces", "story", "uses"), id="x", required=("pieces", "story"))
+    assert fields.read({"pieces": [""], "story": [""]}) == {"pieces": "", "story": "", "uses": []}
+    assert fields.read({}) == {"uses": []}
+    assert [one.attributes["required"] for one in fields.shown({}) if one.kind != "choices"] == [True, True]
+    chosen = Fields(model=ToolFilters, names=("colour",), id="x", required=("colour",))
+    assert [list(one.choices) for one in chosen.shown({})] == [["red", "blue"]]
 
 
 class Inner(BaseModel):

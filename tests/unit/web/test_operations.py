@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,11 +12,12 @@ from hypothesis import strategies as st
 
 from commonplace.hive.model import ItemId
 from commonplace.hive.operations import OPERATIONS, HiveServices
+from commonplace.hive.tools.search import SearchArguments, search_knowledge
 from commonplace.identity.principals import Principal
 from commonplace.kernel.errors import CommonplaceError, Forbidden, InvalidInput
 from commonplace.web.faces import Face, derived, face
-from commonplace.web.mcp.declaration import Caller, SnakeCaseOutput, SnakeCasePart
-from commonplace.web.operations import Actor, Input, Operation, Skipped, invoke, listing
+from commonplace.web.mcp.declaration import Call, Caller, SnakeCaseOutput, SnakeCasePart
+from commonplace.web.operations import Actor, Input, Operation, Skipped, cursor_of, invoke, listing
 from commonplace.web.rest.models import Answer
 from tests.unit.hive.rest.desks import LOCKS, Desk
 from tests.unit.hive.tools.agents import Agent, somebody
@@ -206,6 +208,27 @@ def test_rows_that_do_not_fit_come_on_the_next_page() -> None:
     assert 0 < len(page["things"]) < 9
     rest = list_things.page(things, actor, list_things.input(cursor=page["next_cursor"]))
     assert [row.id for row in (*page["things"], *rest["things"])] == [one.id for one in things]
+
+
+@pytest.mark.parametrize("position", [None, True, 7, -1, 1.5, ["x"], {"a": 1}, "", "x" * 300])
+def test_a_cursor_that_was_made_up_gives_no_more_than_a_list(position: Any) -> None:
+    desk, id = world()
+    using = services(desk)
+    own = BY_NAME["list_knowledge"]
+    cursor = cursor_of(position, own.question(own.input()))  # type: ignore[attr-defined]
+    try:
+        page = invoke(PRINCIPAL, own, using, {"cursor": cursor})
+    except InvalidInput as refused:
+        assert refused.details["field"] == "cursor"
+    else:
+        assert [one.id for one in page["contributions"]] in ([], [id])
+    cursor = cursor_of(position, "hive search lock rows None None None")
+    with suppress(InvalidInput):
+        invoke(PRINCIPAL, BY_NAME["search"], using, {"query": "lock rows", "cursor": cursor})
+    item = desk.world.kept()[ItemId(id)]
+    cursor = cursor_of(position, f"hive fetch {id} {item.content_hash}")
+    with suppress(InvalidInput):
+        search_knowledge(using, Call(CALLER), SearchArguments(id=id, cursor=cursor))
 
 
 def test_a_cursor_belongs_to_its_list_and_its_arguments() -> None:

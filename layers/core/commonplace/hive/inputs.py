@@ -27,14 +27,19 @@ def item_id(text: str) -> ItemId:
     return ItemId(text.strip())
 
 
-def moment(text: str, name: str) -> str:
-    """A date or a time of ISO 8601 as contributions have theirs; without a zone it is UTC. Raises InvalidInput."""
+def moment(text: str, name: str, field: str) -> str:
+    """Return a date or a time of ISO 8601 as contributions have theirs; without a zone it is UTC.
+
+    Raises InvalidInput, whose details name the field.
+    """
     try:
         found = datetime.fromisoformat(text.strip().upper())
         return stamp(found if found.tzinfo else found.replace(tzinfo=UTC))
     except (ValueError, OverflowError):
         raise InvalidInput(
-            f"{name} is not a time.", hint="Write a date or a time of ISO 8601: 2026-11-23 or 2026-11-23T18:00:00Z."
+            f"{name} is not a time.",
+            hint="Write a date or a time of ISO 8601: 2026-11-23 or 2026-11-23T18:00:00Z.",
+            field=field,
         ) from None
 
 

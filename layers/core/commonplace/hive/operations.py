@@ -290,8 +290,8 @@ def found_by(using: HiveServices, actor: Actor, given: Any) -> dict[str, Any]:
             category=given.category,
             version=given.version or None,
             limit=given.limit,
-            offset=0 if given.cursor is None else position_of(given.cursor, question),
-            as_of=None if given.as_of is None else moment(given.as_of, "The time of as_of"),
+            offset=0 if given.cursor is None else position_of(given.cursor, question, int),
+            as_of=None if given.as_of is None else moment(given.as_of, "The time of as_of", "as_of"),
         ),
     )
     return {
@@ -570,7 +570,7 @@ def list_items(using: HiveServices, actor: Actor, given: Any, after: str | None)
 )
 def invalidate(using: HiveServices, actor: Actor, given: Validity) -> Contribution:
     """From then on it is found only "as of" before."""
-    end = None if given.invalid_at is None else moment(given.invalid_at, "invalidAt")
+    end = None if given.invalid_at is None else moment(given.invalid_at, "invalidAt", "invalid_at")
     return using.reviews.invalidate(actor.author, item_id(given.id), end, given.reason)
 
 

@@ -315,13 +315,14 @@ def _reason(text: str) -> str:
 
 
 def _check_rules(rules: Rules) -> None:
-    for name, number, most in (
-        ("rules", len(rules.approvals), MAX_RULES),
-        ("patterns", len(rules.patterns), MAX_PATTERNS),
-        ("texts that are never masked", len(rules.allowed), MAX_ALLOWED),
+    for field, name, most in (
+        ("approvals", "rules", MAX_RULES),
+        ("patterns", "patterns", MAX_PATTERNS),
+        ("allowed", "texts that are never masked", MAX_ALLOWED),
     ):
-        if number > most:
-            raise InvalidInput(f"There may be at most {most} {name}.", hint="Take out what is not needed any more.")
+        if len(getattr(rules, field)) > most:
+            hint = "Take out what is not needed any more."
+            raise InvalidInput(f"There may be at most {most} {name}.", hint=hint, field=field)
     if len({rule.id for rule in rules.approvals}) < len(rules.approvals):
         raise InvalidInput("Two rules have the same id.", hint="Give each rule an id of its own.")
     for rule in rules.approvals:
@@ -331,9 +332,9 @@ def _check_rules(rules: Rules) -> None:
             raise InvalidInput("A rule names no category.", hint=f"Categories are {', '.join(CATEGORIES)}.")
         if not 0 <= rule.min_confidence <= 1:
             raise InvalidInput("The least confidence of a rule is a number from 0 to 1.")
-    for text in (*rules.patterns, *rules.allowed):
-        if not 0 < len(text.strip()) <= MAX_PATTERN_CHARACTERS:
-            raise InvalidInput(f"Patterns and texts have 1 to {MAX_PATTERN_CHARACTERS} characters.")
+    for field in ("patterns", "allowed"):
+        if not all(0 < len(text.strip()) <= MAX_PATTERN_CHARACTERS for text in getattr(rules, field)):
+            raise InvalidInput(f"Patterns and texts have 1 to {MAX_PATTERN_CHARACTERS} characters.", field=field)
 
 
 def _invalid(patterns: Mapping[str, str]) -> InvalidInput:
@@ -342,4 +343,5 @@ def _invalid(patterns: Mapping[str, str]) -> InvalidInput:
         f"These patterns are not valid: {told}."[:1_000],
         hint="Patterns are regular expressions of RE2, which has no look-around and no back references.",
         patterns=dict(patterns),
+        field="patterns",
     )

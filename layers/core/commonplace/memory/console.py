@@ -53,6 +53,7 @@ EDIT = Form(
     {"content": "Text", "tags": "", "confidence": "Confidence, 0 to 1", "entry_type": "Type", "roles": ""},
     hidden=("expected_version",),
     kinds={"content": "long"},
+    required=("content", "confidence", "entry_type"),
 )
 MOVE = Form(
     "move",
@@ -184,8 +185,9 @@ class MemoryPages:
 
 
 def _moved(visit: Visit) -> dict[str, Any]:
-    """Return which of the places of an entry the form leaves empty."""
-    return {"remove": [name for name in MOVE.fields if not visit.value(name).strip()]}
+    """Return which of the places of an entry the form leaves empty, and what blank ones are."""
+    gone = [name for name in MOVE.fields if not visit.value(name).strip()]
+    return {"remove": gone, **dict.fromkeys(gone)}
 
 
 def memory_pages(using: MemoryServices) -> ConsolePages:

@@ -96,17 +96,20 @@ def content_of(text: str) -> str:
     too_large = TooLarge(
         f"`content` is larger than {MAX_CONTENT_BYTES:,} bytes.",
         hint="Keep a summary, and its parts as entries of their own.",
+        field="content",
     )
     # Before anything is made of it: a text far too large is not worth a copy.
     if len(text) > 2 * MAX_CONTENT_BYTES:
         raise too_large
     content = _AROUND.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).rstrip()
     if not any(char.isprintable() and not char.isspace() for char in content):
-        raise InvalidInput("`content` is empty.", hint="Say what is worth knowing later, in a sentence or more.")
+        raise InvalidInput(
+            "`content` is empty.", hint="Say what is worth knowing later, in a sentence or more.", field="content"
+        )
     if len(content.encode()) > MAX_CONTENT_BYTES or compatible_length(content) > MAX_CONTENT_BYTES:
         raise too_large
     if _CONTROL.search(content):
-        raise InvalidInput("`content` holds control characters.", hint="Send plain text or Markdown.")
+        raise InvalidInput("`content` holds control characters.", hint="Send plain text or Markdown.", field="content")
     return content
 
 
@@ -119,13 +122,15 @@ def merged_metadata(metadata: Mapping[str, Any], changes: Mapping[str, Any]) -> 
 
 def metadata_too_deep() -> InvalidInput:
     hint = f"Nest lists and objects at most {MAX_METADATA_DEPTH} deep."
-    return InvalidInput("`metadata` is nested too deeply.", hint=hint)
+    return InvalidInput("`metadata` is nested too deeply.", hint=hint, field="metadata")
 
 
 def _check_metadata_size(value: Mapping[str, Any]) -> None:
     if len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()) > MAX_METADATA_BYTES:
         raise TooLarge(
-            f"`metadata` is larger than {MAX_METADATA_BYTES} bytes.", hint="Keep names and figures; text is `content`."
+            f"`metadata` is larger than {MAX_METADATA_BYTES} bytes.",
+            hint="Keep names and figures; text is `content`.",
+            field="metadata",
         )
 
 
@@ -134,9 +139,13 @@ def _metadata(value: dict[str, Any]) -> dict[str, Any]:
     for _ in range(MAX_METADATA_DEPTH + 1):
         for one in level:
             if isinstance(one, float) and not math.isfinite(one):
-                raise InvalidInput("`metadata` holds a number that is not finite.", hint="Give digits.")
+                raise InvalidInput(
+                    "`metadata` holds a number that is not finite.", hint="Give digits.", field="metadata"
+                )
             if isinstance(one, int) and abs(one) > EXACT_INTEGER:
-                raise InvalidInput("`metadata` holds a number that readers would round.", hint="Give it as text.")
+                raise InvalidInput(
+                    "`metadata` holds a number that readers would round.", hint="Give it as text.", field="metadata"
+                )
         inner = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
         level = [one for values in inner for one in values]
     if level:
@@ -148,22 +157,26 @@ def _metadata(value: dict[str, Any]) -> dict[str, Any]:
 def _tag(text: str) -> str:
     tag = " ".join(unicodedata.normalize("NFC", text).lower().split())
     if not tag or not tag.isprintable():
-        raise InvalidInput("`tags` holds one that is empty.", hint="Give words, such as: routing, database, failure.")
+        raise InvalidInput(
+            "`tags` holds one that is empty.", hint="Give words, such as: routing, database, failure.", field="tags"
+        )
     if len(tag) > MAX_TAG_CHARACTERS:
-        raise InvalidInput(f"`tags` holds one of more than {MAX_TAG_CHARACTERS} characters.", hint="Shorten it.")
+        raise InvalidInput(
+            f"`tags` holds one of more than {MAX_TAG_CHARACTERS} characters.", hint="Shorten it.", field="tags"
+        )
     return tag
 
 
 def _tags(tags: tuple[str, ...]) -> tuple[str, ...]:
     tags = tuple(dict.fromkeys(tags))
     if len(tags) > MAX_TAGS:
-        raise InvalidInput(f"`tags` are more than {MAX_TAGS}.", hint="Keep those that others use too.")
+        raise InvalidInput(f"`tags` are more than {MAX_TAGS}.", hint="Keep those that others use too.", field="tags")
     return tags
 
 
 def _roles(given: tuple[Role, ...]) -> tuple[Role, ...]:
     if not given:
-        raise InvalidInput("`roles` is empty.", hint=f"Name one or more of: {', '.join(ROLES)}.")
+        raise InvalidInput("`roles` is empty.", hint=f"Name one or more of: {', '.join(ROLES)}.", field="roles")
     return tuple(role for role in ROLES if role in given)
 
 
@@ -196,10 +209,12 @@ def _whole(least: int, most: int) -> BeforeValidator:
 
 def _query(text: str) -> str:
     if not clean_query(text[: MAX_QUERY_CHARACTERS + 1]):
-        raise InvalidInput("`query` is empty.", hint="Ask in a sentence or a few words; kb_list lists without a query.")
+        raise InvalidInput(
+            "`query` is empty.", hint="Ask in a sentence or a few words; kb_list lists without a query.", field="query"
+        )
     if compatible_length(text[: MAX_QUERY_CHARACTERS + 1]) > MAX_QUERY_CHARACTERS:
         hint = "Ask for the subject in a sentence or a few words."
-        raise InvalidInput(f"`query` is longer than {MAX_QUERY_CHARACTERS} characters.", hint=hint)
+        raise InvalidInput(f"`query` is longer than {MAX_QUERY_CHARACTERS} characters.", hint=hint, field="query")
     return text
 
 

@@ -492,13 +492,17 @@ def kb_list(using: MemoryServices, actor: Actor, given: ListArguments) -> Shown:
     """Entries by role, tags, type, source and time, in order, without a search."""
     filters = {name: one for name, one in given if name != "cursor"}
     question = compact({name: one for name, one in filters.items() if name not in ("limit", "offset")})
-    at, counted, after = 0, "", ""
+    at, counted, after, known = 0, "", "", None
     if given.cursor is not None:
         # How many entries were before, how many there are in all, and the position of the last one before.
         position = str(budgets.resume(given.cursor, tool=LIST_NAME, question=question, version=""))
-        number, counted, after = position.split(" ", 2)
-        at = int(number)
-    known = int(counted.removesuffix(MORE)) if counted else None
+        try:
+            number, counted, after = position.split(" ", 2)
+            at, known = int(number), int(counted.removesuffix(MORE))
+        except ValueError:
+            # Whoever knows the rule can seal anything.
+            hint = "Start anew, without the cursor."
+            raise InvalidInput("This cursor does not continue this list.", hint=hint, field="cursor") from None
     listing = replace(validation.listing(**filters), after=after, total=known, whole=not counted.endswith(MORE))
     begin = at + listing.offset
     answer = using.memory.list(actor.author, listing)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.kernel.audit import Lost
 from commonplace.kernel.audit_store import MEMORY
+from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.items import decoded
 from commonplace.kernel.records import Change as Transaction
 from commonplace.kernel.records import Records, is_id
@@ -378,9 +379,12 @@ class DynamoEntries:
         return late
 
     def _finish(self, organisation: str, entry: Entry, late: Sequence[Write]) -> None:
-        """Remove the keys that did not fit into the transaction of an entry, unless it was changed since."""
+        """Remove the keys that did not fit into the transaction of an entry, unless it was changed since.
+
+        The change is done by then: what cannot be removed now is left to the repair.
+        """
         if late:
-            with suppress(Lost):
+            with suppress(Lost, Unavailable):
                 self._table.transact([self._table.unchanged(organisation, entry), *late])
 
 

@@ -95,7 +95,7 @@ def _read(type: TypeAdapter[T], value: Any, name: str = "") -> T:
             message, hint = "has to be text", f"Give `{name}` as text, in quotes where it is YAML."
         case _:
             message, hint = "has to be a number from 0 to 1", "1 is certain, 0.8 not yet validated."
-    raise InvalidInput(f"`{name}` {message}.", hint=hint)
+    raise InvalidInput(f"`{name}` {message}.", hint=hint, field=name)
 
 
 def new_entry(**given: Any) -> NewEntry:

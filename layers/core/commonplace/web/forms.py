@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from commonplace.kernel.errors import CommonplaceError
+from commonplace.kernel.errors import CommonplaceError, Conflict
 from commonplace.web.browsers import one
 
 Kind = Literal["text", "long", "number", "tick", "choice", "choices", "lines", "date", "search", "hidden"]
@@ -59,6 +59,8 @@ class Fields:
     """The beginning of the ids of elements, unique on the page."""
     labels: Mapping[str, str] = field(default_factory=dict)
     kinds: Mapping[str, Kind] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+    """Fields that the form cannot leave empty, although the model can be made without them."""
 
     def kind(self, name: str) -> Kind:
         if name in self.kinds:
@@ -84,10 +86,12 @@ class Fields:
                 found[name] = bool(one(sent, name))
             elif kind == "choices":
                 found[name] = list(sent.get(name, ()))
-            elif kind == "lines":
+            elif kind == "lines" and name in sent:
                 found[name] = [text for line in one(sent, name).splitlines() if (text := line.strip())]
             elif text := one(sent, name).replace("\r\n", "\n"):
                 found[name] = text
+            elif name in self.required and name in sent:
+                found[name] = ""
             elif self.model.model_fields[name].is_required():
                 found[name] = None if shape.get("nullable") else ""
         return found
@@ -100,7 +104,8 @@ class Fields:
     ) -> list[Field]:
         """Return the fields with the present values, attributes or members of `values`.
 
-        After a refusal they hold what was sent, and what is wrong with it. Hidden fields hold present values always.
+        After a refusal they hold what was sent, and what is wrong with it. Hidden fields, such as a version, hold
+        present values again after a conflict alone: before, nobody has been shown what others changed.
         """
         wrong = errors_of(problem) if problem and sent is not None else {}
         typed = self.read(sent) if sent is not None else {}
@@ -109,7 +114,8 @@ class Fields:
             kind = self.kind(name)
             present = values.get(name) if isinstance(values, Mapping) else getattr(values, name, None)
             present = self._default(name) if present is None else present
-            value = present if sent is None or kind == "hidden" else typed.get(name)
+            anew = kind == "hidden" and (isinstance(problem, Conflict) or name in wrong)
+            value = present if sent is None or anew else typed.get(name)
             found.append(self._field(name, kind, value, wrong.get(name, "")))
         return found
 
@@ -130,7 +136,7 @@ class Fields:
         shape, id = shape_of(self.model, name), f"{self.id}-{name.replace('_', '-')}"
         help = self.model.model_fields[name].description or ""
         described = " ".join([*([f"{id}-error"] if error else []), *([f"{id}-help"] if help else [])])
-        optional = shape.get("nullable") or name not in shape["required"]
+        optional = name not in self.required and (shape.get("nullable") or name not in shape["required"])
         attributes: dict[str, Any] = {"aria-describedby": described or None}
         if kind != "choices":
             attributes |= {

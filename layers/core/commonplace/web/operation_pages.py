@@ -17,7 +17,7 @@ from commonplace.identity.authorization import Need
 from commonplace.kernel.errors import CommonplaceError, InvalidInput
 from commonplace.web.forms import Fields, Kind
 from commonplace.web.middleware import client_address
-from commonplace.web.operations import Actor, Input, Listing, Operation, accepted
+from commonplace.web.operations import NOTHING_YET, Actor, Input, Listing, Operation, accepted
 from commonplace.web.pages.declaration import Action, ConsolePage, Done, Link, View, Visit
 
 Show = Callable[[Visit, CommonplaceError | None], Awaitable[View]]
@@ -98,6 +98,8 @@ class Form:
     hidden: tuple[str, ...] = ()
     """Names of fields that hold a present value, such as a version."""
     kinds: Mapping[str, Kind] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+    """Names of fields that cannot be left empty, although the input can leave them out."""
     about: str = ""
     sure: bool = False
     """A tick confirms it, and the action is refused without."""
@@ -106,7 +108,14 @@ class Form:
     def inputs(self) -> Fields:
         kinds: dict[str, Kind] = {**self.kinds, **dict.fromkeys(self.hidden, "hidden")}
         names = (*self.hidden, *self.fields)
-        return Fields(model=self.called.input, names=names, id=self.name, labels=self.fields, kinds=kinds)
+        return Fields(
+            model=self.called.input,
+            names=names,
+            id=self.name,
+            labels=self.fields,
+            kinds=kinds,
+            required=self.required,
+        )
 
     def action(
         self,
@@ -242,6 +251,7 @@ def cards_page(
             "found": found,
             "more": f"{here}?{urlencode([*chosen, ('cursor', found.cursor)])}" if found.cursor else "",
             "first": f"{here}?{urlencode(chosen)}" if query.get("cursor") else "",
+            "nothing": NOTHING_YET if found.cursor else found.nothing,
             "problem": problem,
         }
         return View("list.html", shown, problem.status if problem else 200)

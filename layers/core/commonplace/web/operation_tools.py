@@ -1,7 +1,8 @@
 """Tools of operations, and resource templates of listings."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -10,10 +11,22 @@ from pydantic.alias_generators import to_camel
 
 from commonplace.kernel.errors import InvalidInput
 from commonplace.web.faces import derived
+from commonplace.web.forms import shape_of
 from commonplace.web.mcp.budgets import MAX_TOKENS
-from commonplace.web.mcp.declaration import Answer, Call, Part, SnakeCaseOutput, SnakeCasePart, Template, Tool
+from commonplace.web.mcp.declaration import (
+    Answer,
+    Call,
+    Caller,
+    Complete,
+    Part,
+    SnakeCaseOutput,
+    SnakeCasePart,
+    Template,
+    Tool,
+)
 from commonplace.web.mcp.offer import QUERY
 from commonplace.web.mcp.rendering import compact
+from commonplace.web.mcp.resources import choices
 from commonplace.web.operations import Actor, Listing, Operation
 
 JSON = "application/json"
@@ -82,6 +95,8 @@ def _template(one: Listing, service: Any) -> Template:
             raise InvalidInput(
                 f"There is no parameter {unknown[0][:64]}.", hint=f"It must be among: {', '.join(parameters)}."
             )
+        if twice := [name for name, number in Counter(name for name, _ in query).items() if number > 1]:
+            raise InvalidInput(f"The parameter {twice[0]} came more than once.", field=twice[0])
         asked = one.accepted({fields[name]: value for name, value in (path | dict(query)).items()})
         actor = Actor(call.caller.principal, call.caller.address, call.base_url)
         try:
@@ -107,4 +122,16 @@ def _template(one: Listing, service: Any) -> Template:
         read=read,
         tier=one.tier,
         kind=one.kind,
+        complete={name: _completion(one, field) for name, field in fields.items()},
     )
+
+
+def _completion(one: Operation, name: str) -> Complete:
+    """Return a completion to the values that a field of an input can have, where they are few."""
+
+    def complete(caller: Caller, typed: str, given: Mapping[str, str]) -> Sequence[str]:
+        shape = shape_of(one.input, name)
+        values = ("true", "false") if shape.get("type") == "boolean" else shape.get("enum", ())
+        return choices(*values)(caller, typed, given)
+
+    return complete

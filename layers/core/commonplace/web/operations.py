@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from pydantic import BaseModel, Field, ValidationError, create_model
@@ -23,15 +23,19 @@ from pydantic.fields import FieldInfo
 from commonplace.identity.authorization import Need, Verdict, judge
 from commonplace.identity.principals import KINDS, Level, Principal, Tier, author, scope
 from commonplace.kernel.audit import Author
-from commonplace.kernel.errors import Forbidden, InvalidInput, Unavailable
+from commonplace.kernel.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from commonplace.web.faces import Face, derived
 from commonplace.web.mcp.budgets import estimate_tokens, fitting
 from commonplace.web.mcp.declaration import Cost, SnakeCaseArguments
 from commonplace.web.mcp.rendering import compact
 from commonplace.web.sealed import opened, sealed
 
+P = TypeVar("P", str, int)
+
 MAX_CURSOR_CHARACTERS = 512
 PURPOSE = b"listing"
+NOTHING_YET = "Nothing of this kind on this page."
+"""A page whose rows were all left out by a filter, and which is not the last."""
 
 
 class Input(SnakeCaseArguments):
@@ -151,7 +155,7 @@ class Operation:
     def request(self, given: Mapping[str, Any]) -> tuple[str, str, dict[str, Any], dict[str, Any] | None]:
         """Return the call of its route for these values: method, path below `/api/v1`, query, and a body or None.
 
-        What is None is left out, unless the operation requires it.
+        What is None is left out, unless the operation requires it. Raises NotFound for what cannot stand in a path.
         """
         method, path = self.rest.split()
         required = {name for name, info in self.input.model_fields.items() if info.is_required()}
@@ -160,7 +164,11 @@ class Operation:
             outside = RestName.of(info)
             place = f"{{{outside or name}}}"
             if place in path:
-                path = path.replace(place, quote(str(values.pop(name)), safe=""))
+                # Clients and gateways resolve segments of dots, and leave out empty ones.
+                value = str(values.pop(name))
+                if not value.strip("."):
+                    raise NotFound(f"There is nothing with the {outside or name} {value!r}.")
+                path = path.replace(place, quote(value, safe="", errors="replace"))
             elif name in values:
                 values[outside or to_camel(name)] = values.pop(name)
         return (method, path, values, None) if method in ("GET", "DELETE") else (method, path, {}, values)
@@ -234,7 +242,7 @@ class Listing(Operation):
 
     def read(self, service: Any, actor: Actor, given: Any) -> tuple[list[Any], str | None]:
         """Return the records of a page, and the cursor of the next."""
-        after = None if given.cursor is None else position_of(given.cursor, self.question(given))
+        after = None if given.cursor is None else position_of(given.cursor, self.question(given), str)
         records: list[Any] = []
         passed, last = 0, None
         for one in self.function(service, actor, given, after):
@@ -262,10 +270,10 @@ class Listing(Operation):
     def words(self, result: Any) -> str:
         """Return a page as text: rows in a fence, which nothing in them can end."""
         rows, cursor = result[self.of], result["next_cursor"]
-        if not rows:
-            return self.nothing
-        head = f"{self.head.format(count=len(rows))} {self.notice}".strip()
         more = f"\nMore: cursor `{cursor}`" if cursor else ""
+        if not rows:
+            return f"{NOTHING_YET}{more}" if cursor else self.nothing
+        head = f"{self.head.format(count=len(rows))} {self.notice}".strip()
         return f"{head}\n{fenced(chr(10).join(map(self.line, rows)))}{more}"
 
     def tokens(self, row: Face) -> int:
@@ -286,12 +294,16 @@ def cursor_of(position: str | int, question: str) -> str:
     return sealed(json.dumps(position).encode(), question, purpose=PURPOSE)
 
 
-def position_of(cursor: str, question: str) -> Any:
-    """Return the position in a cursor. Raises InvalidInput for a cursor of another list."""
+def position_of(cursor: str, question: str, kind: type[P]) -> P:
+    """Return the position in a cursor: an id or a number. Raises InvalidInput for a cursor of another list."""
     try:
         if len(cursor) > MAX_CURSOR_CHARACTERS:
             raise ValueError("longer than any cursor")
-        return json.loads(opened(cursor.strip(), question, purpose=PURPOSE))
+        position = json.loads(opened(cursor.strip(), question, purpose=PURPOSE))
+        # Whoever knows the rule can seal anything.
+        if type(position) is not kind or (isinstance(position, int) and position < 0):
+            raise ValueError("no position")
+        return position
     except ValueError:
         raise InvalidInput(
             "This cursor does not belong to this list.",

@@ -325,6 +325,7 @@ def test_every_operation_that_declares_a_command_has_one(place: Place) -> None:
     assert "outcome: solved" in hive("outcome", id, "solved", "--run-id", "run-1").stdout
     assert json.loads(hive("publish", id, "true", "--json").stdout)["isPublic"]
     assert json.loads(hive("invalidate", id, "2099-01-01", "--json").stdout)["invalidAt"].startswith("2099-01-01")
+    assert json.loads(hive("invalidate", id, "", "--json").stdout)["invalidAt"] is None
     refused = hive("item", "hv_NOBODY")
     assert (refused.exit_code, "There is no item hv_NOBODY." in refused.stderr) == (1, True)
     assert hive("delete", id).exit_code == 0

@@ -5,6 +5,9 @@ from typing import Any
 import pytest
 
 from commonplace.memory.model import MAX_CONTENT_BYTES
+from commonplace.memory.operations import ListArguments
+from commonplace.web.mcp.budgets import handle
+from commonplace.web.mcp.rendering import ERROR_META, compact
 from tests.unit.memory.tools.teams import Team
 
 NOBODY = "00000000-0000-4000-8000-000000000000"
@@ -79,3 +82,12 @@ def test_what_cannot_be_is_said_and_nothing_is_written(
     assert text.startswith(f"{told}: ")
     assert len(text) < 1_500
     assert here.data("kb_stats")["total_entries"] == 0
+
+
+@pytest.mark.parametrize("position", ["x", 7, "a b c", "-1 1 x", "1 x y", "1 -5 ~", "99999999999 1+ "])
+def test_a_cursor_that_was_made_up_is_refused_or_a_list(here: Team, position: str | int) -> None:
+    here.data("kb_add", **FACT)
+    filters = ListArguments().model_dump(exclude={"limit", "offset", "cursor"})
+    cursor = handle(position, tool="kb_list", question=compact(filters), version="")
+    result = here.call("kb_list", cursor=cursor)
+    assert not result.is_error or result.meta[ERROR_META]["code"] == "INVALID_INPUT"

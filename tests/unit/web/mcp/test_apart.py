@@ -3,12 +3,13 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
+from mcp_types import ResourceTemplateReference
 from starlette.routing import Route
 
 from commonplace.identity import principals
@@ -97,6 +98,7 @@ class Message:
 class InChannel(Input):
     channel_id: str
     newest: bool = False
+    order: Literal["up", "down"] = "down"
 
 
 @listing(
@@ -106,7 +108,7 @@ class InChannel(Input):
     row=face("MessageRow", Message, "id text"),
     of="messages",
     line=lambda row: row.text,
-    address="probe://channels/{channelId}/messages{?limit,cursor}",
+    address="probe://channels/{channelId}/messages{?newest,order,limit,cursor}",
 )
 def list_messages(_: Any, __: Actor, given: Any, after: str | None) -> Iterator[Message]:
     """Messages, newest first."""
@@ -134,13 +136,29 @@ def test_a_list_is_read_page_by_page_by_its_addresses(mode: Any) -> None:
                 last, uri = uri, page.get("next")
             assert seen == [f"m{number}" for number in range(7, 0, -1)]
             assert page["messages"][0]["text"].startswith("In ch 1,")
-            elsewhere = last.replace("ch%201", "ch2")
-            for bad, hint in ((elsewhere, "Read the address that `next`"), (f"{FIRST}&colour=1", "limit, cursor")):
+            refusals = {
+                last.replace("ch%201", "ch2"): "Read the address that `next`",
+                f"{FIRST}&colour=1": "limit, cursor",
+                f"{FIRST}&limit=3": "limit came more than once",
+            }
+            for bad, hint in refusals.items():
                 with pytest.raises((MCPError, BaseExceptionGroup)) as refused:
                     await _read(client, bad)
                 assert hint in str(refused.value)
 
     anyio.run(walk)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_every_variable_of_an_address_can_be_completed(mode: Any) -> None:
+    async def complete() -> None:
+        async with Client(as_caller(build_server([TOOLSET], Surface()), CALLER), mode=mode) as client:
+            for name, typed, found in (("newest", "t", ["true"]), ("order", "", ["up", "down"]), ("limit", "", [])):
+                where = ResourceTemplateReference(uri=list_messages.address)
+                answer = await client.complete(where, {"name": name, "value": typed})
+                assert answer.completion.values == found
+
+    anyio.run(complete)
 
 
 def test_an_address_with_a_query_is_of_its_template_alone() -> None:

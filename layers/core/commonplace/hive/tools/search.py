@@ -112,7 +112,7 @@ def fetched(item: Item, cursor: str | None) -> Answer:
     """Return the item, or as much of a very long one as there is room for."""
     one = item.contribution
     question = f"hive fetch {one.id} {one.content_hash}"
-    start = 0 if cursor is None else position_of(cursor, question)
+    start = 0 if cursor is None else position_of(cursor, question, int)
     shown = ITEM.of(item)
     values = {name: getattr(shown, name) for name in ITEM.model_fields}
 

@@ -199,7 +199,9 @@ def pattern_of(uri_template: str) -> re.Pattern[str]:
 
 
 def variables_of(uri_template: str) -> list[str]:
-    return [found[2] for found in _VARIABLE.finditer(uri_template)]
+    """Return the names of its variables, those of a query last."""
+    query = _QUERY.search(uri_template)
+    return [*(found[2] for found in _VARIABLE.finditer(uri_template)), *(query[1].split(",") if query else ())]
 
 
 def match(pattern: re.Pattern[str], uri: str) -> Mapping[str, str] | None:

@@ -123,14 +123,15 @@ class Console:
         try:
             done = await action.run(visit)
         except CommonplaceError as error:
-            outcome: Outcome = "denied" if error.status == HTTPStatus.FORBIDDEN else "failed"
-            self._record(visit, outcome, error.code.lower(), details)
+            self._record(visit, _outcome(error.status), error.code.lower(), details)
             raise
         except Exception:
             self._record(visit, "failed", "internal_error", details)
             raise
         match done:
             case View() as view:
+                if view.status >= HTTPStatus.BAD_REQUEST:
+                    self._record(visit, _outcome(view.status), "refused", details)
                 return self._page(await self._counted(visit), page, view, None)
             case Done(message, query, path):
                 at = quote(request.url.path if path is None else f"{CONSOLE}/{path}")
@@ -274,6 +275,10 @@ def create_console(console: Console) -> Starlette:
 
 def address(page: ConsolePage) -> str:
     return f"{CONSOLE}/{page.path}".rstrip("/")
+
+
+def _outcome(status: int) -> Outcome:
+    return "denied" if status == HTTPStatus.FORBIDDEN else "failed"
 
 
 def _to_sign_in(request: Request) -> Response:
