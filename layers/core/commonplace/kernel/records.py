@@ -93,6 +93,11 @@ class Change:
         added = ", ".join(f"#{name} :{name}" for name in figures)
         self.writes.append(self.table.update(room.at(self.organisation, id, *of), f"ADD {added}", "", **figures))
 
+    def touch(self, room: Room[Any], id: str, condition: str = "attribute_exists(pk)", *of: str, **values: Any) -> None:
+        """Add one to the revision of a record that meets a condition: changes that rest on what was read are lost."""
+        where = room.at(self.organisation, id, *of)
+        self.writes.append(self.table.update(where, "ADD #revision :one", condition, one=1, **values))
+
     def record(self, *records: AuditRecord) -> None:
         """Commit audit records together with the writes."""
         self.audit += records
@@ -118,20 +123,36 @@ class Records:
         return {id: record for id, record in found if record is not None}
 
     def list(
-        self, organisation: str, room: Room[T], *of: str, after: str | None = None, newest: bool = False
+        self,
+        organisation: str,
+        room: Room[T],
+        *of: str,
+        after: str | None = None,
+        newest: bool = False,
+        within: str = "",
+        page: int = PAGE,
     ) -> Iterator[T]:
-        """Yield the records of a partition in the order of their ids, lazily, beginning after the id `after`."""
-        items = self.items(room.partition(organisation, *of), after=after, newest=newest)
+        """Yield the records of a partition in the order of their ids, lazily, beginning after the id `after`.
+
+        `within` is what their ids begin with.
+        """
+        items = self.items(room.partition(organisation, *of), after=after, newest=newest, within=within, page=page)
         return (record for item in items if (record := decoded(room.kind, item)) is not None)
 
     def items(
-        self, partition: str, *, after: str | None = None, newest: bool = False, page: int = PAGE
+        self, partition: str, *, after: str | None = None, newest: bool = False, within: str = "", page: int = PAGE
     ) -> Iterator[Item]:
         """Yield the items of a partition as `list` yields records, for pointers and other items that are no records."""
-        beyond = after is not None and is_id(after)
-        condition = f"sk {'<' if newest else '>'} :after" if beyond else ""
-        values = {"after": after} if beyond else {}
-        return self.table.query(partition, condition, values, ScanIndexForward=not newest, Limit=page)
+        beyond = after if after is not None and is_id(after) else ""
+        if within:
+            # A key takes one condition: the range includes its ends, and so the item itself that was read last.
+            low, high = (within, beyond or f"{within}~") if newest else (beyond or within, f"{within}~")
+            condition, values = "sk BETWEEN :low AND :high", {"low": low, "high": high}
+        else:
+            condition = f"sk {'<' if newest else '>'} :after" if beyond else ""
+            values = {"after": beyond} if beyond else {}
+        found = self.table.query(partition, condition, values, ScanIndexForward=not newest, Limit=page)
+        return (item for item in found if item["sk"] != beyond)
 
     def change(
         self, organisation: str, decide: Callable[[Change], R], overtaken: Callable[[], object] = lambda: None

@@ -1,0 +1,90 @@
+"""Governance for callers: who they are in an organisation, and what of it they reach."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from commonplace.governance.model import Channel, Member, Process, Role
+from commonplace.governance.rules import Access, gone
+from commonplace.governance.store import CHANNELS, MEMBERS, PROCESSES, ROLES, TEAMS, Store
+from commonplace.kernel.errors import Forbidden
+from commonplace.web.operations import Actor
+
+if TYPE_CHECKING:
+    from commonplace.governance.search import MessageSearch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Governance:
+    """The organisations of a deployment."""
+
+    store: Store
+    reserved: frozenset[str] = frozenset()
+    """Names that no organisation can be founded under: configuration and role maps use them."""
+    founded: int = 3
+    """How many organisations one account may found."""
+    search: MessageSearch | None = None
+
+    def access(self, actor: Actor, organisation: str) -> Access:
+        """Return who asks and how far that reaches, by membership and roles as they are now. Raises NotFound.
+
+        A token reaches the organisation of its grant; the session of a browser each of which the account is a member.
+        """
+        principal = actor.principal
+        if (held := principal.membership) is not None:
+            member = self.store.records.get(organisation, MEMBERS, held.member)
+            if held.organisation != organisation or member is None or member.account != principal.account:
+                raise gone()
+            return Access(
+                organisation=organisation,
+                member=member,
+                roles={role: team for role, team in member.roles.items() if role in held.roles},
+                kinds=principal.resource_scopes,
+                agent=True,
+                client=principal.client or "",
+                expires_at=held.expires_at,
+            )
+        member = self.member(actor, organisation)
+        return Access(organisation=organisation, member=member, roles=member.roles)
+
+    def member(self, actor: Actor, organisation: str) -> Member:
+        """Return the person of a browser's session as a member. Raises NotFound, and Forbidden for a token."""
+        account = self.account(actor)
+        member = self.store.membership(account, organisation)
+        if member is None:
+            raise gone()
+        return member
+
+    def account(self, actor: Actor) -> str:
+        """Return the account of somebody who is here in person. Raises Forbidden for tokens, which act for others."""
+        if actor.principal.grant is not None or not actor.principal.account:
+            raise Forbidden("This takes a person who is signed in.", hint="Sign in to the console.")
+        return actor.principal.account
+
+    def channel(self, access: Access, id: str) -> Channel:
+        """Return a channel that is readable. Raises NotFound, alike for one that does not exist and one that is not."""
+        channel = self.store.get(access.organisation, CHANNELS, id)
+        if not access.reaches(channel):
+            raise gone()
+        return channel
+
+    def process(self, access: Access, id: str) -> Process:
+        """Return a process in a readable channel. Raises NotFound."""
+        self.channel(access, id.partition(".")[0])
+        return self.store.get(access.organisation, PROCESSES, id)
+
+    def names(self, organisation: str, members: set[str]) -> Mapping[str, str]:
+        """Return the names of members, those who left included."""
+        found = self.store.records.get_many(organisation, MEMBERS, sorted(members))
+        return {id: one.name for id, one in found.items()}
+
+    def through(self, access: Access, role: str | None) -> Role | None:
+        """Return a role of the member, for the journal."""
+        return self.store.records.get(access.organisation, ROLES, role) if role else None
+
+    def team_names(self, organisation: str, teams: set[str]) -> Mapping[str, str]:
+        """Return the names of teams."""
+        found = self.store.records.get_many(organisation, TEAMS, sorted(teams))
+        return {id: one.name for id, one in found.items()}

@@ -1,0 +1,330 @@
+"""What an organisation consists of and does (seed 002): frozen records, each field once, with its bounds.
+
+Ids are `{kind}_{ULID}`. A message's id is `{channel}.{ULID}`, a reply's `{channel}.{message}.{ULID}`: the id says where
+it is. Times are ISO 8601 in UTC, with milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal, get_args
+
+from pydantic.alias_generators import to_camel
+from ulid import ULID
+
+MAX_NAME, MAX_PERSON_NAME, MAX_TITLE, MAX_SUMMARY = 120, 80, 200, 500
+MAX_MISSION, MAX_DUTY, MAX_DUTIES = 2_000, 300, 20
+MAX_POLICY_CHARACTERS = 16_000
+MAX_TEXT, MAX_DESCRIPTION, MAX_REASON = 4_000, 4_000, 2_000
+MIN_OPTIONS, MAX_OPTIONS, MAX_RANKED, MAX_OPTION = 2, 20, 12, 120
+MAX_EMOJI_BYTES, MAX_REACTIONS = 32, 20
+MAX_ROLES = 40
+"""Roles of one member."""
+MAX_OPEN = 100
+"""Open processes of an organisation."""
+INVITATION_DAYS = 30
+
+Kind = Literal["organisation", "teams", "members", "roles", "channels", "messages", "decisions", "policies", "topics"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+RoleType = Literal["leader", "secretary", "referee"]
+ChannelKind = Literal["orga", "team", "dm"]
+ProcessKind = Literal["topic", "voting", "election"]
+Mode = Literal["single", "approval", "ranked"]
+Phase = Literal[
+    "clarification", "consent", "resolved", "open", "closed", "nomination", "discussion", "elected", "no_election"
+]
+Outcome = Literal["accepted", "modified", "withdrawn", "closed", "elected", "no_election"]
+ENDED: frozenset[Phase] = frozenset({"resolved", "closed", "elected", "no_election"})
+Response = Literal["consent", "objection", "stand_aside"]
+AnswerKind = Literal["question", "answer", "response", "nomination", "ballot"]
+
+ROOT = "orga"
+"""The id of the item of the organisation itself."""
+
+
+def stamp(at: datetime) -> str:
+    """Return a time as records have it."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def new_id(kind: str) -> str:
+    """Return a new id of a kind: `te`, `ro`, `mb`, `ch`, `dm`, or without a prefix for an empty one."""
+    return f"{kind}_{ULID()}" if kind else str(ULID())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Organisation:
+    """An organisation. `slug` begins the keys of all that it has; `owner` is a member."""
+
+    slug: str
+    name: str
+    owner: str
+    created_at: str
+    color: str | None = None
+    logo_url: str | None = None
+    policies: int = 0
+    """The highest number that a policy ever had."""
+    id: str = ROOT
+    revision: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Team:
+    """A team. Its mission is that of its leader's role; the one without a parent is the root."""
+
+    id: str
+    name: str
+    channel: str
+    leader: str
+    """Id of the leader's role."""
+    parent: str | None = None
+    color: str | None = None
+    revision: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Role:
+    """A role of a team, which a member always holds. `type` None is one without a special right."""
+
+    id: str
+    team: str
+    title: str
+    member: str
+    type: RoleType | None = None
+    mission: str = ""
+    duties: tuple[str, ...] = ()
+    revision: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """An account as a member. Whoever left stays as a name, without account and roles."""
+
+    id: str
+    firstname: str
+    joined_at: str
+    surname: str = ""
+    account: str = ""
+    """The account's pseudonym (`Principal.account`); empty once the member left."""
+    picture_url: str | None = None
+    roles: Mapping[str, str] = field(default_factory=dict)
+    """Role id -> team id: the authority for everything in a team."""
+    left_at: str | None = None
+    revision: int = 1
+
+    @property
+    def name(self) -> str:
+        return f"{self.firstname} {self.surname}".strip()
+
+    @property
+    def teams(self) -> frozenset[str]:
+        return frozenset(self.roles.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """A policy. `id` is `pol_` and its number with six digits, which is never given again."""
+
+    id: str
+    number: int
+    role: str
+    """Whose holder may change it."""
+    team: str
+    title: str
+    abstract: str
+    updated_at: str
+    revision: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyText:
+    """The Markdown of a policy, apart: lists do not read it."""
+
+    id: str
+    text: str
+    revision: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invitation:
+    """A pending invitation, under the digest of the secret in its link. Accepting or withdrawing deletes it."""
+
+    id: str
+    member: str
+    """Who invites."""
+    created_at: str
+    expires_at: int
+    """Epoch seconds."""
+    note: str = ""
+    """For whom it is, in the words of who invites."""
+    claims: str = ""
+    """Id of a member without account, whom the link makes of whoever accepts; empty makes a new member."""
+    revision: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Channel:
+    """A channel of the whole organisation, of a team, or of two members (`dm`: its id begins with `dm_`)."""
+
+    id: str
+    kind: ChannelKind
+    name: str = ""
+    team: str | None = None
+    members: tuple[str, ...] = ()
+    """The two of a direct channel."""
+    archived_at: str | None = None
+    revision: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """A message, a reply, or the message of a process. `text` is empty once its author deleted it."""
+
+    id: str
+    author: str
+    text: str
+    created_at: str
+    process: ProcessKind | None = None
+    deleted_at: str | None = None
+    revision: int = 1
+
+    @property
+    def channel(self) -> str:
+        return self.id.partition(".")[0]
+
+    @property
+    def parent(self) -> str | None:
+        """The id of the message that this replies to."""
+        channel, _, rest = self.id.partition(".")
+        return f"{channel}.{rest.partition('.')[0]}" if "." in rest else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Process:
+    """A topic, a vote or an election; its id is that of its message. `revision` counts answers too."""
+
+    id: str
+    kind: ProcessKind
+    title: str
+    """Of a topic; the question of a vote; the title of the role of an election."""
+    author: str
+    created_at: str
+    phase: Phase
+    team: str | None = None
+    """Of its channel; None is the channel of the organisation."""
+    description: str = ""
+    round: int = 0
+    deadline: str | None = None
+    """Of a vote: it is closed from then on."""
+    electorate: int = 0
+    """Members who reached the channel when it, or its present round, was opened."""
+    mode: Mode = "single"
+    options: tuple[str, ...] = ()
+    """Labels; an option's id is its number, from 1, as text."""
+    role: str | None = None
+    """Whom an election is for."""
+    candidate: str | None = None
+    outcome: Outcome | None = None
+    changes: str = ""
+    """What changed, of a topic that was accepted modified."""
+    ended_at: str | None = None
+    decision: str | None = None
+    """The journal's record of the end."""
+    revision: int = 1
+
+    @property
+    def channel(self) -> str:
+        return self.id.partition(".")[0]
+
+    def ended(self, now: str) -> bool:
+        """Return whether nobody can take part any more: it ended, or its deadline has passed."""
+        return self.phase in ENDED or (self.deadline is not None and self.deadline <= now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a member said in a process. `id` is the process's, `.`, the kind, and what makes it the only one."""
+
+    id: str
+    kind: AnswerKind
+    member: str
+    at: str
+    round: int = 0
+    text: str = ""
+    """A question, an answer, or a reason."""
+    response: Response | None = None
+    nominee: str | None = None
+    choices: tuple[str, ...] = ()
+    question: str = ""
+    """The id of the question that is answered."""
+    revision: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Active:
+    """A pointer to an open process."""
+
+    id: str
+    kind: ProcessKind
+    deadline: str | None = None
+    revision: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """A record of the journal (seed 002, section 4.2): who changed what, before and after. It is never changed."""
+
+    id: str
+    at: str
+    member: str
+    name: str
+    role: str
+    """The title of the role through which it was done; "Member" for what every member may do."""
+    team: str
+    """The name of that role's team, else the organisation's."""
+    target: str
+    target_type: str
+    type: str
+    target_team: str | None = None
+    before: Mapping[str, Any] = field(default_factory=dict)
+    after: Mapping[str, Any] = field(default_factory=dict)
+    client: str = ""
+    """The application, of what an agent did or was granted."""
+    revision: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Touched:
+    """An entry of the change feed: the names of what a change may have altered, such as `channels/ch_…/messages`."""
+
+    id: str
+    names: tuple[str, ...]
+    expires_at: int
+    revision: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MembershipOf:
+    """An organisation of an account."""
+
+    id: str
+    """The organisation's slug."""
+    member: str
+    revision: int = 1
+
+
+def shown(record: Any, *without: str) -> dict[str, Any]:
+    """Return the fields of a record for the journal: in camel case, without id, revision, and what is empty."""
+    values = {name: value for name, value in asdict(record).items() if name not in ("id", "revision", *without)}
+    return {
+        to_camel(name): list(value) if isinstance(value, tuple) else value for name, value in values.items() if value
+    }
+
+
+def changed(was: Any, now: Any, *without: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the fields in which two states of a record differ, before and after."""
+    before, after = shown(was, *without), shown(now, *without)
+    names = [name for name in before | after if before.get(name) != after.get(name)]
+    return {name: before.get(name) for name in names}, {name: after.get(name) for name in names}

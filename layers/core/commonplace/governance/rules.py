@@ -1,0 +1,204 @@
+"""What is true of organisations, whoever asks: who sees what, tallies, phases, and what awaits a member. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from commonplace.governance.model import (
+    ENDED,
+    MAX_RANKED,
+    Answer,
+    Channel,
+    Member,
+    Mode,
+    Outcome,
+    Phase,
+    Process,
+    ProcessKind,
+    Team,
+)
+from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput, NotFound
+
+
+def gone() -> NotFound:
+    """Return the answer to every address that is unknown, another organisation's, or out of reach: always the same."""
+    return NotFound(
+        "There is nothing of this kind here, or it is not for you.",
+        hint="Ids and addresses of what you can read stand in the lists of your organisation.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """Who asks, in which organisation, and how far that reaches. A person has all roles of the member and all kinds."""
+
+    organisation: str
+    member: Member
+    roles: Mapping[str, str]
+    """Role id -> team id: those of the member, and of an agent's token as well."""
+    kinds: frozenset[str] | None = None
+    """Kinds of things; None is all."""
+    agent: bool = False
+    client: str = ""
+    expires_at: int | None = None
+    """Epoch seconds, of an agent's grant."""
+
+    @property
+    def teams(self) -> frozenset[str]:
+        return frozenset(self.roles.values())
+
+    def touches(self, kind: str) -> bool:
+        """Return whether this reaches things of a kind."""
+        return self.kinds is None or kind in self.kinds
+
+    def reaches(self, channel: Channel) -> bool:
+        """Return whether this channel is readable: the organisation's to all, a team's to holders of its roles, a
+        direct one to its two members in person."""
+        if channel.kind == "dm":
+            return not self.agent and self.member.id in channel.members
+        return channel.team is None or channel.team in self.teams
+
+    def role_in(self, team: str | None) -> str | None:
+        """Return a role through which a team's channel is reached."""
+        return next((role for role, of in sorted(self.roles.items()) if of == team), None)
+
+
+PHASES: Mapping[ProcessKind, Mapping[Phase, Sequence[Phase]]] = {
+    "topic": {"clarification": ("consent",), "consent": ("clarification", "resolved")},
+    "voting": {"open": ("closed",)},
+    "election": {
+        "nomination": ("discussion",),
+        "discussion": ("consent",),
+        "consent": ("elected", "no_election"),
+    },
+}
+"""Where each phase can lead. A topic is also withdrawn, and an election given up, from any phase before its end."""
+
+GIVEN_UP: Mapping[Outcome, Phase] = {"withdrawn": "resolved", "no_election": "no_election"}
+
+TAKES = {"question": "clarification", "answer": "clarification", "response": "consent", "nomination": "nomination"}
+"""The phase in which an answer of each kind is given; a ballot while its vote is open."""
+
+
+def lead(process: Process, to: Phase, outcome: Outcome | None, now: str) -> None:
+    """Return if a process can go on to a phase. Raises Conflict, which names the phases that it can go to."""
+    over(process, now, late=process.kind == "voting")
+    if process.phase in ENDED:
+        raise Conflict("This process has ended.", hint=f"Its outcome is {process.outcome}.")
+    onward = PHASES[process.kind][process.phase]
+    if to not in onward and (outcome is None or GIVEN_UP.get(outcome) != to):
+        raise Conflict(
+            f"It is in the phase {process.phase}, which does not lead to {to}.",
+            hint=f"It can go on to: {', '.join(onward)}.",
+        )
+
+
+def over(process: Process, now: str, *, late: bool = False) -> None:
+    """Return unless a process has ended; with `late` its deadline does not count. Raises Conflict."""
+    if process.phase in ENDED or (not late and process.ended(now)):
+        raise Conflict(
+            "This process has ended.", hint="Read its result; a new one can be opened.", since=ended(process)
+        )
+
+
+def ended(process: Process) -> str | None:
+    """Return when nobody could take part any more."""
+    return process.ended_at or process.deadline
+
+
+def objectors(answers: Iterable[Answer], round: int) -> list[str]:
+    """Return the members whose answer of this round is an objection."""
+    return [one.member for one in answers if one.response == "objection" and one.round == round]
+
+
+def ballot(mode: Mode, options: Sequence[str], choices: Sequence[str]) -> None:
+    """Return if these choices are a valid ballot. Raises InvalidInput, which names the options."""
+    known = [str(number) for number in range(1, len(options) + 1)]
+    listed = ", ".join(f"{id} ({label})" for id, label in zip(known, options, strict=True))
+    if unknown := [one for one in choices if one not in known]:
+        raise InvalidInput(f"There is no option {unknown[0][:64]}.", hint=f"Options: {listed}.", field="choices")
+    if len(set(choices)) < len(choices):
+        raise InvalidInput("An option is named more than once.", hint=f"Options: {listed}.", field="choices")
+    wanted = {"single": len(choices) == 1, "approval": len(choices) >= 1, "ranked": len(choices) == len(known)}
+    if not wanted[mode]:
+        told = {"single": "exactly one option", "approval": "at least one option", "ranked": "every option, best first"}
+        raise InvalidInput(f"This vote takes {told[mode]}.", hint=f"Options: {listed}.", field="choices")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """An option's part of a tally: the ballots that contain it, and its points where the vote is ranked (Borda)."""
+
+    option: str
+    label: str
+    count: int
+    score: int
+
+
+def tally(mode: Mode, options: Sequence[str], ballots: Iterable[Sequence[str]]) -> list[Result]:
+    """Return the tally in the order of the options; ranked by points, where ties keep that order.
+
+    With n options, place i (from 0) gives n - i points.
+    """
+    count: Counter[str] = Counter()
+    points: Counter[str] = Counter()
+    for choices in ballots:
+        for place, one in enumerate(choices):
+            count[one] += 1
+            points[one] += len(options) - place if mode == "ranked" else 0
+    numbered = enumerate(options, 1)
+    found = [Result(str(number), label, count[str(number)], points[str(number)]) for number, label in numbered]
+    return sorted(found, key=lambda one: -one.score) if mode == "ranked" else found
+
+
+def awaits(process: Process, answers: Collection[Answer], member: str, now: str) -> bool:
+    """Return whether something is left for a member to do in a process."""
+    if process.ended(now):
+        return False
+    mine = {one.kind for one in answers if one.member == member and one.round in (0, process.round)}
+    match process.phase:
+        case "clarification":
+            answered = {one.question for one in answers}
+            open_questions = any(one.kind == "question" and one.id not in answered for one in answers)
+            return process.author == member and open_questions
+        case "consent":
+            return "response" not in mine
+        case "open":
+            return "ballot" not in mine
+        case "nomination":
+            return "nomination" not in mine
+    return False
+
+
+def require_ranked_size(mode: Mode, options: Sequence[str]) -> None:
+    """Raises InvalidInput for more options than a person can rank."""
+    if mode == "ranked" and len(options) > MAX_RANKED:
+        raise InvalidInput(f"A ranked vote has at most {MAX_RANKED} options.", field="options")
+
+
+def facilitates(access: Access, process: Process, owner: str, types: Mapping[str, str | None]) -> bool:
+    """Return whether this member moves a process on: its author, the organisation's owner, and who leads or is
+    secretary of the channel's team. `types` has the types of the member's roles in that team."""
+    if access.member.id in (process.author, owner):
+        return True
+    return any(type in ("leader", "secretary") for type in types.values())
+
+
+def only_in_person(access: Access) -> None:
+    """Raises Forbidden for an agent: no token changes anything here."""
+    if access.agent:
+        raise Forbidden("An agent cannot do this.", hint="Its member can, in the console.")
+
+
+def below(team: str, parent: str, teams: Mapping[str, Team]) -> bool:
+    """Return whether a team would stand below itself with this parent."""
+    seen: set[str] = set()
+    at: str | None = parent
+    while at is not None and at not in seen:
+        if at == team:
+            return True
+        seen.add(at)
+        at = teams[at].parent if at in teams else None
+    return False

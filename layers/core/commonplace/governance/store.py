@@ -1,0 +1,263 @@
+"""Organisations on DynamoDB, table `records`: rooms, reads, and changes with their journal in one transaction.
+
+Every partition begins `{organisation}#gov#`. Direct messages have rooms of their own, which nothing but their two
+members' pages reads and no index follows. An account's organisations are at `account#{account}#gov`, which no
+organisation's key can equal: its second part is `gov`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from commonplace.governance.model import (
+    INVITATION_DAYS,
+    ROOT,
+    Active,
+    Answer,
+    Channel,
+    Decision,
+    Invitation,
+    Member,
+    MembershipOf,
+    Message,
+    Organisation,
+    Policy,
+    PolicyText,
+    Process,
+    Role,
+    Team,
+    Touched,
+    new_id,
+    stamp,
+)
+from commonplace.governance.rules import Access, gone
+from commonplace.kernel.audit_store import HIVE
+from commonplace.kernel.items import Item, decoded, encode, key
+from commonplace.kernel.records import Change, Records, Room
+from commonplace.kernel.table import Table, Write
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+R = TypeVar("R")
+
+ORGANISATIONS = Room("gov#orga", Organisation)
+TEAMS = Room("gov#teams", Team)
+ROLES = Room("gov#roles", Role)
+MEMBERS = Room("gov#members", Member)
+CHANNELS = Room("gov#channels", Channel)
+POLICIES = Room("gov#policies", Policy)
+TEXTS = Room("gov#texts", PolicyText)
+INVITATIONS = Room("gov#invitations", Invitation)
+MESSAGES, REPLIES = Room("gov#messages", Message), Room("gov#replies", Message)
+DIRECT, DIRECT_REPLIES = Room("gov#direct", Message), Room("gov#direct-replies", Message)
+PROCESSES = Room("gov#processes", Process)
+ANSWERS = Room("gov#answers", Answer)
+ACTIVE = Room("gov#active", Active)
+JOURNAL = Room("gov#journal", Decision)
+FEED = Room("gov#feed", Touched)
+NAMES: Room[Any] = Room("gov#names", dict)
+"""Claims of what only one may have: `team.{name}`, `dm.{a}.{b}`, `account.{account}`."""
+CARDS: Room[Any] = Room("gov#cards", dict)
+"""Counters beside a message: `replies`, and `r_{code points}` for each reaction; `last` of a channel."""
+REACTIONS: Room[Any] = Room("gov#reactions", dict)
+"""`{message}.{member}.{code points}`: one each."""
+
+FEED_SECONDS = 3_600
+ATTEMPTS = 12
+"""Of one transaction, while others write the same items: a hundred members may vote at once."""
+
+
+@dataclass(slots=True)
+class Act:
+    """One change of an organisation: what it writes, what the journal says of it, and which addresses it touches."""
+
+    change: Change
+    access: Access
+    at: str
+    touched: list[str] = field(default_factory=list)
+    members: set[str] = field(default_factory=set)
+    """Members that it writes or checks: a transaction names an item once."""
+
+    def add(self, room: Room[Any], record: Any) -> None:
+        self.change.add(room, record)
+
+    def replace(self, room: Room[Any], now: Any, was: Any) -> None:
+        """Write a record over the revision that was read, with the next revision."""
+        if room is MEMBERS:
+            self.members.add(now.id)
+        self.change.replace(room, replace(now, revision=was.revision + 1), was)
+
+    def require(self, room: Room[Any], id: str, condition: str = "attribute_exists(pk)", **values: Any) -> None:
+        self.change.require(room, id, condition, **values)
+
+    def authority(self, role: str | None) -> None:
+        """Commit only if the member still has this role, or with None still is a member."""
+        me = self.access.member.id
+        if me not in self.members:
+            self.members.add(me)
+            held = f"attribute_exists(#roles.#{role})" if role else "attribute_not_exists(#leftAt)"
+            self.change.require(MEMBERS, me, f"attribute_exists(pk) AND {held}")
+
+    def touch(self, *names: str) -> None:
+        """Name addresses below the organisation's that may read otherwise from now on: `teams`, `channels/{id}`."""
+        self.touched += [name for name in names if name not in self.touched]
+
+    def record(
+        self,
+        type: str,
+        target_type: str,
+        target: str,
+        difference: tuple[Mapping[str, Any], Mapping[str, Any]],
+        *,
+        through: Role | None = None,
+        team: Team | None = None,
+        organisation: str = "",
+        client: str = "",
+    ) -> Decision:
+        """Write a record of the journal: `difference` is before and after; `through` the role that gave the right."""
+        decision = Decision(
+            id=new_id(""),
+            at=self.at,
+            member=self.access.member.id,
+            name=self.access.member.name,
+            role=through.title if through else "Member",
+            team=team.name if team else organisation,
+            target=target,
+            target_type=target_type,
+            type=type,
+            target_team=team.id if team else None,
+            before=difference[0],
+            after=difference[1],
+            client=client,
+        )
+        self.change.add(JOURNAL, decision)
+        self.touch("decisions")
+        return decision
+
+
+class Store:
+    """The organisations of a deployment. Safe for threads; reads are consistent; every method raises Unavailable."""
+
+    def __init__(
+        self,
+        client: DynamoDBClient,
+        records: str,
+        activity: str,
+        *,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """`clock` gives epoch seconds."""
+        self.table = Table(client, records, attempts=ATTEMPTS, sleep=sleep)
+        self.records = Records(self.table, activity, HIVE)
+        self.clock = clock
+
+    def now(self) -> str:
+        return stamp(datetime.fromtimestamp(self.clock(), UTC))
+
+    def get(self, organisation: str, room: Room[R], id: str) -> R:
+        """Return a record. Raises NotFound, in the words that every address out of reach has."""
+        found = self.records.get(organisation, room, id)
+        if found is None:
+            raise gone()
+        return found
+
+    def all(self, organisation: str, room: Room[R], within: str = "") -> list[R]:
+        """Return every record of a room."""
+        return list(self.records.list(organisation, room, within=within, page=1_000))
+
+    def organisation(self, slug: str) -> Organisation:
+        return self.get(slug, ORGANISATIONS, ROOT)
+
+    def memberships(self, account: str) -> Sequence[MembershipOf]:
+        """Return the organisations of an account."""
+        found = (decoded(MembershipOf, item) for item in self.table.query(account_key(account)))
+        return [one for one in found if one is not None]
+
+    def membership(self, account: str, organisation: str) -> Member | None:
+        """Return an account as a member of an organisation."""
+        pointer = decoded(MembershipOf, self.table.get(key(account_key(account), organisation)))
+        member = self.records.get(organisation, MEMBERS, pointer.member) if pointer else None
+        return member if member and member.left_at is None and member.account == account else None
+
+    def change(self, access: Access, decide: Callable[[Act], R]) -> R:
+        """Commit what `decide` names, with journal and change feed, if the member still has the authority."""
+
+        def decided(change: Change) -> R:
+            act = Act(change, access, self.now())
+            result = decide(act)
+            if change.writes:
+                act.authority(None)
+                self.feed(change, act.touched)
+            return result
+
+        return self.records.change(access.organisation, decided)
+
+    def feed(self, change: Change, names: Sequence[str]) -> None:
+        """Name what a change may have altered in the feed that subscriptions follow."""
+        if names:
+            until = int(self.clock()) + FEED_SECONDS
+            change.add(FEED, Touched(id=new_id(""), names=tuple(names), expires_at=until))
+
+    def messages(self, organisation: str, channel: str, *, after: str | None, newest: bool = True) -> Iterator[Message]:
+        """Yield the messages of a channel that are no replies."""
+        return self.records.list(organisation, room_of(channel), after=after, newest=newest, within=f"{channel}.")
+
+    def replies(self, organisation: str, parent: str, *, after: str | None) -> Iterator[Message]:
+        """Yield the replies to a message, oldest first."""
+        room = room_of(parent, reply=True)
+        return self.records.list(organisation, room, after=after, within=f"{parent}.")
+
+    def message(self, organisation: str, id: str) -> Message:
+        """Return a message or a reply. Raises NotFound."""
+        return self.get(organisation, room_of(id, reply=id.count(".") == 2), id)
+
+    def cards(self, organisation: str, ids: Sequence[str]) -> dict[str, Item]:
+        """Return the counters beside messages or channels, by id, of those that have any."""
+        found = self.table.get_many([CARDS.at(organisation, id) for id in dict.fromkeys(ids)])
+        return {item["sk"]: item for item in found}
+
+    def answers(self, organisation: str, process: str) -> list[Answer]:
+        """Return everything that was said in a process."""
+        return self.all(organisation, ANSWERS, within=f"{process}.")
+
+    def join(self, organisation: str, account: str, member: str, *, founded: int = 0) -> Sequence[Write]:
+        """Return the writes that make an account a member; with `founded` it founds at most so many organisations."""
+        where = key(account_key(account), organisation)
+        writes = [self.table.new(where, encode(MembershipOf(id=organisation, member=member)))]
+        if founded:
+            limit = "attribute_not_exists(#founded) OR #founded < :most"
+            counter = key(f"{account_key(account)}#founded", "count")
+            writes.append(self.table.update(counter, "ADD #founded :one", limit, one=1, most=founded))
+        return writes
+
+    def leave(self, organisation: str, account: str) -> Write:
+        """Return the write that ends a membership."""
+        return self.table.delete(key(account_key(account), organisation), "attribute_exists(pk)")
+
+    def found(self, slug: str) -> Write:
+        """Return the write that takes a name for ever."""
+        return self.table.new(key("organisations", f"gov#{slug}"))
+
+    @property
+    def invitation_ends(self) -> int:
+        return int(self.clock()) + INVITATION_DAYS * 86_400
+
+
+def account_key(account: str) -> str:
+    """Return the partition of an account's organisations. Raises ValueError without an account."""
+    if not account or "#" in account:
+        raise ValueError("memberships belong to an account")
+    return f"account#{account}#gov"
+
+
+def room_of(id: str, *, reply: bool = False) -> Room[Message]:
+    """Return the room of the messages, or replies, of a channel or of a message's channel."""
+    if id.startswith("dm_"):
+        return DIRECT_REPLIES if reply else DIRECT
+    return REPLIES if reply else MESSAGES
