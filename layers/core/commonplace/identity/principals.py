@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 from commonplace.capabilities import CAPABILITIES
 from commonplace.kernel.audit import Author
@@ -15,6 +15,9 @@ from commonplace.kernel.capability import LEVELS as USUAL_LEVELS
 from commonplace.kernel.capability import Level, Tier
 from commonplace.kernel.errors import Forbidden, Unauthorized
 from commonplace.kernel.limits import network
+
+if TYPE_CHECKING:
+    from commonplace.identity.memberships import Membership
 
 DECLARED = tuple(one.scopes for one in CAPABILITIES if one.scopes)
 TOOLSETS = tuple(one.toolset for one in DECLARED)
@@ -154,6 +157,8 @@ class Principal:
     permission: Permission = "action"
     resource_scopes: frozenset[str] | None = None
     """Kinds of things that the token reaches; None is all."""
+    membership: "Membership | None" = None
+    """On whose behalf, of which organisation, a token of a toolset with memberships reads; None for everything else."""
     client: str | None = None
     """The OAuth client that acts for the account."""
     grant: str | None = None
