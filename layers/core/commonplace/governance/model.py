@@ -1,7 +1,7 @@
 """What an organisation consists of and does (seed 002): frozen records, each field once, with its bounds.
 
-Ids are `{kind}_{ULID}`, of roles `ro_{ULID of the team}_{ULID}`. A message's id is `{channel}.{ULID}`, a reply's `{channel}.{message}.{ULID}`: the id says where
-it is. Times are ISO 8601 in UTC, with milliseconds.
+Ids are `{kind}_{ULID}`, of roles `ro_{ULID of the team}_{ULID}`. A message's id is `{channel}.{ULID}`, a reply's
+`{channel}.{message}.{ULID}`: the id says where it is. Times are ISO 8601 in UTC, with milliseconds.
 """
 
 from __future__ import annotations
