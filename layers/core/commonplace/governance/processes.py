@@ -259,10 +259,9 @@ def move_on(act: Act, asked: Step) -> Process:
         act.require(store.ORGANISATIONS, model.ROOT, "#owner = :me", me=act.access.member.id)
     if process.kind == "voting" and not process.ended(act.at):
         # First no more ballots are taken: as long as they come, each would overtake who counts them.
-        stopped = [room.at(act.access.organisation, process.id) for room in (PROCESSES, ACTIVE)]
-        stop = [
-            act.store.table.update(one, "SET #deadline = :at", "attribute_exists(pk)", at=act.at) for one in stopped
-        ]
+        keys = [room.at(act.access.organisation, process.id) for room in (PROCESSES, ACTIVE)]
+        stopped, there = "SET #deadline = :at", "attribute_exists(pk)"
+        stop = [act.store.table.update(key, stopped, there, at=act.at) for key in keys]
         act.store.table.transact([*act.change.writes, *stop])
         raise Lost
     answers = act.all(ANSWERS, within=f"{process.id}.")
