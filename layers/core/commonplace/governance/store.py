@@ -259,6 +259,18 @@ class Store:
         """Return a message or a reply. Raises NotFound."""
         return self.get(organisation, room_of(id, reply=id.count(".") == 2), id)
 
+    def said(self, organisation: str, ids: Sequence[str]) -> dict[str, Message]:
+        """Return messages and replies of channels, by id, without those that were deleted, and no direct ones."""
+        found: dict[str, Message] = {}
+        for room, dots in ((MESSAGES, 1), (REPLIES, 2)):
+            found |= self.records.get_many(organisation, room, [id for id in ids if id.count(".") == dots])
+        return {id: one for id, one in found.items() if one.deleted_at is None}
+
+    def slugs(self) -> Iterator[str]:
+        """Yield every organisation."""
+        items = self.table.query("organisations", "begins_with(sk, :prefix)", {"prefix": "gov#"})
+        return (item["sk"].removeprefix("gov#") for item in items)
+
     def cards(self, organisation: str, ids: Sequence[str]) -> dict[str, Item]:
         """Return the counters beside messages or channels, by id, of those that have any."""
         found = self.table.get_many([CARDS.at(organisation, id) for id in dict.fromkeys(ids)])
