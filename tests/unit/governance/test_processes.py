@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from commonplace.governance import processes, structure
-from commonplace.governance.conversation import delete_message, open_direct
-from commonplace.governance.model import MAX_OPEN, Answer, Decision, Process
-from commonplace.governance.rules import GIVEN_UP, OUTCOMES, PHASES, tally
+from commonplace.governance.conversation import delete_message
+from commonplace.governance.model import Answer, Decision, Process
+from commonplace.governance.rules import GIVEN_UP, OUTCOMES, PHASES
 from commonplace.governance.store import ACTIVE, ANSWERS, FEED, JOURNAL, PROCESSES
 from commonplace.kernel.errors import CommonplaceError, Conflict, Forbidden, InvalidInput, NotFound
 from tests.examples import examples
@@ -82,15 +82,8 @@ def test_a_topic_is_clarified_then_decided_and_the_journal_has_what_changed(tide
 
     decision = record(tide, opened)
     assert (decision.type, decision.target_type, decision.before) == ("Topic", "topics", {"phase": "consent"})
-    assert decision.after == {
-        "title": "Paint",
-        "phase": "resolved",
-        "outcome": "modified",
-        "electorate": 3,
-        "round": 1,
-        "responses": {"stand_aside": 1, "consent": 1},
-        "changes": "Green.",
-    }
+    told = {"title": "Paint", "phase": "resolved", "outcome": "modified", "changes": "Green."}
+    assert decision.after == told | {"electorate": 3, "round": 1, "responses": {"stand_aside": 1, "consent": 1}}
     assert (resolved.decision, resolved.outcome, resolved.changes) == (decision.id, "modified", "Green.")
     assert tide.all(ACTIVE) == []
     names = tide.all(FEED)[-1].names
@@ -179,7 +172,6 @@ def test_a_vote_ends_at_its_deadline_and_the_first_who_closes_it_writes_the_reco
 
 def test_expired_votes_do_not_count_among_the_open_ones(tide: Tide, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("commonplace.governance.model.MAX_OPEN", 2)
-    assert MAX_OPEN > 2
     expired = vote(tide, deadline="2026-11-18T13:00:00")
     vote(tide)
     with pytest.raises(Conflict):
@@ -199,15 +191,11 @@ def test_a_vote_has_a_question_and_options_that_differ(tide: Tide, given: dict[s
         vote(tide, **given)
 
 
-def test_direct_channels_have_no_processes(tide: Tide) -> None:
-    direct = tide.do("Vi", open_direct, member_id=tide.member("Guest").id)
-    with pytest.raises(Conflict):
-        vote(tide, channel_id=direct.id)
-
-
 def test_an_election_elects_a_nominated_member(tide: Tide) -> None:
     opened, guest, ada = election(tide), tide.member("Guest"), tide.member("Ada")
     assert (opened.title, opened.revealed) == ("Referee", False)
+    with pytest.raises(InvalidInput):
+        tide.do("Ada", processes.open_election, channel_id=tide.channel().id, role_id=opened.role)
     for _ in range(2):
         tide.do("Vi", processes.nominate_member, message_id=opened.id, nominee_id=guest.id, reason="Fair.")
     with pytest.raises(Conflict):
@@ -246,12 +234,6 @@ def test_nobody_who_left_is_nominated_or_elected(tide: Tide) -> None:
         tide.do("Vi", processes.nominate_member, **(nominate | {"message_id": election(tide).id}))
 
 
-def test_an_election_is_for_a_role_of_the_channels_team(tide: Tide) -> None:
-    role = tide.role("Watch", "Referee").id
-    with pytest.raises(InvalidInput):
-        tide.do("Ada", processes.open_election, channel_id=tide.channel().id, role_id=role)
-
-
 class Decisions(RuleBasedStateMachine):
     """One process of each kind, led and answered at random; `client` is set by the test."""
 
@@ -263,7 +245,9 @@ class Decisions(RuleBasedStateMachine):
         watch, guest = self.tide.team("Watch").id, self.tide.member("Guest").id
         self.tide.do("Vi", structure.create_role, team_id=watch, title="Cook", member_id=guest)
         self.people = {name: self.tide.member(name).id for name in ("Vi", "Guest")}
-        self.processes = {one.kind: one for one in (topic(self.tide), vote(self.tide, "Vi"), election(self.tide))}
+        self.processes: dict[str, Process] = {
+            one.kind: one for one in (topic(self.tide), vote(self.tide, "Vi"), election(self.tide))
+        }
         self.said: dict[tuple[str, int, str], Any] = {}
 
     def attempt(self, who: str, operation: Any, kind: str, **given: Any) -> Any:
@@ -299,8 +283,11 @@ class Decisions(RuleBasedStateMachine):
             assert after["responses"] == Counter(responses.values())
         else:
             ballots = [said for (of, _, _), said in self.said.items() if of == "voting"]
-            found = [(one["option"], one["count"], one["score"]) for one in after["tally"]]
-            assert found == [(one.option, one.count, one.score) for one in tally(led.mode, led.options, ballots)]
+            points = {option: sum(3 - one.index(option) for one in ballots) for option in ("1", "2", "3")}
+            assert [(one["option"], one["score"]) for one in after["tally"]] == sorted(
+                points.items(), key=lambda pair: -pair[1]
+            )
+            assert after["ballots"] == len(ballots)
 
     @rule(
         kind=st.sampled_from(["topic", "election"]),
@@ -341,5 +328,5 @@ def test_processes_keep_to_their_phases_and_answers_to_their_rounds(
 ) -> None:
     monkeypatch.setattr(Decisions, "client", dynamodb_client, raising=False)
     run_state_machine_as_test(
-        Decisions, settings=settings(max_examples=examples(12), stateful_step_count=25, deadline=None)
+        Decisions, settings=settings(max_examples=examples(8), stateful_step_count=25, deadline=None)
     )

@@ -262,6 +262,8 @@ def move_on(act: Act, asked: Step) -> Process:
         keys = [room.at(act.access.organisation, process.id) for room in (PROCESSES, ACTIVE)]
         stopped, there = "SET #deadline = :at", "attribute_exists(pk)"
         stop = [act.store.table.update(key, stopped, there, at=act.at) for key in keys]
+        _touch(act, process)
+        act.store.feed(act.change, act.touched)
         act.store.table.transact([*act.change.writes, *stop])
         raise Lost
     answers = act.all(ANSWERS, within=f"{process.id}.")
