@@ -70,6 +70,11 @@ class Somebody(Face):
     """Of a nominee: by how many."""
 
 
+class Named(Face):
+    id: Id
+    name: str
+
+
 class RoleRow(Face):
     id: Id
     team_id: str | None = None
@@ -112,11 +117,6 @@ class MemberRow(Face):
     surname: str | None = None
     roles: list[RoleRow] | None = None
     teams: list[Named] | None = None
-
-
-class Named(Face):
-    id: Id
-    name: str
 
 
 class You(Face):
@@ -497,7 +497,7 @@ class Reading:
                 told = {name: getattr(rows[id], name) for name in ProcessFace.model_fields if name not in RESULTS}
                 told |= {"title": one.title, "description": one.description[:MAX_SUMMARY] or None}
                 told |= {"message_id": id, "channel_id": one.channel, "channel_name": channels[one.channel].name}
-                yield self.row(ActiveRow, None, **told, proposer=names(one.author), team_id=one.team)
+                yield self.row(ActiveRow, None, **told | {"proposer": names(one.author), "team_id": one.team})
 
 
 def said(one: Answer, names: Callable[[str], Somebody]) -> Said:
