@@ -15,7 +15,9 @@ from pydantic import BaseModel
 from commonplace.kernel.errors import CommonplaceError, Conflict
 from commonplace.web.browsers import one
 
-Kind = Literal["text", "long", "number", "tick", "choice", "choices", "lines", "date", "search", "hidden"]
+Kind = Literal[
+    "text", "long", "number", "tick", "choice", "choices", "lines", "date", "datetime-local", "search", "hidden"
+]
 
 LONG_CHARACTERS = 300
 """A text that may be longer than this gets an area of several lines."""
