@@ -19,12 +19,16 @@ MAX_MISSION, MAX_DUTY, MAX_DUTIES = 2_000, 300, 20
 MAX_POLICY_CHARACTERS = 16_000
 MAX_TEXT, MAX_DESCRIPTION, MAX_REASON = 4_000, 4_000, 2_000
 MIN_OPTIONS, MAX_OPTIONS, MAX_RANKED, MAX_OPTION = 2, 20, 12, 120
-MAX_EMOJI_BYTES, MAX_REACTIONS = 32, 20
+MAX_EMOJI_BYTES, MAX_REACTIONS = 40, 20
 MAX_ROLES = 40
 """Roles of one member."""
 MAX_OPEN = 100
 """Open processes of an organisation."""
-INVITATION_DAYS = 30
+MAX_QUESTIONS = 200
+"""Questions of one process, and answers to them."""
+INVITATION_DAYS, MAX_INVITATIONS = 30, 50
+"""How long an invitation is open, and how many of one member are."""
+MAX_URL = 500
 
 Kind = Literal["organisation", "teams", "members", "roles", "channels", "messages", "decisions", "policies", "topics"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -226,6 +230,8 @@ class Process:
     role: str | None = None
     """Whom an election is for."""
     candidate: str | None = None
+    revealed: bool = False
+    """Whether an election's nominations are shown: from its discussion on, and never where it ended before."""
     outcome: Outcome | None = None
     changes: str = ""
     """What changed, of a topic that was accepted modified."""

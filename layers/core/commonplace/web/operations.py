@@ -20,8 +20,8 @@ from pydantic import BaseModel, Field, ValidationError, create_model
 from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 
-from commonplace.identity.authorization import Need, Verdict, judge
-from commonplace.identity.principals import KINDS, Level, Principal, Tier, author, scope
+from commonplace.identity.authorization import HOW_TO_JOIN, MEMBERS_ONLY, Need, Verdict, judge
+from commonplace.identity.principals import KINDS, MEMBERSHIP, Level, Principal, Tier, author, scope
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from commonplace.web.faces import Face, derived
@@ -129,7 +129,8 @@ class Operation:
     def need(self) -> Need:
         """What it takes to do this; the kind is the toolset's if it has but one."""
         kinds = KINDS.get(self.toolset, ())
-        return Need(self.tier, scope(self.toolset, self.level), self.kind or (kinds[0] if len(kinds) == 1 else None))
+        kind = self.kind or (kinds[0] if len(kinds) == 1 else None)
+        return Need(self.tier, scope(self.toolset, self.level), kind, MEMBERSHIP.get(self.toolset, False))
 
     def run(self, service: Any, actor: Actor, given: Any) -> Any:
         """Do it, for an actor that may."""
@@ -364,6 +365,8 @@ def invoke(
             return called.run(service, Actor(principal, address), called.accepted(given))
         case Verdict.UNCERTAIN:
             raise Unavailable("The roles of your account cannot be read just now.", retry_after_seconds=30)
+        case Verdict.MEMBERSHIP:
+            raise Forbidden(MEMBERS_ONLY, hint=HOW_TO_JOIN)
     raise Forbidden(f"This takes the scope {called.need.scope}, and the tier {called.need.tier}.")
 
 

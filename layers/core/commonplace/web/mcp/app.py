@@ -19,7 +19,17 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
 from commonplace.identity.composition import token_principals
-from commonplace.identity.principals import ANONYMOUS, APART, Everybody, Principal, Principals, Tier, levels, scope
+from commonplace.identity.principals import (
+    ANONYMOUS,
+    APART,
+    CALLS_A_MINUTE,
+    Everybody,
+    Principal,
+    Principals,
+    Tier,
+    levels,
+    scope,
+)
 from commonplace.identity.resources import Resources
 from commonplace.kernel.deferred import deferred
 from commonplace.kernel.limits import CounterStore, Limiter, Slots
@@ -43,6 +53,7 @@ from commonplace.web.middleware import (
 )
 
 if TYPE_CHECKING:
+    from commonplace.identity.memberships import Memberships
     from commonplace.identity.settings import GuardSettings
     from commonplace.kernel.limit_store import DynamoSlots
     from commonplace.kernel.objects import ObjectStore
@@ -155,7 +166,11 @@ def layers(base_url: str, origins: Sequence[str], rendered: Render) -> list[Midd
 
 
 def application(
-    settings: McpSettings, identity: GuardSettings | None, toolsets: Sequence[Toolset], served: tuple[str, ...]
+    settings: McpSettings,
+    identity: GuardSettings | None,
+    toolsets: Sequence[Toolset],
+    served: tuple[str, ...],
+    memberships: Memberships | None = None,
 ) -> ASGIApp:
     """`served` are the names of all toolsets that scopes are granted for; without `identity` nobody signs in."""
 
@@ -185,7 +200,10 @@ def application(
             "search": settings.searches_per_minute,
             "write": settings.writes_per_minute,
         },
-        toolsets=settings.rate_limits,
+        toolsets={
+            name: {**CALLS_A_MINUTE.get(name, {}), **settings.rate_limits.get(name, {})}
+            for name in {*CALLS_A_MINUTE, *settings.rate_limits}
+        },
         service_factor=settings.service_rate_factor,
         account_factor=settings.account_rate_factor,
     )
@@ -205,7 +223,7 @@ def application(
         default=settings.toolsets,
         origins=settings.origins,
         read_only=settings.read_only,
-        principals=principals(settings, identity, served),
+        principals=principals(settings, identity, served, memberships),
         challenges=Challenges(Resources(identity.issuer, settings.toolsets, served)) if identity is not None else None,
         feed=deferred(changes),
         slots=Slots(deferred(slots), time.time, each=each, together=together, secret=settings.counter_secret),
@@ -223,7 +241,9 @@ def objects(settings: McpSettings) -> ObjectStore:
     return deferred(build)
 
 
-def principals(settings: McpSettings, identity: GuardSettings | None, served: tuple[str, ...]) -> Principals:
+def principals(
+    settings: McpSettings, identity: GuardSettings | None, served: tuple[str, ...], memberships: Memberships | None
+) -> Principals:
     """A laptop may take callers without a token for members, or for more; a token counts, or is refused."""
     otherwise = ANONYMOUS
     if settings.assumed_tier is not None:
@@ -237,4 +257,5 @@ def principals(settings: McpSettings, identity: GuardSettings | None, served: tu
         )
     if identity is None:
         return Everybody(otherwise)
-    return token_principals(identity, settings.activity_table, names=settings.names_authors, otherwise=otherwise)
+    names = settings.names_authors
+    return token_principals(identity, settings.activity_table, memberships, names=names, otherwise=otherwise)
