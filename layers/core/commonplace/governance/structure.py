@@ -92,6 +92,13 @@ def block(text: str) -> str:
     return found
 
 
+def filled(text: str) -> str:
+    """Return a text as `block` does. Raises ValueError for one that shows nothing, too."""
+    if not (found := block(text)).strip(JOINERS):
+        raise ValueError("it is empty")
+    return found
+
+
 Id = Annotated[str, Field(max_length=100)]
 Revision = Annotated[int, Field(ge=1, description="The one that was read: a change in between is a conflict.")]
 Name = Annotated[str, Field(max_length=MAX_NAME), AfterValidator(named)]

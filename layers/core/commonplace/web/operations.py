@@ -124,6 +124,9 @@ class Operation:
     """Statuses of refusals beside those of every operation."""
     refusals: Mapping[int, Refusal] = field(default_factory=dict)
     """Errors that this operation explains better than its capability does, by status."""
+    address: str = ""
+    """A resource template with what it reads, such as `hive://contributions{?limit,cursor}`: variables and parameters
+    are fields of the input, in camel case. Empty is none."""
 
     @property
     def need(self) -> Need:
@@ -217,12 +220,9 @@ class Listing(Operation):
     nothing: str = "There is nothing of this kind."
     notice: str = ""
     """A sentence that models get with every page."""
-    more: Callable[[Any, Actor], Mapping[str, Any]] | None = None
+    more: Callable[[Any, Actor, Any], Mapping[str, Any]] | None = None
     """Further fields of a page, which `output` declares."""
     looked: int = 500
-    address: str = ""
-    """A resource template with the list, such as `hive://contributions{?limit,cursor}`: variables and parameters are
-    fields of the input, in camel case. Empty is none."""
 
     def run(self, service: Any, actor: Actor, given: Any) -> Any:
         return self.page(service, actor, given)
@@ -239,7 +239,7 @@ class Listing(Operation):
         if tokens is not None and len(fitted := fitting(rows, self.tokens, tokens)) < len(rows):
             rows = fitted
             cursor = self.cursor(given, self.position(records[len(rows) - 1]))
-        return {self.of: rows, "next_cursor": cursor, **(self.more(service, actor) if self.more else {})}
+        return {self.of: rows, "next_cursor": cursor, **(self.more(service, actor, given) if self.more else {})}
 
     def read(self, service: Any, actor: Actor, given: Any) -> tuple[list[Any], str | None]:
         """Return the records of a page, and the cursor of the next."""
