@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import islice, takewhile
 from typing import Annotated, Any, TypeVar, get_args
@@ -30,7 +30,7 @@ from commonplace.governance.model import (
     roles_of,
     stamp,
 )
-from commonplace.governance.rules import Access, Result, awaits, gone, tally
+from commonplace.governance.rules import Access, awaits, gone, tally
 from commonplace.kernel.errors import Forbidden
 from commonplace.kernel.items import Item
 from commonplace.kernel.records import Room
@@ -111,7 +111,12 @@ class MemberRow(Face):
     firstname: str | None = None
     surname: str | None = None
     roles: list[RoleRow] | None = None
-    teams: list[dict[str, str]] | None = None
+    teams: list[Named] | None = None
+
+
+class Named(Face):
+    id: Id
+    name: str
 
 
 class You(Face):
@@ -144,6 +149,18 @@ class ChannelRow(Face):
     last_message_at: str | None = None
 
 
+class OptionRow(Face):
+    id: str
+    label: str
+
+
+class ResultRow(OptionRow):
+    id: str = Field(serialization_alias="optionId")
+    count: int
+    score: int
+    voters: list[Somebody] | None
+
+
 class Said(Face):
     """What somebody said in a process: a question with its answers, a response, or a nomination, with the reason."""
 
@@ -158,7 +175,7 @@ class Said(Face):
     answers: list[Said] | None = None
 
 
-class ProcessRow(Face):
+class ProcessFace(Face):
     """A process as readers of its channel see it. What was said by whom stands in its thread alone."""
 
     type: ProcessKind
@@ -173,9 +190,9 @@ class ProcessRow(Face):
     deadline: str | None = None
     is_closed: bool | None = None
     mode: model.Mode | None = None
-    options: list[dict[str, str]] | None = None
+    options: list[OptionRow] | None = None
     ballots: int | None = None
-    results: list[dict[str, Any]] | None = None
+    results: list[ResultRow] | None = None
     electorate: int | None = None
     questions: int | None = None
     unanswered: int | None = None
@@ -191,12 +208,12 @@ class ProcessRow(Face):
     changes: str | None = None
     decision_id: str | None = None
     clarifications: list[Said] | None = None
-    responded: list[Said] | None = None
-    nominated: list[Said] | None = None
+    given_responses: list[Said] | None = None
+    given_nominations: list[Said] | None = None
     revision: Annotated[int | None, Field(exclude=True)] = None
 
 
-class ActiveRow(ProcessRow):
+class ActiveRow(ProcessFace):
     """An open process in a list of them, without results."""
 
     type: ProcessKind = Field(serialization_alias="toolType")
@@ -224,9 +241,15 @@ class MessageRow(Face):
     author_name: str
     created_at: str
     deleted: bool | None
-    embedded_tool: ProcessRow | None
+    embedded_tool: ProcessFace | None
     thread_count: int
     reactions: list[ReactionRow]
+
+
+class Difference(Face):
+    type: str
+    before: dict[str, Any]
+    after: dict[str, Any]
 
 
 class DecisionRow(Face):
@@ -238,7 +261,7 @@ class DecisionRow(Face):
     target_team_id: str | None
     target_id: str
     target_type: str
-    diff: dict[str, Any]
+    diff: Difference
     agent: dict[str, str] | None
 
 
@@ -328,14 +351,16 @@ class Reading:
             for one in roles
         ]
 
-    def roles_within(self, first: str, last: str) -> list[Role]:
+    def of_teams(self, first: str, last: str) -> list[Role]:
         """Return the roles of the teams from one id to another."""
         found = self.read(store.ROLES, after=roles_of(first))
         return list(takewhile(lambda one: one.id < f"{roles_of(last)}~", found))
 
-    def teams(self, teams: Sequence[Team], *, whole: bool = False) -> list[TeamRow]:
-        """Return rows of teams that stand in the order of their ids; with `whole` and their roles."""
-        roles = self.roles_within(teams[0].id, teams[-1].id)
+    def teams(
+        self, teams: Sequence[Team], roles: Sequence[Role] | None = None, *, whole: bool = False
+    ) -> list[TeamRow]:
+        """Return rows of teams, in the order of their ids unless their roles are given; `whole` ones have them too."""
+        roles = self.of_teams(teams[0].id, teams[-1].id) if roles is None else roles
         leaders = {one.team: one for one in roles if one.type == "leader"}
         names = self.names(one.member for one in leaders.values())
         rows = []
@@ -404,7 +429,7 @@ class Reading:
                 author_name=names(one.author).name,
                 deleted=one.deleted_at is not None or None,
                 thread_count=cards.get(one.id, {}).get("replies", 0),
-                embedded_tool=(shown.get(one.id) or ProcessRow(type=one.process)) if one.process else None,
+                embedded_tool=(shown.get(one.id) or ProcessFace(type=one.process)) if one.process else None,
                 reactions=[
                     ReactionRow(emoji=emoji(code), count=count, reacted=f"{one.id}.{me}.{code}" in own)
                     for code, count in counted[one.id]
@@ -413,7 +438,7 @@ class Reading:
             for one in messages
         ]
 
-    def processes(self, processes: Iterable[Process], *, whole: bool = False) -> dict[str, ProcessRow]:
+    def processes(self, processes: Iterable[Process], *, whole: bool = False) -> dict[str, ProcessFace]:
         """Return processes by id, each read with all that was said in it."""
         said = [(one, self.governance.store.answers(self.access.organisation, one.id)) for one in processes]
         ids = {id for _, answers in said for one in answers for id in (one.nominee, one.member if whole else None)}
@@ -422,7 +447,7 @@ class Reading:
 
     def process(
         self, one: Process, answers: Sequence[Answer], names: Callable[[str], Somebody], now: str, *, whole: bool
-    ) -> ProcessRow:
+    ) -> ProcessFace:
         me = self.access.member.id
         of = {kind: [each for each in answers if each.kind == kind] for kind in get_args(model.AnswerKind)}
         given = [each for each in of["response"] if each.round == one.round]
@@ -430,26 +455,29 @@ class Reading:
         shown |= {"type": one.kind, "decision_id": one.decision, "revision": one.revision}
         shown["awaits_you"] = awaits(one, answers, me, now)
         if one.kind == "voting":
-            results = [result(each) for each in tally(one.mode, one.options, [each.choices for each in of["ballot"]])]
-            for each in results if whole else []:
-                each["voters"] = [names(by.member).name for by in of["ballot"] if each["optionId"] in by.choices]
+            results = tally(one.mode, one.options, [each.choices for each in of["ballot"]])
+            by = {each.option: [b.member for b in of["ballot"] if each.option in b.choices] for each in results}
+            rows = [
+                ResultRow(**asdict(each), id=each.option, voters=[*map(names, by[each.option])] if whole else None)
+                for each in results
+            ]
             mine = next((list(each.choices) for each in of["ballot"] if each.member == me), None)
-            shown |= {"question": one.title, "is_closed": one.ended(now), "ballots": len(of["ballot"])}
-            shown |= {"options": [{"id": str(at), "label": label} for at, label in enumerate(one.options, 1)]}
-            return ProcessRow(**shown, yours=mine, results=results)
+            shown |= {"question": one.title, "is_closed": one.ended(now), "ballots": len(of["ballot"]), "results": rows}
+            options = [OptionRow(id=str(at), label=label) for at, label in enumerate(one.options, 1)]
+            return ProcessFace(**shown, yours=mine, options=options)
         count = Counter(each.response for each in given)
         shown["responses"] = {each: count[each] for each in get_args(model.Response)}
         shown["yours"] = next((each.response for each in given if each.member == me), None)
-        shown["responded"] = [said(each, names) for each in of["response"]] if whole else None
+        shown["given_responses"] = [said(each, names) for each in of["response"]] if whole else None
         if one.kind == "topic":
             to = {
                 each.id: [said(by, names) for by in of["answer"] if by.question == each.id] for each in of["question"]
             }
             shown |= {"questions": len(to), "unanswered": sum(not each for each in to.values())}
             asked = [said(each, names, answers=to[each.id]) for each in of["question"]] if whole else None
-            return ProcessRow(**shown, clarifications=asked)
+            return ProcessFace(**shown, clarifications=asked)
         # Nominations are numbers until they are discussed; those of an election that ended before stay so.
-        revealed = one.phase in ("discussion", "consent", "elected") or one.round > 0
+        revealed = one.phase in ("discussion", "consent", "elected") or one.candidate is not None
         nominees = Counter(each.nominee for each in of["nomination"] if each.nominee)
         candidate = names(one.candidate) if one.candidate else None
         shown |= {"role_title": one.title, "role_id": one.role, "team_id": one.team, "proposed_candidate": candidate}
@@ -459,8 +487,8 @@ class Reading:
             shown["tally"] = [
                 Somebody(member_id=id, name=names(id).name, count=number) for id, number in sorted(nominees.items())
             ]
-            shown["nominated"] = [said(each, names) for each in of["nomination"]] if whole else None
-        return ProcessRow(**shown)
+            shown["given_nominations"] = [said(each, names) for each in of["nomination"]] if whole else None
+        return ProcessFace(**shown)
 
     def active(self, after: str | None, limit: int, *kinds: str) -> Iterator[ActiveRow]:
         """Yield the open processes of readable channels, in the order of their ids."""
@@ -473,7 +501,7 @@ class Reading:
             processes = {id: one for id, one in self.many(store.PROCESSES, batch).items() if not one.ended(now)}
             rows, names = self.processes(processes.values()), self.names(one.author for one in processes.values())
             for id, one in sorted(processes.items()):
-                told = {name: getattr(rows[id], name) for name in ProcessRow.model_fields if name not in RESULTS}
+                told = {name: getattr(rows[id], name) for name in ProcessFace.model_fields if name not in RESULTS}
                 told |= {"title": one.title, "description": one.description[:MAX_SUMMARY] or None}
                 told |= {"message_id": id, "channel_id": one.channel, "channel_name": channels[one.channel].name}
                 yield self.row(ActiveRow, None, **told, proposer=names(one.author), team_id=one.team)
@@ -483,10 +511,6 @@ def said(one: Answer, names: Callable[[str], Somebody], **more: Any) -> Said:
     values = {"id": one.id, "at": one.at, "text": one.text, "round": one.round, "response": one.response}
     nominee = names(one.nominee) if one.nominee else None
     return Said(**values, **dict(names(one.member)), nominee=nominee, **more)
-
-
-def result(one: Result) -> dict[str, Any]:
-    return {"optionId": one.option, "label": one.label, "count": one.count, "score": one.score}
 
 
 def reactions(card: Item) -> list[tuple[str, int]]:
@@ -600,7 +624,7 @@ def read_member(governance: Governance, actor: Actor, asked: Any) -> MemberRow:
         role_ids=sorted(one.roles),
         team_ids=sorted(one.teams),
         roles=reading.roles(list(reading.many(store.ROLES, one.roles).values())),
-        teams=[{"_id": id, "name": name} for id, name in sorted(teams.items())],
+        teams=[Named(id=id, name=name) for id, name in sorted(teams.items())],
     )
 
 
@@ -686,7 +710,7 @@ def list_decisions(
         if asked.team_id in (None, one.target_team) and asked.target_type in (None, one.target_type):
             more: dict[str, Any] = {"role_name": one.role, "team_name": one.team, "target_team_id": one.target_team}
             more |= {"created_at": one.at, "author": Somebody(member_id=one.member, name=one.name)}
-            more |= {"diff": {"type": one.type, "before": dict(one.before), "after": dict(one.after)}}
+            more |= {"diff": Difference(type=one.type, before=dict(one.before), after=dict(one.after))}
             more |= {"target_id": one.target, "agent": {"client": one.client} if one.client else None}
             yield DecisionRow(id=one.id, target_type=one.target_type, **more)
         else:
