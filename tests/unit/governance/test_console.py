@@ -37,14 +37,14 @@ class Desk:
 
     def see(self, name: str, path: str, status: int = 200) -> str:
         answer = self.browser(name).get(path if path.startswith("/") else f"{AT}/{path}".rstrip("/"))
-        assert answer.status_code == status, answer.text
+        assert answer.status_code == status, text(answer.text)
         return str(answer.text)
 
     def do(self, who: str, path: str, action: str, status: int = 303, /, **fields: str) -> str:
         """Send a form; return where it leads, or the page on which it is refused."""
         path = path if path.startswith("/") else f"{AT}/{path}".rstrip("/")
         answer = self.browser(who).post(path, {"action": action, **fields})
-        assert answer.status_code == status, answer.text
+        assert answer.status_code == status, text(answer.text)
         return str(answer.headers["location"] if status == 303 else answer.text)
 
 
