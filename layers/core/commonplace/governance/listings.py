@@ -241,7 +241,7 @@ class MessageRow(Face):
     author_name: str
     created_at: str
     deleted: bool | None
-    embedded_tool: ProcessFace | None
+    embedded_tool: ProcessFace | None = None
     thread_count: int
     reactions: list[ReactionRow]
 
@@ -337,19 +337,14 @@ class Reading:
 
     def roles(self, roles: Sequence[Role]) -> list[RoleRow]:
         teams, names = self.many(store.TEAMS, (one.team for one in roles)), self.names(one.member for one in roles)
-        return [
-            self.row(
-                *(RoleRow, one),
-                team_id=one.team,
-                team_name=teams[one.team].name,
-                role_type=one.type,
-                member_id=one.member,
-                member_name=names(one.member).name,
-                mine=one.id in self.access.roles,
-                parent_team_id=teams[one.team].parent if one.type == "leader" else None,
-            )
-            for one in roles
-        ]
+        rows = []
+        for one in roles:
+            team = teams.get(one.team)
+            more: dict[str, Any] = {"team_id": one.team, "team_name": team and team.name, "role_type": one.type}
+            more |= {"member_name": names(one.member).name, "mine": one.id in self.access.roles}
+            more["parent_team_id"] = team.parent if team and one.type == "leader" else None
+            rows.append(self.row(RoleRow, one, member_id=one.member, **more))
+        return rows
 
     def of_teams(self, first: str, last: str) -> list[Role]:
         """Return the roles of the teams from one id to another."""
@@ -362,81 +357,76 @@ class Reading:
         """Return rows of teams, in the order of their ids unless their roles are given; `whole` ones have them too."""
         roles = self.of_teams(teams[0].id, teams[-1].id) if roles is None else roles
         leaders = {one.team: one for one in roles if one.type == "leader"}
-        names = self.names(one.member for one in leaders.values())
-        rows = []
+        names, rows = self.names(one.member for one in leaders.values()), []
         for one in teams:
-            own, mine = [role for role in roles if role.team == one.id], one.id in self.access.teams
-            more: dict[str, Any] = {"mission": leaders[one.id].mission, "parent_team_id": one.parent, "mine": mine}
-            more |= {"role_count": len(own), "member_count": len({role.member for role in own})}
-            more |= {"leader": names(leaders[one.id].member), "roles": self.roles(own) if whole else None}
-            more |= {"channel_id": one.channel if mine and self.access.touches("channels") else None}
+            own, mine, leader = (
+                [each for each in roles if each.team == one.id],
+                one.id in self.access.teams,
+                leaders.get(one.id),
+            )
+            more: dict[str, Any] = {
+                "mission": leader.mission if leader else "",
+                "leader": leader and names(leader.member),
+            }
+            more |= {"role_count": len(own), "member_count": len({each.member for each in own})}
+            more |= {"parent_team_id": one.parent, "mine": mine, "roles": self.roles(own) if whole else None}
+            more["channel_id"] = one.channel if mine and self.access.touches("channels") else None
             rows.append(self.row(TeamRow, one, **more))
         return rows
 
     def policies(self, policies: Sequence[model.Policy], text: str | None = None) -> list[PolicyRow]:
-        roles = self.many(store.ROLES, (one.role for one in policies))
+        roles, rows = self.many(store.ROLES, (one.role for one in policies)), []
         names = self.names(one.member for one in roles.values())
-        return [
-            self.row(
-                *(PolicyRow, one),
-                role_id=one.role,
-                role_title=roles[one.role].title,
-                team_id=one.team,
-                text=text,
-                owner_name=names(roles[one.role].member).name,
-            )
-            for one in policies
-        ]
+        for one in policies:
+            more: dict[str, Any] = {"role_id": one.role, "team_id": one.team, "text": text}
+            if role := roles.get(one.role):
+                more |= {"role_title": role.title, "owner_name": names(role.member).name}
+            rows.append(self.row(PolicyRow, one, **more))
+        return rows
 
     def readable(self) -> list[Channel]:
         """Return every channel in reach: the organisation's, those of teams by name, direct ones last."""
-        found = [*self.read(store.CHANNELS, within="ch_")]
-        found += [] if self.access.agent else self.read(store.CHANNELS, within="dm_")
-        order = ("orga", "team", "dm")
-        return sorted(filter(self.access.reaches, found), key=lambda one: (order.index(one.kind), one.name, one.id))
+        where, me, records = self.access.organisation, self.access.member.id, self.governance.store.records
+        found = [one for one in self.read(store.CHANNELS, within="ch_") if self.access.reaches(one)]
+        if not self.access.agent:
+            pairs = records.items(store.NAMES.partition(where), within=f"dm.{me}.", page=1_000)
+            found += self.many(store.CHANNELS, (pair["id"] for pair in pairs)).values()
+        return sorted(found, key=lambda one: (("orga", "team", "dm").index(one.kind), one.name.casefold(), one.id))
 
     def channels(self, channels: Sequence[Channel]) -> list[ChannelRow]:
-        cards = self.governance.store.cards(self.access.organisation, [one.id for one in channels])
+        cards, rows = self.governance.store.cards(self.access.organisation, [one.id for one in channels]), []
         names = self.names(id for one in channels for id in one.members)
-        return [
-            self.row(
-                *(ChannelRow, one),
-                name=", ".join(names(id).name for id in one.members if id != self.access.member.id) or one.name,
-                team_id=one.team,
-                is_archived=one.archived_at is not None,
-                last_message_at=cards.get(one.id, {}).get("last"),
-            )
-            for one in channels
-        ]
+        for one in channels:
+            other = next((names(id).name for id in one.members if id != self.access.member.id), one.name)
+            more = {"name": other, "is_archived": one.archived_at is not None, "team_id": one.team}
+            rows.append(self.row(ChannelRow, one, **more, last_message_at=cards.get(one.id, {}).get("last")))
+        return rows
 
     def messages(self, messages: Sequence[Message], *, whole: bool = False) -> list[MessageRow]:
         """Return messages with counters, reactions and processes; with `whole`, all that was said in a process."""
-        where, me = self.access.organisation, self.access.member.id
+        where, me, rows = self.access.organisation, self.access.member.id, []
         cards = self.governance.store.cards(where, [one.id for one in messages])
-        counted = {one.id: reactions(cards.get(one.id, {})) for one in messages}
-        mine = [f"{id}.{me}.{code}" for id, found in counted.items() for code, _ in found]
-        own = {
-            item["sk"] for item in self.governance.store.table.get_many([store.REACTIONS.at(where, id) for id in mine])
-        }
-        found = self.many(store.PROCESSES, (one.id for one in messages if one.process))
-        shown = self.processes(found.values(), whole=whole) if self.access.touches("topics") else {}
-        names = self.names(one.author for one in messages)
-        return [
-            self.row(
-                *(MessageRow, one),
-                channel_id=one.channel,
-                author_id=one.author,
-                author_name=names(one.author).name,
-                deleted=one.deleted_at is not None or None,
-                thread_count=cards.get(one.id, {}).get("replies", 0),
-                embedded_tool=(shown.get(one.id) or ProcessFace(type=one.process)) if one.process else None,
-                reactions=[
-                    ReactionRow(emoji=emoji(code), count=count, reacted=f"{one.id}.{me}.{code}" in own)
-                    for code, count in counted[one.id]
-                ],
-            )
-            for one in messages
-        ]
+        counted = {id: reactions(card) for id, card in cards.items()}
+        keys = [store.REACTIONS.at(where, f"{id}.{me}.{code}") for id, found in counted.items() for code, _ in found]
+        mine = {item["sk"] for item in self.governance.store.table.get_many(keys)}
+        topics = self.access.touches("topics")
+        found = self.many(store.PROCESSES, (one.id for one in messages if one.process and topics))
+        shown, names = self.processes(found.values(), whole=whole), self.names(one.author for one in messages)
+        for one in messages:
+            more: dict[str, Any] = {"channel_id": one.channel, "author_id": one.author}
+            more |= {"author_name": names(one.author).name, "deleted": one.deleted_at is not None or None}
+            more["thread_count"] = cards.get(one.id, {}).get("replies", 0)
+            more["reactions"] = [
+                ReactionRow(emoji=emoji(code), count=count, reacted=f"{one.id}.{me}.{code}" in mine)
+                for code, count in counted.get(one.id, ())
+            ]
+            if one.process:
+                # The text of such a message is the topic's.
+                more |= {"embedded_tool": shown.get(one.id, ProcessFace(type=one.process))} | (
+                    {} if topics else {"text": ""}
+                )
+            rows.append(self.row(MessageRow, one, **more))
+        return rows
 
     def processes(self, processes: Iterable[Process], *, whole: bool = False) -> dict[str, ProcessFace]:
         """Return processes by id, each read with all that was said in it."""
@@ -545,10 +535,10 @@ def reads(kind: Kind, address: str, title: str, output: type[Face], input: type[
 def lists(kind: Kind, address: str, title: str, row: type[Face], **more: Any) -> Callable[..., Listing]:
     """Declare a list; its rows are named by the last word of its address, or by `of`."""
     parameters = more.pop("parameters", "limit,cursor")
-    more: Any = {"usual": 50, "most": 100, "input": OfOrganisation, "of": address.rpartition("/")[2]} | more
-    address = f"orgas/{{orgaId}}{address}{{?{parameters}}}"
-    shared: dict[str, Any] = {"tier": "public", "tool": False, "line": lambda _: "", "title": title, "address": address}
-    return listing("governance", kind=kind, row=row, **shared, **more)
+    shared: dict[str, Any] = {"usual": 50, "most": 100, "input": OfOrganisation, "of": address.rpartition("/")[2]}
+    shared |= {"tier": "public", "tool": False, "line": lambda _: "", "title": title}
+    shared["address"] = f"orgas/{{orgaId}}{address}{{?{parameters}}}"
+    return listing("governance", kind=kind, row=row, **(shared | more))
 
 
 @reads("organisation", "", "Organisation", OrganisationRow, OfOrganisation)
@@ -562,29 +552,18 @@ def read_organisation(governance: Governance, actor: Actor, asked: Any) -> Organ
     held = [
         {"_id": id, "title": roles[id].title} | ({"teamName": teams[team].name} if team in teams else {})
         for id, team in sorted(access.roles.items())
+        if id in roles
     ]
-    counted = {
-        "members": (store.MEMBERS, "attribute_not_exists(#leftAt)"),
-        "teams": (store.TEAMS, ""),
-        "roles": (store.ROLES, ""),
-    }
-    expires = access.expires_at
-    return reading.row(
-        *(OrganisationRow, one),
-        id=one.slug,
-        accent_color=one.color,
-        owner=reading.names([one.owner])(one.owner),
-        mission=roles[root].mission if root else None,
-        counts={kind: reading.count(*what) for kind, what in counted.items() if access.touches(kind)},
-        you=You(
-            member_id=access.member.id,
-            name=access.member.name,
-            roles=held if access.touches("roles") else None,
-            permission=actor.principal.permission,
-            resource_scopes=None if access.kinds is None else sorted(access.kinds),
-            expires_at=None if expires is None else stamp(datetime.fromtimestamp(expires, UTC)),
-        ),
-    )
+    counts: dict[Kind, Callable[[], int]] = {"teams": lambda: len(teams), "roles": lambda: reading.count(store.ROLES)}
+    counts["members"] = lambda: reading.count(store.MEMBERS, "attribute_not_exists(#leftAt)")
+    until = None if access.expires_at is None else stamp(datetime.fromtimestamp(access.expires_at, UTC))
+    you = {"member_id": access.member.id, "name": access.member.name, "permission": actor.principal.permission}
+    more: dict[str, Any] = {"id": one.slug, "accent_color": one.color, "owner": reading.names([one.owner])(one.owner)}
+    more["mission"] = roles[root].mission if root in roles else None
+    more["counts"] = {kind: count() for kind, count in sorted(counts.items()) if access.touches(kind)}
+    kinds = None if access.kinds is None else sorted(access.kinds)
+    more["you"] = reading.row(You, None, **you, roles=held, resource_scopes=kinds, expires_at=until)
+    return reading.row(OrganisationRow, one, **more)
 
 
 @lists("teams", "/teams", "Teams", TeamRow)
