@@ -494,9 +494,9 @@ class Reading:
             rows, names = self.processes(processes.values()), self.names(one.author for one in processes.values())
             for id, one in sorted(processes.items()):
                 told = {name: getattr(rows[id], name) for name in ProcessFace.model_fields if name not in RESULTS}
-                told |= {"title": one.title, "description": one.description[:MAX_SUMMARY] or None}
+                told |= {"title": one.title, "description": one.description[:MAX_SUMMARY] or None, "team_id": one.team}
                 told |= {"message_id": id, "channel_id": one.channel, "channel_name": channels[one.channel].name}
-                yield self.row(ActiveRow, None, **told | {"proposer": names(one.author), "team_id": one.team})
+                yield self.row(ActiveRow, None, **told, proposer=names(one.author))
 
 
 def said(one: Answer, names: Callable[[str], Somebody]) -> Said:
