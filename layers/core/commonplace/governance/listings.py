@@ -564,7 +564,8 @@ def read_organisation(governance: Governance, actor: Actor, asked: Any) -> Organ
     more["mission"] = roles[root].mission if root in roles else None
     more["counts"] = {kind: count() for kind, count in sorted(counts.items()) if access.touches(kind)}
     kinds = None if access.kinds is None else sorted(access.kinds)
-    more["you"] = reading.row(You, None, **you, roles=held, resource_scopes=kinds, expires_at=until)
+    roles_held = held if access.touches("roles") else None
+    more["you"] = You(**you, roles=roles_held, resource_scopes=kinds, expires_at=until)
     return reading.row(OrganisationRow, one, **more)
 
 
