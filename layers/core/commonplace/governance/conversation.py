@@ -59,7 +59,9 @@ def open_direct(act: Act, asked: OneMember) -> Channel:
     if other.id == act.access.member.id:
         raise Conflict("Direct messages go to another member.", hint="The list of members has who is here.")
     channel = Channel(id=new_id("dm"), kind="dm", members=pair)
-    act.change.claim(NAMES, name, channel.id)
+    # The other way round as well: each of the two finds it among the own ones.
+    for one in (name, f"dm.{'.'.join(reversed(pair))}"):
+        act.change.claim(NAMES, one, channel.id)
     act.add(CHANNELS, channel)
     require_present(act, other.id)
     return channel

@@ -70,6 +70,11 @@ class Somebody(Face):
     """Of a nominee: by how many."""
 
 
+class Named(Face):
+    id: Id
+    name: str
+
+
 class RoleRow(Face):
     id: Id
     team_id: str | None = None
@@ -112,11 +117,6 @@ class MemberRow(Face):
     surname: str | None = None
     roles: list[RoleRow] | None = None
     teams: list[Named] | None = None
-
-
-class Named(Face):
-    id: Id
-    name: str
 
 
 class You(Face):
@@ -494,9 +494,9 @@ class Reading:
             rows, names = self.processes(processes.values()), self.names(one.author for one in processes.values())
             for id, one in sorted(processes.items()):
                 told = {name: getattr(rows[id], name) for name in ProcessFace.model_fields if name not in RESULTS}
-                told |= {"title": one.title, "description": one.description[:MAX_SUMMARY] or None}
+                told |= {"title": one.title, "description": one.description[:MAX_SUMMARY] or None, "team_id": one.team}
                 told |= {"message_id": id, "channel_id": one.channel, "channel_name": channels[one.channel].name}
-                yield self.row(ActiveRow, None, **told, proposer=names(one.author), team_id=one.team)
+                yield self.row(ActiveRow, None, **told, proposer=names(one.author))
 
 
 def said(one: Answer, names: Callable[[str], Somebody]) -> Said:
@@ -564,7 +564,8 @@ def read_organisation(governance: Governance, actor: Actor, asked: Any) -> Organ
     more["mission"] = roles[root].mission if root in roles else None
     more["counts"] = {kind: count() for kind, count in sorted(counts.items()) if access.touches(kind)}
     kinds = None if access.kinds is None else sorted(access.kinds)
-    more["you"] = reading.row(You, None, **you, roles=held, resource_scopes=kinds, expires_at=until)
+    roles_held = held if access.touches("roles") else None
+    more["you"] = You(**you, roles=roles_held, resource_scopes=kinds, expires_at=until)
     return reading.row(OrganisationRow, one, **more)
 
 
