@@ -162,7 +162,7 @@ class ResultRow(OptionRow):
 
 
 class Said(Face):
-    """What somebody said in a process: a question with its answers, a response, or a nomination, with the reason."""
+    """What somebody said in a process: a question, an answer, or the reason of a response or a nomination."""
 
     id: Id
     member_id: str
@@ -172,7 +172,10 @@ class Said(Face):
     round: int
     response: str | None = None
     nominee: Somebody | None = None
-    answers: list[Said] | None = None
+
+
+class Question(Said):
+    answers: list[Said]
 
 
 class ProcessFace(Face):
@@ -207,7 +210,7 @@ class ProcessFace(Face):
     elected: Somebody | None = None
     changes: str | None = None
     decision_id: str | None = None
-    clarifications: list[Said] | None = None
+    clarifications: list[Question] | None = None
     given_responses: list[Said] | None = None
     given_nominations: list[Said] | None = None
     revision: Annotated[int | None, Field(exclude=True)] = None
@@ -464,8 +467,8 @@ class Reading:
                 each.id: [said(by, names) for by in of["answer"] if by.question == each.id] for each in of["question"]
             }
             shown |= {"questions": len(to), "unanswered": sum(not each for each in to.values())}
-            asked = [said(each, names, answers=to[each.id]) for each in of["question"]] if whole else None
-            return ProcessFace(**shown, clarifications=asked)
+            asked = [Question(**dict(said(each, names)), answers=to[each.id]) for each in of["question"] if whole]
+            return ProcessFace(**shown, clarifications=asked if whole else None)
         # Nominations are numbers until they are discussed; those of an election that ended before stay so.
         nominees = Counter(each.nominee for each in of["nomination"] if each.nominee)
         candidate = names(one.candidate) if one.candidate else None
@@ -496,10 +499,10 @@ class Reading:
                 yield self.row(ActiveRow, None, **told, proposer=names(one.author), team_id=one.team)
 
 
-def said(one: Answer, names: Callable[[str], Somebody], **more: Any) -> Said:
+def said(one: Answer, names: Callable[[str], Somebody]) -> Said:
     values = {"id": one.id, "at": one.at, "text": one.text, "round": one.round, "response": one.response}
     nominee = names(one.nominee) if one.nominee else None
-    return Said(**values, **dict(names(one.member)), nominee=nominee, **more)
+    return Said(**values, **dict(names(one.member)), nominee=nominee)
 
 
 def reactions(card: Item) -> list[tuple[str, int]]:
