@@ -138,7 +138,9 @@ def narrowed(tide: Tide, caller: Caller, kind: str, shown: Any) -> Any:
     roles, kinds = principal.membership.roles, principal.resource_scopes or frozenset(KINDS)
     teams = {role.team for role in tide.all(store.ROLES) if role.id in roles}
     reach = {tide.channel().id, *(tide.channel(team.name).id for team in tide.all(store.TEAMS) if team.id in teams)}
-    beyond = {name for other in set(KINDS) - kinds for name in HIDDEN.get(other, ()) if kind not in OWN.get(name, ())}
+    beyond = {
+        name for other in set(KINDS) - kinds for name in HIDDEN.get(other, ()) if kind not in OWN.get(name, ())
+    } - {kind}
 
     def of(value: Any, key: str = "") -> Any:
         if isinstance(value, list):

@@ -39,18 +39,18 @@ INSTRUCTIONS = (
 def governance_toolset(using: Governance, scheme: str) -> Toolset:
     """Return the toolset over an organisation's services, with addresses of this scheme."""
     declared = [replace(one, address=f"{scheme}://{one.address}") for one in OPERATIONS]
-    complete, listed = completions(using), partial(documents, using, scheme)
+    complete = completions(using)
     templates = tuple(replace(one, complete={**one.complete, **complete}) for one in templates_of(declared, using))
-    return Toolset(
+    offered = Toolset(
         name=NAME,
         title="Governance",
         instructions=INSTRUCTIONS,
         tools=search_tool.tools(using),
         templates=templates,
-        documents=listed,
-        watch=partial(Watch, using, templates, listed),
+        documents=partial(documents, using, scheme),
         kind="organisation",
     )
+    return replace(offered, watch=partial(Watch, using, offered))
 
 
 def toolset(context: ToolsetContext) -> Toolset | None:

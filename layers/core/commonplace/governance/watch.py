@@ -7,7 +7,7 @@ read there. Whoever may not read an address any more hears nothing of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 
 from ulid import ULID
@@ -15,7 +15,7 @@ from ulid import ULID
 from commonplace.governance.governance import Governance
 from commonplace.governance.store import ACTIVE, FEED
 from commonplace.kernel.errors import Forbidden, InvalidInput, NotFound
-from commonplace.web.mcp.declaration import Call, Caller, Happened, Listed, Template
+from commonplace.web.mcp.declaration import Call, Caller, Happened, Toolset
 from commonplace.web.mcp.offer import match, pattern_of
 from commonplace.web.operations import Actor
 
@@ -31,21 +31,16 @@ class Watch:
     """One caller's wait (`declaration.Watch`)."""
 
     def __init__(
-        self,
-        governance: Governance,
-        templates: Sequence[Template],
-        documents: Callable[[Caller], Sequence[Listed]],
-        caller: Caller,
-        uris: Sequence[str],
-        lists: bool,
+        self, governance: Governance, offered: Toolset, caller: Caller, uris: Sequence[str], lists: bool
     ) -> None:
         """Grant the addresses that this caller can read. Raises InvalidInput for too many, and Unavailable."""
-        self._governance, self._caller, self._documents = governance, caller, documents
-        known = [(pattern_of(one.uri_template), one) for one in templates]
+        self._governance, self._caller = governance, caller
+        self._documents = offered.documents or (lambda _: ())
+        known = [(pattern_of(one.uri_template), one) for one in offered.templates]
         found = {uri: (one, given) for uri in uris for at, one in known if (given := match(at, uri)) is not None}
         if len(found) > MAX_ADDRESSES:
             raise InvalidInput(f"One subscription is for at most {MAX_ADDRESSES} addresses of an organisation.")
-        self._found: Mapping[str, tuple[Template, Mapping[str, str]]] = found
+        self._found = found
         self._begin = str(ULID.from_timestamp(ULID().timestamp - SKEW_SECONDS))[:10]
         self._seen: set[str] = set()
         self._due: list[tuple[str, str]] = []
@@ -64,7 +59,7 @@ class Watch:
             self._digests = {uri: digest for uri in found if (digest := self._digest(uri)) is not None}
         self.uris = tuple(self._digests)
         self.lists = lists and bool(self._organisation)
-        self._before = documents(caller) if self.lists else ()
+        self._before = self._documents(caller) if self.lists else ()
 
     def look(self) -> Happened:
         """Return what has happened by now. Raises Unavailable."""
@@ -101,26 +96,24 @@ class Watch:
 
     def _named(self) -> set[str]:
         """Return the names in the feed that were not there before. The end of the grant ends everything."""
-        entries = [
-            one
-            for one in self._governance.store.records.list(self._organisation, FEED, after=self._begin)
-            if one.id not in self._seen
-        ]
+        found = self._governance.store.records.list(self._organisation, FEED, after=self._begin)
+        entries = [one for one in found if one.id not in self._seen]
         self._seen |= {one.id for one in entries}
         names = {name for one in entries for name in one.names}
-        if f"grants/{self._caller.principal.grant}" in names:
-            self._organisation = ""
-            return set()
-        return names
+        if f"grants/{self._caller.principal.grant}" not in names:
+            return names
+        self._organisation, self._digests, self.lists = "", {}, False
+        return set()
 
     def _closed(self) -> set[str]:
         """Return the names of what shows a vote whose deadline has passed since."""
-        now = self._governance.store.now()
-        over = [id for deadline, id in self._due if deadline <= now]
+        now, names = self._governance.store.now(), set[str]()
+        for deadline, id in self._due:
+            if deadline <= now:
+                messages = f"channels/{id.partition('.')[0]}/messages"
+                names |= {messages, f"{messages}/{id}/thread", "governance-tools"}
         self._due = [(deadline, id) for deadline, id in self._due if deadline > now]
-        messages = {f"channels/{id.partition('.')[0]}/messages" for id in over}
-        threads = {f"channels/{id.partition('.')[0]}/messages/{id}/thread" for id in over}
-        return messages | threads | ({"governance-tools"} if over else set())
+        return names
 
     def _name(self, uri: str) -> str:
         """Return what the feed calls an address."""
