@@ -371,6 +371,9 @@ def test_lists_and_completions_name_what_the_caller_reaches(full: Tide, mode: st
     assert completed["messageId"] == []
     narrow, _, _ = asked(full, token(full, "Guest", ("organisation", "teams")), mode, listed)
     assert narrow == ["swarmrise://orgas/tide", "swarmrise://orgas/tide/teams"]
+    offered = governance_toolset(full.governance, "swarmrise").documents
+    assert offered is not None
+    assert {one.title for one in offered(token(full, "Vi", ("messages",)))} == {"Messages"}
 
 
 def test_instructions_are_short_and_say_what_they_must() -> None:

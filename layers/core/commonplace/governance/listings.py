@@ -85,19 +85,26 @@ RoleRow = row_of(
 TeamRow = row_of(
     "TeamRow",
     "id name color? mission parent_team_id? leader? role_count? member_count? channel_id? mine revision roles*?",
-    leader=Somebody, role_count=int, member_count=int, mine=bool, roles=RoleRow,
+    leader=Somebody,
+    role_count=int,
+    member_count=int,
+    mine=bool,
+    roles=RoleRow,
 )
 MemberRow = row_of(
     "MemberRow",
     "id name picture_url role_ids*? team_ids*? firstname? surname? roles*? teams*?",
     picture_url=Annotated[str | None, Field(serialization_alias="pictureURL")],
-    roles=RoleRow, teams=Named,
+    roles=RoleRow,
+    teams=Named,
 )
 You = row_of("You", "member_id name roles*? permission resource_scopes*? expires_at?", roles=dict[str, str])
 OrganisationRow = row_of(
     "OrganisationRow",
     "id name mission? accent_color? logo_url? owner counts you revision",
-    owner=Somebody, counts=dict[str, int], you=You,
+    owner=Somebody,
+    counts=dict[str, int],
+    you=You,
 )
 ChannelRow = row_of("ChannelRow", "id kind name team_id? is_archived last_message_at?", is_archived=bool)
 OptionRow = row_of("OptionRow", "id label", id=str)
@@ -105,7 +112,9 @@ ResultRow = row_of(
     "ResultRow",
     "id label count score voters*?",
     id=Annotated[str, Field(serialization_alias="optionId")],
-    count=int, score=int, voters=Somebody,
+    count=int,
+    score=int,
+    voters=Somebody,
 )
 SAID = "id member_id name at text round response? nominee?"
 """What somebody said in a process: a question, an answer, or the reason of a response or a nomination."""
@@ -123,7 +132,10 @@ OF_PROCESS: dict[str, Any] = {
     **dict.fromkeys(("is_closed", "you_nominated", "awaits_you"), bool),
     **dict.fromkeys(("proposed_candidate", "elected", "proposer", "tally"), Somebody),
     **dict.fromkeys(("given_responses", "given_nominations"), Said),
-    "options": OptionRow, "results": ResultRow, "responses": dict[str, int], "yours": str | list[str],
+    "options": OptionRow,
+    "results": ResultRow,
+    "responses": dict[str, int],
+    "yours": str | list[str],
     "clarifications": Question,
 }
 ProcessFace = row_of("ProcessFace", f"type {PROCESS}", **OF_PROCESS)
@@ -135,13 +147,18 @@ ReactionRow = row_of("ReactionRow", "emoji count reacted", count=int, reacted=bo
 MessageRow = row_of(
     "MessageRow",
     "id channel_id text author_id author_name created_at deleted? embedded_tool? thread_count reactions*",
-    deleted=bool, embedded_tool=ProcessFace, thread_count=int, reactions=ReactionRow,
+    deleted=bool,
+    embedded_tool=ProcessFace,
+    thread_count=int,
+    reactions=ReactionRow,
 )
 Difference = row_of("Difference", "type before after", before=dict[str, Any], after=dict[str, Any])
 DecisionRow = row_of(
     "DecisionRow",
     "id created_at author role_name team_name target_team_id? target_id target_type diff agent?",
-    author=Somebody, diff=Difference, agent=dict[str, str],
+    author=Somebody,
+    diff=Difference,
+    agent=dict[str, str],
 )
 PolicyRow = row_of(
     "PolicyRow",

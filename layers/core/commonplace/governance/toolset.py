@@ -87,11 +87,9 @@ def documents(using: Governance, scheme: str, caller: Caller) -> Sequence[Listed
         if not found.access.touches(one.kind or ""):
             continue
         if one is list_messages:
-            channels = found.channels(found.readable())
-            rows += [
-                Listed(place.replace("{channelId}", each.id), each.id, f"Messages: {each.name}", None, JSON)
-                for each in channels
-            ]
+            for each in found.channels(found.readable()):
+                title = f"Messages: {each.name}" if found.access.touches("channels") else one.title
+                rows.append(Listed(place.replace("{channelId}", each.id), each.id, title, None, JSON))
         elif "{" not in place:
             rows.append(Listed(place, one.name, one.title, one.description, JSON))
     return rows
