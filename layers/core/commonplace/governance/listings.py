@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import wraps
 from itertools import islice, takewhile
 from operator import attrgetter
 from typing import Annotated, Any, TypeVar, get_args
@@ -18,19 +19,7 @@ from pydantic import Field, create_model
 
 from commonplace.governance import model, store
 from commonplace.governance.governance import Governance
-from commonplace.governance.model import (
-    MAX_SUMMARY,
-    Answer,
-    Channel,
-    Kind,
-    Message,
-    Process,
-    ProcessKind,
-    Role,
-    Team,
-    roles_of,
-    stamp,
-)
+from commonplace.governance.model import Answer, Channel, Kind, Message, Process, ProcessKind, Role, Team, roles_of
 from commonplace.governance.rules import Access, awaits, gone, tally
 from commonplace.kernel.errors import Forbidden
 from commonplace.kernel.items import Item
@@ -59,13 +48,13 @@ class OfDecisions(OfOrganisation):
     target_type: str | None = Field(None, max_length=32, description="Only about such things: roles, policies, topics")
 
 
-def row_of(name: str, fields: str, **kinds: Any) -> Any:
+def row_of(name: str, fields: str, kinds: Mapping[str, Any] | None = None) -> Any:
     """Return the face of a row: its fields in order, text unless `kinds` says otherwise.
 
     `*` marks a list of such things, `?` what can be absent.
     """
     # Revisions are for the forms of people: no agent changes what has one.
-    kinds = {"id": ID, "revision": Annotated[int | None, Field(exclude=True)]} | kinds
+    kinds = {"id": ID, "revision": Annotated[int | None, Field(exclude=True)], **(kinds or {})}
     shape: dict[str, Any] = {}
     for field in fields.split():
         kind: Any = kinds.get(bare := field.rstrip("*?"), str)
@@ -75,51 +64,40 @@ def row_of(name: str, fields: str, **kinds: Any) -> Any:
 
 
 ID = Annotated[str, Field(serialization_alias="_id")]
-Somebody = row_of("Somebody", "member_id name count?", count=int)
+Somebody = row_of("Somebody", "member_id name count?", {"count": int})
 Named = row_of("Named", "id name")
 RoleRow = row_of(
     "RoleRow",
     "id team_id? team_name? title role_type? mission duties* member_id? member_name? parent_team_id? mine revision",
-    mine=bool,
+    {"mine": bool},
 )
 TeamRow = row_of(
     "TeamRow",
     "id name color? mission parent_team_id? leader? role_count? member_count? channel_id? mine revision roles*?",
-    leader=Somebody,
-    role_count=int,
-    member_count=int,
-    mine=bool,
-    roles=RoleRow,
+    {"leader": Somebody, "role_count": int, "member_count": int, "mine": bool, "roles": RoleRow},
 )
 MemberRow = row_of(
     "MemberRow",
     "id name picture_url role_ids*? team_ids*? firstname? surname? roles*? teams*?",
-    picture_url=Annotated[str | None, Field(serialization_alias="pictureURL")],
-    roles=RoleRow,
-    teams=Named,
+    {"picture_url": Annotated[str | None, Field(serialization_alias="pictureURL")], "roles": RoleRow, "teams": Named},
 )
-You = row_of("You", "member_id name roles*? permission resource_scopes*? expires_at?", roles=dict[str, str])
+You = row_of("You", "member_id name roles*? permission resource_scopes*? expires_at?", {"roles": dict[str, str]})
 OrganisationRow = row_of(
     "OrganisationRow",
     "id name mission? accent_color? logo_url? owner counts you revision",
-    owner=Somebody,
-    counts=dict[str, int],
-    you=You,
+    {"owner": Somebody, "counts": dict[str, int], "you": You},
 )
-ChannelRow = row_of("ChannelRow", "id kind name team_id? is_archived last_message_at?", is_archived=bool)
-OptionRow = row_of("OptionRow", "id label", id=str)
+ChannelRow = row_of("ChannelRow", "id kind name team_id? is_archived last_message_at?", {"is_archived": bool})
+OptionRow = row_of("OptionRow", "id label", {"id": str})
 ResultRow = row_of(
     "ResultRow",
     "id label count score voters*?",
-    id=Annotated[str, Field(serialization_alias="optionId")],
-    count=int,
-    score=int,
-    voters=Somebody,
+    {"id": Annotated[str, Field(serialization_alias="optionId")], "count": int, "score": int, "voters": Somebody},
 )
 SAID = "id member_id name at text round response? nominee?"
 """What somebody said in a process: a question, an answer, or the reason of a response or a nomination."""
-Said = row_of("Said", SAID, round=int, nominee=Somebody)
-Question = row_of("Question", f"{SAID} answers*", round=int, nominee=Somebody, answers=Said)
+Said = row_of("Said", SAID, {"round": int, "nominee": Somebody})
+Question = row_of("Question", f"{SAID} answers*", {"round": int, "nominee": Somebody, "answers": Said})
 PROCESS = (
     "title? question? description? role_title? role_id? team_id? phase? round? deadline? is_closed? mode? options*?"
     " ballots? results*? electorate? questions? unanswered? responses? nominations? you_nominated? tally*?"
@@ -138,32 +116,27 @@ OF_PROCESS: dict[str, Any] = {
     "yours": str | list[str],
     "clarifications": Question,
 }
-ProcessFace = row_of("ProcessFace", f"type {PROCESS}", **OF_PROCESS)
+ProcessFace = row_of("ProcessFace", f"type {PROCESS}", OF_PROCESS)
 TOOL_TYPE = Annotated[str, Field(serialization_alias="toolType")]
 ACTIVE = f"message_id channel_id channel_name? type proposer {PROCESS}"
-ActiveRow = row_of("ActiveRow", ACTIVE, **OF_PROCESS, type=TOOL_TYPE)
+ActiveRow = row_of("ActiveRow", ACTIVE, {**OF_PROCESS, "type": TOOL_TYPE})
 ActiveRow.read = {"id": attrgetter("message_id")}
-ReactionRow = row_of("ReactionRow", "emoji count reacted", count=int, reacted=bool)
+ReactionRow = row_of("ReactionRow", "emoji count reacted", {"count": int, "reacted": bool})
 MessageRow = row_of(
     "MessageRow",
     "id channel_id text author_id author_name created_at deleted? embedded_tool? thread_count reactions*",
-    deleted=bool,
-    embedded_tool=ProcessFace,
-    thread_count=int,
-    reactions=ReactionRow,
+    {"deleted": bool, "embedded_tool": ProcessFace, "thread_count": int, "reactions": ReactionRow},
 )
-Difference = row_of("Difference", "type before after", before=dict[str, Any], after=dict[str, Any])
+Difference = row_of("Difference", "type before after", {"before": dict[str, Any], "after": dict[str, Any]})
 DecisionRow = row_of(
     "DecisionRow",
     "id created_at author role_name team_name target_team_id? target_id target_type diff agent?",
-    author=Somebody,
-    diff=Difference,
-    agent=dict[str, str],
+    {"author": Somebody, "diff": Difference, "agent": dict[str, str]},
 )
 PolicyRow = row_of(
     "PolicyRow",
     "id number title abstract role_id? role_title? team_id? owner_name? updated_at revision text?",
-    number=int,
+    {"number": int},
 )
 
 BEYOND: Mapping[Kind, frozenset[str]] = {
@@ -178,15 +151,7 @@ BEYOND: Mapping[Kind, frozenset[str]] = {
 RESULTS = frozenset({"results", "ballots", "tally", "nominations"})
 """What lists of open processes do not show."""
 
-DECIDED: Mapping[str, Kind] = {
-    "teams": "teams",
-    "roles": "roles",
-    "members": "members",
-    "policies": "policies",
-    "topics": "topics",
-    "votings": "topics",
-    "elections": "topics",
-}
+DECIDED: Mapping[str, Kind] = {one: one for one in model.KINDS} | {"votings": "topics", "elections": "topics"}
 """The kinds of what the journal tells before and after, by its type of target."""
 
 HELD = frozenset({"team_ids", "teams"})
@@ -218,6 +183,10 @@ class Reading:
     def read(self, room: Room[T], limit: int = 100, **how: Any) -> Iterator[T]:
         """Yield records of a room, read as many at a time as a page shows."""
         return self.governance.store.records.list(self.access.organisation, room, page=limit + 2, **how)
+
+    def paged(self, show: Callable[[list[T]], Iterable[Any]], found: Iterable[T], asked: Any) -> Iterator[Any]:
+        """Yield rows of what is found, as many at a time as a page shows, and one by which it knows of the next."""
+        return (row for batch in batches(found, asked.limit + 1) for row in show(batch))
 
     def many(self, room: Room[T], ids: Iterable[str]) -> dict[str, T]:
         return self.governance.store.records.get_many(self.access.organisation, room, sorted(set(ids)))
@@ -378,7 +347,11 @@ class Reading:
             rows, names = self.processes(processes.values()), self.names(one.author for one in processes.values())
             for id, one in sorted(processes.items()):
                 told = {name: getattr(rows[id], name) for name in ProcessFace.model_fields if name not in RESULTS}
-                told |= {"title": one.title, "description": one.description[:MAX_SUMMARY] or None, "team_id": one.team}
+                told |= {
+                    "title": one.title,
+                    "description": one.description[: model.MAX_SUMMARY] or None,
+                    "team_id": one.team,
+                }
                 told |= {"message_id": id, "channel_id": one.channel, "channel_name": channels[one.channel].name}
                 yield self.row(ActiveRow, None, **told, proposer=names(one.author))
 
@@ -413,25 +386,34 @@ def entered(governance: Governance, actor: Actor, asked: Any, kind: Kind) -> Rea
 
 
 def reads(kind: Kind, address: str, title: str, output: type[Face], input: type[Input]) -> Callable[..., Operation]:
-    """Declare a reading of one thing."""
-    more = {"input": input, "output": output, "address": f"orgas/{{orgaId}}{address}"}
-    return operation("governance", tier="public", tool=False, kind=kind, title=title, **more)
+    """Declare `function(reading, asked)` as a reading of one thing."""
+    more = {"input": input, "output": output, "address": f"orgas/{{orgaId}}{address}", "title": title}
+    declared = operation("governance", tier="public", tool=False, kind=kind, **more)
+    return lambda function: declared(_entering(kind, function))
 
 
 def lists(kind: Kind, address: str, title: str, row: type[Face], **more: Any) -> Callable[..., Listing]:
-    """Declare a list; its rows are named by the last word of its address, or by `of`."""
+    """Declare `function(reading, asked, after)` as a list; the last word of its address names the rows, or `of`."""
     parameters = more.pop("parameters", "limit,cursor")
     shared: dict[str, Any] = {"usual": 50, "most": 100, "input": OfOrganisation, "of": address.rpartition("/")[2]}
     shared |= {"tier": "public", "tool": False, "line": lambda _: "", "title": title}
     shared["address"] = f"orgas/{{orgaId}}{address}{{?{parameters}}}"
-    return listing("governance", kind=kind, row=row, **(shared | more))
+    declared = listing("governance", kind=kind, row=row, **(shared | more))
+    return lambda function: declared(_entering(kind, function))
+
+
+def _entering(kind: Kind, function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    def run(governance: Governance, actor: Actor, asked: Any, *after: str | None) -> Any:
+        return function(entered(governance, actor, asked, kind), asked, *after)
+
+    return run
 
 
 @reads("organisation", "", "Organisation", OrganisationRow, OfOrganisation)
-def read_organisation(governance: Governance, actor: Actor, asked: Any) -> Any:
+def read_organisation(reading: Reading, asked: Any) -> Any:
     """Returns an organisation: name, mission and owner, and on whose behalf, how far and how long, you read it."""
-    reading = entered(governance, actor, asked, "organisation")
-    access, one = reading.access, governance.store.organisation(asked.orga_id)
+    access, one = reading.access, reading.governance.store.organisation(asked.orga_id)
     teams = {team.id: team for team in reading.read(store.TEAMS)} if access.touches("teams") else {}
     root = next((team.leader for team in teams.values() if team.parent is None), None)
     roles = reading.many(store.ROLES, [*access.roles, *([root] if root else [])])
@@ -442,8 +424,9 @@ def read_organisation(governance: Governance, actor: Actor, asked: Any) -> Any:
     ]
     counts: dict[Kind, Callable[[], int]] = {"teams": lambda: len(teams), "roles": lambda: reading.count(store.ROLES)}
     counts["members"] = lambda: reading.count(store.MEMBERS, "attribute_not_exists(#leftAt)")
-    until = None if access.expires_at is None else stamp(datetime.fromtimestamp(access.expires_at, UTC))
-    you = {"member_id": access.member.id, "name": access.member.name, "permission": actor.principal.permission}
+    until = None if access.expires_at is None else model.stamp(datetime.fromtimestamp(access.expires_at, UTC))
+    you = {"member_id": access.member.id, "name": access.member.name}
+    you["permission"] = "readonly" if access.agent else "action"
     more: dict[str, Any] = {"id": one.slug, "accent_color": one.color, "owner": reading.names([one.owner])(one.owner)}
     more["mission"] = roles[root].mission if root in roles else None
     more["counts"] = {kind: count() for kind, count in sorted(counts.items()) if access.touches(kind)}
@@ -454,37 +437,32 @@ def read_organisation(governance: Governance, actor: Actor, asked: Any) -> Any:
 
 
 @lists("teams", "/teams", "Teams", TeamRow)
-def list_teams(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[Any]:
+def list_teams(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
     """Lists the teams of an organisation: a tree, by the ids of their parents."""
-    reading = entered(governance, actor, asked, "teams")
-    for batch in batches(reading.read(store.TEAMS, asked.limit, after=after), asked.limit + 1):
-        yield from reading.teams(batch)
+    return reading.paged(reading.teams, reading.read(store.TEAMS, asked.limit, after=after), asked)
 
 
 @reads("teams", "/teams/{teamId}", "Team", TeamRow, naming("team"))
-def read_team(governance: Governance, actor: Actor, asked: Any) -> Any:
+def read_team(reading: Reading, asked: Any) -> Any:
     """Returns a team with its roles and who holds them."""
-    reading = entered(governance, actor, asked, "teams")
-    return reading.teams([governance.store.get(asked.orga_id, store.TEAMS, asked.team_id)], whole=True)[0]
+    return reading.teams([reading.governance.store.get(asked.orga_id, store.TEAMS, asked.team_id)], whole=True)[0]
 
 
 @lists("members", "/members", "Members", MemberRow)
-def list_members(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[Any]:
+def list_members(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
     """Lists the members of an organisation, with the ids of their roles and teams."""
-    reading = entered(governance, actor, asked, "members")
     for one in reading.read(store.MEMBERS, asked.limit, after=after):
         more = {"role_ids": sorted(one.roles), "team_ids": sorted(one.teams), "roles": None, "teams": None}
         yield reading.row(MemberRow, one, **more) if one.left_at is None else Skipped(one.id)
 
 
 @reads("members", "/members/{memberId}", "Member", MemberRow, naming("member"))
-def read_member(governance: Governance, actor: Actor, asked: Any) -> Any:
+def read_member(reading: Reading, asked: Any) -> Any:
     """Returns a member with roles and teams."""
-    reading = entered(governance, actor, asked, "members")
-    one = governance.store.get(asked.orga_id, store.MEMBERS, asked.member_id)
+    one = reading.governance.store.get(asked.orga_id, store.MEMBERS, asked.member_id)
     if one.left_at is not None:
         raise gone()
-    teams = governance.team_names(asked.orga_id, set(one.teams))
+    teams = reading.governance.team_names(asked.orga_id, set(one.teams))
     return reading.row(
         *(MemberRow, one),
         role_ids=sorted(one.roles),
@@ -495,9 +473,8 @@ def read_member(governance: Governance, actor: Actor, asked: Any) -> Any:
 
 
 @lists("roles", "/roles", "Roles", RoleRow)
-def list_roles(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[Any]:
+def list_roles(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
     """Lists roles with mission, duties and holder: an agent's are those of the teams of its own roles."""
-    reading = entered(governance, actor, asked, "roles")
     begin = sorted(map(roles_of, reading.access.teams)) if reading.access.agent else [""]
     found = (
         one
@@ -505,43 +482,37 @@ def list_roles(governance: Governance, actor: Actor, asked: Any, after: str | No
         if after is None or after < f"{within}~"
         for one in reading.read(store.ROLES, asked.limit, within=within, after=after)
     )
-    for batch in batches(found, asked.limit + 1):
-        yield from reading.roles(batch)
+    return reading.paged(reading.roles, found, asked)
 
 
 @lists("channels", "/channels", "Channels", ChannelRow)
-def list_channels(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[Any]:
+def list_channels(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
     """Lists the channels that you can read: the organisation's first, then those of teams by name."""
-    reading = entered(governance, actor, asked, "channels")
     found = reading.readable()
     begin = next((at for at, one in enumerate(found, 1) if one.id == after), 0)
-    for batch in batches(found[begin:], asked.limit + 1):
-        yield from reading.channels(batch)
+    return reading.paged(reading.channels, found[begin:], asked)
 
 
 @lists("messages", "/channels/{channelId}/messages", "Messages", MessageRow, input=OfChannel, order="Newest first")
-def list_messages(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[Any]:
+def list_messages(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
     """Lists the messages of a channel, newest first, without the replies to them."""
-    reading = entered(governance, actor, asked, "messages")
-    channel = governance.channel(reading.access, asked.channel_id).id
+    channel = reading.governance.channel(reading.access, asked.channel_id).id
     found = reading.read(store.room_of(channel), asked.limit, within=f"{channel}.", after=after, newest=True)
-    for batch in batches(found, asked.limit + 1):
-        yield from reading.messages(batch)
+    return reading.paged(reading.messages, found, asked)
 
 
-def root_of(governance: Governance, actor: Actor, asked: Any) -> tuple[Reading, Message]:
+def root_of(reading: Reading, asked: Any) -> Message:
     """Return the message that a thread begins with. Raises NotFound, also for a reply."""
-    reading = entered(governance, actor, asked, "messages")
-    channel = governance.channel(reading.access, asked.channel_id).id
-    message = governance.store.message(asked.orga_id, asked.message_id)
+    channel = reading.governance.channel(reading.access, asked.channel_id).id
+    message = reading.governance.store.message(asked.orga_id, asked.message_id)
     if message.channel != channel or message.parent:
         raise gone()
-    return reading, message
+    return message
 
 
 def parent_of(governance: Governance, actor: Actor, asked: Any) -> dict[str, Any]:
-    reading, message = root_of(governance, actor, asked)
-    return {"parent": reading.messages([message], whole=True)[0]}
+    reading = entered(governance, actor, asked, "messages")
+    return {"parent": reading.messages([root_of(reading, asked)], whole=True)[0]}
 
 
 @lists(
@@ -552,12 +523,11 @@ def parent_of(governance: Governance, actor: Actor, asked: Any) -> dict[str, Any
     more=parent_of,
     more_fields={"parent": (MessageRow, ...)},
 )
-def read_thread(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[Any]:
+def read_thread(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
     """Returns a message, with all that was said in its process, and the replies to it, oldest first."""
-    reading, message = root_of(governance, actor, asked)
+    message = root_of(reading, asked)
     room = store.room_of(message.id, reply=True)
-    for batch in batches(reading.read(room, asked.limit, within=f"{message.id}.", after=after), asked.limit + 1):
-        yield from reading.messages(batch)
+    return reading.paged(reading.messages, reading.read(room, asked.limit, within=f"{message.id}.", after=after), asked)
 
 
 @lists(
@@ -567,9 +537,8 @@ def read_thread(governance: Governance, actor: Actor, asked: Any, after: str | N
     order="Newest first",
     parameters="limit,cursor,teamId,targetType",
 )
-def list_decisions(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[Any]:
+def list_decisions(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
     """Lists the journal of an organisation, newest first: who changed what, before and after."""
-    reading = entered(governance, actor, asked, "decisions")
     for one in reading.read(store.JOURNAL, asked.limit, after=after, newest=True):
         if asked.team_id in (None, one.target_team) and asked.target_type in (None, one.target_type):
             more: dict[str, Any] = {"role_name": one.role, "team_name": one.team, "target_team_id": one.target_team}
@@ -584,31 +553,28 @@ def list_decisions(governance: Governance, actor: Actor, asked: Any, after: str 
 
 
 @lists("policies", "/policies", "Policies", PolicyRow)
-def list_policies(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[Any]:
+def list_policies(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
     """Lists the policies of an organisation by number, without their text."""
-    reading = entered(governance, actor, asked, "policies")
-    for batch in batches(reading.read(store.POLICIES, asked.limit, after=after), asked.limit + 1):
-        yield from reading.policies(batch)
+    return reading.paged(reading.policies, reading.read(store.POLICIES, asked.limit, after=after), asked)
 
 
 @reads("policies", "/policies/{policyId}", "Policy", PolicyRow, naming("policy"))
-def read_policy(governance: Governance, actor: Actor, asked: Any) -> Any:
+def read_policy(reading: Reading, asked: Any) -> Any:
     """Returns a policy with its text, in Markdown."""
-    reading = entered(governance, actor, asked, "policies")
-    one = governance.store.get(asked.orga_id, store.POLICIES, asked.policy_id)
-    return reading.policies([one], governance.store.get(asked.orga_id, store.TEXTS, one.id).text)[0]
+    one = reading.governance.store.get(asked.orga_id, store.POLICIES, asked.policy_id)
+    return reading.policies([one], reading.governance.store.get(asked.orga_id, store.TEXTS, one.id).text)[0]
 
 
 @lists("topics", "/topics", "Topics", ActiveRow)
-def list_topics(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[Any]:
+def list_topics(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
     """Lists the open topics of the channels that you can read, and what awaits you."""
-    yield from entered(governance, actor, asked, "topics").active(after, asked.limit, "topic")
+    yield from reading.active(after, asked.limit, "topic")
 
 
 @lists("topics", "/governance-tools", "Governance tools", ActiveRow, of="tools")
-def list_processes(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[Any]:
+def list_processes(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
     """Lists the open topics, votes and elections of the channels that you can read, and what awaits you."""
-    yield from entered(governance, actor, asked, "topics").active(after, asked.limit, *get_args(ProcessKind))
+    yield from reading.active(after, asked.limit, *get_args(ProcessKind))
 
 
 OPERATIONS = (
