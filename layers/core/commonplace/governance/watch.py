@@ -22,8 +22,8 @@ from commonplace.web.operations import Actor
 MAX_ADDRESSES = 20
 SKEW_SECONDS = 5
 """By how much the clock that names an entry of the feed may be behind ours."""
-LISTS = frozenset({"teams", "roles", "members"})
-"""What every member can read, and so may hear of."""
+LISTS = frozenset({"teams", "roles", "members", "channels"})
+"""What changes lists. Every member can read the first three, and so may hear of them."""
 ORGANISATION = "orgas/{orgaId}"
 
 
@@ -46,13 +46,14 @@ class Watch:
         self._due: list[tuple[str, str]] = []
         """Deadlines of open votes, and their ids."""
         self._digests: dict[str, str] = {}
-        self._listed = False
+        self._lists: set[str] = set()
         self._touched: set[str] = set()
         held = caller.principal.membership
         self._organisation = held.organisation if held is not None and self._held() else ""
         if self._organisation:
             # The feed is read before the addresses, so that what happens in between is not missed.
             self._named()
+        if self._organisation:
             records, now = governance.store.records, governance.store.now()
             active = records.list(self._organisation, ACTIVE)
             self._due = [(one.deadline, one.id) for one in active if one.deadline is not None and one.deadline > now]
@@ -63,25 +64,26 @@ class Watch:
 
     def look(self) -> Happened:
         """Return what has happened by now. Raises Unavailable."""
-        if not self._organisation or not self._held():
+        if self._organisation and not self._held():
             self._organisation = ""
+        names = self._named() | self._closed() if self._organisation else set[str]()
+        if not self._organisation:
             return Happened()
-        names = self._named() | self._closed()
-        if self.lists and not self._listed:
-            self._listed = any(name in LISTS and self._caller.principal.touches(name) for name in names)
-            # Each message touches the list of channels, in whichever channel it stands.
-            self._listed |= "channels" in names and self._documents(self._caller) != self._before
         self._touched |= {uri for uri in self._digests if self._name(uri) in names}
+        self._lists |= {name for name in names & LISTS if self.lists and self._caller.principal.touches(name)}
+        # Each message touches the list of channels, in whichever channel it stands.
+        if self._lists == {"channels"} and self._documents(self._caller) == self._before:
+            self._lists.clear()
         updated = []
-        for uri in sorted(self._touched):
+        for uri in sorted(self._touched & self._digests.keys()):
             digest = self._digest(uri)
             if digest is None:
                 del self._digests[uri]
             elif digest != self._digests[uri]:
                 updated.append(uri)
-                continue
-            self._touched.discard(uri)
-        return Happened(tuple(updated), self._listed)
+            else:
+                self._touched.discard(uri)
+        return Happened(tuple(updated), bool(self._lists))
 
     def _held(self) -> bool:
         """Return whether the grant has time left and its member is one still."""
@@ -102,7 +104,7 @@ class Watch:
         names = {name for one in entries for name in one.names}
         if f"grants/{self._caller.principal.grant}" not in names:
             return names
-        self._organisation, self._digests, self.lists = "", {}, False
+        self._organisation = ""
         return set()
 
     def _closed(self) -> set[str]:
