@@ -97,6 +97,7 @@ def test_direct_messages_are_heard_by_nobody(tide: Tide) -> None:
 def test_teams_roles_channels_and_members_change_lists(tide: Tide) -> None:
     watch = watching(tide, caller(tide, "Guest"), lists=True)
     say(tide, "Ada")
+    say(tide, "Vi", "Watch")
     assert watch.look() == QUIET
     tide.do("Vi", structure.create_team, parent_team_id=tide.team("Tide").id, name="Net", mission="")
     assert watch.look() == Happened(listed=True)
@@ -162,6 +163,8 @@ def leave(tide: Tide) -> None:
 def test_a_watch_ends_with_its_grant_and_its_member(tide: Tide, end: Callable[[Tide], None]) -> None:
     watch = watching(tide, caller(tide, "Guest"), messages(tide), "/decisions", "/members", lists=True)
     assert len(watch.uris) == 3
+    tide.do("Vi", structure.create_team, parent_team_id=tide.team("Tide").id, name="Net", mission="")
+    assert watch.look() == Happened((f"{PLACE}/decisions", f"{PLACE}/members"), listed=True)
     end(tide)
     say(tide, "Ada")
     assert watch.look() == QUIET

@@ -317,7 +317,7 @@ class GovernancePages:
             "choices": choices,
         }
 
-    def taking_part(self, here: Here, tool: listings.ProcessFace) -> tuple[Values, Values]:
+    def taking_part(self, here: Here, tool: Any) -> tuple[Values, Values]:
         """Return the forms with which a member takes part in a process now, and the choices that they offer."""
         process = self.governance.process(here.access, here["message_id"])
         forms, choices = Values(), Values()

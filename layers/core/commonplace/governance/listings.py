@@ -10,26 +10,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import wraps
 from itertools import islice, takewhile
+from operator import attrgetter
 from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import Field, create_model
 
 from commonplace.governance import model, store
 from commonplace.governance.governance import Governance
-from commonplace.governance.model import (
-    MAX_SUMMARY,
-    Answer,
-    Channel,
-    Kind,
-    Message,
-    Process,
-    ProcessKind,
-    Role,
-    Team,
-    roles_of,
-    stamp,
-)
+from commonplace.governance.model import Answer, Channel, Kind, Message, Process, ProcessKind, Role, Team, roles_of
 from commonplace.governance.rules import Access, awaits, gone, tally
 from commonplace.kernel.errors import Forbidden
 from commonplace.kernel.items import Item
@@ -38,11 +28,6 @@ from commonplace.web.faces import Face
 from commonplace.web.operations import Actor, Input, Listing, Operation, Skipped, listing, operation
 
 T = TypeVar("T")
-F = TypeVar("F", bound=Face)
-
-Id = Annotated[str, Field(serialization_alias="_id")]
-Revision = Annotated[int, Field(exclude=True)]
-"""For the forms of people: no agent changes what has one."""
 
 
 class OfOrganisation(Input):
@@ -63,225 +48,96 @@ class OfDecisions(OfOrganisation):
     target_type: str | None = Field(None, max_length=32, description="Only about such things: roles, policies, topics")
 
 
-class Somebody(Face):
-    member_id: str
-    name: str
-    count: int | None = None
-    """Of a nominee: by how many."""
+def row_of(name: str, fields: str, kinds: Mapping[str, Any] | None = None) -> Any:
+    """Return the face of a row: its fields in order, text unless `kinds` says otherwise.
+
+    `*` marks a list of such things, `?` what can be absent.
+    """
+    # Revisions are for the forms of people: no agent changes what has one.
+    kinds = {"id": ID, "revision": Annotated[int | None, Field(exclude=True)], **(kinds or {})}
+    shape: dict[str, Any] = {}
+    for field in fields.split():
+        kind: Any = kinds.get(bare := field.rstrip("*?"), str)
+        kind = list[kind] if "*" in field else kind
+        shape[bare] = (kind | None, None) if "?" in field else (kind, ...)
+    return create_model(name, __base__=Face, **shape)
 
 
-class Named(Face):
-    id: Id
-    name: str
-
-
-class RoleRow(Face):
-    id: Id
-    team_id: str | None = None
-    team_name: str | None = None
-    title: str
-    role_type: model.RoleType | None = None
-    mission: str
-    duties: list[str]
-    member_id: str | None = None
-    member_name: str | None = None
-    parent_team_id: str | None = None
-    """Of a leader's role: the team above."""
-    mine: bool
-    revision: Revision
-
-
-class TeamRow(Face):
-    id: Id
-    name: str
-    color: str | None
-    mission: str
-    parent_team_id: str | None = None
-    leader: Somebody | None = None
-    role_count: int | None = None
-    member_count: int | None = None
-    channel_id: str | None = None
-    """If it can be read."""
-    mine: bool
-    revision: Revision
-    roles: list[RoleRow] | None = None
-
-
-class MemberRow(Face):
-    id: Id
-    name: str
-    picture_url: str | None = Field(serialization_alias="pictureURL")
-    role_ids: list[str] | None = None
-    team_ids: list[str] | None = None
-    firstname: str | None = None
-    surname: str | None = None
-    roles: list[RoleRow] | None = None
-    teams: list[Named] | None = None
-
-
-class You(Face):
-    member_id: str
-    name: str
-    roles: list[dict[str, str | None]] | None = None
-    permission: str
-    resource_scopes: list[str] | None
-    expires_at: str | None
-
-
-class OrganisationRow(Face):
-    id: Id
-    name: str
-    mission: str | None
-    accent_color: str | None
-    logo_url: str | None
-    owner: Somebody
-    counts: dict[str, int]
-    you: You
-    revision: Revision
-
-
-class ChannelRow(Face):
-    id: Id
-    kind: model.ChannelKind
-    name: str
-    team_id: str | None = None
-    is_archived: bool
-    last_message_at: str | None = None
-
-
-class OptionRow(Face):
-    id: str
-    label: str
-
-
-class ResultRow(OptionRow):
-    id: str = Field(serialization_alias="optionId")
-    count: int
-    score: int
-    voters: list[Somebody] | None
-
-
-class Said(Face):
-    """What somebody said in a process: a question, an answer, or the reason of a response or a nomination."""
-
-    id: Id
-    member_id: str
-    name: str
-    at: str
-    text: str
-    round: int
-    response: str | None = None
-    nominee: Somebody | None = None
-
-
-class Question(Said):
-    answers: list[Said]
-
-
-class ProcessFace(Face):
-    """A process as readers of its channel see it. What was said by whom stands in its thread alone."""
-
-    type: ProcessKind
-    title: str | None = None
-    question: str | None = None
-    description: str | None = None
-    role_title: str | None = None
-    role_id: str | None = None
-    team_id: str | None = None
-    phase: model.Phase | None = None
-    round: int | None = None
-    deadline: str | None = None
-    is_closed: bool | None = None
-    mode: model.Mode | None = None
-    options: list[OptionRow] | None = None
-    ballots: int | None = None
-    results: list[ResultRow] | None = None
-    electorate: int | None = None
-    questions: int | None = None
-    unanswered: int | None = None
-    responses: dict[str, int] | None = None
-    nominations: int | None = None
-    you_nominated: bool | None = None
-    tally: list[Somebody] | None = None
-    proposed_candidate: Somebody | None = None
-    yours: str | list[str] | None = None
-    awaits_you: bool | None = None
-    outcome: model.Outcome | None = None
-    elected: Somebody | None = None
-    changes: str | None = None
-    decision_id: str | None = None
-    clarifications: list[Question] | None = None
-    given_responses: list[Said] | None = None
-    given_nominations: list[Said] | None = None
-    revision: Annotated[int | None, Field(exclude=True)] = None
-
-
-class ActiveRow(ProcessFace):
-    """An open process in a list of them, without results."""
-
-    type: ProcessKind = Field(serialization_alias="toolType")
-    message_id: str
-    channel_id: str
-    channel_name: str | None = None
-    proposer: Somebody
-
-    @property
-    def id(self) -> str:
-        return self.message_id
-
-
-class ReactionRow(Face):
-    emoji: str
-    count: int
-    reacted: bool
-
-
-class MessageRow(Face):
-    id: Id
-    channel_id: str
-    text: str
-    author_id: str
-    author_name: str
-    created_at: str
-    deleted: bool | None
-    embedded_tool: ProcessFace | None = None
-    thread_count: int
-    reactions: list[ReactionRow]
-
-
-class Difference(Face):
-    type: str
-    before: dict[str, Any]
-    after: dict[str, Any]
-
-
-class DecisionRow(Face):
-    id: Id
-    created_at: str
-    author: Somebody
-    role_name: str
-    team_name: str
-    target_team_id: str | None
-    target_id: str
-    target_type: str
-    diff: Difference
-    agent: dict[str, str] | None
-
-
-class PolicyRow(Face):
-    id: Id
-    number: int
-    title: str
-    abstract: str
-    role_id: str | None = None
-    role_title: str | None = None
-    team_id: str | None = None
-    owner_name: str | None = None
-    """Of whoever holds the role, and so may change it."""
-    updated_at: str
-    revision: Revision
-    text: str | None = None
-
+ID = Annotated[str, Field(serialization_alias="_id")]
+Somebody = row_of("Somebody", "member_id name count?", {"count": int})
+Named = row_of("Named", "id name")
+RoleRow = row_of(
+    "RoleRow",
+    "id team_id? team_name? title role_type? mission duties* member_id? member_name? parent_team_id? mine revision",
+    {"mine": bool},
+)
+TeamRow = row_of(
+    "TeamRow",
+    "id name color? mission parent_team_id? leader? role_count? member_count? channel_id? mine revision roles*?",
+    {"leader": Somebody, "role_count": int, "member_count": int, "mine": bool, "roles": RoleRow},
+)
+MemberRow = row_of(
+    "MemberRow",
+    "id name picture_url role_ids*? team_ids*? firstname? surname? roles*? teams*?",
+    {"picture_url": Annotated[str | None, Field(serialization_alias="pictureURL")], "roles": RoleRow, "teams": Named},
+)
+You = row_of("You", "member_id name roles*? permission resource_scopes*? expires_at?", {"roles": dict[str, str]})
+OrganisationRow = row_of(
+    "OrganisationRow",
+    "id name mission? accent_color? logo_url? owner counts you revision",
+    {"owner": Somebody, "counts": dict[str, int], "you": You},
+)
+ChannelRow = row_of("ChannelRow", "id kind name team_id? is_archived last_message_at?", {"is_archived": bool})
+OptionRow = row_of("OptionRow", "id label", {"id": str})
+ResultRow = row_of(
+    "ResultRow",
+    "id label count score voters*?",
+    {"id": Annotated[str, Field(serialization_alias="optionId")], "count": int, "score": int, "voters": Somebody},
+)
+SAID = "id member_id name at text round response? nominee?"
+"""What somebody said in a process: a question, an answer, or the reason of a response or a nomination."""
+Said = row_of("Said", SAID, {"round": int, "nominee": Somebody})
+Question = row_of("Question", f"{SAID} answers*", {"round": int, "nominee": Somebody, "answers": Said})
+PROCESS = (
+    "title? question? description? role_title? role_id? team_id? phase? round? deadline? is_closed? mode? options*?"
+    " ballots? results*? electorate? questions? unanswered? responses? nominations? you_nominated? tally*?"
+    " proposed_candidate? yours? awaits_you? outcome? elected? changes? decision_id?"
+    # What was said by whom stands in the thread of a process alone.
+    " clarifications*? given_responses*? given_nominations*? revision"
+)
+OF_PROCESS: dict[str, Any] = {
+    **dict.fromkeys(("round", "ballots", "electorate", "questions", "unanswered", "nominations"), int),
+    **dict.fromkeys(("is_closed", "you_nominated", "awaits_you"), bool),
+    **dict.fromkeys(("proposed_candidate", "elected", "proposer", "tally"), Somebody),
+    **dict.fromkeys(("given_responses", "given_nominations"), Said),
+    "options": OptionRow,
+    "results": ResultRow,
+    "responses": dict[str, int],
+    "yours": str | list[str],
+    "clarifications": Question,
+}
+ProcessFace = row_of("ProcessFace", f"type {PROCESS}", OF_PROCESS)
+TOOL_TYPE = Annotated[str, Field(serialization_alias="toolType")]
+ACTIVE = f"message_id channel_id channel_name? type proposer {PROCESS}"
+ActiveRow = row_of("ActiveRow", ACTIVE, {**OF_PROCESS, "type": TOOL_TYPE})
+ActiveRow.read = {"id": attrgetter("message_id")}
+ReactionRow = row_of("ReactionRow", "emoji count reacted", {"count": int, "reacted": bool})
+MessageRow = row_of(
+    "MessageRow",
+    "id channel_id text author_id author_name created_at deleted? embedded_tool? thread_count reactions*",
+    {"deleted": bool, "embedded_tool": ProcessFace, "thread_count": int, "reactions": ReactionRow},
+)
+Difference = row_of("Difference", "type before after", {"before": dict[str, Any], "after": dict[str, Any]})
+DecisionRow = row_of(
+    "DecisionRow",
+    "id created_at author role_name team_name target_team_id? target_id target_type diff agent?",
+    {"author": Somebody, "diff": Difference, "agent": dict[str, str]},
+)
+PolicyRow = row_of(
+    "PolicyRow",
+    "id number title abstract role_id? role_title? team_id? owner_name? updated_at revision text?",
+    {"number": int},
+)
 
 BEYOND: Mapping[Kind, frozenset[str]] = {
     "teams": frozenset({"team_id", "team_ids", "team_name", "parent_team_id", "teams"}),
@@ -295,15 +151,7 @@ BEYOND: Mapping[Kind, frozenset[str]] = {
 RESULTS = frozenset({"results", "ballots", "tally", "nominations"})
 """What lists of open processes do not show."""
 
-DECIDED: Mapping[str, Kind] = {
-    "teams": "teams",
-    "roles": "roles",
-    "members": "members",
-    "policies": "policies",
-    "topics": "topics",
-    "votings": "topics",
-    "elections": "topics",
-}
+DECIDED: Mapping[str, Kind] = {one: one for one in model.KINDS} | {"votings": "topics", "elections": "topics"}
 """The kinds of what the journal tells before and after, by its type of target."""
 
 HELD = frozenset({"team_ids", "teams"})
@@ -324,7 +172,7 @@ class Reading:
     governance: Governance
     access: Access
 
-    def row(self, face: type[F], record: Any, **more: Any) -> F:
+    def row(self, face: Any, record: Any, **more: Any) -> Any:
         """Return a row: fields of the record that are called alike, what is given, and nothing out of reach."""
         beyond = {name for kind, names in BEYOND.items() if not self.access.touches(kind) for name in names}
         beyond |= HELD if "role_ids" in beyond else set()
@@ -336,6 +184,10 @@ class Reading:
         """Yield records of a room, read as many at a time as a page shows."""
         return self.governance.store.records.list(self.access.organisation, room, page=limit + 2, **how)
 
+    def paged(self, show: Callable[[list[T]], Iterable[Any]], found: Iterable[T], asked: Any) -> Iterator[Any]:
+        """Yield rows of what is found, as many at a time as a page shows, and one by which it knows of the next."""
+        return (row for batch in batches(found, asked.limit + 1) for row in show(batch))
+
     def many(self, room: Room[T], ids: Iterable[str]) -> dict[str, T]:
         return self.governance.store.records.get_many(self.access.organisation, room, sorted(set(ids)))
 
@@ -346,11 +198,11 @@ class Reading:
         )
         return sum(page["Count"] for page in pages)
 
-    def names(self, ids: Iterable[str | None]) -> Callable[[str], Somebody]:
+    def names(self, ids: Iterable[str | None]) -> Callable[[str], Any]:
         known = self.governance.names(self.access.organisation, {id for id in ids if id})
         return lambda id: Somebody(member_id=id, name=known.get(id, ""))
 
-    def roles(self, roles: Sequence[Role]) -> list[RoleRow]:
+    def roles(self, roles: Sequence[Role]) -> list[Any]:
         teams, names = self.many(store.TEAMS, (one.team for one in roles)), self.names(one.member for one in roles)
         rows = []
         for one in roles:
@@ -366,30 +218,22 @@ class Reading:
         found = self.read(store.ROLES, after=roles_of(first))
         return list(takewhile(lambda one: one.id < f"{roles_of(last)}~", found))
 
-    def teams(
-        self, teams: Sequence[Team], roles: Sequence[Role] | None = None, *, whole: bool = False
-    ) -> list[TeamRow]:
+    def teams(self, teams: Sequence[Team], roles: Sequence[Role] | None = None, *, whole: bool = False) -> list[Any]:
         """Return rows of teams, in the order of their ids unless their roles are given; `whole` ones have them too."""
         roles = self.of_teams(teams[0].id, teams[-1].id) if roles is None else roles
         leaders = {one.team: one for one in roles if one.type == "leader"}
         names, rows = self.names(one.member for one in leaders.values()), []
         for one in teams:
-            own, mine, leader = (
-                [each for each in roles if each.team == one.id],
-                one.id in self.access.teams,
-                leaders.get(one.id),
-            )
-            more: dict[str, Any] = {
-                "mission": leader.mission if leader else "",
-                "leader": leader and names(leader.member),
-            }
+            own, mine = [each for each in roles if each.team == one.id], one.id in self.access.teams
+            leader, more = leaders.get(one.id), dict[str, Any]()
+            more |= {"mission": leader.mission if leader else "", "leader": leader and names(leader.member)}
             more |= {"role_count": len(own), "member_count": len({each.member for each in own})}
             more |= {"parent_team_id": one.parent, "mine": mine, "roles": self.roles(own) if whole else None}
             more["channel_id"] = one.channel if mine and self.access.touches("channels") else None
             rows.append(self.row(TeamRow, one, **more))
         return rows
 
-    def policies(self, policies: Sequence[model.Policy], text: str | None = None) -> list[PolicyRow]:
+    def policies(self, policies: Sequence[model.Policy], text: str | None = None) -> list[Any]:
         roles, rows = self.many(store.ROLES, (one.role for one in policies)), []
         names = self.names(one.member for one in roles.values())
         for one in policies:
@@ -408,7 +252,7 @@ class Reading:
             found += self.many(store.CHANNELS, (pair["id"] for pair in pairs)).values()
         return sorted(found, key=lambda one: (("orga", "team", "dm").index(one.kind), one.name.casefold(), one.id))
 
-    def channels(self, channels: Sequence[Channel]) -> list[ChannelRow]:
+    def channels(self, channels: Sequence[Channel]) -> list[Any]:
         cards, rows = self.governance.store.cards(self.access.organisation, [one.id for one in channels]), []
         names = self.names(id for one in channels for id in one.members)
         for one in channels:
@@ -417,7 +261,7 @@ class Reading:
             rows.append(self.row(ChannelRow, one, **more, last_message_at=cards.get(one.id, {}).get("last")))
         return rows
 
-    def messages(self, messages: Sequence[Message], *, whole: bool = False) -> list[MessageRow]:
+    def messages(self, messages: Sequence[Message], *, whole: bool = False) -> list[Any]:
         """Return messages with counters, reactions and processes; with `whole`, all that was said in a process."""
         where, me, rows = self.access.organisation, self.access.member.id, []
         cards = self.governance.store.cards(where, [one.id for one in messages])
@@ -437,13 +281,12 @@ class Reading:
             ]
             if one.process:
                 # The text of such a message is the topic's.
-                more |= {"embedded_tool": shown.get(one.id, ProcessFace(type=one.process))} | (
-                    {} if topics else {"text": ""}
-                )
+                more["embedded_tool"] = shown.get(one.id, ProcessFace(type=one.process, revision=None))
+                more |= {} if topics else {"text": ""}
             rows.append(self.row(MessageRow, one, **more))
         return rows
 
-    def processes(self, processes: Iterable[Process], *, whole: bool = False) -> dict[str, ProcessFace]:
+    def processes(self, processes: Iterable[Process], *, whole: bool = False) -> dict[str, Any]:
         """Return processes by id, each read with all that was said in it."""
         said = [(one, self.governance.store.answers(self.access.organisation, one.id)) for one in processes]
         ids = {id for _, answers in said for one in answers for id in (one.nominee, one.member if whole else None)}
@@ -451,8 +294,8 @@ class Reading:
         return {one.id: self.process(one, answers, names, now, whole=whole) for one, answers in said}
 
     def process(
-        self, one: Process, answers: Sequence[Answer], names: Callable[[str], Somebody], now: str, *, whole: bool
-    ) -> ProcessFace:
+        self, one: Process, answers: Sequence[Answer], names: Callable[[str], Any], now: str, *, whole: bool
+    ) -> Any:
         me = self.access.member.id
         of = {kind: [each for each in answers if each.kind == kind] for kind in get_args(model.AnswerKind)}
         given = [each for each in of["response"] if each.round == one.round]
@@ -475,9 +318,7 @@ class Reading:
         shown["yours"] = next((each.response for each in given if each.member == me), None)
         shown["given_responses"] = [said(each, names) for each in of["response"]] if whole else None
         if one.kind == "topic":
-            to = {
-                each.id: [said(by, names) for by in of["answer"] if by.question == each.id] for each in of["question"]
-            }
+            to = {one.id: [said(by, names) for by in of["answer"] if by.question == one.id] for one in of["question"]}
             shown |= {"questions": len(to), "unanswered": sum(not each for each in to.values())}
             asked = [Question(**dict(said(each, names)), answers=to[each.id]) for each in of["question"] if whole]
             return ProcessFace(**shown, clarifications=asked if whole else None)
@@ -494,7 +335,7 @@ class Reading:
             shown["given_nominations"] = [said(each, names) for each in of["nomination"]] if whole else None
         return ProcessFace(**shown)
 
-    def active(self, after: str | None, limit: int, *kinds: str) -> Iterator[ActiveRow]:
+    def active(self, after: str | None, limit: int, *kinds: str) -> Iterator[Any]:
         """Yield the open processes of readable channels, in the order of their ids."""
         now = self.governance.store.now()
         found = (one for one in self.read(store.ACTIVE) if one.kind in kinds and (one.deadline or "~") > now)
@@ -506,12 +347,16 @@ class Reading:
             rows, names = self.processes(processes.values()), self.names(one.author for one in processes.values())
             for id, one in sorted(processes.items()):
                 told = {name: getattr(rows[id], name) for name in ProcessFace.model_fields if name not in RESULTS}
-                told |= {"title": one.title, "description": one.description[:MAX_SUMMARY] or None, "team_id": one.team}
+                told |= {
+                    "title": one.title,
+                    "description": one.description[: model.MAX_SUMMARY] or None,
+                    "team_id": one.team,
+                }
                 told |= {"message_id": id, "channel_id": one.channel, "channel_name": channels[one.channel].name}
                 yield self.row(ActiveRow, None, **told, proposer=names(one.author))
 
 
-def said(one: Answer, names: Callable[[str], Somebody]) -> Said:
+def said(one: Answer, names: Callable[[str], Any]) -> Any:
     values = {"id": one.id, "at": one.at, "text": one.text, "round": one.round, "response": one.response}
     nominee = names(one.nominee) if one.nominee else None
     return Said(**values, **dict(names(one.member)), nominee=nominee)
@@ -541,25 +386,34 @@ def entered(governance: Governance, actor: Actor, asked: Any, kind: Kind) -> Rea
 
 
 def reads(kind: Kind, address: str, title: str, output: type[Face], input: type[Input]) -> Callable[..., Operation]:
-    """Declare a reading of one thing."""
-    more = {"input": input, "output": output, "address": f"orgas/{{orgaId}}{address}"}
-    return operation("governance", tier="public", tool=False, kind=kind, title=title, **more)
+    """Declare `function(reading, asked)` as a reading of one thing."""
+    more = {"input": input, "output": output, "address": f"orgas/{{orgaId}}{address}", "title": title}
+    declared = operation("governance", tier="public", tool=False, kind=kind, **more)
+    return lambda function: declared(_entering(kind, function))
 
 
 def lists(kind: Kind, address: str, title: str, row: type[Face], **more: Any) -> Callable[..., Listing]:
-    """Declare a list; its rows are named by the last word of its address, or by `of`."""
+    """Declare `function(reading, asked, after)` as a list; the last word of its address names the rows, or `of`."""
     parameters = more.pop("parameters", "limit,cursor")
     shared: dict[str, Any] = {"usual": 50, "most": 100, "input": OfOrganisation, "of": address.rpartition("/")[2]}
     shared |= {"tier": "public", "tool": False, "line": lambda _: "", "title": title}
     shared["address"] = f"orgas/{{orgaId}}{address}{{?{parameters}}}"
-    return listing("governance", kind=kind, row=row, **(shared | more))
+    declared = listing("governance", kind=kind, row=row, **(shared | more))
+    return lambda function: declared(_entering(kind, function))
+
+
+def _entering(kind: Kind, function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    def run(governance: Governance, actor: Actor, asked: Any, *after: str | None) -> Any:
+        return function(entered(governance, actor, asked, kind), asked, *after)
+
+    return run
 
 
 @reads("organisation", "", "Organisation", OrganisationRow, OfOrganisation)
-def read_organisation(governance: Governance, actor: Actor, asked: Any) -> OrganisationRow:
+def read_organisation(reading: Reading, asked: Any) -> Any:
     """Returns an organisation: name, mission and owner, and on whose behalf, how far and how long, you read it."""
-    reading = entered(governance, actor, asked, "organisation")
-    access, one = reading.access, governance.store.organisation(asked.orga_id)
+    access, one = reading.access, reading.governance.store.organisation(asked.orga_id)
     teams = {team.id: team for team in reading.read(store.TEAMS)} if access.touches("teams") else {}
     root = next((team.leader for team in teams.values() if team.parent is None), None)
     roles = reading.many(store.ROLES, [*access.roles, *([root] if root else [])])
@@ -570,8 +424,9 @@ def read_organisation(governance: Governance, actor: Actor, asked: Any) -> Organ
     ]
     counts: dict[Kind, Callable[[], int]] = {"teams": lambda: len(teams), "roles": lambda: reading.count(store.ROLES)}
     counts["members"] = lambda: reading.count(store.MEMBERS, "attribute_not_exists(#leftAt)")
-    until = None if access.expires_at is None else stamp(datetime.fromtimestamp(access.expires_at, UTC))
-    you = {"member_id": access.member.id, "name": access.member.name, "permission": actor.principal.permission}
+    until = None if access.expires_at is None else model.stamp(datetime.fromtimestamp(access.expires_at, UTC))
+    you = {"member_id": access.member.id, "name": access.member.name}
+    you["permission"] = "readonly" if access.agent else "action"
     more: dict[str, Any] = {"id": one.slug, "accent_color": one.color, "owner": reading.names([one.owner])(one.owner)}
     more["mission"] = roles[root].mission if root in roles else None
     more["counts"] = {kind: count() for kind, count in sorted(counts.items()) if access.touches(kind)}
@@ -582,37 +437,32 @@ def read_organisation(governance: Governance, actor: Actor, asked: Any) -> Organ
 
 
 @lists("teams", "/teams", "Teams", TeamRow)
-def list_teams(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[TeamRow]:
+def list_teams(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
     """Lists the teams of an organisation: a tree, by the ids of their parents."""
-    reading = entered(governance, actor, asked, "teams")
-    for batch in batches(reading.read(store.TEAMS, asked.limit, after=after), asked.limit + 1):
-        yield from reading.teams(batch)
+    return reading.paged(reading.teams, reading.read(store.TEAMS, asked.limit, after=after), asked)
 
 
 @reads("teams", "/teams/{teamId}", "Team", TeamRow, naming("team"))
-def read_team(governance: Governance, actor: Actor, asked: Any) -> TeamRow:
+def read_team(reading: Reading, asked: Any) -> Any:
     """Returns a team with its roles and who holds them."""
-    reading = entered(governance, actor, asked, "teams")
-    return reading.teams([governance.store.get(asked.orga_id, store.TEAMS, asked.team_id)], whole=True)[0]
+    return reading.teams([reading.governance.store.get(asked.orga_id, store.TEAMS, asked.team_id)], whole=True)[0]
 
 
 @lists("members", "/members", "Members", MemberRow)
-def list_members(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[MemberRow | Skipped]:
+def list_members(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
     """Lists the members of an organisation, with the ids of their roles and teams."""
-    reading = entered(governance, actor, asked, "members")
     for one in reading.read(store.MEMBERS, asked.limit, after=after):
         more = {"role_ids": sorted(one.roles), "team_ids": sorted(one.teams), "roles": None, "teams": None}
         yield reading.row(MemberRow, one, **more) if one.left_at is None else Skipped(one.id)
 
 
 @reads("members", "/members/{memberId}", "Member", MemberRow, naming("member"))
-def read_member(governance: Governance, actor: Actor, asked: Any) -> MemberRow:
+def read_member(reading: Reading, asked: Any) -> Any:
     """Returns a member with roles and teams."""
-    reading = entered(governance, actor, asked, "members")
-    one = governance.store.get(asked.orga_id, store.MEMBERS, asked.member_id)
+    one = reading.governance.store.get(asked.orga_id, store.MEMBERS, asked.member_id)
     if one.left_at is not None:
         raise gone()
-    teams = governance.team_names(asked.orga_id, set(one.teams))
+    teams = reading.governance.team_names(asked.orga_id, set(one.teams))
     return reading.row(
         *(MemberRow, one),
         role_ids=sorted(one.roles),
@@ -623,9 +473,8 @@ def read_member(governance: Governance, actor: Actor, asked: Any) -> MemberRow:
 
 
 @lists("roles", "/roles", "Roles", RoleRow)
-def list_roles(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[RoleRow]:
+def list_roles(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
     """Lists roles with mission, duties and holder: an agent's are those of the teams of its own roles."""
-    reading = entered(governance, actor, asked, "roles")
     begin = sorted(map(roles_of, reading.access.teams)) if reading.access.agent else [""]
     found = (
         one
@@ -633,43 +482,37 @@ def list_roles(governance: Governance, actor: Actor, asked: Any, after: str | No
         if after is None or after < f"{within}~"
         for one in reading.read(store.ROLES, asked.limit, within=within, after=after)
     )
-    for batch in batches(found, asked.limit + 1):
-        yield from reading.roles(batch)
+    return reading.paged(reading.roles, found, asked)
 
 
 @lists("channels", "/channels", "Channels", ChannelRow)
-def list_channels(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[ChannelRow]:
+def list_channels(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
     """Lists the channels that you can read: the organisation's first, then those of teams by name."""
-    reading = entered(governance, actor, asked, "channels")
     found = reading.readable()
     begin = next((at for at, one in enumerate(found, 1) if one.id == after), 0)
-    for batch in batches(found[begin:], asked.limit + 1):
-        yield from reading.channels(batch)
+    return reading.paged(reading.channels, found[begin:], asked)
 
 
 @lists("messages", "/channels/{channelId}/messages", "Messages", MessageRow, input=OfChannel, order="Newest first")
-def list_messages(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[MessageRow]:
+def list_messages(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
     """Lists the messages of a channel, newest first, without the replies to them."""
-    reading = entered(governance, actor, asked, "messages")
-    channel = governance.channel(reading.access, asked.channel_id).id
+    channel = reading.governance.channel(reading.access, asked.channel_id).id
     found = reading.read(store.room_of(channel), asked.limit, within=f"{channel}.", after=after, newest=True)
-    for batch in batches(found, asked.limit + 1):
-        yield from reading.messages(batch)
+    return reading.paged(reading.messages, found, asked)
 
 
-def root_of(governance: Governance, actor: Actor, asked: Any) -> tuple[Reading, Message]:
+def root_of(reading: Reading, asked: Any) -> Message:
     """Return the message that a thread begins with. Raises NotFound, also for a reply."""
-    reading = entered(governance, actor, asked, "messages")
-    channel = governance.channel(reading.access, asked.channel_id).id
-    message = governance.store.message(asked.orga_id, asked.message_id)
+    channel = reading.governance.channel(reading.access, asked.channel_id).id
+    message = reading.governance.store.message(asked.orga_id, asked.message_id)
     if message.channel != channel or message.parent:
         raise gone()
-    return reading, message
+    return message
 
 
-def parent_of(governance: Governance, actor: Actor, asked: Any) -> dict[str, MessageRow]:
-    reading, message = root_of(governance, actor, asked)
-    return {"parent": reading.messages([message], whole=True)[0]}
+def parent_of(governance: Governance, actor: Actor, asked: Any) -> dict[str, Any]:
+    reading = entered(governance, actor, asked, "messages")
+    return {"parent": reading.messages([root_of(reading, asked)], whole=True)[0]}
 
 
 @lists(
@@ -680,12 +523,11 @@ def parent_of(governance: Governance, actor: Actor, asked: Any) -> dict[str, Mes
     more=parent_of,
     more_fields={"parent": (MessageRow, ...)},
 )
-def read_thread(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[MessageRow]:
+def read_thread(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
     """Returns a message, with all that was said in its process, and the replies to it, oldest first."""
-    reading, message = root_of(governance, actor, asked)
+    message = root_of(reading, asked)
     room = store.room_of(message.id, reply=True)
-    for batch in batches(reading.read(room, asked.limit, within=f"{message.id}.", after=after), asked.limit + 1):
-        yield from reading.messages(batch)
+    return reading.paged(reading.messages, reading.read(room, asked.limit, within=f"{message.id}.", after=after), asked)
 
 
 @lists(
@@ -695,11 +537,8 @@ def read_thread(governance: Governance, actor: Actor, asked: Any, after: str | N
     order="Newest first",
     parameters="limit,cursor,teamId,targetType",
 )
-def list_decisions(
-    governance: Governance, actor: Actor, asked: Any, after: str | None
-) -> Iterator[DecisionRow | Skipped]:
+def list_decisions(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
     """Lists the journal of an organisation, newest first: who changed what, before and after."""
-    reading = entered(governance, actor, asked, "decisions")
     for one in reading.read(store.JOURNAL, asked.limit, after=after, newest=True):
         if asked.team_id in (None, one.target_team) and asked.target_type in (None, one.target_type):
             more: dict[str, Any] = {"role_name": one.role, "team_name": one.team, "target_team_id": one.target_team}
@@ -714,31 +553,28 @@ def list_decisions(
 
 
 @lists("policies", "/policies", "Policies", PolicyRow)
-def list_policies(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[PolicyRow]:
+def list_policies(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
     """Lists the policies of an organisation by number, without their text."""
-    reading = entered(governance, actor, asked, "policies")
-    for batch in batches(reading.read(store.POLICIES, asked.limit, after=after), asked.limit + 1):
-        yield from reading.policies(batch)
+    return reading.paged(reading.policies, reading.read(store.POLICIES, asked.limit, after=after), asked)
 
 
 @reads("policies", "/policies/{policyId}", "Policy", PolicyRow, naming("policy"))
-def read_policy(governance: Governance, actor: Actor, asked: Any) -> PolicyRow:
+def read_policy(reading: Reading, asked: Any) -> Any:
     """Returns a policy with its text, in Markdown."""
-    reading = entered(governance, actor, asked, "policies")
-    one = governance.store.get(asked.orga_id, store.POLICIES, asked.policy_id)
-    return reading.policies([one], governance.store.get(asked.orga_id, store.TEXTS, one.id).text)[0]
+    one = reading.governance.store.get(asked.orga_id, store.POLICIES, asked.policy_id)
+    return reading.policies([one], reading.governance.store.get(asked.orga_id, store.TEXTS, one.id).text)[0]
 
 
 @lists("topics", "/topics", "Topics", ActiveRow)
-def list_topics(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[ActiveRow]:
+def list_topics(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
     """Lists the open topics of the channels that you can read, and what awaits you."""
-    yield from entered(governance, actor, asked, "topics").active(after, asked.limit, "topic")
+    yield from reading.active(after, asked.limit, "topic")
 
 
 @lists("topics", "/governance-tools", "Governance tools", ActiveRow, of="tools")
-def list_processes(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[ActiveRow]:
+def list_processes(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
     """Lists the open topics, votes and elections of the channels that you can read, and what awaits you."""
-    yield from entered(governance, actor, asked, "topics").active(after, asked.limit, *get_args(ProcessKind))
+    yield from reading.active(after, asked.limit, *get_args(ProcessKind))
 
 
 OPERATIONS = (

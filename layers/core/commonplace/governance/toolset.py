@@ -41,16 +41,16 @@ def governance_toolset(using: Governance, scheme: str) -> Toolset:
     declared = [replace(one, address=f"{scheme}://{one.address}") for one in OPERATIONS]
     complete = completions(using)
     templates = tuple(replace(one, complete={**one.complete, **complete}) for one in templates_of(declared, using))
-    return Toolset(
+    offered = Toolset(
         name=NAME,
         title="Governance",
         instructions=INSTRUCTIONS,
         tools=search_tool.tools(using),
         templates=templates,
         documents=partial(documents, using, scheme),
-        watch=partial(Watch, using, templates),
         kind="organisation",
     )
+    return replace(offered, watch=partial(Watch, using, offered))
 
 
 def toolset(context: ToolsetContext) -> Toolset | None:
@@ -87,11 +87,9 @@ def documents(using: Governance, scheme: str, caller: Caller) -> Sequence[Listed
         if not found.access.touches(one.kind or ""):
             continue
         if one is list_messages:
-            channels = found.channels(found.readable())
-            rows += [
-                Listed(place.replace("{channelId}", each.id), each.id, f"Messages: {each.name}", None, JSON)
-                for each in channels
-            ]
+            for each in found.channels(found.readable()):
+                title = f"Messages: {each.name}" if found.access.touches("channels") else one.title
+                rows.append(Listed(place.replace("{channelId}", each.id), each.id, title, None, JSON))
         elif "{" not in place:
             rows.append(Listed(place, one.name, one.title, one.description, JSON))
     return rows

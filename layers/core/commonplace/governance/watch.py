@@ -7,7 +7,7 @@ read there. Whoever may not read an address any more hears nothing of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 
 from ulid import ULID
@@ -15,14 +15,15 @@ from ulid import ULID
 from commonplace.governance.governance import Governance
 from commonplace.governance.store import ACTIVE, FEED
 from commonplace.kernel.errors import Forbidden, InvalidInput, NotFound
-from commonplace.web.mcp.declaration import Call, Caller, Happened, Template
+from commonplace.web.mcp.declaration import Call, Caller, Happened, Toolset
 from commonplace.web.mcp.offer import match, pattern_of
 from commonplace.web.operations import Actor
 
 MAX_ADDRESSES = 20
 SKEW_SECONDS = 5
 """By how much the clock that names an entry of the feed may be behind ours."""
-LISTS = frozenset({"teams", "roles", "channels", "members"})
+LISTS = frozenset({"teams", "roles", "members", "channels"})
+"""What changes lists. Every member can read the first three, and so may hear of them."""
 ORGANISATION = "orgas/{orgaId}"
 
 
@@ -30,52 +31,59 @@ class Watch:
     """One caller's wait (`declaration.Watch`)."""
 
     def __init__(
-        self, governance: Governance, templates: Sequence[Template], caller: Caller, uris: Sequence[str], lists: bool
+        self, governance: Governance, offered: Toolset, caller: Caller, uris: Sequence[str], lists: bool
     ) -> None:
         """Grant the addresses that this caller can read. Raises InvalidInput for too many, and Unavailable."""
         self._governance, self._caller = governance, caller
-        known = [(pattern_of(one.uri_template), one) for one in templates]
+        self._documents = offered.documents or (lambda _: ())
+        known = [(pattern_of(one.uri_template), one) for one in offered.templates]
         found = {uri: (one, given) for uri in uris for at, one in known if (given := match(at, uri)) is not None}
         if len(found) > MAX_ADDRESSES:
             raise InvalidInput(f"One subscription is for at most {MAX_ADDRESSES} addresses of an organisation.")
-        self._found: Mapping[str, tuple[Template, Mapping[str, str]]] = found
+        self._found = found
         self._begin = str(ULID.from_timestamp(ULID().timestamp - SKEW_SECONDS))[:10]
         self._seen: set[str] = set()
         self._due: list[tuple[str, str]] = []
         """Deadlines of open votes, and their ids."""
         self._digests: dict[str, str] = {}
-        self._listed = False
+        self._lists: set[str] = set()
         self._touched: set[str] = set()
         held = caller.principal.membership
         self._organisation = held.organisation if held is not None and self._held() else ""
         if self._organisation:
             # The feed is read before the addresses, so that what happens in between is not missed.
             self._named()
+        if self._organisation:
             records, now = governance.store.records, governance.store.now()
             active = records.list(self._organisation, ACTIVE)
             self._due = [(one.deadline, one.id) for one in active if one.deadline is not None and one.deadline > now]
             self._digests = {uri: digest for uri in found if (digest := self._digest(uri)) is not None}
         self.uris = tuple(self._digests)
         self.lists = lists and bool(self._organisation)
+        self._before = self._documents(caller) if self.lists else ()
 
     def look(self) -> Happened:
         """Return what has happened by now. Raises Unavailable."""
-        if not self._organisation or not self._held():
+        if self._organisation and not self._held():
             self._organisation = ""
+        names = self._named() | self._closed() if self._organisation else set[str]()
+        if not self._organisation:
             return Happened()
-        names = self._named() | self._closed()
-        self._listed |= any(name in LISTS and self._caller.principal.touches(name) for name in names)
         self._touched |= {uri for uri in self._digests if self._name(uri) in names}
+        self._lists |= {name for name in names & LISTS if self.lists and self._caller.principal.touches(name)}
+        # Each message touches the list of channels, in whichever channel it stands.
+        if self._lists == {"channels"} and self._documents(self._caller) == self._before:
+            self._lists.clear()
         updated = []
-        for uri in sorted(self._touched):
+        for uri in sorted(self._touched & self._digests.keys()):
             digest = self._digest(uri)
             if digest is None:
                 del self._digests[uri]
             elif digest != self._digests[uri]:
                 updated.append(uri)
-                continue
-            self._touched.discard(uri)
-        return Happened(tuple(updated), self.lists and self._listed)
+            else:
+                self._touched.discard(uri)
+        return Happened(tuple(updated), bool(self._lists))
 
     def _held(self) -> bool:
         """Return whether the grant has time left and its member is one still."""
@@ -90,26 +98,24 @@ class Watch:
 
     def _named(self) -> set[str]:
         """Return the names in the feed that were not there before. The end of the grant ends everything."""
-        entries = [
-            one
-            for one in self._governance.store.records.list(self._organisation, FEED, after=self._begin)
-            if one.id not in self._seen
-        ]
+        found = self._governance.store.records.list(self._organisation, FEED, after=self._begin)
+        entries = [one for one in found if one.id not in self._seen]
         self._seen |= {one.id for one in entries}
         names = {name for one in entries for name in one.names}
-        if f"grants/{self._caller.principal.grant}" in names:
-            self._organisation = ""
-            return set()
-        return names
+        if f"grants/{self._caller.principal.grant}" not in names:
+            return names
+        self._organisation = ""
+        return set()
 
     def _closed(self) -> set[str]:
         """Return the names of what shows a vote whose deadline has passed since."""
-        now = self._governance.store.now()
-        over = [id for deadline, id in self._due if deadline <= now]
+        now, names = self._governance.store.now(), set[str]()
+        for deadline, id in self._due:
+            if deadline <= now:
+                messages = f"channels/{id.partition('.')[0]}/messages"
+                names |= {messages, f"{messages}/{id}/thread", "governance-tools"}
         self._due = [(deadline, id) for deadline, id in self._due if deadline > now]
-        messages = {f"channels/{id.partition('.')[0]}/messages" for id in over}
-        threads = {f"channels/{id.partition('.')[0]}/messages/{id}/thread" for id in over}
-        return messages | threads | ({"governance-tools"} if over else set())
+        return names
 
     def _name(self, uri: str) -> str:
         """Return what the feed calls an address."""

@@ -10,6 +10,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import ResourceTemplateReference
+from pydantic import create_model
 from starlette.routing import Route
 
 from commonplace.identity import principals
@@ -26,7 +27,7 @@ from commonplace.web.mcp.guard import Throttle
 from commonplace.web.mcp.offer import match, pattern_of
 from commonplace.web.mcp.server import build_server
 from commonplace.web.operation_tools import templates_of
-from commonplace.web.operations import Actor, Input, listing
+from commonplace.web.operations import Actor, Input, listing, operation
 from tests.fakes.toolsets import as_caller
 from tests.unit.web.mcp.world import Clock, Counters, World, body_of, modern
 
@@ -119,7 +120,21 @@ def list_messages(_: Any, __: Actor, given: Any, after: str | None) -> Iterator[
             yield Message(f"m{number}", f"In {given.channel_id}, number {number}.")
 
 
-TOOLSET = Toolset(name="hive", title="Hive", instructions="x", templates=templates_of([list_messages], None))
+@operation(
+    "hive",
+    title="Message",
+    input=create_model("OneMessage", __base__=InChannel, message_id=(str, ...)),
+    output=face("MessageFace", Message, "id text"),
+    address="probe://channels/{channelId}/messages/{messageId}",
+)
+def read_message(_: Any, __: Actor, given: Any) -> Message:
+    """One message."""
+    return Message(given.message_id, f"In {given.channel_id}.")
+
+
+TOOLSET = Toolset(
+    name="hive", title="Hive", instructions="x", templates=templates_of([list_messages, read_message], None)
+)
 FIRST = "probe://channels/ch%201/messages?limit=3"
 
 
@@ -147,6 +162,8 @@ def test_a_list_is_read_page_by_page_by_its_addresses(mode: Any) -> None:
                 with pytest.raises((MCPError, BaseExceptionGroup)) as refused:
                     await _read(client, bad)
                 assert hint in str(refused.value)
+            one = await _read(client, "probe://channels/ch%201/messages/m1")
+            assert one == {"id": "m1", "text": "In ch 1."}
 
     anyio.run(walk)
 
