@@ -5,12 +5,13 @@ from __future__ import annotations
 import html
 import re
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from commonplace.governance import conversation, processes, structure
-from commonplace.governance.console import DECLARED, GovernancePages, forms_of, governance_pages
+from commonplace.governance.console import DECLARED, GovernancePages, forms_of
 from commonplace.identity.accounts import Profile
 from commonplace.identity.sessions import open_session
 from tests.console_app import ORIGIN, Browser, Deployment
@@ -50,7 +51,7 @@ class Desk:
 
 @pytest.fixture
 def desk(tide: Tide) -> Desk:
-    pages = governance_pages(GovernancePages(tide.governance, ORIGIN))
+    pages = GovernancePages(tide.governance, ORIGIN).pages()
     return Desk(tide, Deployment(lambda _: [pages]))
 
 
@@ -168,7 +169,7 @@ def test_a_ranked_vote_is_cast_changed_and_closed_with_its_tally(desk: Desk) -> 
     vote = below(desk.do("Ada", channel, "open_vote", title="Colour?", mode="ranked", options="Moss\nSky\nSand"))
     browser = desk.browser("Vi")
     for choices, status in ((["1", "1", "2"], 422), (["1", "2", "3"], 303), (["2", "3", "1"], 303)):
-        sent = {"csrf": browser.csrf, "action": "cast_vote", "choices": choices}
+        sent: dict[str, Any] = {"csrf": browser.csrf, "action": "cast_vote", "choices": choices}
         assert browser.post(f"{AT}/{vote}", sent).status_code == status
     assert "Change your vote" in desk.see("Vi", vote)
     desk.do("Vi", vote, "close", 403)
