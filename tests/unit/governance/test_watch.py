@@ -97,6 +97,7 @@ def test_direct_messages_are_heard_by_nobody(tide: Tide) -> None:
 def test_teams_roles_channels_and_members_change_lists(tide: Tide) -> None:
     watch = watching(tide, caller(tide, "Guest"), lists=True)
     say(tide, "Ada")
+    say(tide, "Vi", "Watch")
     assert watch.look() == QUIET
     tide.do("Vi", structure.create_team, parent_team_id=tide.team("Tide").id, name="Net", mission="")
     assert watch.look() == Happened(listed=True)

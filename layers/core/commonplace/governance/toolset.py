@@ -39,7 +39,7 @@ INSTRUCTIONS = (
 def governance_toolset(using: Governance, scheme: str) -> Toolset:
     """Return the toolset over an organisation's services, with addresses of this scheme."""
     declared = [replace(one, address=f"{scheme}://{one.address}") for one in OPERATIONS]
-    complete = completions(using)
+    complete, listed = completions(using), partial(documents, using, scheme)
     templates = tuple(replace(one, complete={**one.complete, **complete}) for one in templates_of(declared, using))
     return Toolset(
         name=NAME,
@@ -47,8 +47,8 @@ def governance_toolset(using: Governance, scheme: str) -> Toolset:
         instructions=INSTRUCTIONS,
         tools=search_tool.tools(using),
         templates=templates,
-        documents=partial(documents, using, scheme),
-        watch=partial(Watch, using, templates),
+        documents=listed,
+        watch=partial(Watch, using, templates, listed),
         kind="organisation",
     )
 

@@ -7,7 +7,7 @@ read there. Whoever may not read an address any more hears nothing of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 
 from ulid import ULID
@@ -15,14 +15,15 @@ from ulid import ULID
 from commonplace.governance.governance import Governance
 from commonplace.governance.store import ACTIVE, FEED
 from commonplace.kernel.errors import Forbidden, InvalidInput, NotFound
-from commonplace.web.mcp.declaration import Call, Caller, Happened, Template
+from commonplace.web.mcp.declaration import Call, Caller, Happened, Listed, Template
 from commonplace.web.mcp.offer import match, pattern_of
 from commonplace.web.operations import Actor
 
 MAX_ADDRESSES = 20
 SKEW_SECONDS = 5
 """By how much the clock that names an entry of the feed may be behind ours."""
-LISTS = frozenset({"teams", "roles", "channels", "members"})
+LISTS = frozenset({"teams", "roles", "members"})
+"""What every member can read, and so may hear of."""
 ORGANISATION = "orgas/{orgaId}"
 
 
@@ -30,10 +31,16 @@ class Watch:
     """One caller's wait (`declaration.Watch`)."""
 
     def __init__(
-        self, governance: Governance, templates: Sequence[Template], caller: Caller, uris: Sequence[str], lists: bool
+        self,
+        governance: Governance,
+        templates: Sequence[Template],
+        documents: Callable[[Caller], Sequence[Listed]],
+        caller: Caller,
+        uris: Sequence[str],
+        lists: bool,
     ) -> None:
         """Grant the addresses that this caller can read. Raises InvalidInput for too many, and Unavailable."""
-        self._governance, self._caller = governance, caller
+        self._governance, self._caller, self._documents = governance, caller, documents
         known = [(pattern_of(one.uri_template), one) for one in templates]
         found = {uri: (one, given) for uri in uris for at, one in known if (given := match(at, uri)) is not None}
         if len(found) > MAX_ADDRESSES:
@@ -57,6 +64,7 @@ class Watch:
             self._digests = {uri: digest for uri in found if (digest := self._digest(uri)) is not None}
         self.uris = tuple(self._digests)
         self.lists = lists and bool(self._organisation)
+        self._before = documents(caller) if self.lists else ()
 
     def look(self) -> Happened:
         """Return what has happened by now. Raises Unavailable."""
@@ -64,7 +72,10 @@ class Watch:
             self._organisation = ""
             return Happened()
         names = self._named() | self._closed()
-        self._listed |= any(name in LISTS and self._caller.principal.touches(name) for name in names)
+        if self.lists and not self._listed:
+            self._listed = any(name in LISTS and self._caller.principal.touches(name) for name in names)
+            # Each message touches the list of channels, in whichever channel it stands.
+            self._listed |= "channels" in names and self._documents(self._caller) != self._before
         self._touched |= {uri for uri in self._digests if self._name(uri) in names}
         updated = []
         for uri in sorted(self._touched):
@@ -75,7 +86,7 @@ class Watch:
                 updated.append(uri)
                 continue
             self._touched.discard(uri)
-        return Happened(tuple(updated), self.lists and self._listed)
+        return Happened(tuple(updated), self._listed)
 
     def _held(self) -> bool:
         """Return whether the grant has time left and its member is one still."""
