@@ -43,10 +43,8 @@ TABS = ("", "members", "channels", "policies", "journal", "invitations", "settin
 EMOJI = ("👍", "❤️", "🎉", "🤔", "👀", "🙏")
 """Reactions that a page offers; the operation takes others, too."""
 TYPES = {"type": {"secretary": "secretary", "referee": "referee"}}
-PAGES_OF = {
-    **{kind: kind for kind in ("teams", "roles", "members", "policies")},
-    **dict.fromkeys(("topics", "votings", "elections"), "messages"),
-}
+PAGES_OF = {one: one for one in ("teams", "roles", "members", "policies")}
+PAGES_OF |= dict.fromkeys(("topics", "votings", "elections"), "messages")
 """Where the pages are of what the journal names, below the organisation's."""
 TARGETS = ("orgas", *PAGES_OF, "invitations", "grants")
 WORDS = re.compile(r"(?<!^)(?=[A-Z])")
@@ -54,12 +52,7 @@ WORDS = re.compile(r"(?<!^)(?=[A-Z])")
 
 DECLARED: Mapping[str, Mapping[str, Any]] = tomllib.loads((HERE / "forms.toml").read_text(encoding="utf-8"))
 MOVES = DECLARED["moves"]
-OPERATIONS = {
-    name: one
-    for module in (structure, conversation, processes)
-    for name, one in vars(module).items()
-    if isinstance(one, Operation)
-}
+OPERATIONS: Mapping[str, Operation] = {**vars(structure), **vars(conversation), **vars(processes)}
 MESSAGES = dict.fromkeys(MOVES, "Moved on.") | {
     name: one["done"] for page in DECLARED.values() for name, one in page.items() if "done" in one
 }
