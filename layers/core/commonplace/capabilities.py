@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 
 from commonplace.documents.capability import DOCUMENTS
+from commonplace.governance.capability import GOVERNANCE
 from commonplace.hive.capability import HIVE
 from commonplace.memory.capability import MEMORY
 from commonplace.reference.capability import REFERENCE
 from commonplace.site.capability import SITE
 
-CAPABILITIES = (DOCUMENTS, MEMORY, REFERENCE, HIVE, SITE)
+CAPABILITIES = (DOCUMENTS, MEMORY, REFERENCE, HIVE, GOVERNANCE, SITE)
 
 
 def served_toolsets(environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -217,6 +217,21 @@ class Store:
         """Return a message or a reply. Raises NotFound."""
         return self.get(organisation, room_of(id, reply=id.count(".") == 2), id)
 
+    def said(self, organisation: str, ids: Sequence[str]) -> dict[str, tuple[Message, Process | None]]:
+        """Return messages and replies of channels, by id, with their process; without those that were deleted."""
+        found: dict[str, Message] = {}
+        for room, dots in ((MESSAGES, 1), (REPLIES, 2)):
+            asked = [id for id in ids if id.count(".") == dots]
+            found |= self.records.get_many(organisation, room, asked)
+        present = {id: one for id, one in found.items() if one.deleted_at is None}
+        processes = self.records.get_many(organisation, PROCESSES, [id for id, one in present.items() if one.process])
+        return {id: (one, processes.get(id)) for id, one in present.items()}
+
+    def slugs(self) -> Iterator[str]:
+        """Yield every organisation."""
+        items = self.table.query("organisations", "begins_with(sk, :prefix)", {"prefix": "gov#"})
+        return (item["sk"].removeprefix("gov#") for item in items)
+
     def cards(self, organisation: str, ids: Sequence[str]) -> dict[str, Item]:
         """Return the counters beside messages or channels, by id, of those that have any."""
         found = self.table.get_many([CARDS.at(organisation, id) for id in dict.fromkeys(ids)])

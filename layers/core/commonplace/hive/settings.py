@@ -1,21 +1,10 @@
 """Settings of the hive."""
 
-import json
-import re
 from collections.abc import Mapping
 from typing import Self
 
-from commonplace.kernel.configuration import Kind, setting, text, whole
-from commonplace.kernel.environment import ORGANISATION
-from commonplace.kernel.settings import Activity, Limited, Organisation
-
-
-def _names(given: str) -> Mapping[str, str] | None:
-    names = json.loads(given or "{}")
-    valid = isinstance(names, dict) and all(
-        re.fullmatch(ORGANISATION, key) and isinstance(name, str) and 0 < len(name) <= 80 for key, name in names.items()
-    )
-    return names if valid else None
+from commonplace.kernel.configuration import setting, text, whole
+from commonplace.kernel.settings import Activity, Limited, OrganisationNames
 
 
 class HiveTables(Activity):
@@ -29,17 +18,8 @@ class HiveTables(Activity):
         return cls.from_environ(environ) if environ.get("RECORDS_TABLE", "").strip() else None
 
 
-class HiveSettings(HiveTables, Organisation):
+class HiveSettings(HiveTables, OrganisationNames):
     """What organisations are called."""
-
-    names: Mapping[str, str] = setting(
-        Kind('a JSON object of public names by organisation, such as {"acme": "Acme DAO"}', _names, compact=True),
-        "ORGANISATION_NAMES",
-        key="organisationNames",
-        default="{}",
-    )
-    """Public names of organisations, `{"acme": "Acme DAO"}`: what an item of public knowledge is attributed to. An
-    organisation without one is shown by its key."""
 
 
 class HiveServiceSettings(HiveSettings, Limited):

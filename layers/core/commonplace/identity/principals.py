@@ -28,6 +28,8 @@ TOGETHER = tuple(name for name in TOOLSETS if name not in APART)
 
 LEVELS: dict[str, tuple[Level, ...]] = {one.toolset: one.levels for one in DECLARED}
 """The levels of each toolset, lowest first; each includes those before it."""
+CALLS_A_MINUTE = {one.toolset: one.calls_a_minute for one in DECLARED if one.calls_a_minute}
+"""Limits of toolsets that have some of their own, by class of calls."""
 ALIASES: dict[str, str] = {alias: scope for one in DECLARED for alias, scope in one.aliases.items()}
 """Other names of scopes, which clients may request."""
 

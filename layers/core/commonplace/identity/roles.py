@@ -92,6 +92,12 @@ class RoleMap:
             parts["scopes"] = {tier: _scopes(f"tiers[{tier!r}]", listed) for tier, listed in tiers.items()}
         return cls(**parts)
 
+    @property
+    def organisations(self) -> frozenset[str]:
+        """The organisations that accounts can have."""
+        rules = (*self.hats.values(), *self.addresses.values(), *self.groups.values())
+        return frozenset(filter(None, (self.organisation, *(role.organisation for role in rules))))
+
     def standing(self, roles: Iterable[Role], rules: Iterable[str] = ()) -> Standing:
         """Return what these roles amount to together; `rules` as in `Standing`."""
         held = list(roles)

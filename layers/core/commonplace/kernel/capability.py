@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Literal, get_args
 
-Part = Literal["toolset", "routes", "pages", "console", "collection", "sources", "steps"]
+Part = Literal["toolset", "routes", "pages", "console", "collection", "sources", "steps", "memberships"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
-Function = Literal["webhook", "sync-run", "sync-store", "index", "index-build", "rest", "mcp", "site", "console"]
+Function = Literal[
+    "webhook", "sync-run", "sync-store", "index", "index-build", "rest", "mcp", "site", "console", "auth"
+]
 """The deployed functions that run parts of capabilities."""
 
 
@@ -41,6 +43,13 @@ class Scopes:
     """Other names of scopes of the toolset, which clients may request: `{"swarmrise:read": "governance:read"}`."""
     apart: bool = False
     """The toolset is served at its own path alone: not at `/mcp` or `/mcp/all`, and no token for `/api` reaches it."""
+    membership: bool = False
+    """Its operations take a membership of an organisation (`identity.memberships`), which a consent for it chooses."""
+    always: tuple[str, ...] = ()
+    """Kinds that every consent includes, so that a token for some of the others can find its way."""
+
+    calls_a_minute: Mapping[Literal["read", "search", "write"], int] = field(default_factory=dict)
+    """Limits of its own for each token, by class of calls, which `mcpRateLimits` may change."""
 
     def __post_init__(self) -> None:
         scopes = {f"{self.toolset}:{level}" for level in self.levels}
@@ -48,6 +57,8 @@ class Scopes:
             raise ValueError(f"the levels of {self.toolset} begin with read, and have those with words and tiers")
         if not set(self.aliases.values()) <= scopes or set(self.aliases) & scopes:
             raise ValueError(f"an alias of {self.toolset} is another name of one of its scopes")
+        if (self.membership and not self.apart) or not set(self.always) <= set(self.kinds):
+            raise ValueError(f"{self.toolset} stands apart if it takes a membership, and has the kinds it always has")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +162,8 @@ class Capability:
     """Takes the environment; returns the `repository.sources.BranchSource`s to follow."""
     steps: str | None = None
     """Takes a `repository.sources.StepContext`; returns the `RunSteps` of one of those sources."""
+    memberships: str | None = None
+    """Takes the environment; returns `identity.memberships.Memberships`, or None as above."""
     requires: str | None = None
     """The setting without which a deployment has none of it, and grants and watches nothing for it."""
     access: tuple[Items | Objects, ...] = ()

@@ -1,8 +1,11 @@
 """Settings that several rooms share; rooms build theirs from these and their own."""
 
+import json
+import re
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from commonplace.kernel.configuration import URL, Settings, matching, setting, text
+from commonplace.kernel.configuration import URL, Kind, Settings, matching, setting, text
 from commonplace.kernel.environment import ORGANISATION, is_loopback
 
 
@@ -84,6 +87,25 @@ class Organisation(Settings):
     )
     """Whose data accounts reach that no role gives another organisation: up to 64 lower-case letters, digits and
     hyphens."""
+
+
+def _names(given: str) -> Mapping[str, str] | None:
+    names = json.loads(given or "{}")
+    valid = isinstance(names, dict) and all(
+        re.fullmatch(ORGANISATION, key) and isinstance(name, str) and 0 < len(name) <= 80 for key, name in names.items()
+    )
+    return names if valid else None
+
+
+class OrganisationNames(Organisation):
+    names: Mapping[str, str] = setting(
+        Kind('a JSON object of public names by organisation, such as {"acme": "Acme DAO"}', _names, compact=True),
+        "ORGANISATION_NAMES",
+        key="organisationNames",
+        default="{}",
+    )
+    """Public names of organisations, `{"acme": "Acme DAO"}`: what an item of public knowledge is attributed to. An
+    organisation without one is shown by its key."""
 
 
 class Cloud(Settings):

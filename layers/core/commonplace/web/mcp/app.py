@@ -19,7 +19,17 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
 from commonplace.identity.composition import token_principals
-from commonplace.identity.principals import ANONYMOUS, APART, Everybody, Principal, Principals, Tier, levels, scope
+from commonplace.identity.principals import (
+    ANONYMOUS,
+    APART,
+    CALLS_A_MINUTE,
+    Everybody,
+    Principal,
+    Principals,
+    Tier,
+    levels,
+    scope,
+)
 from commonplace.identity.resources import Resources
 from commonplace.kernel.deferred import deferred
 from commonplace.kernel.limits import CounterStore, Limiter, Slots
@@ -185,7 +195,10 @@ def application(
             "search": settings.searches_per_minute,
             "write": settings.writes_per_minute,
         },
-        toolsets=settings.rate_limits,
+        toolsets={
+            name: {**CALLS_A_MINUTE.get(name, {}), **settings.rate_limits.get(name, {})}
+            for name in {*CALLS_A_MINUTE, *settings.rate_limits}
+        },
         service_factor=settings.service_rate_factor,
         account_factor=settings.account_rate_factor,
     )

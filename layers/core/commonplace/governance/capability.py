@@ -1,0 +1,78 @@
+"""Governance: organisations of people who decide, and agents that read along (seed 002)."""
+
+from commonplace.kernel.capability import Capability, Items, Scopes
+
+TABLES = ("commonplace.governance.settings:GovernanceScheme", "commonplace.governance.settings:GovernanceTables")
+SETTINGS = ("commonplace.governance.settings:GovernanceScheme", "commonplace.governance.settings:GovernanceSettings")
+
+ALL, ACCOUNTS, NAMED = "*#gov#*", "account#*#gov*", "organisations"
+STRUCTURE = ("*#gov#orga", "*#gov#teams", "*#gov#roles", "*#gov#members")
+MESSAGES = ("*#gov#messages", "*#gov#replies")
+READABLE = (
+    *STRUCTURE,
+    *MESSAGES,
+    *("*#gov#channels", "*#gov#policies", "*#gov#texts", "*#gov#journal", "*#gov#feed"),
+    *("*#gov#processes", "*#gov#answers", "*#gov#active", "*#gov#cards", "*#gov#reactions"),
+)
+"""What agents may be shown: no direct message, whatever a bug would ask for, and no invitation."""
+GRANTED = ("*#gov#journal", "*#gov#feed")
+
+PEOPLE = (
+    Items(
+        ("console",),
+        "records",
+        ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"),
+        (ALL, ACCOUNTS),
+    ),
+    Items(("console",), "records", ("PutItem",), (NAMED,)),
+)
+
+AGENTS = (
+    Items(("mcp",), "records", ("GetItem", "BatchGetItem", "Query"), READABLE),
+    Items(("auth",), "records", ("GetItem", "BatchGetItem"), STRUCTURE),
+    Items(("auth",), "records", ("Query",), (ACCOUNTS,)),
+    Items(("auth",), "records", ("PutItem",), GRANTED),
+)
+"""What a token reads, and the consent that it came from: a grant and its record in the journal are one transaction."""
+
+INDEXED = (
+    Items(("index", "index-build"), "records", ("BatchGetItem",), (*MESSAGES, "*#gov#processes")),
+    Items(("index", "index-build"), "records", ("Query",), (*MESSAGES, NAMED)),
+)
+
+GOVERNANCE = Capability(
+    name="governance",
+    scopes=Scopes(
+        toolset="governance",
+        levels=("read", "write", "decide"),
+        words={
+            "read": "Read, as you, what your roles in an organisation let you read, but no direct message",
+            "write": "Send messages, react and vote in your name",
+            "decide": "Answer, ask and nominate in your name where your organisation decides",
+        },
+        # No token changes anything yet: levels without a tier are given to nobody.
+        tiers={"read": "public"},
+        kinds=(
+            *("organisation", "teams", "members", "roles", "channels"),
+            *("messages", "decisions", "policies", "topics"),
+        ),
+        always=("organisation",),
+        aliases={
+            "swarmrise:read": "governance:read",
+            "swarmrise:write": "governance:write",
+            "swarmrise:governance": "governance:decide",
+        },
+        apart=True,
+        membership=True,
+        calls_a_minute={"read": 60, "search": 20},
+    ),
+    toolset="commonplace.governance.toolset:toolset",
+    console="commonplace.governance.console:pages",
+    collection="commonplace.governance.collection:collection",
+    memberships="commonplace.governance.settings:memberships",
+    indexed_as="messages",
+    requires="governance_scheme",
+    access=(*PEOPLE, *AGENTS, *INDEXED),
+    indexed_records=("#gov#messages", "#gov#replies"),
+    settings={"toolset": SETTINGS, "console": SETTINGS, "collection": TABLES, "memberships": TABLES},
+)

@@ -1,0 +1,88 @@
+"""Memberships for identity (`identity.memberships.Memberships`): for whom an account can let agents read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal
+
+from commonplace.governance.model import KINDS, ROOT, Decision, Member, new_id, stamp
+from commonplace.governance.store import JOURNAL, MEMBERS, ORGANISATIONS, ROLES, TEAMS, Store
+from commonplace.identity.memberships import MemberOf, RoleHeld
+from commonplace.kernel.records import Change
+
+if TYPE_CHECKING:
+    from commonplace.identity.records import Grant
+    from commonplace.kernel.table import Write
+
+
+class StoredMemberships:
+    """Memberships as the store has them now. Every method raises Unavailable."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def of_account(self, account: str) -> Sequence[MemberOf]:
+        """Return the memberships of an account, in the order of their organisations' names."""
+        found = [self._shown(one.id, one.member, account) for one in self.store.memberships(account)]
+        return sorted(filter(None, found), key=lambda one: (one.organisation_name.casefold(), one.organisation))
+
+    def of(self, organisation: str, member: str, account: str) -> frozenset[str] | None:
+        """Return the roles that a member holds now; None unless this account is that member."""
+        found = self._member(organisation, member, account)
+        return None if found is None else frozenset(found.roles)
+
+    def journal(self, event: Literal["granted", "revoked"], grant: Grant, at: float) -> Sequence[Write]:
+        """Return what the journal says of a grant: which application reads what, for whom, and until when."""
+        if (chosen := grant.membership) is None:
+            return ()
+        records = self.store.records
+        member = records.get(chosen.organisation, MEMBERS, chosen.member)
+        organisation = records.get(chosen.organisation, ORGANISATIONS, ROOT)
+        kinds = KINDS if grant.resource_scopes is None else grant.resource_scopes
+        terms = {
+            "client": grant.client_name,
+            "roles": list(chosen.roles),
+            "kinds": [kind for kind in KINDS if kind in kinds],
+            "expiresAt": stamp(datetime.fromtimestamp(grant.expires_at, UTC)),
+        }
+        change = Change(self.store.table, chosen.organisation)
+        change.add(
+            JOURNAL,
+            Decision(
+                id=new_id(""),
+                at=stamp(datetime.fromtimestamp(at, UTC)),
+                member=chosen.member,
+                name=member.name if member else "",
+                role="Member",
+                team=organisation.name if organisation else "",
+                target=grant.id,
+                target_type="grants",
+                type="Grant",
+                before={} if event == "granted" else terms,
+                after=terms if event == "granted" else {},
+                client=grant.client_name,
+            ),
+        )
+        self.store.feed(change, ("decisions",))
+        return change.writes
+
+    def _member(self, organisation: str, id: str, account: str) -> Member | None:
+        found = self.store.records.get(organisation, MEMBERS, id)
+        return found if found and account and found.account == account and found.left_at is None else None
+
+    def _shown(self, slug: str, id: str, account: str) -> MemberOf | None:
+        records = self.store.records
+        organisation, member = records.get(slug, ORGANISATIONS, ROOT), self._member(slug, id, account)
+        if organisation is None or member is None:
+            return None
+        teams = records.get_many(slug, TEAMS, sorted(member.teams))
+        roles = records.get_many(slug, ROLES, sorted(member.roles)).values()
+        held = (RoleHeld(id=one.id, title=one.title, team=teams[one.team].name) for one in roles if one.team in teams)
+        return MemberOf(
+            organisation=slug,
+            organisation_name=organisation.name,
+            member=id,
+            name=member.name,
+            roles=tuple(sorted(held, key=lambda one: (one.team, one.title, one.id))),
+        )

@@ -1,0 +1,74 @@
+"""Settings of governance: whether a deployment has it, where it is stored, and what configuration has named already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Self
+
+from commonplace.kernel.configuration import Settings, matching, setting, text, whole
+from commonplace.kernel.deferred import deferred
+from commonplace.kernel.settings import Activity, OrganisationNames
+
+if TYPE_CHECKING:
+    from commonplace.governance.store import Store
+    from commonplace.identity.memberships import Memberships
+
+SCHEME = matching(
+    r"(?!(?:https?|file|data|mcp|hive|reference)$)[a-z][a-z0-9+.-]{1,31}", "a URI scheme such as swarmrise"
+)
+
+
+class GovernanceScheme(Settings):
+    governance_scheme: str | None = setting(SCHEME, "GOVERNANCE_SCHEME", key="governanceScheme", default=None)
+    """URI scheme of the [addresses of organisations](governance.md) that decide here, such as `swarmrise` for
+    `swarmrise://orgas/low-water`: agents keep them, so it stays as it is. Without one there is no governance."""
+
+
+class GovernanceTables(GovernanceScheme, Activity):
+    records_table: str = setting(text("the name of the table that holds what organisations decide"), "RECORDS_TABLE")
+    """The table with organisations and what they decide."""
+
+    @classmethod
+    def where_governed(cls, environ: Mapping[str, str]) -> Self | None:
+        """Return the settings, or None for a deployment without governance. Raises SettingsError."""
+        return cls.from_environ(environ) if environ.get("GOVERNANCE_SCHEME", "").strip() else None
+
+    @property
+    def scheme(self) -> str:
+        """The scheme of a deployment that has governance."""
+        return self.governance_scheme or ""
+
+    def store(self) -> Store:
+        """Return the organisations of the deployment. This loads the clients of AWS."""
+        from commonplace.governance.store import Store
+        from commonplace.kernel import aws
+
+        return Store(aws.dynamodb(read_timeout_seconds=5), self.records_table, self.activity_table)
+
+
+class GovernanceSettings(GovernanceTables, OrganisationNames):
+    """Of functions that serve people and agents."""
+
+    founded_per_account: int = setting(
+        whole(1, 100),
+        "GOVERNANCE_FOUNDED_PER_ACCOUNT",
+        key="governanceFoundedPerAccount",
+        default=3,
+        deployed=None,
+        shown="3",
+    )
+    """Organisations that one account may found (1 to 100)."""
+
+
+def memberships(environ: Mapping[str, str]) -> Memberships | None:
+    """Return the memberships that tokens act for; None without governance. Raises SettingsError."""
+    settings = GovernanceTables.where_governed(environ)
+    if settings is None:
+        return None
+
+    def build() -> Memberships:
+        from commonplace.governance.memberships import StoredMemberships
+
+        return StoredMemberships(settings.store())
+
+    return deferred(build)
