@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING
 from commonplace.governance.model import Channel, Member, Process, Role
 from commonplace.governance.rules import Access, gone
 from commonplace.governance.store import CHANNELS, MEMBERS, PROCESSES, ROLES, TEAMS, Store
+from commonplace.identity.authorization import Need
+from commonplace.kernel.environment import is_organisation
 from commonplace.kernel.errors import Forbidden
 from commonplace.web.operations import Actor
 
 if TYPE_CHECKING:
     from commonplace.governance.search import MessageSearch
+
+
+PERSON = Need("public", "governance:read")
+"""The need of pages for people: anybody who is signed in. `Governance.access` judges the rest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +39,8 @@ class Governance:
         A token reaches the organisation of its grant; the session of a browser each of which the account is a member.
         """
         principal = actor.principal
+        if not is_organisation(organisation):
+            raise gone()
         if (held := principal.membership) is not None:
             member = self.store.records.get(organisation, MEMBERS, held.member)
             if held.organisation != organisation or member is None or member.account != principal.account:

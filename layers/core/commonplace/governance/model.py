@@ -24,7 +24,9 @@ MAX_ROLES = 40
 """Roles of one member."""
 MAX_OPEN = 100
 """Open processes of an organisation."""
-INVITATION_DAYS = 30
+INVITATION_DAYS, MAX_INVITATIONS = 30, 50
+"""How long an invitation is open, and how many of one member are."""
+MAX_URL = 500
 
 Kind = Literal["organisation", "teams", "members", "roles", "channels", "messages", "decisions", "policies", "topics"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

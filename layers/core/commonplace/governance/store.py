@@ -36,6 +36,7 @@ from commonplace.governance.model import (
 )
 from commonplace.governance.rules import Access, gone
 from commonplace.kernel.audit_store import HIVE
+from commonplace.kernel.errors import Conflict
 from commonplace.kernel.items import Item, decoded, encode, key
 from commonplace.kernel.records import Change, Records, Room
 from commonplace.kernel.table import Table, Write
@@ -76,6 +77,7 @@ ATTEMPTS = 12
 class Act:
     """One change of an organisation: what it writes, what the journal says of it, and which addresses it touches."""
 
+    store: Store
     change: Change
     access: Access
     at: str
@@ -83,7 +85,17 @@ class Act:
     members: set[str] = field(default_factory=set)
     """Members that it writes or checks: a transaction names an item once."""
 
+    def get(self, room: Room[R], id: str) -> R:
+        """Return a record as it is now. Raises NotFound."""
+        return self.store.get(self.access.organisation, room, id)
+
+    def all(self, room: Room[R], within: str = "") -> list[R]:
+        """Return every record of a room as it is now."""
+        return self.store.all(self.access.organisation, room, within)
+
     def add(self, room: Room[Any], record: Any) -> None:
+        if room is MEMBERS:
+            self.members.add(record.id)
         self.change.add(room, record)
 
     def replace(self, room: Room[Any], now: Any, was: Any) -> None:
@@ -94,6 +106,15 @@ class Act:
 
     def require(self, room: Room[Any], id: str, condition: str = "attribute_exists(pk)", **values: Any) -> None:
         self.change.require(room, id, condition, **values)
+
+    def alone(self) -> None:
+        """Commit only if no other change that calls this was committed since: for what rests on a whole room.
+
+        Whoever calls it does so before reading. Changes of the tree, of what a team has, and of what a role has do.
+        """
+        seen = self.change.table.get(CARDS.at(self.access.organisation, "structure")) or {}
+        condition = "attribute_not_exists(#revision) OR #revision = :seen"
+        self.change.touch(CARDS, "structure", condition, seen=seen.get("revision", 0))
 
     def authority(self, role: str | None) -> None:
         """Commit only if the member still has this role, or with None still is a member."""
@@ -189,14 +210,19 @@ class Store:
         """Commit what `decide` names, with journal and change feed, if the member still has the authority."""
 
         def decided(change: Change) -> R:
-            act = Act(change, access, self.now())
+            act = Act(self, change, access, self.now())
             result = decide(act)
             if change.writes:
                 act.authority(None)
                 self.feed(change, act.touched)
             return result
 
-        return self.records.change(access.organisation, decided)
+        def overtaken() -> None:
+            me = self.records.get(access.organisation, MEMBERS, access.member.id)
+            if me is not None and me.left_at is not None:
+                raise gone()
+
+        return self.records.change(access.organisation, decided, overtaken)
 
     def feed(self, change: Change, names: Sequence[str]) -> None:
         """Name what a change may have altered in the feed that subscriptions follow."""
@@ -247,17 +273,23 @@ class Store:
         writes = [self.table.new(where, encode(MembershipOf(id=organisation, member=member)))]
         if founded:
             limit = "attribute_not_exists(#founded) OR #founded < :most"
-            counter = key(f"{account_key(account)}#founded", "count")
-            writes.append(self.table.update(counter, "ADD #founded :one", limit, one=1, most=founded))
+            writes.append(self.table.update(_founded(account), "ADD #founded :one", limit, one=1, most=founded))
         return writes
 
     def leave(self, organisation: str, account: str) -> Write:
         """Return the write that ends a membership."""
         return self.table.delete(key(account_key(account), organisation), "attribute_exists(pk)")
 
+    def founded(self, account: str) -> int:
+        """Return how many organisations an account has founded."""
+        return int((self.table.get(_founded(account)) or {}).get("founded", 0))
+
     def found(self, slug: str) -> Write:
-        """Return the write that takes a name for ever."""
-        return self.table.new(key("organisations", f"gov#{slug}"))
+        """Return the write that takes a name for ever. Raises Conflict if it is taken."""
+        where = key("organisations", f"gov#{slug}")
+        if self.table.get(where):
+            raise Conflict("An organisation has, or had, this name.", hint="Choose another one.", field="slug")
+        return self.table.new(where)
 
     @property
     def invitation_ends(self) -> int:
@@ -269,6 +301,10 @@ def account_key(account: str) -> str:
     if not account or "#" in account:
         raise ValueError("memberships belong to an account")
     return f"account#{account}#gov"
+
+
+def _founded(account: str) -> Item:
+    return key(f"{account_key(account)}#founded", "count")
 
 
 def room_of(id: str, *, reply: bool = False) -> Room[Message]:

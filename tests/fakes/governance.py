@@ -1,0 +1,127 @@
+"""A small organisation for tests, on any DynamoDB, and who acts in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from commonplace.governance import structure
+from commonplace.governance.governance import Governance
+from commonplace.governance.model import Channel, Member, Role, Team
+from commonplace.governance.rules import Access
+from commonplace.governance.store import CHANNELS, MEMBERS, ROLES, TEAMS, Store
+from commonplace.identity.memberships import Membership
+from commonplace.identity.principals import Principal
+from commonplace.kernel.records import Room
+from commonplace.web.operations import Actor, Operation
+from tests.dynamodb_fixture import new_table
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+R = TypeVar("R")
+
+AT = 1_795_000_000.0
+"""When these tests begin, in epoch seconds."""
+
+
+@dataclass
+class Clock:
+    """A clock that tests set."""
+
+    now: float = AT
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def person(account: str) -> Actor:
+    """Return whoever has this account, in the session of a browser."""
+    scopes = frozenset({"governance:read", "governance:write", "governance:decide"})
+    return Actor(Principal(subject=f"subject-{account}", account=account, scopes=scopes))
+
+
+def agent(
+    organisation: str, member: Member, roles: Iterable[str], kinds: Iterable[str] | None = None, until: float = AT * 2
+) -> Actor:
+    """Return an agent with a grant of a member for these roles and kinds."""
+    held = Membership(organisation=organisation, member=member.id, roles=frozenset(roles), expires_at=int(until))
+    return Actor(
+        Principal(
+            subject=f"subject-{member.account}",
+            account=member.account,
+            scopes=frozenset({"governance:read"}),
+            permission="readonly",
+            resource_scopes=None if kinds is None else frozenset(kinds),
+            membership=held,
+            client="Reader",
+            grant="grant",
+            token="token",
+        )
+    )
+
+
+@dataclass
+class Tide:
+    """The organisation `tide`: Ada owns it and holds the roles of its root team, Vi those of the team Watch, and Guest
+    none. `member`, `team`, `role` read by name as things are now."""
+
+    governance: Governance
+    clock: Clock
+    slug: str = "tide"
+    people: dict[str, Actor] = field(default_factory=dict)
+
+    @property
+    def store(self) -> Store:
+        return self.governance.store
+
+    def do(self, who: str, operation: Operation, /, **given: Any) -> Any:
+        """Do something as a person, with the input checked as everywhere."""
+        if "orga_id" in operation.input.model_fields:
+            given = {"orga_id": self.slug} | given
+        return operation.run(self.governance, self.person(who), operation.accepted(given))
+
+    def person(self, name: str) -> Actor:
+        return self.people.setdefault(name, person(f"account-{name.lower()}"))
+
+    def join(self, name: str, by: str = "Ada") -> Member:
+        """Make somebody a member by an invitation."""
+        _, secret = self.do(by, structure.invite)
+        found: Member = self.do(name, structure.accept_invitation, secret=secret, firstname=name)
+        return found
+
+    def all(self, room: Room[R]) -> list[R]:
+        return self.store.all(self.slug, room)
+
+    def member(self, name: str) -> Member:
+        return next(one for one in self.all(MEMBERS) if one.name == name)
+
+    def team(self, name: str) -> Team:
+        return next(one for one in self.all(TEAMS) if one.name == name)
+
+    def role(self, team: str, title: str) -> Role:
+        id = self.team(team).id
+        return next(one for one in self.all(ROLES) if one.team == id and one.title == title)
+
+    def channel(self, team: str | None = None) -> Channel:
+        """Return the channel of a team, or that of the organisation."""
+        id = self.team(team).id if team else None
+        return next(one for one in self.all(CHANNELS) if one.kind != "dm" and one.team == id)
+
+    def access(self, name: str) -> Access:
+        return self.governance.access(self.person(name), self.slug)
+
+
+def found_tide(client: DynamoDBClient) -> Tide:
+    """Return the organisation in new tables of a client."""
+    clock = Clock()
+    store = Store(
+        client, new_table(client, "records"), new_table(client, "activity"), clock=clock, sleep=lambda _: None
+    )
+    tide = Tide(Governance(store=store, reserved=frozenset({"house"})), clock)
+    tide.do("Ada", structure.found_organisation, slug="tide", name="Tide", firstname="Ada")
+    tide.join("Vi")
+    tide.join("Guest")
+    tide.do("Vi", structure.create_team, parent_team_id=tide.team("Tide").id, name="Watch", mission="Watch the water.")
+    return tide
