@@ -113,3 +113,33 @@ def test_what_names_no_organisation_has_no_records() -> None:
         with pytest.raises(ValueError, match="organisation"):
             TEAMS.partition(name)
     assert [is_id(text) for text in ("a", "", "a#b", "a" * 201, "é")] == [True, False, False, False, False]
+
+
+@pytest.mark.parametrize("newest", [False, True])
+def test_a_part_of_a_room_is_read_page_by_page_without_its_neighbours(
+    stores: tuple[Records, str, Any], newest: bool
+) -> None:
+    records, _, _ = stores
+    ids = ["a.1", "b.1", "b.2", "b.3", "b.30", "c.1"]
+    for id in ids:
+        found(records, id, f"name of {id}")
+    expected = sorted((id for id in ids if id.startswith("b.")), reverse=newest)
+    read: list[str] = []
+    while page := next(records.list(ACME, TEAMS, within="b.", after=read[-1] if read else None, newest=newest), None):
+        read.append(page.id)
+    assert read == expected
+
+
+def test_a_touched_record_takes_no_change_that_rests_on_what_was_read_before(
+    stores: tuple[Records, str, Any],
+) -> None:
+    records, _, _ = stores
+    found(records, "t1", "gulls")
+    read = records.get(ACME, TEAMS, "t1")
+    assert read is not None
+    records.change(ACME, lambda change: change.touch(TEAMS, "t1", "#name = :is", **{"is": "gulls"}))
+    with pytest.raises(Unavailable):
+        records.change(ACME, lambda change: change.replace(TEAMS, replace(read, name="terns", revision=2), read))
+    with pytest.raises(Unavailable):
+        records.change(ACME, lambda change: change.touch(TEAMS, "t1", "#name = :is", **{"is": "terns"}))
+    assert records.get(ACME, TEAMS, "t1") == Team("t1", "gulls", 2)

@@ -10,14 +10,26 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Literal, Self, get_args
+from functools import partial
+from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from commonplace.governance import conversation, model, processes, rules, store, structure
 from commonplace.governance.governance import Governance
 from commonplace.governance.model import Invitation, Member, new_id, shown
-from commonplace.governance.store import INVITATIONS, MEMBERS, NAMES, ORGANISATIONS, ROLES, TEAMS, Act
+from commonplace.governance.store import (
+    CHANNELS,
+    INVITATIONS,
+    MEMBERS,
+    NAMES,
+    ORGANISATIONS,
+    ROLES,
+    TEAMS,
+    Act,
+    Store,
+    founded_key,
+)
 from commonplace.identity.principals import Principal
 from commonplace.identity.secrets import digest, fresh
 from commonplace.kernel.environment import is_organisation
@@ -30,10 +42,15 @@ from commonplace.web.operations import Actor, Operation
 MAX_BYTES, MAX_DEPTH, MAX_VALUES = 2_000_000, 10, 50_000
 """What a thousand members, their structure and some thousand messages need: a founding is no bulk load."""
 MAX_FAULTS = 50
+UNFINISHED = "founding"
+"""The mark of an organisation whose founding has not come to its end, among its names."""
 EVERYBODY = "organisation"
 """The channel that all members have, in the place of a team."""
 TOGETHER = 10
 """Members that one transaction writes."""
+
+
+Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,29}$")]
 
 
 class Part(BaseModel):
@@ -156,9 +173,9 @@ class ElectionPart(Part):
 
 class FoundingFile(Part):
     organisation: OrganisationPart
-    members: Mapping[str, Person]
-    teams: Mapping[str, TeamPart] = {}
-    roles: Mapping[str, RolePart] = {}
+    members: Mapping[Key, Person]
+    teams: Mapping[Key, TeamPart] = {}
+    roles: Mapping[Key, RolePart] = {}
     policies: list[PolicyPart] = []
     channels: list[ChannelPart] = []
     topics: list[TopicPart] = []
@@ -277,7 +294,9 @@ def planned(file: FoundingFile, governance: Governance) -> Plan:
             plan.faults.append((("members", key, "account"), "two members have this account"))
     founder = people.get(own.owner, Person(firstname=own.owner))
     name = {"firstname": founder.firstname, "surname": founder.surname}
-    plan.add(("organisation",), own.owner, structure.found_organisation, slug=own.slug, name=own.name, **name)
+    root = next((key for key, team in teams.items() if team.parent is None), "")
+    first = Ref(f"team/{root}")
+    plan.add(("organisation",), own.owner, structure.found_organisation, first, slug=own.slug, name=own.name, **name)
     if own.color:
         settings = {"name": own.name, "color": own.color}
         plan.add(("organisation",), own.owner, structure.change_settings, **settings)
@@ -324,7 +343,7 @@ def _plan_teams(plan: Plan, types: Sequence[str]) -> None:
             above = Ref(f"team/{team.parent}")
             plan.add(at, owner, structure.create_team, here, parent_team_id=above, mission=team.mission, **about)
         else:
-            plan.add(at, owner, structure.change_team, here, team_id=here, **about)
+            plan.add(at, owner, structure.change_team, team_id=here, **about)
             leader = {"role_id": Ref(f"role/{key}.leader"), "title": "Leader", "mission": team.mission}
             plan.add(at, owner, structure.change_role, **leader)
         for type in types:
@@ -471,16 +490,20 @@ def carry_out(plan: Plan, governance: Governance, pseudonym: Callable[[str], str
                 changes = ((room, values[name]) for name, room in (("team_id", TEAMS), ("role_id", ROLES)) if name in values)
                 values["revision"] = records.get(own.slug, *next(changes, (ORGANISATIONS, model.ROOT))).revision
             result = step.operation.run(acting, actor, step.operation.accepted(values))
-            if step.makes:
+            if step.makes and step.operation is not structure.found_organisation:
                 ids[step.makes] = result.id
             if step.operation is structure.found_organisation:
                 ids[f"member/{own.owner}"] = result.owner
-                founder = acting.access(actor, own.slug)
-                _add_members(plan, records, accounts, result.owner, ids, secrets)
+                ids[step.makes] = records.all(own.slug, TEAMS)[0].id
                 channels = records.all(own.slug, CHANNELS)
                 ids[f"channel/{EVERYBODY}"] = next(one.id for one in channels if one.kind == "orga")
+                _add_members(plan, records, accounts, ids, secrets)
             if step.operation in (structure.found_organisation, structure.create_team):
-                ...
+                team = records.get(own.slug, TEAMS, ids[step.makes])
+                key = step.makes.removeprefix("team/")
+                ids[f"channel/{key}"] = team.channel
+                roles = (one for one in records.all(own.slug, ROLES) if one.team == team.id)
+                ids |= {f"role/{key}.{one.type}": one.id for one in roles}
     except BaseException as error:
         remove(records, own.slug)
         if isinstance(error, CommonplaceError):
@@ -488,3 +511,52 @@ def carry_out(plan: Plan, governance: Governance, pseudonym: Callable[[str], str
         raise
     records.table.write(records.table.delete(unfinished))
     return secrets
+
+
+def _add_members(
+    plan: Plan, records: Store, accounts: Mapping[str, str], ids: dict[str, str], secrets: dict[str, str]
+) -> None:
+    """Write the members of a file but its owner; those without account with an invitation that makes somebody them."""
+    own = plan.file.organisation
+    owner = records.get(own.slug, MEMBERS, ids[f"member/{own.owner}"])
+    access = rules.Access(organisation=own.slug, member=owner, roles=owner.roles)
+    people = [(key, one) for key, one in plan.file.members.items() if key != own.owner]
+
+    def write(act: Act, part: Sequence[tuple[str, Person]]) -> None:
+        for key, one in part:
+            id, account, secret = new_id("mb"), accounts.get(key, ""), fresh(structure.SECRET)
+            member = Member(id=id, firstname=one.firstname, surname=one.surname, account=account, joined_at=act.at)
+            act.add(MEMBERS, member)
+            if account:
+                act.change.writes += records.join(own.slug, account, id)
+            else:
+                until, note = records.invitation_ends, member.name
+                invitation = Invitation(
+                    id=digest(secret), member=owner.id, created_at=act.at, expires_at=until, note=note, claims=id
+                )
+                act.add(INVITATIONS, invitation)
+                secrets[key] = secret
+            act.record("Member", "members", id, ({}, shown(member, "account", "roles")), organisation=own.name)
+            ids[f"member/{key}"] = id
+        act.touch("members")
+
+    for start in range(0, len(people), TOGETHER):
+        records.change(access, partial(write, part=people[start : start + TOGETHER]))
+
+
+def remove(records: Store, slug: str) -> None:
+    """Delete everything of an organisation whose founding did not come to its end, its name at last."""
+    table, unfinished = records.table, NAMES.at(slug, UNFINISHED)
+    account = (table.get(unfinished) or {}).get("account")
+    for member in records.all(slug, MEMBERS):
+        if member.account:
+            table.write(records.leave(slug, member.account))
+    for room in (one for one in vars(store).values() if isinstance(one, Room)):
+        keys = [key_of(item["pk"], item["sk"]) for item in table.query(room.partition(slug))]
+        table.write_many(table.delete(where) for where in keys if where != unfinished)
+    name = key_of("organisations", f"gov#{slug}")
+    if account and table.get(name):
+        less = table.update(founded_key(account), "ADD #founded :less", less=-1)
+        table.transact([table.delete(name), less, table.delete(unfinished)])
+    else:
+        table.write(table.delete(unfinished))

@@ -24,6 +24,8 @@ MAX_ROLES = 40
 """Roles of one member."""
 MAX_OPEN = 100
 """Open processes of an organisation."""
+MAX_QUESTIONS = 200
+"""Questions of one process, and answers to them."""
 INVITATION_DAYS, MAX_INVITATIONS = 30, 50
 """How long an invitation is open, and how many of one member are."""
 MAX_URL = 500
@@ -228,6 +230,8 @@ class Process:
     role: str | None = None
     """Whom an election is for."""
     candidate: str | None = None
+    revealed: bool = False
+    """Whether an election's nominations are shown: from its discussion on, and never where it ended before."""
     outcome: Outcome | None = None
     changes: str = ""
     """What changed, of a topic that was accepted modified."""

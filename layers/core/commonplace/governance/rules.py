@@ -10,6 +10,7 @@ from commonplace.governance.model import (
     ENDED,
     MAX_RANKED,
     Answer,
+    AnswerKind,
     Channel,
     Member,
     Mode,
@@ -76,22 +77,54 @@ PHASES: Mapping[ProcessKind, Mapping[Phase, Sequence[Phase]]] = {
 }
 """Where each phase can lead. A topic is also withdrawn, and an election given up, from any phase before its end."""
 
-GIVEN_UP: Mapping[Outcome, Phase] = {"withdrawn": "resolved", "no_election": "no_election"}
+GIVEN_UP: Mapping[ProcessKind, tuple[Phase, Outcome]] = {
+    "topic": ("resolved", "withdrawn"),
+    "election": ("no_election", "no_election"),
+}
 
-TAKES = {"question": "clarification", "answer": "clarification", "response": "consent", "nomination": "nomination"}
-"""The phase in which an answer of each kind is given; a ballot while its vote is open."""
+OUTCOMES: Mapping[Phase, Sequence[Outcome]] = {
+    "resolved": ("accepted", "modified", "withdrawn"),
+    "closed": ("closed",),
+    "elected": ("elected",),
+    "no_election": ("no_election",),
+}
+"""The outcomes that each phase at an end has."""
+
+TAKES: Mapping[AnswerKind, Phase] = {
+    "question": "clarification",
+    "answer": "clarification",
+    "response": "consent",
+    "nomination": "nomination",
+    "ballot": "open",
+}
+"""The phase in which an answer of each kind is given."""
 
 
 def lead(process: Process, to: Phase, outcome: Outcome | None, now: str) -> None:
-    """Return if a process can go on to a phase. Raises Conflict, which names the phases that it can go to."""
+    """Return if a process can go on to a phase with this outcome.
+
+    Raises Conflict, which names the phases that it can go to, and InvalidInput for an outcome that the phase lacks.
+    """
     over(process, now, late=process.kind == "voting")
-    if process.phase in ENDED:
-        raise Conflict("This process has ended.", hint=f"Its outcome is {process.outcome}.")
     onward = PHASES[process.kind][process.phase]
-    if to not in onward and (outcome is None or GIVEN_UP.get(outcome) != to):
+    if to not in onward and (to, outcome) != GIVEN_UP.get(process.kind):
         raise Conflict(
             f"It is in the phase {process.phase}, which does not lead to {to}.",
             hint=f"It can go on to: {', '.join(onward)}.",
+        )
+    outcomes = OUTCOMES.get(to, ())
+    if outcome not in (outcomes or (None,)):
+        told = f"Outcomes: {', '.join(outcomes)}." if outcomes else "Leave the outcome out."
+        raise InvalidInput(f"The phase {to} does not have this outcome.", hint=told, field="outcome")
+
+
+def takes(process: Process, kind: AnswerKind, now: str) -> None:
+    """Return if answers of a kind are given in the present phase. Raises Conflict, also for another kind of process."""
+    over(process, now)
+    if TAKES[kind] != process.phase:
+        raise Conflict(
+            f"It is in the phase {process.phase}, which takes no {kind}.",
+            hint=f"A {kind} is given in the phase {TAKES[kind]}.",
         )
 
 

@@ -224,6 +224,11 @@ def _is_letter(text: str) -> bool:
     return unicodedata.category(text or " ")[0] in "LM" and _SCRIPTS.match(unicodedata.name(text, "")) is not None
 
 
+def is_emoji_sequence(text: str) -> bool:
+    """Return whether this is a registered sequence with an invisible character in it."""
+    return text in _emoji()[0]
+
+
 @cache
 def _emoji() -> tuple[frozenset[str], frozenset[str], int]:
     """Return the registered sequences, what they begin with, and the length of the longest."""
