@@ -1,34 +1,45 @@
 """Organisations founded from a YAML file, for operators: `docs/governance.md` describes it.
 
-The file becomes a plan of operations, each by a member of the file, so that the rules hold that hold for people. Faults
-of the file are found before anything is written; what only an operation can refuse undoes the whole founding.
+Each entry of the file is an operation by one of its members, so that bounds and rules are those of people. Whatever the
+file says wrong is found before anything is written; what only an operation can refuse undoes the whole founding.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from commonplace.governance import conversation, model, processes, rules, store, structure
+from commonplace.governance import store as rooms
+from commonplace.governance.conversation import emoji_of, open_direct, react_to_message, send_message
 from commonplace.governance.governance import Governance
-from commonplace.governance.model import Invitation, Member, new_id, shown
-from commonplace.governance.store import (
-    CHANNELS,
-    INVITATIONS,
-    MEMBERS,
-    NAMES,
-    ORGANISATIONS,
-    ROLES,
-    TEAMS,
-    Act,
-    Store,
-    founded_key,
+from commonplace.governance.model import ROOT, Invitation, Member, RoleType, new_id, shown
+from commonplace.governance.processes import (
+    answer_clarification,
+    ask_clarification,
+    cast_vote,
+    move_on,
+    nominate_member,
+    open_election,
+    open_topic,
+    open_vote,
+    respond,
+)
+from commonplace.governance.rules import Access
+from commonplace.governance.store import CHANNELS, INVITATIONS, MEMBERS, NAMES, ROLES, TEAMS, Act, Store, founded_key
+from commonplace.governance.structure import (
+    SECRET,
+    assign_role,
+    change_role,
+    change_team,
+    create_policy,
+    create_role,
+    create_team,
+    found_organisation,
 )
 from commonplace.identity.principals import Principal
 from commonplace.identity.secrets import digest, fresh
@@ -39,36 +50,58 @@ from commonplace.kernel.records import Room
 from commonplace.kernel.yaml import Place, YamlError, read
 from commonplace.web.operations import Actor, Operation
 
-MAX_BYTES, MAX_DEPTH, MAX_VALUES = 2_000_000, 10, 50_000
-"""What a thousand members, their structure and some thousand messages need: a founding is no bulk load."""
-MAX_FAULTS = 50
-UNFINISHED = "founding"
-"""The mark of an organisation whose founding has not come to its end, among its names."""
-EVERYBODY = "organisation"
-"""The channel that all members have, in the place of a team."""
+MAX_BYTES, MAX_DEPTH, MAX_VALUES, MAX_FAULTS = 2_000_000, 16, 100_000, 50
+"""Of a file: some thousand members, roles and messages; a founding is no bulk load. The last is of the report."""
 TOGETHER = 10
 """Members that one transaction writes."""
+UNFINISHED = "founding"
+"""The name that an organisation holds until its founding has come to its end."""
 
-
-Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,29}$")]
+SECTIONS: Mapping[str, str] = {
+    "teams": "team",
+    "roles": "role",
+    "policies": "policy",
+    "messages": "message",
+    "direct": "direct",
+    "topics": "topic",
+    "votes": "vote",
+    "elections": "election",
+}
+"""Lists of the file, in the order in which they are carried out, and what their entries do."""
+MESSAGE = ("message_id", "parent_id")
+DOES: Mapping[str, tuple[Operation, tuple[str, ...]]] = {
+    "team": (create_team, ()),
+    "role": (create_role, ()),
+    "policy": (create_policy, ()),
+    "message": (send_message, MESSAGE),
+    "direct": (open_direct, ("channel_id",)),
+    "topic": (open_topic, MESSAGE),
+    "vote": (open_vote, MESSAGE),
+    "election": (open_election, MESSAGE),
+    "reply": (send_message, ()),
+    "react": (react_to_message, ()),
+    "ask": (ask_clarification, ("question_id",)),
+    "answer": (answer_clarification, ()),
+    "respond": (respond, ()),
+    "ballot": (cast_vote, ()),
+    "nominate": (nominate_member, ()),
+    "move": (move_on, ()),
+}
+"""What an entry does, and the fields that what follows it in `then` gets from its result."""
+LEADING: tuple[str, ...] = get_args(RoleType)
+"""The first roles of a team. Fields of a team name who holds them, and `{team}.leader` names the role."""
+NAMED = {"parent_team_id": "team", "nominee_id": "member", "candidate_id": "member"}
+"""What a field names by its key, where the field does not say it."""
 
 
 class Part(BaseModel):
-    model_config = ConfigDict(extra="allow", frozen=True)
-
-    @model_validator(mode="after")
-    def known(self) -> Self:
-        if self.model_extra:
-            unknown = ", ".join(sorted(self.model_extra))[:200]
-            raise ValueError(f"unknown: {unknown}; there are: {', '.join(type(self).model_fields)}")
-        return self
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class OrganisationPart(Part):
+class Named(Part):
     slug: str
     name: str
     owner: str
-    color: str | None = None
 
 
 class Person(Part):
@@ -78,173 +111,136 @@ class Person(Part):
     """The subject of an account, such as a wallet's address. Whoever has none here is invited."""
 
 
-class TeamPart(Part):
-    name: str
-    leader: str
-    secretary: str
-    referee: str
-    parent: str | None = None
-    mission: str = ""
-    color: str | None = None
-
-
-class RolePart(Part):
-    team: str
-    title: str
-    member: str
-    mission: str = ""
-    duties: list[str] = []
-
-
-class PolicyPart(Part):
-    role: str
-    title: str
-    abstract: str = ""
-    text: str
-
-
-class Said(Part):
-    by: str
-    text: str
-
-
-class Reply(Said):
-    reactions: Mapping[str, list[str]] = {}
-
-
-class MessagePart(Reply):
-    replies: list[Reply] = []
-
-
-class ChannelPart(Part):
-    channel: str | tuple[str, str]
-    messages: list[MessagePart]
-
-
-class Response(Part):
-    response: model.Response
-    reason: str = ""
-
-
-class Question(Said):
-    answers: list[Said] = []
-
-
-class TopicPart(Part):
-    channel: str
-    by: str
-    title: str
-    description: str = ""
-    questions: list[Question] = []
-    rounds: list[Mapping[str, Response]] = []
-    """The answers of each round of consent; between two of them the topic went back to clarification."""
-    phase: Literal["clarification", "consent", "resolved"] = "clarification"
-    outcome: Literal["accepted", "modified", "withdrawn"] | None = None
-    changes: str = ""
-
-
-class VotePart(Part):
-    channel: str
-    by: str
-    title: str
-    mode: model.Mode
-    options: list[str]
-    ballots: Mapping[str, list[int]] = {}
-    """Numbers of options, from 1."""
-    days: int | None = None
-    """Until the deadline, from the founding on."""
-    phase: Literal["open", "closed"] = "open"
-
-
-class Nomination(Part):
-    member: str
-    reason: str
-
-
-class ElectionPart(Part):
-    channel: str
-    by: str
-    role: str
-    nominations: Mapping[str, Nomination] = {}
-    candidate: str | None = None
-    responses: Mapping[str, Response] = {}
-    phase: Literal["nomination", "discussion", "consent", "elected", "no_election"] = "nomination"
+Entry = Mapping[str, Any]
 
 
 class FoundingFile(Part):
-    organisation: OrganisationPart
-    members: Mapping[Key, Person]
-    teams: Mapping[Key, TeamPart] = {}
-    roles: Mapping[Key, RolePart] = {}
-    policies: list[PolicyPart] = []
-    channels: list[ChannelPart] = []
-    topics: list[TopicPart] = []
-    votes: list[VotePart] = []
-    elections: list[ElectionPart] = []
+    organisation: Named
+    members: Mapping[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")], Person]
+    teams: list[Entry] = []
+    roles: list[Entry] = []
+    policies: list[Entry] = []
+    messages: list[Entry] = []
+    direct: list[Entry] = []
+    topics: list[Entry] = []
+    votes: list[Entry] = []
+    elections: list[Entry] = []
 
 
 class Ref(str):
-    """The name of something that an earlier step makes, in the place of its id."""
+    """What stands for an id until an earlier step has made it, such as `team harbour-watch`."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An operation by a member of the file. `makes` names its result for later steps."""
-
     place: Place
-    member: str
+    by: str
     operation: Operation
     values: Mapping[str, Any]
-    makes: str = ""
+    makes: Ref = Ref()
 
     def __str__(self) -> str:
-        return f"{'.'.join(map(str, self.place))}: {self.member}, {self.operation.title.lower()}"
+        return f"{dotted(self.place)}: {self.by}: {self.operation.title}"
 
 
 @dataclass(slots=True)
 class Plan:
-    """What a file amounts to, in the order in which it is done, and its faults."""
+    """What a file amounts to, step by step, and its faults."""
 
     file: FoundingFile
     now: datetime
-    held: Mapping[str, tuple[str, str]]
-    """The team and the member of every role; a team's own are `{team}.leader`, `{team}.secretary`, `{team}.referee`."""
     steps: list[Step] = field(default_factory=list)
     faults: list[tuple[Place, str]] = field(default_factory=list)
+    known: set[str] = field(default_factory=set)
+    """The references to what the steps until now have made."""
 
-    def add(self, place: Place, member: str, operation: Operation, makes: str = "", **values: Any) -> None:
-        """Append a step. Values out of the operation's bounds, and emoji and ballots that are none, are faults."""
-        fields = operation.input.model_fields
+    def step(self, place: Place, by: str, operation: Operation, values: Mapping[str, Any], makes: str = "") -> None:
+        """Append an operation. What its input refuses is a fault, and what refers to nothing."""
+        for name, one in values.items():
+            if isinstance(one, Ref) and one not in self.known:
+                kind = one.partition(" ")[0]
+                there = sorted(known.partition(" ")[2] for known in self.known if known.startswith(f"{kind} "))
+                self.faults.append(((*place, name.removesuffix("_id")), f"there is no such {kind}; {listed(there)}"))
         given = {"orga_id": self.file.organisation.slug, "revision": 1}
-        with self.checked(place):
-            operation.accepted({name: value for name, value in given.items() if name in fields} | values)
-            if "emoji" in values:
-                conversation.emoji_of(values["emoji"])
-        self.steps.append(Step(place, member, operation, values, makes))
-
-    @contextmanager
-    def checked(self, place: Place) -> Iterator[None]:
-        """Within the block, what an operation would refuse becomes a fault."""
         try:
-            yield
+            operation.accepted({name: one for name, one in given.items() if name in fields_of(operation)} | values)
+            if "emoji" in values:
+                emoji_of(values["emoji"])
         except InvalidInput as error:
             self.faults.append((place, f"{error.message} {error.hint or ''}".strip()))
+        if by not in self.file.members:
+            self.faults.append(((*place, "by"), f"there is no such member; {listed(self.file.members)}"))
+        self.known.add(makes)
+        self.steps.append(Step(place, by, operation, values, Ref(makes)))
 
-    def known(self, place: Place, key: str, among: Collection[str], what: str) -> bool:
-        """Return whether a key is one of these; it is a fault otherwise."""
-        if key not in among:
-            there = ", ".join(sorted(among)[:30]) or "none"
-            self.faults.append((place, f"there is no {what} {key[:64]}; there are: {there}"))
-        return key in among
+    def entry(self, place: Place, does: str, given: Any, by: str, around: Mapping[str, Ref]) -> None:
+        """Append what an entry does, and what follows it; `around` are the fields that it gets from what it follows."""
+        operation, gives = DOES[does]
+        if not isinstance(given, Mapping):
+            self.faults.append((place, "this takes a mapping"))
+            return
+        fields = {name.removesuffix("_id"): name for name in fields_of(operation) if name != "orga_id"}
+        own = dict.fromkeys(("by", "key", "then", *({"vote": ("days",), "team": LEADING}.get(does, ()))))
+        if unknown := [name for name in given if name not in fields | own]:
+            self.faults.append((place, f"unknown: {', '.join(unknown)[:200]}; {listed(fields | own)}"))
+        by, made = str(given.get("by", by)), f"{does} {given.get('key') or dotted(place)}"
+        values = {name: one for name, one in around.items() if name in fields.values()}
+        for short, name in fields.items():
+            if (one := given.get(short)) is not None:
+                kind = NAMED.get(name, short)
+                values[name] = Ref(f"{kind} {one}") if name.endswith("_id") else one
+        if "choices" in values and isinstance(values["choices"], list):
+            values["choices"] = [str(one) for one in values["choices"]]
+        if isinstance(days := given.get("days"), int):
+            values["deadline"] = self.now + timedelta(days=min(days, 3_650))
+        if does == "team":
+            self.team(place, given, by, values, made)
+        else:
+            self.step(place, by, operation, values, made)
+        inside = {**around, **dict.fromkeys(gives, Ref(made))}
+        for number, follow in enumerate(given.get("then") or ()):
+            at = (*place, "then", number)
+            what = next(iter(follow), "") if isinstance(follow, Mapping) and len(follow) == 1 else ""
+            if what in DOES:
+                self.entry((*at, what), what, follow[what], by, inside)
+            else:
+                self.faults.append((at, f"this takes a mapping of one key, what is done; {listed(DOES)}"))
 
-    def voice(self, place: Place, key: str, channel: str | tuple[str, str]) -> str:
-        """Return a member who takes part in a channel; it is a fault if they do not reach it."""
-        if self.known(place, key, self.file.members, "member") and channel != EVERYBODY:
-            of_team = {member for team, member in self.held.values() if team == channel}
-            self.known(place, key, channel if isinstance(channel, tuple) else of_team, f"member of the channel {channel}")
-        return key
+    def team(self, place: Place, given: Entry, by: str, values: dict[str, Any], made: str) -> None:
+        """Append a team, and who holds its first roles. The one without parent is that of the founding."""
+        key = made.partition(" ")[2]
+        if "parent_team_id" in values:
+            self.step(place, by, create_team, values, made)
+            self.known |= with_a_team(key)
+        else:
+            mission = values.pop("mission", "")
+            self.step(place, by, change_team, {**values, "team_id": Ref(made)})
+            about = {"role_id": Ref(f"role {key}.leader"), "title": "Leader", "mission": mission}
+            self.step(place, by, change_role, about)
+        for type in LEADING:
+            if given.get(type, by) != by:
+                values = {"role_id": Ref(f"role {key}.{type}"), "member_id": Ref(f"member {given[type]}")}
+                self.step((*place, type), by, assign_role, values)
+
+
+def with_a_team(key: str) -> set[str]:
+    """Return the references to what comes with a team: itself, its channel, its first roles."""
+    return {f"team {key}", f"channel {key}", *(f"role {key}.{type}" for type in LEADING)}
+
+
+def fields_of(operation: Operation) -> Mapping[str, Any]:
+    fields: Mapping[str, Any] = operation.input.model_fields
+    return fields
+
+
+def dotted(place: Place) -> str:
+    return ".".join(map(str, place))
+
+
+def listed(names: Any) -> str:
+    return f"there are: {', '.join(list(names)[:30]) or 'none'}"
 
 
 def founding(text: str, governance: Governance) -> Plan:
@@ -259,198 +255,50 @@ def founding(text: str, governance: Governance) -> Plan:
         raise InvalidInput(f"The file cannot be read{line}: {error.problem or error.reason}.", hint=bounds) from None
     try:
         plan = planned(FoundingFile.model_validate(parsed.value), governance)
-        found = plan.faults
+        faults: list[tuple[Any, str]] = list(plan.faults)
     except ValidationError as error:
-        found = [(one["loc"], one["msg"].removeprefix("Value error, ")) for one in error.errors(include_url=False)]
-    if not found:
+        known = listed(FoundingFile.model_fields)
+        faults = [(one["loc"], f"{one['msg']} (in the file {known})") for one in error.errors(include_url=False)]
+    if not faults:
         return plan
-    listed = []
-    for place, fault in found:
+    told = []
+    for place, fault in faults:
         line = next((parsed.lines[place[:end]] for end in range(len(place), 0, -1) if place[:end] in parsed.lines), 1)
-        listed.append((line, f"line {line}, {'.'.join(map(str, place)) or 'the file'}: {fault}"))
-    hint = "\n".join(line for _, line in sorted(listed)[:MAX_FAULTS])
-    more = f"\nand {len(listed) - MAX_FAULTS} more" if len(listed) > MAX_FAULTS else ""
-    raise InvalidInput(f"The file has {len(listed)} faults. Nothing was written.", hint=hint + more)
+        told.append((line, f"line {line}, {dotted(place) or 'the file'}: {fault}"))
+    more = [f"and {len(told) - MAX_FAULTS} more"] if len(told) > MAX_FAULTS else []
+    hint = "\n".join([*(fault for _, fault in sorted(told)[:MAX_FAULTS]), *more])
+    raise InvalidInput(f"Faults of the file: {len(told)}. Nothing was written.", hint=hint)
 
 
 def planned(file: FoundingFile, governance: Governance) -> Plan:
-    """Return the plan of a file, with the faults of what its parts say of one another."""
-    types: Sequence[str] = get_args(model.RoleType)
-    held = {f"{key}.{type}": (key, getattr(team, type)) for key, team in file.teams.items() for type in types}
-    held |= {key: (role.team, role.member) for key, role in file.roles.items()}
-    plan = Plan(file, datetime.fromisoformat(governance.store.now()), held)
-    own, people, teams = file.organisation, file.members, file.teams
+    """Return the plan of a file, with its faults."""
+    own, people = file.organisation, file.members
+    plan = Plan(file, datetime.fromisoformat(governance.store.now()))
     if own.slug in governance.reserved or not is_organisation(own.slug):
-        taken = "small letters, digits and hyphens, and no name that this deployment uses already"
-        plan.faults.append((("organisation", "slug"), f"it takes {taken}"))
-    if plan.known(("organisation", "owner"), own.owner, people, "member") and people[own.owner].account is None:
-        plan.faults.append((("members", own.owner), "the owner has an `account`, or nobody could sign in and invite"))
+        valid = "small letters, digits and hyphens, and no name that this deployment uses already"
+        plan.faults.append((("organisation", "slug"), f"this takes {valid}"))
+    if own.owner in people and people[own.owner].account is None:
+        plan.faults.append((("members", own.owner), "the owner has an `account`, or nobody could sign in"))
     accounts = [one.account for one in people.values() if one.account]
-    for key, person in people.items():
-        name = {"firstname": person.firstname, "surname": person.surname}
-        with plan.checked(("members", key)):
-            structure.accept_invitation.accepted({"orga_id": own.slug, "secret": "", **name})
-        if accounts.count(person.account) > 1:
-            plan.faults.append((("members", key, "account"), "two members have this account"))
-    founder = people.get(own.owner, Person(firstname=own.owner))
-    name = {"firstname": founder.firstname, "surname": founder.surname}
-    root = next((key for key, team in teams.items() if team.parent is None), "")
-    first = Ref(f"team/{root}")
-    plan.add(("organisation",), own.owner, structure.found_organisation, first, slug=own.slug, name=own.name, **name)
-    if own.color:
-        settings = {"name": own.name, "color": own.color}
-        plan.add(("organisation",), own.owner, structure.change_settings, **settings)
-    _plan_teams(plan, types)
-    for key, role in file.roles.items():
-        plan.known(("roles", key, "team"), role.team, teams, "team")
-        plan.known(("roles", key, "member"), role.member, people, "member")
-        holder = {"team_id": Ref(f"team/{role.team}"), "member_id": Ref(f"member/{role.member}")}
-        about = {"title": role.title, "mission": role.mission, "duties": role.duties}
-        plan.add(("roles", key), own.owner, structure.create_role, f"role/{key}", **holder, **about)
-    for number, policy in enumerate(file.policies):
-        if plan.known(("policies", number, "role"), policy.role, held, "role"):
-            about = {"title": policy.title, "abstract": policy.abstract, "text": policy.text}
-            role_id = Ref(f"role/{policy.role}")
-            plan.add(("policies", number), held[policy.role][1], structure.create_policy, role_id=role_id, **about)
-    for number, channel in enumerate(file.channels):
-        _plan_channel(plan, ("channels", number), channel)
-    for kind, each in (("topics", _plan_topic), ("votes", _plan_vote), ("elections", _plan_election)):
-        for number, process in enumerate(getattr(file, kind)):
-            if plan.known((kind, number, "channel"), process.channel, {*teams, EVERYBODY}, "team"):
-                each(plan, (kind, number), process)
+    if len(set(accounts)) < len(accounts):
+        plan.faults.append((("members",), "two members have the same account"))
+    roots = [str(one.get("key")) for one in file.teams if "parent_team" not in one]
+    if file.teams and len(roots) != 1:
+        plan.faults.append((("teams",), f"one team has no `parent_team`; {listed(roots)}"))
+    for key, one in people.items():
+        at = ("organisation",) if key == own.owner else ("members", key)
+        values = {"slug": own.slug, "name": own.name, "firstname": one.firstname, "surname": one.surname}
+        plan.step(at, key, found_organisation, values, f"team {roots[0] if roots else ''}")
+    # Only the owner founds; of the others this has checked the names.
+    plan.steps = [one for one in plan.steps if one.by == own.owner]
+    if own.owner not in people:
+        plan.faults.append((("organisation", "owner"), f"there is no such member; {listed(people)}"))
+    plan.known |= {f"member {key}" for key in people} | {"channel organisation"}
+    plan.known |= set().union(*map(with_a_team, roots))
+    for section, does in SECTIONS.items():
+        for number, entry in enumerate(getattr(file, section)):
+            plan.entry((section, number), does, entry, own.owner, {})
     return plan
-
-
-def _plan_teams(plan: Plan, types: Sequence[str]) -> None:
-    """Plan the teams, each after its parent. The one without a parent is what the organisation is founded with."""
-    teams, owner = plan.file.teams, plan.file.organisation.owner
-    if teams and len(roots := [key for key, team in teams.items() if team.parent is None]) != 1:
-        plan.faults.append((("teams",), f"one team has no parent; here: {', '.join(roots) or 'none'}"))
-    below: dict[str | None, list[str]] = {}
-    for key, team in teams.items():
-        below.setdefault(team.parent, []).append(key)
-        if team.parent is not None:
-            plan.known(("teams", key, "parent"), team.parent, teams, "team")
-    order = list(below.get(None, ()))
-    for key in order:
-        order += below.get(key, ())
-    for key in teams.keys() - order:
-        plan.faults.append((("teams", key, "parent"), "this leads to no team without a parent"))
-    for key in order:
-        team, at, here = teams[key], ("teams", key), Ref(f"team/{key}")
-        about = {"name": team.name, "color": team.color}
-        if team.parent:
-            above = Ref(f"team/{team.parent}")
-            plan.add(at, owner, structure.create_team, here, parent_team_id=above, mission=team.mission, **about)
-        else:
-            plan.add(at, owner, structure.change_team, team_id=here, **about)
-            leader = {"role_id": Ref(f"role/{key}.leader"), "title": "Leader", "mission": team.mission}
-            plan.add(at, owner, structure.change_role, **leader)
-        for type in types:
-            holder = getattr(team, type)
-            if plan.known((*at, type), holder, plan.file.members, "member") and holder != owner:
-                role, member = Ref(f"role/{key}.{type}"), Ref(f"member/{holder}")
-                plan.add((*at, type), owner, structure.assign_role, role_id=role, member_id=member)
-
-
-def _plan_channel(plan: Plan, at: Place, part: ChannelPart) -> None:
-    if isinstance(part.channel, tuple):
-        one, other = part.channel
-        channel = Ref(f"channel/{one}+{other}")
-        plan.known((*at, "channel"), other, plan.file.members.keys() - {one}, "other member")
-        plan.add(at, one, conversation.open_direct, channel, member_id=Ref(f"member/{other}"))
-    else:
-        plan.known((*at, "channel"), part.channel, {*plan.file.teams, EVERYBODY}, "team")
-        channel = Ref(f"channel/{part.channel}")
-
-    def send(place: Place, message: Reply, **parent: Ref) -> Ref:
-        sent = Ref(f"message/{place}")
-        author = plan.voice((*place, "by"), message.by, part.channel)
-        plan.add(place, author, conversation.send_message, sent, channel_id=channel, text=message.text, **parent)
-        for emoji, members in message.reactions.items():
-            for member in members:
-                here = (*place, "reactions", emoji)
-                plan.voice(here, member, part.channel)
-                plan.add(here, member, conversation.react_to_message, message_id=sent, emoji=emoji)
-        return sent
-
-    for number, message in enumerate(part.messages):
-        place = (*at, "messages", number)
-        sent = send(place, message)
-        for index, reply in enumerate(message.replies):
-            send((*place, "replies", index), reply, parent_id=sent)
-
-
-def _opened(plan: Plan, at: Place, part: Any, operation: Operation, **values: Any) -> Callable[..., None]:
-    """Plan the opening of a process; return what plans a step in it: place, member or None for who opened it, ..."""
-    process, channel = Ref(f"process/{at}"), Ref(f"channel/{part.channel}")
-    author = plan.voice((*at, "by"), part.by, part.channel)
-    plan.add(at, author, operation, process, channel_id=channel, **values)
-
-    def step(place: Place, member: str | None, operation: Operation, makes: str = "", **values: Any) -> None:
-        who = author if member is None else plan.voice((*at, *place), member, part.channel)
-        plan.add((*at, *place), who, operation, makes, message_id=process, **values)
-
-    return step
-
-
-def _respond(step: Callable[..., None], place: Place, responses: Mapping[str, Response]) -> None:
-    for member, one in responses.items():
-        step((*place, member), member, processes.respond, response=one.response, reason=one.reason)
-
-
-def _plan_topic(plan: Plan, at: Place, part: TopicPart) -> None:
-    about = {"title": part.title, "description": part.description}
-    step = _opened(plan, at, part, processes.open_topic, **about)
-    for number, question in enumerate(part.questions):
-        place, asked = ("questions", number), Ref(f"question/{at}/{number}")
-        step(place, question.by, processes.ask_clarification, asked, question=question.text)
-        for one in question.answers:
-            step(place, one.by, processes.answer_clarification, question_id=asked, answer=one.text)
-    for number, responses in enumerate(part.rounds):
-        if number:
-            step(("rounds", number), None, processes.move_on, phase="clarification")
-        step(("rounds", number), None, processes.move_on, phase="consent")
-        _respond(step, ("rounds", number), responses)
-    if part.phase != ("consent" if part.rounds else "clarification"):
-        changes = {"changes": part.changes} if part.changes else {}
-        step(("phase",), None, processes.move_on, phase=part.phase, outcome=part.outcome, **changes)
-    open_objection = bool(part.rounds) and any(one.response == "objection" for one in part.rounds[-1].values())
-    if part.phase == "resolved" and (part.outcome is None or (open_objection and part.outcome != "withdrawn")):
-        plan.faults.append(((*at, "outcome"), "it is accepted or modified without open objections, or withdrawn"))
-
-
-def _plan_vote(plan: Plan, at: Place, part: VotePart) -> None:
-    deadline = plan.now + timedelta(days=part.days) if part.days else None
-    about = {"title": part.title, "mode": part.mode, "options": part.options, "deadline": deadline}
-    step = _opened(plan, at, part, processes.open_vote, **about)
-    for member, numbers in part.ballots.items():
-        choices = [str(number) for number in numbers]
-        with plan.checked((*at, "ballots", member)):
-            rules.ballot(part.mode, part.options, choices)
-        step(("ballots", member), member, processes.cast_vote, choices=choices)
-    if part.phase == "closed":
-        step(("phase",), None, processes.move_on, phase="closed")
-
-
-def _plan_election(plan: Plan, at: Place, part: ElectionPart) -> None:
-    plan.known((*at, "role"), part.role, {role for role, held in plan.held.items() if held[0] == part.channel}, "role of the team")
-    step = _opened(plan, at, part, processes.open_election, role_id=Ref(f"role/{part.role}"))
-    for member, one in part.nominations.items():
-        plan.known((*at, "nominations", member, "member"), one.member, plan.file.members, "member")
-        nominee = Ref(f"member/{one.member}")
-        step(("nominations", member), member, processes.nominate_member, nominee_id=nominee, reason=one.reason)
-    if part.candidate or part.phase in ("discussion", "consent", "elected"):
-        step(("phase",), None, processes.move_on, phase="discussion")
-    if part.candidate or part.phase in ("consent", "elected"):
-        nominees = {one.member for one in part.nominations.values()}
-        plan.known((*at, "candidate"), part.candidate or "", nominees, "nominated member")
-        step(("candidate",), None, processes.move_on, phase="consent", candidate_id=Ref(f"member/{part.candidate}"))
-        _respond(step, ("responses",), part.responses)
-    if part.phase in ("elected", "no_election"):
-        step(("phase",), None, processes.move_on, phase=part.phase)
-    if part.phase == "elected" and any(one.response == "objection" for one in part.responses.values()):
-        plan.faults.append(((*at, "phase"), "nobody is elected over an open objection: consent, or no_election"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -469,89 +317,88 @@ def carry_out(plan: Plan, governance: Governance, pseudonym: Callable[[str], str
     `pseudonym` names the account of a subject. Raises Conflict for a name that is taken, and for what an operation
     refuses, after everything was removed again. What an interrupted run has left is removed by the next one.
     """
-    own, records, ids = plan.file.organisation, governance.store, dict[str, str]()
+    own, store, ids = plan.file.organisation, governance.store, dict[str, str]()
     unfinished = NAMES.at(own.slug, UNFINISHED)
-    if records.table.get(unfinished):
-        remove(records, own.slug)
-    elif records.table.get(key_of("organisations", f"gov#{own.slug}")):
+    if store.table.get(unfinished):
+        remove(store, own.slug)
+    elif store.table.get(key_of("organisations", f"gov#{own.slug}")):
         raise Conflict(f"There is an organisation {own.slug}.", hint="A file only founds. Change it in the console.")
     accounts = {key: pseudonym(one.account) for key, one in plan.file.members.items() if one.account}
-    records.table.write(records.table.put(unfinished, {"account": accounts[own.owner]}))
     actor, secrets, step = Actor(Principal(account=accounts[own.owner])), dict[str, str](), plan.steps[0]
-    known = {"store": records, "reserved": governance.reserved, "founded": governance.founded}
+    store.table.write(store.table.put(unfinished, {"account": accounts[own.owner]}))
     try:
         for step in plan.steps:
-            acting = InTheirPlace(**known, acting=ids.get(f"member/{step.member}", ""))
+            acting = InTheirPlace(
+                store=store,
+                reserved=governance.reserved,
+                founded=governance.founded,
+                acting=ids.get(f"member {step.by}", ""),
+            )
             values = {name: ids[one] if isinstance(one, Ref) else one for name, one in step.values.items()}
-            fields = step.operation.input.model_fields
-            if "orga_id" in fields:
+            if "orga_id" in fields_of(step.operation):
                 values["orga_id"] = own.slug
-            if "revision" in fields:
-                changes = ((room, values[name]) for name, room in (("team_id", TEAMS), ("role_id", ROLES)) if name in values)
-                values["revision"] = records.get(own.slug, *next(changes, (ORGANISATIONS, model.ROOT))).revision
+            if "revision" in fields_of(step.operation):
+                room, id = (ROLES, values["role_id"]) if "role_id" in values else (TEAMS, values["team_id"])
+                values["revision"] = store.get(own.slug, room, id).revision
             result = step.operation.run(acting, actor, step.operation.accepted(values))
-            if step.makes and step.operation is not structure.found_organisation:
-                ids[step.makes] = result.id
-            if step.operation is structure.found_organisation:
-                ids[f"member/{own.owner}"] = result.owner
-                ids[step.makes] = records.all(own.slug, TEAMS)[0].id
-                channels = records.all(own.slug, CHANNELS)
-                ids[f"channel/{EVERYBODY}"] = next(one.id for one in channels if one.kind == "orga")
-                _add_members(plan, records, accounts, ids, secrets)
-            if step.operation in (structure.found_organisation, structure.create_team):
-                team = records.get(own.slug, TEAMS, ids[step.makes])
-                key = step.makes.removeprefix("team/")
-                ids[f"channel/{key}"] = team.channel
-                roles = (one for one in records.all(own.slug, ROLES) if one.team == team.id)
-                ids |= {f"role/{key}.{one.type}": one.id for one in roles}
+            if step.operation is found_organisation:
+                ids[f"member {own.owner}"] = result.owner
+                _add_members(plan, store, accounts, ids, secrets)
+                channels = store.all(own.slug, CHANNELS)
+                ids["channel organisation"] = next(one.id for one in channels if one.kind == "orga")
+                result = store.all(own.slug, TEAMS)[0]
+            if step.operation in (found_organisation, create_team):
+                key = step.makes.partition(" ")[2]
+                ids |= {f"channel {key}": result.channel}
+                roles = [one for one in store.all(own.slug, ROLES) if one.team == result.id and one.type]
+                ids |= {f"role {key}.{one.type}": one.id for one in roles}
+            if step.makes:
+                ids[step.makes] = getattr(result, "id", "")
     except BaseException as error:
-        remove(records, own.slug)
+        remove(store, own.slug)
         if isinstance(error, CommonplaceError):
-            raise Conflict(f"{step}: {error.message} Nothing of it was kept.", hint=error.hint) from error
+            raise Conflict(f"{step}: {error.message} Nothing was kept.", hint=error.hint) from error
         raise
-    records.table.write(records.table.delete(unfinished))
+    store.table.write(store.table.delete(unfinished))
     return secrets
 
 
 def _add_members(
-    plan: Plan, records: Store, accounts: Mapping[str, str], ids: dict[str, str], secrets: dict[str, str]
+    plan: Plan, store: Store, accounts: Mapping[str, str], ids: dict[str, str], secrets: dict[str, str]
 ) -> None:
     """Write the members of a file but its owner; those without account with an invitation that makes somebody them."""
     own = plan.file.organisation
-    owner = records.get(own.slug, MEMBERS, ids[f"member/{own.owner}"])
-    access = rules.Access(organisation=own.slug, member=owner, roles=owner.roles)
+    owner = store.get(own.slug, MEMBERS, ids[f"member {own.owner}"])
     people = [(key, one) for key, one in plan.file.members.items() if key != own.owner]
 
     def write(act: Act, part: Sequence[tuple[str, Person]]) -> None:
         for key, one in part:
-            id, account, secret = new_id("mb"), accounts.get(key, ""), fresh(structure.SECRET)
+            id, account, secret = new_id("mb"), accounts.get(key, ""), fresh(SECRET)
             member = Member(id=id, firstname=one.firstname, surname=one.surname, account=account, joined_at=act.at)
             act.add(MEMBERS, member)
             if account:
-                act.change.writes += records.join(own.slug, account, id)
+                act.change.writes += store.join(own.slug, account, id)
             else:
-                until, note = records.invitation_ends, member.name
-                invitation = Invitation(
-                    id=digest(secret), member=owner.id, created_at=act.at, expires_at=until, note=note, claims=id
-                )
-                act.add(INVITATIONS, invitation)
+                common = {"member": owner.id, "created_at": act.at, "expires_at": store.invitation_ends}
+                act.add(INVITATIONS, Invitation(id=digest(secret), note=member.name, claims=id, **common))
                 secrets[key] = secret
             act.record("Member", "members", id, ({}, shown(member, "account", "roles")), organisation=own.name)
-            ids[f"member/{key}"] = id
-        act.touch("members")
+            ids[f"member {key}"] = id
+        act.touch("", "members")
 
+    access = Access(organisation=own.slug, member=owner, roles=owner.roles)
     for start in range(0, len(people), TOGETHER):
-        records.change(access, partial(write, part=people[start : start + TOGETHER]))
+        store.change(access, partial(write, part=people[start : start + TOGETHER]))
 
 
-def remove(records: Store, slug: str) -> None:
-    """Delete everything of an organisation whose founding did not come to its end, its name at last."""
-    table, unfinished = records.table, NAMES.at(slug, UNFINISHED)
+def remove(store: Store, slug: str) -> None:
+    """Delete everything of an organisation whose founding did not come to its end, and its name at last."""
+    table, unfinished = store.table, NAMES.at(slug, UNFINISHED)
     account = (table.get(unfinished) or {}).get("account")
-    for member in records.all(slug, MEMBERS):
+    for member in store.all(slug, MEMBERS):
         if member.account:
-            table.write(records.leave(slug, member.account))
-    for room in (one for one in vars(store).values() if isinstance(one, Room)):
+            table.write(store.leave(slug, member.account))
+    for room in (one for one in vars(rooms).values() if isinstance(one, Room)):
         keys = [key_of(item["pk"], item["sk"]) for item in table.query(room.partition(slug))]
         table.write_many(table.delete(where) for where in keys if where != unfinished)
     name = key_of("organisations", f"gov#{slug}")
