@@ -4,235 +4,190 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from commonplace.governance.governance import BY_PERSON, Governance, InOrganisation, Text
-from commonplace.governance.model import (
-    MAX_EMOJI_BYTES,
-    MAX_REACTIONS,
-    MAX_TEXT,
-    Channel,
-    Message,
-    new_id,
-)
-from commonplace.governance.rules import gone, only_in_person
+from commonplace.governance.model import MAX_EMOJI_BYTES, MAX_REACTIONS, MAX_TEXT, Channel, Message, new_id
+from commonplace.governance.rules import gone
 from commonplace.governance.store import CARDS, CHANNELS, MEMBERS, NAMES, REACTIONS, Act, room_of
+from commonplace.governance.structure import Id, InOrganisation, OneMember, change, filled
 from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput
+from commonplace.kernel.records import Room
 from commonplace.web.mcp.rendering import is_emoji_sequence
-from commonplace.web.operations import Actor, operation
 
-EMOJI_NAMES = dict(
-    zip(
-        [
-            "thumbsup",
-            "+1",
-            "thumbsdown",
-            "-1",
-            "heart",
-            "smile",
-            "joy",
-            "thinking",
-            "tada",
-            "pray",
-            "clap",
-            "eyes",
-            "white_check_mark",
-            "x",
-        ],
-        ["👍", "👍", "👎", "👎", "❤️", "😄", "😂", "🤔", "🎉", "🙏", "👏", "👀", "✅", "❌"],
-        strict=True,
+EMOJI_NAMES: Mapping[str, str] = dict(
+    re.findall(
+        r"(\S+) (\S+)",
+        "thumbsup 👍 +1 👍 thumbsdown 👎 -1 👎 heart ❤️ smile 😄 joy 😂 thinking 🤔 tada 🎉 pray 🙏 clap 👏 eyes 👀"
+        " white_check_mark ✅ x ❌",
     )
 )
-"""Names under which agents and people know the usual reactions."""
+"""The usual reactions under the names that other programs give them."""
 
-_PICTURES = re.compile("[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff][\U0001f3fb-\U0001f3ff]?")
-"""Blocks of pictures, with a tone of skin. What of them is assigned has the category So."""
-_FLAG = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
-_PRESENTATION = "\ufe0f"
-"""Asks for a picture where a character can be a letter-like sign too."""
-
-WRITABLE = "attribute_not_exists(#archivedAt)"
-
-
-class DirectChannel(InOrganisation):
-    member_id: str
+PICTURES = re.compile("[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff][\U0001f3fb-\U0001f3ff]?")
+"""Blocks of pictures, with a tone of skin. What is assigned in them has the category So."""
+FLAG = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
+SELECTOR = "\ufe0f"
+"""Asks for a picture where a character can be drawn as a sign of text too."""
 
 
 class NewMessage(InOrganisation):
-    channel_id: str
-    text: Annotated[Text, Field(max_length=MAX_TEXT)]
-    parent_id: str | None = Field(None, description="The message that it replies to.")
-
-
-class Reaction(InOrganisation):
-    message_id: str
-    emoji: str = Field(description="An emoji, or the usual name of one such as thumbsup.")
+    channel_id: Id
+    text: Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(filled)]
+    parent_id: Id | None = Field(None, description="The message that it replies to.")
 
 
 class OneMessage(InOrganisation):
-    message_id: str
+    message_id: Id
 
 
-@operation("governance", title="Write to a member", input=DirectChannel, **BY_PERSON)
-def open_direct(governance: Governance, actor: Actor, asked: DirectChannel) -> Channel:
+class Reaction(OneMessage):
+    emoji: str = Field(description="An emoji, or the usual name of one such as thumbsup.")
+
+
+@change("Write to a member", OneMember)
+def open_direct(act: Act, asked: OneMember) -> Channel:
     """Return the direct channel with a member, which is opened the first time."""
-    access = governance.access(actor, asked.orga_id)
-    only_in_person(access)
-    pair = tuple(sorted((access.member.id, asked.member_id)))
+    pair = tuple(sorted((act.access.member.id, asked.member_id)))
     name = f"dm.{'.'.join(pair)}"
-    store = governance.store
-
-    def decide(act: Act) -> Channel:
-        other = store.get(access.organisation, MEMBERS, asked.member_id)
-        if held := store.table.get(NAMES.at(access.organisation, name)):
-            return store.get(access.organisation, CHANNELS, held["id"])
-        if other.left_at is not None or other.id == access.member.id:
-            raise Conflict(
-                "Direct messages go to another member who is still here.",
-                hint="The list of members has who is here.",
-            )
-        channel = Channel(id=new_id("dm"), kind="dm", members=pair)
-        act.change.claim(NAMES, name, channel.id)
-        act.add(CHANNELS, channel)
-        act.authority(None)
-        act.require(MEMBERS, other.id, "attribute_exists(pk) AND attribute_not_exists(#leftAt)")
-        return channel
-
-    return store.change(access, decide)
-
-
-@operation("governance", title="Send a message", input=NewMessage, **BY_PERSON)
-def send_message(governance: Governance, actor: Actor, asked: NewMessage) -> Message:
-    """Write a message to a channel, or a reply, which is one to the first message of its thread."""
-    access = governance.access(actor, asked.orga_id)
-    only_in_person(access)
-
-    def decide(act: Act) -> Message:
-        channel = writable(governance.channel(access, asked.channel_id))
-        within = channel.id
-        if asked.parent_id is not None:
-            parent = governance.store.message(access.organisation, asked.parent_id)
-            if parent.channel != channel.id:
-                raise gone()
-            within = parent.parent or parent.id
-        act.authority(access.role_in(channel.team))
-        act.require(CHANNELS, channel.id, f"attribute_exists(pk) AND {WRITABLE}")
-        return post(
-            act, Message(id=f"{within}.{new_id('')}", author=access.member.id, text=asked.text, created_at=act.at)
-        )
-
-    return governance.store.change(access, decide)
-
-
-def writable(channel: Channel) -> Channel:
-    """Return a channel that takes something new. Raises Conflict for one that is archived."""
-    if channel.archived_at is not None:
-        raise Conflict("This channel is archived.", hint="It can be read; write in another one.")
+    other = act.get(MEMBERS, asked.member_id)
+    if held := act.store.table.get(NAMES.at(act.access.organisation, name)):
+        return act.get(CHANNELS, held["id"])
+    if other.id == act.access.member.id:
+        raise Conflict("Direct messages go to another member.", hint="The list of members has who is here.")
+    channel = Channel(id=new_id("dm"), kind="dm", members=pair)
+    act.change.claim(NAMES, name, channel.id)
+    act.add(CHANNELS, channel)
+    require_present(act, other.id)
     return channel
 
 
-def post(act: Act, message: Message) -> Message:
-    """Write a message, and count it beside its channel and the message that it replies to."""
-    act.add(room_of(message.id, reply=message.parent is not None), message)
-    organisation, table = act.access.organisation, act.change.table
-    last = table.update(CARDS.at(organisation, message.channel), "SET #last = :last", last=message.created_at)
-    act.change.writes.append(last)
-    if message.parent is not None:
-        act.change.count(CARDS, message.parent, replies=1)
-    touch(act, message, "channels")
+@change("Send a message", NewMessage)
+def send_message(act: Act, asked: NewMessage) -> Message:
+    """Write a message to a channel, or a reply, which is one to the first message of its thread."""
+    within = channel_to_write(act, asked.channel_id).id
+    if asked.parent_id is not None:
+        parent = act.store.message(act.access.organisation, asked.parent_id)
+        if parent.channel != within:
+            raise gone()
+        within = parent.parent or parent.id
+    message = Message(id=f"{within}.{new_id('')}", author=act.access.member.id, text=asked.text, created_at=act.at)
+    post(act, message)
     return message
 
 
-def touch(act: Act, message: Message, *further: str) -> None:
-    """Name the addresses that show a message; those of direct channels have none."""
-    if not message.channel.startswith("dm_"):
-        messages = f"channels/{message.channel}/messages"
-        act.touch(messages, f"{messages}/{message.parent or message.id}/thread", *further)
-
-
-@operation("governance", title="React to a message", input=Reaction, **BY_PERSON)
-def react_to_message(governance: Governance, actor: Actor, asked: Reaction) -> bool:
+@change("React to a message", Reaction)
+def react_to_message(act: Act, asked: Reaction) -> bool:
     """Add a reaction to a message, or take it back; return whether it is there now."""
-    access = governance.access(actor, asked.orga_id)
-    only_in_person(access)
+    organisation, table = act.access.organisation, act.store.table
     points = code_points(emoji_of(asked.emoji))
-    counter, organisation, table = f"r_{points}", access.organisation, governance.store.table
+    channel_to_write(act, asked.message_id.partition(".")[0])
+    message = act.store.message(organisation, asked.message_id)
+    if message.deleted_at is not None:
+        raise Conflict("This message was deleted.", hint="Reactions go to messages that are still there.")
+    mine = REACTIONS.at(organisation, f"{message.id}.{act.access.member.id}.{points}")
+    there = table.get(mine) is not None
+    counts = act.store.cards(organisation, [message.id]).get(message.id, {})
+    counter = f"r_{points}"
+    if not there and counter not in counts and sum(name.startswith("r_") for name in counts) >= MAX_REACTIONS:
+        hint = "Take one that it already has."
+        raise Conflict(f"A message has at most {MAX_REACTIONS} kinds of reactions.", hint=hint)
+    # A counter at nothing is removed: the card would grow with every kind that was ever tried.
+    last = there and counts.get(counter) == 1
+    added = "" if last else f"ADD #{counter} :step"
+    condition = f"#{counter} = :step" if last else ""
+    step = -1 if there and not last else 1
+    card = CARDS.at(organisation, message.id)
+    act.change.writes += [
+        table.delete(mine, "attribute_exists(pk)") if there else table.new(mine),
+        table.update(card, added or f"REMOVE #{counter}", condition, step=step),
+    ]
+    act.require(room(message), message.id, "attribute_exists(pk) AND attribute_not_exists(#deletedAt)")
+    touch(act, message.id)
+    return not there
 
-    def decide(act: Act) -> bool:
-        channel = writable(governance.channel(access, asked.message_id.partition(".")[0]))
-        message = governance.store.message(organisation, asked.message_id)
-        if message.deleted_at is not None:
-            raise Conflict("This message was deleted.", hint="Reactions go to messages that are still there.")
-        mine = REACTIONS.at(organisation, f"{message.id}.{access.member.id}.{points}")
-        counted = governance.store.cards(organisation, [message.id]).get(message.id, {})
-        there, present = table.get(mine) is not None, int(counted.get(counter, 0))
-        card: dict[str, Any] = CARDS.at(organisation, message.id)
-        if there:
-            act.change.writes.append(table.delete(mine, "attribute_exists(pk)"))
-        else:
-            if not present and sum(name.startswith("r_") for name in counted) >= MAX_REACTIONS:
-                raise Conflict(
-                    f"A message has at most {MAX_REACTIONS} kinds of reactions.", hint="Take one that it already has."
-                )
-            act.change.writes.append(table.new(mine))
-        # A counter at nothing is removed: otherwise the card would grow with every kind that was ever tried.
-        last = there and present <= 1
-        change = f"REMOVE #{counter}" if last else f"ADD #{counter} :one"
-        condition = f"#{counter} = :one" if last else ""
-        act.change.writes.append(table.update(card, change, condition, one=-1 if there and not last else 1))
-        act.authority(access.role_in(channel.team))
-        room = room_of(message.id, reply=message.parent is not None)
-        act.require(room, message.id, "attribute_exists(pk) AND attribute_not_exists(#deletedAt)")
-        touch(act, message)
-        return not there
 
-    return governance.store.change(access, decide)
+@change("Delete a message", OneMessage)
+def delete_message(act: Act, asked: OneMessage) -> Message:
+    """Delete a message of your own. That there was one stays, and so do its replies."""
+    channel = act.channel(asked.message_id.partition(".")[0])
+    message = act.store.message(act.access.organisation, asked.message_id)
+    if message.author != act.access.member.id:
+        raise Forbidden("This message is another member's.", hint="Its author can delete it.")
+    if message.process is not None:
+        raise Conflict("The message of a process is not deleted.", hint="A process ends with an outcome.")
+    if message.deleted_at is not None:
+        return message
+    deleted = replace(message, text="", deleted_at=act.at)
+    act.authority(act.access.role_in(channel.team))
+    act.replace(room(message), deleted, message)
+    touch(act, message.id)
+    return deleted
+
+
+def channel_to_write(act: Act, id: str, *, touched: bool = False) -> Channel:
+    """Return a channel, and commit only if the member still reaches it and it still takes something new.
+
+    With `touched` its revision changes. Raises NotFound, and Conflict for a channel that is archived.
+    """
+    channel = act.channel(id)
+    if channel.archived_at is not None:
+        raise Conflict("This channel is archived.", hint="It can be read; write in another one.")
+    act.authority(act.access.role_in(channel.team))
+    checked = act.change.touch if touched else act.change.require
+    checked(CHANNELS, id, "attribute_exists(pk) AND attribute_not_exists(#archivedAt)")
+    return channel
+
+
+def require_present(act: Act, id: str) -> None:
+    """Commit only if this member has not left. Raises Conflict."""
+    if act.get(MEMBERS, id).left_at is not None:
+        raise Conflict("This member has left.", hint="The list of members has who is here.")
+    if id not in act.members:
+        act.members.add(id)
+        act.require(MEMBERS, id, "attribute_exists(pk) AND attribute_not_exists(#leftAt)")
+
+
+def post(act: Act, message: Message) -> None:
+    """Write a message, and count it beside its channel and the message that it replies to."""
+    act.add(room(message), message)
+    card = CARDS.at(act.access.organisation, message.channel)
+    act.change.writes.append(act.store.table.update(card, "SET #last = :last", last=message.created_at))
+    if message.parent is not None:
+        act.change.count(CARDS, message.parent, replies=1)
+    touch(act, message.id, "channels")
+
+
+def room(message: Message) -> Room[Message]:
+    """Return the room of a message."""
+    return room_of(message.id, reply=message.parent is not None)
+
+
+def touch(act: Act, id: str, *further: str) -> None:
+    """Name the addresses that show a message, unless it is direct: nothing outside follows that."""
+    channel, _, rest = id.partition(".")
+    if not channel.startswith("dm_"):
+        messages = f"channels/{channel}/messages"
+        act.touch(messages, f"{messages}/{channel}.{rest.partition('.')[0]}/thread", *further)
 
 
 def emoji_of(text: str) -> str:
     """Return an emoji in its one spelling. Raises InvalidInput for text, and for what cannot be seen."""
     emoji = EMOJI_NAMES.get(text.strip().strip(":"), text.strip())
-    bare = emoji.removesuffix(_PRESENTATION)
-    if _FLAG.fullmatch(emoji):
+    bare = emoji.removesuffix(SELECTOR)
+    if PICTURES.fullmatch(bare) and unicodedata.category(bare[0]) == "So":
+        # Older signs need the selector, or they are drawn as text.
+        return bare + SELECTOR if bare < "\U0001f000" and is_emoji_sequence(bare + SELECTOR) else bare
+    sequence = len(emoji) > 2 and len(emoji.encode()) <= MAX_EMOJI_BYTES and is_emoji_sequence(emoji)
+    if sequence or FLAG.fullmatch(emoji):
         return emoji
-    if _PICTURES.fullmatch(bare) and unicodedata.category(bare[0]) == "So":
-        # Most pictures need no selector; older signs do, or they are drawn as text.
-        shown = bare + _PRESENTATION
-        return shown if bare < "\U0001f000" and is_emoji_sequence(shown) else bare
-    if len(emoji.encode(errors="replace")) <= MAX_EMOJI_BYTES and len(emoji) > 2 and is_emoji_sequence(emoji):
-        return emoji
-    raise InvalidInput(
-        "A reaction is one emoji.", hint=f"An emoji, or one of: {', '.join(EMOJI_NAMES)}.", field="emoji"
-    )
+    hint = f"An emoji, or one of: {', '.join(EMOJI_NAMES)}."
+    raise InvalidInput("A reaction is one emoji.", hint=hint, field="emoji")
 
 
 def code_points(emoji: str) -> str:
-    """Return an emoji as part of a counter's name: `r_1f44d`."""
+    """Return an emoji as part of a counter's name, such as `1f44d`."""
     return "_".join(f"{ord(one):x}" for one in emoji)
-
-
-@operation("governance", title="Delete a message", input=OneMessage, destructive=True, **BY_PERSON)
-def delete_message(governance: Governance, actor: Actor, asked: OneMessage) -> Message:
-    """Delete a message of your own. That there was one stays, and so do its replies."""
-    access = governance.access(actor, asked.orga_id)
-    only_in_person(access)
-
-    def decide(act: Act) -> Message:
-        channel = governance.channel(access, asked.message_id.partition(".")[0])
-        message = governance.store.message(access.organisation, asked.message_id)
-        if message.author != access.member.id:
-            raise Forbidden("This message is another member's.", hint="Its author can delete it.")
-        if message.process is not None:
-            raise Conflict("The message of a process is not deleted.", hint="A process ends with an outcome.")
-        if message.deleted_at is not None:
-            return message
-        deleted = replace(message, text="", deleted_at=act.at)
-        act.authority(access.role_in(channel.team))
-        act.replace(room_of(message.id, reply=message.parent is not None), deleted, message)
-        touch(act, message)
-        return deleted
-
-    return governance.store.change(access, decide)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
-
-from pydantic import StringConstraints
+from typing import TYPE_CHECKING
 
 from commonplace.governance.model import Channel, Member, Process, Role
 from commonplace.governance.rules import Access, gone
@@ -14,26 +12,10 @@ from commonplace.governance.store import CHANNELS, MEMBERS, PROCESSES, ROLES, TE
 from commonplace.identity.authorization import Need
 from commonplace.kernel.environment import is_organisation
 from commonplace.kernel.errors import Forbidden
-from commonplace.web.faces import Face
-from commonplace.web.operations import Actor, Input
+from commonplace.web.operations import Actor
 
 if TYPE_CHECKING:
     from commonplace.governance.search import MessageSearch
-
-PERSON = Need("public", "governance:read")
-"""Of the console: whoever is signed in. `Governance.access` judges the rest."""
-BY_PERSON: Mapping[str, Any] = {"output": Face, "tier": "public", "level": "write", "tool": False}
-"""How an operation is declared that people alone do, in the console."""
-
-Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, pattern=r"^[^\x00-\x1f\x7f]*$")]
-"""A name or title: a line that is not empty."""
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-
-
-class InOrganisation(Input):
-    """What every operation takes: the organisation's slug."""
-
-    orga_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """What an organisation consists of and does (seed 002): frozen records, each field once, with its bounds.
 
-Ids are `{kind}_{ULID}`. A message's id is `{channel}.{ULID}`, a reply's `{channel}.{message}.{ULID}`: the id says where
-it is. Times are ISO 8601 in UTC, with milliseconds.
+Ids are `{kind}_{ULID}`, of roles `ro_{ULID of the team}_{ULID}`. A message's id is `{channel}.{ULID}`, a reply's
+`{channel}.{message}.{ULID}`: the id says where it is. Times are ISO 8601 in UTC, with milliseconds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MAX_MISSION, MAX_DUTY, MAX_DUTIES = 2_000, 300, 20
 MAX_POLICY_CHARACTERS = 16_000
 MAX_TEXT, MAX_DESCRIPTION, MAX_REASON = 4_000, 4_000, 2_000
 MIN_OPTIONS, MAX_OPTIONS, MAX_RANKED, MAX_OPTION = 2, 20, 12, 120
-MAX_EMOJI_BYTES, MAX_REACTIONS = 32, 20
+MAX_EMOJI_BYTES, MAX_REACTIONS = 40, 20
 MAX_ROLES = 40
 """Roles of one member."""
 MAX_OPEN = 100
@@ -56,6 +56,16 @@ def stamp(at: datetime) -> str:
 def new_id(kind: str) -> str:
     """Return a new id of a kind: `te`, `ro`, `mb`, `ch`, `dm`, or without a prefix for an empty one."""
     return f"{kind}_{ULID()}" if kind else str(ULID())
+
+
+def roles_of(team: str) -> str:
+    """Return what the ids of a team's roles begin with: they stand together, in the order of the teams."""
+    return f"ro_{team.partition('_')[2]}_"
+
+
+def new_role_id(team: str) -> str:
+    """Return a new id of a role of a team."""
+    return f"{roles_of(team)}{ULID()}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -93,6 +93,13 @@ class Act:
         """Return every record of a room as it is now."""
         return self.store.all(self.access.organisation, room, within)
 
+    def channel(self, id: str) -> Channel:
+        """Return a channel that the member reaches. Raises NotFound."""
+        channel = self.get(CHANNELS, id)
+        if not self.access.reaches(channel):
+            raise gone()
+        return channel
+
     def add(self, room: Room[Any], record: Any) -> None:
         if room is MEMBERS:
             self.members.add(record.id)
@@ -107,14 +114,14 @@ class Act:
     def require(self, room: Room[Any], id: str, condition: str = "attribute_exists(pk)", **values: Any) -> None:
         self.change.require(room, id, condition, **values)
 
-    def alone(self) -> None:
+    def alone(self, what: str = "structure") -> None:
         """Commit only if no other change that calls this was committed since: for what rests on a whole room.
 
         Whoever calls it does so before reading. Changes of the tree, of what a team has, and of what a role has do.
         """
-        seen = self.change.table.get(CARDS.at(self.access.organisation, "structure")) or {}
+        seen = self.change.table.get(CARDS.at(self.access.organisation, what)) or {}
         condition = "attribute_not_exists(#revision) OR #revision = :seen"
-        self.change.touch(CARDS, "structure", condition, seen=seen.get("revision", 0))
+        self.change.touch(CARDS, what, condition, seen=seen.get("revision", 0))
 
     def authority(self, role: str | None) -> None:
         """Commit only if the member still has this role, or with None still is a member."""
@@ -207,10 +214,14 @@ class Store:
         return member if member and member.left_at is None and member.account == account else None
 
     def change(self, access: Access, decide: Callable[[Act], R]) -> R:
-        """Commit what `decide` names, with journal and change feed, if the member still has the authority."""
+        """Commit what `decide` names, with journal and change feed, if the member still has the authority.
+
+        After a concurrent change `act.access` is the member's as it is then. Raises NotFound for one who left.
+        """
+        current = access
 
         def decided(change: Change) -> R:
-            act = Act(self, change, access, self.now())
+            act = Act(self, change, current, self.now())
             result = decide(act)
             if change.writes:
                 act.authority(None)
@@ -218,9 +229,14 @@ class Store:
             return result
 
         def overtaken() -> None:
+            nonlocal current
             me = self.records.get(access.organisation, MEMBERS, access.member.id)
-            if me is not None and me.left_at is not None:
+            if me is None:  # of an organisation that is being founded, or who is just joining it
+                return
+            if me.left_at is not None:
                 raise gone()
+            roles = {role: team for role, team in me.roles.items() if not access.agent or role in access.roles}
+            current = replace(access, member=me, roles=roles)
 
         return self.records.change(access.organisation, decided, overtaken)
 

@@ -143,7 +143,8 @@ class Records:
         self, partition: str, *, after: str | None = None, newest: bool = False, within: str = "", page: int = PAGE
     ) -> Iterator[Item]:
         """Yield the items of a partition as `list` yields records, for pointers and other items that are no records."""
-        beyond = after if after is not None and is_id(after) else ""
+        # Whoever knows the rule can seal any position: one outside of the range would widen it.
+        beyond = after if after is not None and is_id(after) and after.startswith(within) else ""
         if within:
             # A key takes one condition: the range includes its ends, and so the item itself that was read last.
             low, high = (within, beyond or f"{within}~") if newest else (beyond or within, f"{within}~")
