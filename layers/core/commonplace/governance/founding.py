@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from commonplace.governance import store as rooms
 from commonplace.governance.conversation import emoji_of, open_direct, react_to_message, send_message
 from commonplace.governance.governance import Governance
-from commonplace.governance.model import ROOT, Invitation, Member, RoleType, new_id, shown
+from commonplace.governance.model import Invitation, Member, RoleType, new_id, shown
 from commonplace.governance.processes import (
     answer_clarification,
     ask_clarification,
@@ -32,7 +32,7 @@ from commonplace.governance.processes import (
 from commonplace.governance.rules import Access
 from commonplace.governance.store import CHANNELS, INVITATIONS, MEMBERS, NAMES, ROLES, TEAMS, Act, Store, founded_key
 from commonplace.governance.structure import (
-    SECRET,
+    INVITATION,
     assign_role,
     change_role,
     change_team,
@@ -139,7 +139,7 @@ class Step:
     by: str
     operation: Operation
     values: Mapping[str, Any]
-    makes: Ref = Ref()
+    makes: str = ""
 
     def __str__(self) -> str:
         return f"{dotted(self.place)}: {self.by}: {self.operation.title}"
@@ -165,7 +165,8 @@ class Plan:
                 self.faults.append(((*place, name.removesuffix("_id")), f"there is no such {kind}; {listed(there)}"))
         given = {"orga_id": self.file.organisation.slug, "revision": 1}
         try:
-            operation.accepted({name: one for name, one in given.items() if name in fields_of(operation)} | values)
+            known = {name: one for name, one in given.items() if name in fields_of(operation)}
+            operation.accepted({**known, **values})
             if "emoji" in values:
                 emoji_of(values["emoji"])
         except InvalidInput as error:
@@ -173,7 +174,7 @@ class Plan:
         if by not in self.file.members:
             self.faults.append(((*place, "by"), f"there is no such member; {listed(self.file.members)}"))
         self.known.add(makes)
-        self.steps.append(Step(place, by, operation, values, Ref(makes)))
+        self.steps.append(Step(place, by, operation, values, makes))
 
     def entry(self, place: Place, does: str, given: Any, by: str, around: Mapping[str, Ref]) -> None:
         """Append what an entry does, and what follows it; `around` are the fields that it gets from what it follows."""
@@ -186,7 +187,7 @@ class Plan:
         if unknown := [name for name in given if name not in fields | own]:
             self.faults.append((place, f"unknown: {', '.join(unknown)[:200]}; {listed(fields | own)}"))
         by, made = str(given.get("by", by)), f"{does} {given.get('key') or dotted(place)}"
-        values = {name: one for name, one in around.items() if name in fields.values()}
+        values: dict[str, Any] = {name: one for name, one in around.items() if name in fields.values()}
         for short, name in fields.items():
             if (one := given.get(short)) is not None:
                 kind = NAMED.get(name, short)
@@ -199,7 +200,8 @@ class Plan:
             self.team(place, given, by, values, made)
         else:
             self.step(place, by, operation, values, made)
-        inside = {**around, **dict.fromkeys(gives, Ref(made))}
+        channel = {name: one for name, one in values.items() if name == "channel_id"}
+        inside = {**around, **channel, **dict.fromkeys(gives, Ref(made))}
         for number, follow in enumerate(given.get("then") or ()):
             at = (*place, "then", number)
             what = next(iter(follow), "") if isinstance(follow, Mapping) and len(follow) == 1 else ""
@@ -263,8 +265,8 @@ def founding(text: str, governance: Governance) -> Plan:
         return plan
     told = []
     for place, fault in faults:
-        line = next((parsed.lines[place[:end]] for end in range(len(place), 0, -1) if place[:end] in parsed.lines), 1)
-        told.append((line, f"line {line}, {dotted(place) or 'the file'}: {fault}"))
+        at = next((parsed.lines[place[:end]] for end in range(len(place), 0, -1) if place[:end] in parsed.lines), 1)
+        told.append((at, f"line {at}, {dotted(place) or 'the file'}: {fault}"))
     more = [f"and {len(told) - MAX_FAULTS} more"] if len(told) > MAX_FAULTS else []
     hint = "\n".join([*(fault for _, fault in sorted(told)[:MAX_FAULTS]), *more])
     raise InvalidInput(f"Faults of the file: {len(told)}. Nothing was written.", hint=hint)
@@ -338,7 +340,8 @@ def carry_out(plan: Plan, governance: Governance, pseudonym: Callable[[str], str
             if "orga_id" in fields_of(step.operation):
                 values["orga_id"] = own.slug
             if "revision" in fields_of(step.operation):
-                room, id = (ROLES, values["role_id"]) if "role_id" in values else (TEAMS, values["team_id"])
+                room: Room[Any] = ROLES if "role_id" in values else TEAMS
+                id = values.get("role_id") or values["team_id"]
                 values["revision"] = store.get(own.slug, room, id).revision
             result = step.operation.run(acting, actor, step.operation.accepted(values))
             if step.operation is found_organisation:
@@ -373,14 +376,21 @@ def _add_members(
 
     def write(act: Act, part: Sequence[tuple[str, Person]]) -> None:
         for key, one in part:
-            id, account, secret = new_id("mb"), accounts.get(key, ""), fresh(SECRET)
+            id, account, secret = new_id("mb"), accounts.get(key, ""), fresh(INVITATION)
             member = Member(id=id, firstname=one.firstname, surname=one.surname, account=account, joined_at=act.at)
             act.add(MEMBERS, member)
             if account:
                 act.change.writes += store.join(own.slug, account, id)
             else:
-                common = {"member": owner.id, "created_at": act.at, "expires_at": store.invitation_ends}
-                act.add(INVITATIONS, Invitation(id=digest(secret), note=member.name, claims=id, **common))
+                invitation = Invitation(
+                    id=digest(secret),
+                    member=owner.id,
+                    created_at=act.at,
+                    expires_at=store.invitation_ends,
+                    note=member.name,
+                    claims=id,
+                )
+                act.add(INVITATIONS, invitation)
                 secrets[key] = secret
             act.record("Member", "members", id, ({}, shown(member, "account", "roles")), organisation=own.name)
             ids[f"member {key}"] = id
