@@ -10,10 +10,10 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
+from commonplace.governance.inputs import Id, InOrganisation, OneMember, change, filled
 from commonplace.governance.model import MAX_EMOJI_BYTES, MAX_REACTIONS, MAX_TEXT, Channel, Message, new_id
 from commonplace.governance.rules import gone
 from commonplace.governance.store import CARDS, CHANNELS, MEMBERS, NAMES, REACTIONS, Act, room_of
-from commonplace.governance.structure import Id, InOrganisation, OneMember, change, filled
 from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput
 from commonplace.kernel.records import Room
 from commonplace.web.mcp.rendering import is_emoji_sequence

@@ -340,7 +340,9 @@ def shown(record: Any, *without: str) -> dict[str, Any]:
 
 
 def changed(was: Any, now: Any, *without: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the fields in which two states of a record differ, before and after."""
-    before, after = shown(was, *without), shown(now, *without)
+    """Return the fields in which two states of a record differ, before and after; of one alone, all on its side."""
+    before, after = (shown(one, *without) if one else {} for one in (was, now))
+    if not was or not now:
+        return before, after
     names = [name for name in before | after if before.get(name) != after.get(name)]
     return {name: before.get(name) for name in names}, {name: after.get(name) for name in names}

@@ -20,9 +20,9 @@ from pydantic import AfterValidator, Field
 
 from commonplace.governance import model, rules, store
 from commonplace.governance.conversation import OneMessage, channel_to_write, post, require_present, touch
+from commonplace.governance.inputs import Id, InOrganisation, Title, block, change, filled, named
 from commonplace.governance.model import Answer, AnswerKind, Message, Process, Role, new_id
 from commonplace.governance.store import ACTIVE, ANSWERS, MEMBERS, PROCESSES, ROLES, Act, Store
-from commonplace.governance.structure import Id, InOrganisation, Title, block, change, filled, named
 from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput
 
 SWEPT = 20
