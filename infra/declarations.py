@@ -39,6 +39,8 @@ def required() -> tuple[type[Settings], ...]:
     return tuple(each for each in settings_of(*PARTS) if each.model_fields.keys() in wanted)
 
 
+AGENTS = (*required(), *settings_of("toolset", "memberships"))
+
 READS: Mapping[str, tuple[type[Settings], ...]] = {
     "webhook": (WebhookSettings, OriginSettings, *settings_of("sources")),
     "sync-run": (SyncSettings, *settings_of("sources", "steps")),
@@ -49,14 +51,7 @@ READS: Mapping[str, tuple[type[Settings], ...]] = {
     "site": (SiteSettings, OriginSettings, *settings_of("pages")),
     "site (private)": (SiteSettings, SessionSettings, OriginSettings, *settings_of("pages")),
     "console": (SiteSettings, SessionSettings, OriginSettings, RedactionSettings, *settings_of("console")),
-    "mcp": (
-        McpSettings,
-        GuardSettings,
-        OriginSettings,
-        RedactionSettings,
-        *required(),
-        *settings_of("toolset", "memberships"),
-    ),
+    "mcp": (McpSettings, GuardSettings, OriginSettings, RedactionSettings, *AGENTS),
     "auth": (AuthSettings, OriginSettings, *required(), *settings_of("memberships")),
     "rotate": (RotationSettings,),
     "redact": (RedactSettings,),

@@ -151,6 +151,7 @@ class CommonplaceStack(Stack):
             SigningSecretArn=identity.signing.secret_arn,
             RpcSecretArn=identity.rpc.secret_arn,
             Catalogues=configuration.catalogues,
+            GovernanceScheme=configuration.governance_scheme,
             GithubWriterSecretArn=secrets.github_writer.secret_arn if secrets.github_writer else None,
             OidcSecretArn=identity.oidc.secret_arn if identity.oidc else None,
             DomainTarget=front.domain.regional_domain_name if front.domain else None,

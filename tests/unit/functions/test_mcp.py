@@ -256,7 +256,7 @@ def test_a_reference_that_nothing_was_published_of_answers_that_nothing_is_there
 def test_a_laptops_callers_reach_every_toolset_and_one_organisation(load: Load, tier: str, level: str) -> None:
     laptop = {"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "MCP_ASSUMED_TIER": tier, "ORGANISATION": "acme"}
     function = load(**laptop, **REMEMBERING)
-    known = principals(function.SETTINGS, function.IDENTITY, served_toolsets(os.environ))
+    known = principals(function.SETTINGS, function.IDENTITY, served_toolsets(os.environ), None)
     principal = known.identify({}, "https://kb.example.org/mcp")
     assert principal.organisation == "acme"
     assert principal.scopes == {f"knowledge:{level}", f"memory:{level}", f"hive:{level}"}

@@ -36,7 +36,7 @@ AGENTS = (
 """What a token reads, and the consent that it came from: a grant and its record in the journal are one transaction."""
 
 INDEXED = (
-    Items(("index", "index-build"), "records", ("BatchGetItem",), (*MESSAGES, "*#gov#processes")),
+    Items(("index", "index-build"), "records", ("BatchGetItem",), MESSAGES),
     Items(("index", "index-build"), "records", ("Query",), (*MESSAGES, NAMED)),
 )
 

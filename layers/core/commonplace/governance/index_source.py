@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from commonplace.governance.model import Message, Process
+from commonplace.governance.model import Message
 from commonplace.governance.store import MESSAGES, REPLIES, Store
 from commonplace.kernel.events import ChangedRecord
 from commonplace.search.chunks import chunk_body
@@ -28,23 +28,16 @@ def record_id(organisation: str, message: str) -> RecordId:
     return RecordId(f"{organisation}/{message}")
 
 
-def text_of(message: Message, process: Process | None) -> str:
-    """Return what a message says: of a process, what it is about."""
-    parts = (process.title, process.description) if process else (message.text,)
-    return "\n\n".join(part for part in parts if part)
-
-
-def record_of(organisation: str, message: Message, process: Process | None) -> Record:
+def record_of(organisation: str, message: Message) -> Record:
     """Return the searchable record. Its roles are its channel, by which searches are narrowed."""
-    text = text_of(message, process)
     return Record(
         id=record_id(organisation, message.id),
         version=message.revision,
         content_type=message.process or ("reply" if message.parent else "message"),
         document_id=message.id,
-        body=text,
-        chunks=chunk_body(text) or (Chunk(0, (), text),),
-        fingerprint=fingerprint(plain(text)),
+        body=message.text,
+        chunks=chunk_body(message.text) or (Chunk(0, (), message.text),),
+        fingerprint=fingerprint(plain(message.text)),
         organisation=organisation,
         roles=(message.channel,),
         created_at=message.created_at,
@@ -100,7 +93,7 @@ class StoredMessages:
             found = self.store.said(organisation, messages)
             for id in messages:
                 if id in found:
-                    reading.records[record_id(organisation, id)] = record_of(organisation, *found[id])
+                    reading.records[record_id(organisation, id)] = record_of(organisation, found[id])
                 else:
                     reading.missing.append(record_id(organisation, id))
         return reading

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from commonplace.governance.index_source import text_of
 from commonplace.governance.model import Channel
 from commonplace.governance.rules import Access
 from commonplace.governance.store import CHANNELS, Store
@@ -85,7 +84,7 @@ class MessageSearch:
             some = [(record.partition("/")[2], score) for record, score in ranking[begin : begin + READ_TOGETHER]]
             found = self._store.said(access.organisation, [id for id, _ in some])
             for position, (id, score) in enumerate(some, begin):
-                message, process = found.get(id, (None, None))
+                message = found.get(id)
                 if message is None or message.channel not in channels or (message.process and not processes):
                     continue
                 yield Hit(
@@ -93,7 +92,7 @@ class MessageSearch:
                     channel=channels[message.channel],
                     author=message.author,
                     created_at=message.created_at,
-                    excerpt=snippet(text_of(message, process), query, EXCERPT_CHARACTERS).text,
+                    excerpt=snippet(message.text, query, EXCERPT_CHARACTERS).text,
                     score=round(score, 6),
                     position=position,
                 )

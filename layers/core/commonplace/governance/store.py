@@ -259,15 +259,12 @@ class Store:
         """Return a message or a reply. Raises NotFound."""
         return self.get(organisation, room_of(id, reply=id.count(".") == 2), id)
 
-    def said(self, organisation: str, ids: Sequence[str]) -> dict[str, tuple[Message, Process | None]]:
-        """Return messages and replies of channels, by id, with their process; without those that were deleted."""
+    def said(self, organisation: str, ids: Sequence[str]) -> dict[str, Message]:
+        """Return messages and replies of channels, by id, without those that were deleted, and no direct ones."""
         found: dict[str, Message] = {}
         for room, dots in ((MESSAGES, 1), (REPLIES, 2)):
-            asked = [id for id in ids if id.count(".") == dots]
-            found |= self.records.get_many(organisation, room, asked)
-        present = {id: one for id, one in found.items() if one.deleted_at is None}
-        processes = self.records.get_many(organisation, PROCESSES, [id for id, one in present.items() if one.process])
-        return {id: (one, processes.get(id)) for id, one in present.items()}
+            found |= self.records.get_many(organisation, room, [id for id in ids if id.count(".") == dots])
+        return {id: one for id, one in found.items() if one.deleted_at is None}
 
     def slugs(self) -> Iterator[str]:
         """Yield every organisation."""

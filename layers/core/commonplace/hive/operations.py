@@ -431,7 +431,7 @@ DECISION = REVIEWING | {"output": faces.Reviewed, "example": faces.EXAMPLE, "err
     line=review_line,
     head="{count} pending contributions.",
     nothing="No pending contributions.",
-    more=lambda using, actor: {"waiting": using.reviews.waiting(actor.author)},
+    more=lambda using, actor, _: {"waiting": using.reviews.waiting(actor.author)},
     more_fields={"waiting": (int, Field(description="About how many are pending altogether."))},
     rest="GET /hive/pending",
     answer="The queue of your organisation.",

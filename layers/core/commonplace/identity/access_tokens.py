@@ -47,8 +47,8 @@ _COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 _HEADER = frozenset(("alg", "typ", "kid"))
 
 MAX_ROLES_CHARACTERS = 1_200
-"""The bound of roles and rules together, as JSON. With every other claim at its longest, a token stays below
-`tokens.MAX_TOKEN_CHARACTERS`."""
+"""The bound of roles, rules and a member's roles together, as JSON. With every other claim at its longest, a token is
+below `tokens.MAX_TOKEN_CHARACTERS`."""
 
 
 class AccessTokens:
@@ -171,6 +171,9 @@ def claims_of(values: Mapping[str, Any]) -> AccessClaims:
             grant=_text(values, "grant"),
             permission="readonly" if values["permission"] == "readonly" else _action(values["permission"]),
             resource_scopes=None if values["resource_scopes"] is None else _texts(values["resource_scopes"]),
+            gov_org=_text(values, "gov_org") if "gov_org" in values else None,
+            gov_member=_text(values, "gov_member") if "gov_member" in values else None,
+            gov_roles=_texts(values["gov_roles"]) if "gov_roles" in values else None,
         )
     except (KeyError, ValueError, TypeError):
         raise BadToken("claims") from None
@@ -235,8 +238,9 @@ def claims_for(
     key: bytes,
     now: int,
     seconds: int,
+    held: frozenset[str] = frozenset(),
 ) -> AccessClaims:
-    """Return what an access token of this grant says. It never outlives the grant."""
+    """Return what an access token of this grant says, which never outlives it. `held` are a member's roles now."""
     organisation = grant.organisation or standing.organisation
     granted = ordered(scopes)
     # A token has room for some names: with more it would be too long for every guard.
@@ -246,6 +250,7 @@ def claims_for(
         if _room((*names, role)) > characters:
             break
         names.append(role)
+    acts, fits = grant.membership, _room((*names, *held)) <= characters
     return AccessClaims(
         issuer=issuer,
         subject=subject,
@@ -263,6 +268,9 @@ def claims_for(
         grant=secret,
         permission=permission_of(granted) if grant.permission == "action" else "readonly",
         resource_scopes=grant.resource_scopes,
+        gov_org=acts.organisation if acts else None,
+        gov_member=acts.member if acts else None,
+        gov_roles=tuple(sorted(held)) if acts and fits else None,
     )
 
 

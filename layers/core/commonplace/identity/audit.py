@@ -37,7 +37,8 @@ def about(
     reason: str = "",
     details: Mapping[str, str] | None = None,
 ) -> AuditRecord:
-    """Return what happened to a grant."""
+    """Return what happened to a grant, and on whose behalf it acts."""
+    acts = {"organisation": one.organisation, "member": one.member} if (one := grant.membership) else {}
     return AuditRecord(
         event=event,
         outcome=outcome,
@@ -48,5 +49,5 @@ def about(
         grant=grant.id,
         reason=reason,
         network=network,
-        details=details or {},
+        details={**(details or {}), **acts},
     )

@@ -20,17 +20,25 @@ class Need:
     """One of `principals.CATALOGUE`: an operation belongs to one toolset, and its level includes those below."""
     kind: str | None = None
     """The kind of what it reads or changes, one of `principals.KINDS`; None is none in particular."""
+    membership: bool = False
+    """It is done on behalf of a member of an organisation, and open to nobody else, whatever tier and level say."""
 
     @property
     def open(self) -> bool:
         """Nobody has to sign in for it."""
-        return self.tier == "public" and self.scope.endswith(":read")
+        return self.tier == "public" and self.scope.endswith(":read") and not self.membership
+
+
+MEMBERS_ONLY = "This is done on behalf of a member of an organisation, and you act for none."
+HOW_TO_JOIN = "Whoever is invited by a member can accept in a browser, then connect again and choose the organisation."
 
 
 class Verdict(StrEnum):
     ALLOWED = "allowed"
     SIGN_IN = "sign_in"
     """Nobody in particular asks."""
+    MEMBERSHIP = "membership"
+    """The principal acts for no member of an organisation."""
     UNCERTAIN = "uncertain"
     """The account's roles cannot be read now."""
     TIER = "tier"
@@ -49,6 +57,8 @@ def judge(principal: Principal, need: Need) -> Verdict:
         return Verdict.ALLOWED
     if principal.anonymous:
         return Verdict.SIGN_IN
+    if need.membership and principal.membership is None:
+        return Verdict.MEMBERSHIP
     if principal.uncertain:
         return Verdict.UNCERTAIN
     if not principal.reaches(need.tier):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from commonplace.identity.access_tokens import AccessTokens
 from commonplace.identity.accounts import Denials, Profile, Standing, Standings
+from commonplace.identity.memberships import GONE, Membership, Memberships, roles_now
 from commonplace.identity.principals import ANONYMOUS, Principal, reach
 from commonplace.identity.secrets import SealBroken, digest, unseal
 from commonplace.identity.telemetry import record
@@ -69,6 +70,7 @@ class TokenJudge:
     standings: Standings
     _: KW_ONLY
     names: bool = False
+    memberships: Memberships | None = None
 
     def grant(self, claims: AccessClaims, now: float) -> Grant:
         """Raises BadToken unless the grant still stands behind the token, and Unavailable."""
@@ -81,7 +83,19 @@ class TokenJudge:
         return grant
 
     def principal(self, claims: AccessClaims, grant: Grant) -> Principal:
-        """Return the principal as far as the account's roles allow it now; uncertain where they cannot be read."""
+        """Return the principal as far as the account's roles allow it now; uncertain where they cannot be read.
+
+        Raises NotBehind for a grant whose member is gone, and Unavailable where that cannot be read.
+        """
+        acts, membership = grant.membership, None
+        if acts is not None:
+            held = roles_now(self.memberships, grant)
+            if held is None:
+                raise NotBehind(GONE, grant)
+            held &= held if claims.gov_roles is None else frozenset(claims.gov_roles)
+            membership = Membership(
+                organisation=acts.organisation, member=acts.member, roles=held, expires_at=grant.expires_at
+            )
         person = grant.kind == "person"
         standing: Standing | None
         if person:
@@ -114,6 +128,7 @@ class TokenJudge:
             attainable=now.scopes if person else frozenset(),
             permission="readonly" if "readonly" in (claims.permission, grant.permission) else "action",
             resource_scopes=common_kinds,
+            membership=membership,
             client=claims.client_id,
             grant=grant.id,
             account=grant.subject_hash,
@@ -143,11 +158,12 @@ class TokenPrincipals:
     clock: Callable[[], float]
     _: KW_ONLY
     names: bool = False
+    memberships: Memberships | None = None
     denials: Denials | None = None
     otherwise: Principal = ANONYMOUS
 
     def __post_init__(self) -> None:
-        self._judge = TokenJudge(self.grants, self.standings, names=self.names)
+        self._judge = TokenJudge(self.grants, self.standings, names=self.names, memberships=self.memberships)
         self._due: dict[str, None] = {}
 
     def identify(self, headers: Mapping[str, str], resource: str) -> Principal:
@@ -160,6 +176,7 @@ class TokenPrincipals:
             claims = self.tokens.verify(token, resource, now)
             try:
                 grant = self._judge.grant(claims, now)
+                principal = self._judge.principal(claims, grant)
             except NotBehind as bad:
                 if self.denials is not None:
                     self.denials.record(
@@ -176,7 +193,7 @@ class TokenPrincipals:
             raise Unauthorized("This access token is not valid here.", hint="Sign in again.") from None
         if now - grant.last_used_at >= USE_SECONDS and len(self._due) < MAX_DUE:
             self._due[grant.id] = None
-        return self._judge.principal(claims, grant)
+        return principal
 
     def used(self, principal: Principal, address: str) -> None:
         """Notes the use that `identify` has just found, every five minutes at most; an answer never waits in vain."""
@@ -209,8 +226,9 @@ def _against(claims: AccessClaims, grant: Grant, now: float) -> str | None:
     if claims.jti in grant.revoked_tokens:
         return "token_revoked"
     agent = grant.kind == "agent"
+    acts = (one.organisation, one.member) if (one := grant.membership) else (None, None)
     other = (claims.client_id, claims.audience) != (grant.client_id, grant.resource)
-    if other or agent != claims.subject.startswith("agent:"):
+    if other or (claims.gov_org, claims.gov_member) != acts or agent != claims.subject.startswith("agent:"):
         return "grant_other"
     return "grant_other" if agent and grant.organisation != claims.organisation else None
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from commonplace.identity.accounts import Denials
     from commonplace.identity.ethereum.rpc import Rpc
+    from commonplace.identity.memberships import Memberships
     from commonplace.identity.roles import MappedStandings
     from commonplace.identity.settings import GuardSettings, SessionSettings
     from commonplace.identity.store.guard import DynamoGuard
@@ -121,7 +122,12 @@ class Parts:
 
 
 def token_principals(
-    settings: GuardSettings, activity_table: str, *, names: bool, otherwise: Principal = ANONYMOUS
+    settings: GuardSettings,
+    activity_table: str,
+    memberships: Memberships | None = None,
+    *,
+    names: bool,
+    otherwise: Principal = ANONYMOUS,
 ) -> TokenPrincipals:
     """Return the judge of access tokens by keys, grants and roles as they are now.
 
@@ -135,6 +141,7 @@ def token_principals(
         deferred(lambda: parts.standings),
         time.time,
         names=names,
+        memberships=memberships,
         denials=deferred(lambda: parts.denials),
         otherwise=otherwise,
     )

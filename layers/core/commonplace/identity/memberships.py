@@ -1,4 +1,8 @@
-"""Memberships of organisations: the port through which identity knows on whose behalf a token reads (seed 002)."""
+"""Memberships of organisations: on whose behalf a token acts, beside what its account may do (seed 002, section 3).
+
+A person chooses one at consent, the grant carries it, and every request reads it anew: a role that was lost, or a
+member who is gone, counts at once. Who is a member is known to a capability, behind the port `Memberships`.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +10,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from commonplace.identity.principals import MEMBERSHIP
+
 if TYPE_CHECKING:
     from commonplace.identity.records import Grant
     from commonplace.kernel.table import Write
 
+GRANT_SECONDS = (3_600, *(days * 86_400 for days in (1, 7, 30, 90)))
+"""How long a person may let a client act for a member."""
+USUAL_SECONDS = 30 * 86_400
+
+GONE = "member_gone"
+"""Why a grant is worth nothing any more: the account is no longer this member."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleHeld:
-    """A role of a member, with the name of its team."""
+    """One role of a member, for a consent page."""
 
     id: str
     title: str
     team: str
+    """Its name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberOf:
-    """A membership of an account, as it is now."""
+    """A membership of an account, as of now."""
 
     organisation: str
     organisation_name: str
@@ -32,27 +46,57 @@ class MemberOf:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenMembership:
+    """The membership that a person chose for a grant, with the ids of the roles that the client may use, sorted."""
+
+    organisation: str
+    member: str
+    roles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Membership:
-    """The membership that a principal acts for, narrowed to the roles of its grant that the member still has."""
+    """On whose behalf a principal acts."""
 
     organisation: str
     member: str
     roles: frozenset[str]
+    """Of those that were chosen, the ones that the member holds now."""
     expires_at: int
-    """Epoch seconds: when the grant ends."""
+    """When the grant ends, in epoch seconds."""
 
 
 class Memberships(Protocol):
-    """The port to memberships. All methods raise Unavailable."""
+    """The port to the organisations of a deployment. `account` is `Principal.account`, or `Grant.subject_hash`."""
 
     def of_account(self, account: str) -> Sequence[MemberOf]:
-        """Return the memberships of an account, by its pseudonym."""
-        ...
+        """Return every membership of an account. Raises Unavailable."""
 
     def of(self, organisation: str, member: str, account: str) -> frozenset[str] | None:
-        """Return the roles that a member has now, consistently; None for who is no member, or not this account."""
-        ...
+        """Return the ids of the roles that a member holds now, read consistently; None unless the account is that
+        member. Raises Unavailable."""
 
     def journal(self, event: Literal["granted", "revoked"], grant: Grant, at: float) -> Sequence[Write]:
-        """Return what the organisation's journal says of a grant: written in the grant's own transaction."""
-        ...
+        """Return writes of the organisation's journal, none for a grant without membership. Calls nothing.
+
+        They are part of the grant's own transaction, so nothing may stand in their way but a store that is down.
+        """
+
+
+def takes_membership(resource: str) -> bool:
+    """Return whether tokens for a canonical resource, the path of one toolset, act for a member."""
+    return MEMBERSHIP.get(resource.rpartition("/mcp/")[2], False)
+
+
+def roles_now(memberships: Memberships | None, grant: Grant) -> frozenset[str] | None:
+    """Return which roles of a grant's membership its member holds now; None if the grant is worth nothing any more.
+
+    A grant has a membership exactly if its resource takes one; without, it has no roles. Raises Unavailable.
+    """
+    chosen = grant.membership
+    if (chosen is not None) is not takes_membership(grant.resource):
+        return None
+    if chosen is None:
+        return frozenset()
+    held = memberships.of(chosen.organisation, chosen.member, grant.subject_hash) if memberships else None
+    return None if held is None else held & frozenset(chosen.roles)

@@ -3,6 +3,8 @@
 Sources: seed 000, sections 2.1 and 7.3; seed 002, section 3.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -24,6 +26,8 @@ TOOLSETS = tuple(one.toolset for one in DECLARED)
 """Those that a deployment may have: each has a path, and a resource of its own (`capabilities.served_toolsets`)."""
 APART = frozenset(one.toolset for one in DECLARED if one.apart)
 """Those that are served at their own path alone."""
+MEMBERSHIP: dict[str, bool] = {one.toolset: one.membership for one in DECLARED}
+"""Whether what a toolset has takes a membership of an organisation."""
 TOGETHER = tuple(name for name in TOOLSETS if name not in APART)
 
 LEVELS: dict[str, tuple[Level, ...]] = {one.toolset: one.levels for one in DECLARED}
@@ -41,6 +45,8 @@ Permission = Literal["readonly", "action"]
 
 KINDS = {one.toolset: one.kinds for one in DECLARED}
 """Kinds of things that a token's resource scopes may name (seed 002, section 3), by toolset."""
+ALWAYS = {one.toolset: one.always for one in DECLARED}
+"""Those of them that every consent includes."""
 
 _TOKEN = re.compile(r"[\x21\x23-\x5B\x5D-\x7E]{1,64}")  # RFC 6749, section 3.3
 
@@ -122,9 +128,9 @@ def baseline(toolsets: Iterable[str]) -> tuple[str, ...]:
     return ordered(scope(toolset, "read") for toolset in toolsets)
 
 
-def kinds_of(toolsets: Iterable[str]) -> tuple[str, ...]:
-    """The kinds of things that these toolsets hold."""
-    return tuple(dict.fromkeys(kind for toolset in toolsets for kind in KINDS.get(toolset, ())))
+def kinds_of(toolsets: Iterable[str], kinds: Mapping[str, tuple[str, ...]] = KINDS) -> tuple[str, ...]:
+    """The kinds of things that these toolsets hold, or those of `ALWAYS`."""
+    return tuple(dict.fromkeys(kind for toolset in toolsets for kind in kinds.get(toolset, ())))
 
 
 WORDS = {scope(one.toolset, level): words for one in DECLARED for level, words in one.words.items()}
@@ -159,8 +165,8 @@ class Principal:
     permission: Permission = "action"
     resource_scopes: frozenset[str] | None = None
     """Kinds of things that the token reaches; None is all."""
-    membership: "Membership | None" = None
-    """On whose behalf, of which organisation, a token of a toolset with memberships reads; None for everything else."""
+    membership: Membership | None = None
+    """On whose behalf the token acts, beside the account: it raises no tier, and opens no other toolset."""
     client: str | None = None
     """The OAuth client that acts for the account."""
     grant: str | None = None
@@ -220,8 +226,11 @@ def author(principal: Principal, address: str) -> Author:
 def counted_as(principal: Principal) -> tuple[str | None, str | None]:
     """Return by whom a call is counted: names for the credential, and for whoever all the credentials are.
 
-    Each is None where there is none. No other parts give the same name, so no two tenants share a counter.
+    Each is None where there is none. No other parts give the same name, so no two tenants share a counter. Who acts for
+    a member is counted by the grant, so that a refresh gives no new quota, and by the member.
     """
+    if (acts := principal.membership) is not None:
+        return _named("grant", principal.grant), _named("member", acts.organisation, acts.member)
     token = _named("token", principal.organisation, principal.token) if principal.token is not None else None
     if principal.account is not None:
         return token, _named("account", principal.account)

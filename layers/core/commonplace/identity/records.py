@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from commonplace.identity.memberships import ChosenMembership
 from commonplace.identity.principals import Permission, Tier
 from commonplace.identity.redirects import redirect_host
 
@@ -117,6 +118,8 @@ class Grant:
     resource_scopes: tuple[str, ...] | None = None
     organisation: str | None = None
     """Fixed for agents; None follows the account's roles."""
+    membership: ChosenMembership | None = None
+    """On whose behalf the client acts, for a resource that takes it: this is the truth, and tokens repeat it."""
     sealed_profile: bytes = b""
     """`secrets.seal(grant secret, "profile", Profile.as_json())`."""
     last_used_at: int = 0

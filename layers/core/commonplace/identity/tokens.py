@@ -48,9 +48,15 @@ class AccessClaims:
     """The grant's secret, from which its public name follows: `secrets.digest`."""
     permission: Permission
     resource_scopes: tuple[str, ...] | None
+    gov_org: str | None = None
+    """The organisation and the member of the grant's membership, which `organisation` and `member` do not name."""
+    gov_member: str | None = None
+    gov_roles: tuple[str, ...] | None = None
+    """Ids of roles; None where there is no room for them: then the grant alone counts."""
 
     def as_claims(self) -> dict[str, Any]:
         """Return the claims as they stand in the JWT."""
+        acts = {name: getattr(self, name) for name in ("gov_org", "gov_member", "gov_roles")}
         return {
             "iss": self.issuer,
             "sub": self.subject,
@@ -68,6 +74,7 @@ class AccessClaims:
             "grant": self.grant,
             "permission": self.permission,
             "resource_scopes": None if self.resource_scopes is None else list(self.resource_scopes),
+            **{name: value for name, value in acts.items() if value is not None},
         }
 
 

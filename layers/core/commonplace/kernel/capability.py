@@ -47,7 +47,6 @@ class Scopes:
     """Its operations take a membership of an organisation (`identity.memberships`), which a consent for it chooses."""
     always: tuple[str, ...] = ()
     """Kinds that every consent includes, so that a token for some of the others can find its way."""
-
     calls_a_minute: Mapping[Literal["read", "search", "write"], int] = field(default_factory=dict)
     """Limits of its own for each token, by class of calls, which `mcpRateLimits` may change."""
 
@@ -58,7 +57,9 @@ class Scopes:
         if not set(self.aliases.values()) <= scopes or set(self.aliases) & scopes:
             raise ValueError(f"an alias of {self.toolset} is another name of one of its scopes")
         if (self.membership and not self.apart) or not set(self.always) <= set(self.kinds):
-            raise ValueError(f"{self.toolset} stands apart if it takes a membership, and has the kinds it always has")
+            raise ValueError(
+                f"{self.toolset} stands apart if it takes a membership, and has the kinds that it always has"
+            )
 
 
 @dataclass(frozen=True, slots=True)

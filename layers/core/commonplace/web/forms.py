@@ -15,7 +15,9 @@ from pydantic import BaseModel
 from commonplace.kernel.errors import CommonplaceError, Conflict
 from commonplace.web.browsers import one
 
-Kind = Literal["text", "long", "number", "tick", "choice", "choices", "lines", "date", "search", "hidden"]
+Kind = Literal[
+    "text", "long", "number", "tick", "choice", "choices", "lines", "date", "datetime-local", "search", "hidden"
+]
 
 LONG_CHARACTERS = 300
 """A text that may be longer than this gets an area of several lines."""
@@ -44,6 +46,8 @@ class Field:
     value: Any = ""
     """The text of the field; the chosen values of `choices`; whether a `tick` is set."""
     choices: Sequence[str] = ()
+    words: Mapping[str, str] = field(default_factory=dict)
+    """What people read in place of a choice."""
     attributes: Mapping[str, Any] = field(default_factory=dict)
     """Attributes of the element, bounds and references to help and error included."""
     error: str = ""
@@ -61,10 +65,14 @@ class Fields:
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     """Fields that the form cannot leave empty, although the model can be made without them."""
+    offered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Choices that the model cannot name, such as members, and what people read, by field."""
 
     def kind(self, name: str) -> Kind:
         if name in self.kinds:
             return self.kinds[name]
+        if name in self.offered:
+            return "choice"
         shape = shape_of(self.model, name)
         match shape.get("type"):
             case "boolean":
@@ -156,8 +164,9 @@ class Fields:
             value = list(value or ())
         elif kind != "tick":
             value = "" if value is None else str(value)
-        choices = [str(one) for one in (shape["items"] if kind == "choices" else shape).get("enum", ()) if one]
-        if kind == "choice" and optional and shape.get("default") is None:
+        words = self.offered.get(name, {})
+        choices = [str(one) for one in (shape["items"] if kind == "choices" else shape).get("enum", words) if one]
+        if kind == "choice" and (words or optional) and shape.get("default") is None:
             choices.insert(0, "")
         return Field(
             name=name,
@@ -167,6 +176,7 @@ class Fields:
             help=help,
             value=value,
             choices=choices,
+            words=words,
             attributes=attributes,
             error=error,
         )

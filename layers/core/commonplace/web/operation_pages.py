@@ -6,7 +6,7 @@ Each calls the operation that REST and MCP call, with its checks; what is refuse
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -49,7 +49,7 @@ def action(
     service: Any,
     show: Show,
     *,
-    done: str | Callable[[Visit, Any], Awaitable[Done]],
+    done: str | Callable[[Visit, Any], Awaitable[Done | View]],
     values: Callable[[Visit], Mapping[str, Any]] = lambda _: {},
     need: Need | None = None,
     fields: Fields | None = None,
@@ -57,9 +57,9 @@ def action(
 ) -> Action:
     """Return the action that does an operation with the path's parameters and the form's fields of its input.
 
-    `done` is the message of the page, or where to go on; `values` gives what the form does not say as the input has
-    it; `need` is more than the operation's. `fields` are those of the form; without them those that were sent count.
-    With `sure` the form has to confirm it. What is refused is shown on the page itself.
+    `done` is the message of the page, or where to go on, or what is shown once; `values` gives what the form does not
+    say as the input has it; `need` is more than the operation's. `fields` are those of the form; without them those
+    that were sent count. With `sure` the form has to confirm it. What is refused is shown on the page itself.
     """
 
     def work(visit: Visit) -> Any:
@@ -122,7 +122,7 @@ class Form:
         service: Any,
         show: Show,
         *,
-        done: str | Callable[[Visit, Any], Awaitable[Done]],
+        done: str | Callable[[Visit, Any], Awaitable[Done | View]],
         values: Callable[[Visit], Mapping[str, Any]] = lambda _: {},
         need: Need | None = None,
     ) -> Action:
@@ -131,11 +131,21 @@ class Form:
             self.called, service, show, done=done, values=values, need=need, fields=self.inputs, sure=self.sure
         )
 
-    def shown(self, visit: Visit, values: Any = None, problem: CommonplaceError | None = None) -> dict[str, Any]:
-        """Return what `forms.fieldset` shows: present values, or what was refused of this form."""
+    def shown(
+        self,
+        visit: Visit,
+        values: Any = None,
+        problem: CommonplaceError | None = None,
+        offered: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> dict[str, Any]:
+        """Return what `forms.fieldset` shows: present values, or what was refused of this form.
+
+        `offered` has choices that the input cannot name: see `Fields.offered`.
+        """
         refused = problem is not None and visit.value("action") == self.name
-        fields = self.inputs.shown({} if values is None else values, visit.fields if refused else None, problem)
-        return {"form": self, "fields": fields}
+        inputs = replace(self.inputs, offered=offered or {})
+        fields = inputs.shown({} if values is None else values, visit.fields if refused else None, problem)
+        return {"form": self, "fields": fields, "refused": refused}
 
 
 def form_page(
@@ -144,7 +154,7 @@ def form_page(
     *,
     path: str,
     title: str,
-    done: str | Callable[[Visit, Any], Awaitable[Done]],
+    done: str | Callable[[Visit, Any], Awaitable[Done | View]],
     values: Callable[[Visit], Any] = lambda _: {},
     tabs: Tabs = lambda _: (),
     messages: Mapping[str, str] | None = None,

@@ -20,8 +20,8 @@ from pydantic import BaseModel, Field, ValidationError, create_model
 from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 
-from commonplace.identity.authorization import Need, Verdict, judge
-from commonplace.identity.principals import KINDS, Level, Principal, Tier, author, scope
+from commonplace.identity.authorization import HOW_TO_JOIN, MEMBERS_ONLY, Need, Verdict, judge
+from commonplace.identity.principals import KINDS, MEMBERSHIP, Level, Principal, Tier, author, scope
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from commonplace.web.faces import Face, derived
@@ -124,12 +124,16 @@ class Operation:
     """Statuses of refusals beside those of every operation."""
     refusals: Mapping[int, Refusal] = field(default_factory=dict)
     """Errors that this operation explains better than its capability does, by status."""
+    address: str = ""
+    """A resource template with what it reads, such as `hive://contributions{?limit,cursor}`: variables and parameters
+    are fields of the input, in camel case. Empty is none."""
 
     @property
     def need(self) -> Need:
         """What it takes to do this; the kind is the toolset's if it has but one."""
         kinds = KINDS.get(self.toolset, ())
-        return Need(self.tier, scope(self.toolset, self.level), self.kind or (kinds[0] if len(kinds) == 1 else None))
+        kind = self.kind or (kinds[0] if len(kinds) == 1 else None)
+        return Need(self.tier, scope(self.toolset, self.level), kind, MEMBERSHIP.get(self.toolset, False))
 
     def run(self, service: Any, actor: Actor, given: Any) -> Any:
         """Do it, for an actor that may."""
@@ -216,12 +220,9 @@ class Listing(Operation):
     nothing: str = "There is nothing of this kind."
     notice: str = ""
     """A sentence that models get with every page."""
-    more: Callable[[Any, Actor], Mapping[str, Any]] | None = None
+    more: Callable[[Any, Actor, Any], Mapping[str, Any]] | None = None
     """Further fields of a page, which `output` declares."""
     looked: int = 500
-    address: str = ""
-    """A resource template with the list, such as `hive://contributions{?limit,cursor}`: variables and parameters are
-    fields of the input, in camel case. Empty is none."""
 
     def run(self, service: Any, actor: Actor, given: Any) -> Any:
         return self.page(service, actor, given)
@@ -238,7 +239,7 @@ class Listing(Operation):
         if tokens is not None and len(fitted := fitting(rows, self.tokens, tokens)) < len(rows):
             rows = fitted
             cursor = self.cursor(given, self.position(records[len(rows) - 1]))
-        return {self.of: rows, "next_cursor": cursor, **(self.more(service, actor) if self.more else {})}
+        return {self.of: rows, "next_cursor": cursor, **(self.more(service, actor, given) if self.more else {})}
 
     def read(self, service: Any, actor: Actor, given: Any) -> tuple[list[Any], str | None]:
         """Return the records of a page, and the cursor of the next."""
@@ -364,6 +365,8 @@ def invoke(
             return called.run(service, Actor(principal, address), called.accepted(given))
         case Verdict.UNCERTAIN:
             raise Unavailable("The roles of your account cannot be read just now.", retry_after_seconds=30)
+        case Verdict.MEMBERSHIP:
+            raise Forbidden(MEMBERS_ONLY, hint=HOW_TO_JOIN)
     raise Forbidden(f"This takes the scope {called.need.scope}, and the tier {called.need.tier}.")
 
 

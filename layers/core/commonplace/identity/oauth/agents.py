@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from commonplace.identity.accounts import Profile, Standing
 from commonplace.identity.audit import issued
+from commonplace.identity.memberships import takes_membership
 from commonplace.identity.oauth.consent import HOUR_SECONDS
 from commonplace.identity.oauth.errors import OAuthError
 from commonplace.identity.oauth.grants import Answers, Form, Holder, Json, Terms, new_grant, wanted_scopes
@@ -47,8 +48,8 @@ class Agents:
         if client.source != "operator" or not client.confidential or not client.organisation or not client.agent:
             raise OAuthError("unauthorized_client", "Only agents that an operator registered get tokens this way.")
         resource = self.resources.canonical(form.get("resource") or default)
-        if resource is None:
-            raise OAuthError("invalid_target", "There is no such resource here.")
+        if resource is None or takes_membership(resource):
+            raise OAuthError("invalid_target", "There is no such resource here for an agent of an operator.")
         scopes = wanted_scopes(form, within(client.scopes, self.resources.catalogue(resource)))
         if not scopes:
             raise OAuthError("invalid_scope", "This agent has no scope for this resource.")
@@ -72,6 +73,8 @@ class Agents:
         canonical = self.resources.canonical(resource)
         if canonical is None:
             raise InvalidInput("There is no such resource. The metadata of the server lists those that there are.")
+        if takes_membership(canonical):
+            raise InvalidInput("Tokens for this resource act for a member of an organisation, who consents to each.")
         if not is_organisation(organisation):
             raise InvalidInput("An organisation is up to 64 lower-case letters, digits and hyphens.")
         if not _AGENT.fullmatch(agent):

@@ -1,5 +1,6 @@
 """Consent: a person's decision on an authorization request, once, in the browser that started it."""
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -8,11 +9,12 @@ from commonplace.identity import secrets
 from commonplace.identity.access_tokens import subject_hash
 from commonplace.identity.accounts import Profile, Standing
 from commonplace.identity.audit import about
+from commonplace.identity.memberships import GRANT_SECONDS, ChosenMembership, MemberOf, Memberships, takes_membership
 from commonplace.identity.oauth.authorization_request import ValidRequest, answer_url
 from commonplace.identity.oauth.clients import Clients, UnknownClient
 from commonplace.identity.oauth.grants import Terms, new_code, new_grant
 from commonplace.identity.ports import GrantStore, SignInStore
-from commonplace.identity.principals import covers, kinds_of, reach, within
+from commonplace.identity.principals import ALWAYS, covers, kinds_of, reach, within
 from commonplace.identity.records import (
     ABSOLUTE_SECONDS,
     REMEMBERED_SECONDS,
@@ -67,6 +69,7 @@ class Consents:
     key: Callable[[], bytes]
     issuer: str
     clock: Callable[[], float]
+    memberships: Memberships | None = None
     limits: Limiter | None = None
     sessions_per_hour: int = 5
     absolute_seconds: int = ABSOLUTE_SECONDS
@@ -99,6 +102,12 @@ class Consents:
         """The scopes to ask the person for: those requested, no higher than the account's roles give."""
         return reach(request.scopes, standing.scopes)
 
+    def members(self, request: AuthorizationRequest, subject: str) -> Sequence[MemberOf] | None:
+        """Return as which members an account may let a client act; None where none does. Raises Unavailable."""
+        if not takes_membership(request.resource):
+            return None
+        return self.memberships.of_account(subject_hash(self.key(), subject)) if self.memberships else ()
+
     def decide(
         self,
         handle: str,
@@ -112,13 +121,17 @@ class Consents:
         network: str = "",
         account: str | None = None,
         remember: bool = True,
+        organisation: str = "",
+        roles: Iterable[str] = (),
+        expiry: str = "",
     ) -> str:
         """Return where the browser goes: back to the client with a code, or with `access_denied` when `allowed` is
         None.
 
         `allowed` are the scopes that the person left ticked, `resource_scopes` the kinds of things (None is all);
-        `account` is the subject that the page showed. Who declines need not have signed in. Raises RequestGone for a
-        handle, cookie, csrf or account that does not fit, RateLimited for too many new grants, Unavailable.
+        `account` is the subject that the page showed. For a resource that takes a membership, `organisation` and
+        `roles` say which, and `expiry` is one of `GRANT_SECONDS`. Who declines need not have signed in. Raises
+        RequestGone for anything of these that does not fit, RateLimited for too many new grants, Unavailable.
         """
         pending = self.look(handle, cookie)
         if pending is None or not secrets.same(pending.csrf_hash, secrets.digest(csrf)):
@@ -139,12 +152,26 @@ class Consents:
         kinds: tuple[str, ...] | None = None
         if resource_scopes is not None:
             named = frozenset(resource_scopes)
-            kinds = tuple(kind for kind in kinds_of(scope.partition(":")[0] for scope in scopes) if kind in named)
+            toolsets = [scope.partition(":")[0] for scope in scopes]
+            kinds = tuple(kind for kind in kinds_of(toolsets) if kind in named)
+            # What every consent includes is no choice: alone it is nothing.
+            kinds = kinds and tuple(dict.fromkeys((*kinds_of(toolsets, ALWAYS), *kinds)))
         if not scopes or kinds == ():
             return self._decline(handle, "nothing_granted", profile, standing, network)
-        self._count(profile, client, scopes)
-        answer = _Answer(self._take(handle), profile, standing, scopes, kinds, network)
-        if remember and _memorable(answer.request.redirect_uri):
+        membership, seconds = None, self.absolute_seconds
+        # What the page showed may be over, and a form may say anything.
+        if (members := self.members(pending.request, profile.subject)) is not None:
+            known = {one.organisation: one for one in members}.get(organisation)
+            chosen = tuple(sorted(set(roles)))
+            if known is None or not {*chosen} <= {role.id for role in known.roles}:
+                raise RequestGone("member_other" if known is None else "role_not_held")
+            if expiry not in map(str, GRANT_SECONDS):
+                raise RequestGone("expiry_unknown")
+            membership = ChosenMembership(organisation=organisation, member=known.member, roles=chosen)
+            seconds = min(seconds, int(expiry))
+        self._count(profile, client, scopes, membership)
+        answer = _Answer(self._take(handle), profile, standing, scopes, kinds, network, seconds, membership)
+        if remember and membership is None and _memorable(answer.request.redirect_uri):
             request = answer.request
             consent = Remembered(
                 subject_hash=subject_hash(self.key(), answer.profile.subject),
@@ -165,7 +192,7 @@ class Consents:
         Raises RateLimited, Unavailable.
         """
         request, offered = asked.request, self.offered(asked.request, standing)
-        if asked.prompts & ASK_AGAIN or not _memorable(request.redirect_uri):
+        if asked.prompts & ASK_AGAIN or takes_membership(request.resource) or not _memorable(request.redirect_uri):
             return None
         subject = subject_hash(self.key(), profile.subject)
         known = self.store.remembered(subject, request.client_id, request.redirect_uri, request.resource)
@@ -173,8 +200,8 @@ class Consents:
             return None
         if not offered or within(offered, known.scopes) != offered:
             return None
-        self._count(profile, asked.client, offered)
-        answer = _Answer(request, profile, standing, offered, known.resource_scopes, network)
+        self._count(profile, asked.client, offered, None)
+        answer = _Answer(request, profile, standing, offered, known.resource_scopes, network, self.absolute_seconds)
         return self._open(asked.client, answer, recalled=True)
 
     def may_hear(self, client: Client, redirect_uri: str, profile: Profile | None) -> bool:
@@ -192,7 +219,7 @@ class Consents:
             raise RequestGone("request_used")
         return pending.request
 
-    def _count(self, profile: Profile, client: Client, scopes: tuple[str, ...]) -> None:
+    def _count(self, profile: Profile, client: Client, scopes: tuple[str, ...], acts: ChosenMembership | None) -> None:
         """Limits the new grants of a member (seed 002, section 6: session initialization).
 
         A client that comes back for more, because a tool took more than it had, begins no session.
@@ -200,11 +227,13 @@ class Consents:
         name = subject_hash(self.key(), profile.subject)
         if self.limits is None:
             return
-        if _widened(scopes, [grant for grant in self.grants.of_subject(name) if grant.client_id == client.id]):
+        member = acts and acts.member
+        grants = [one for one in self.grants.of_subject(name) if one.client_id == client.id]
+        if _widened(scopes, [one for one in grants if (one.membership and one.membership.member) == member]):
             return
         self.limits.spend(
             self._quota,
-            name,
+            json.dumps(("member", acts.organisation, member)) if acts else name,
             "This account has connected too many applications within the hour.",
             hint="Wait a little, or go on with an application that is connected.",
         )
@@ -240,10 +269,11 @@ class Consents:
             client_name=client.name,
             resource=request.resource,
             scopes=answer.scopes,
-            seconds=self.absolute_seconds,
+            seconds=answer.seconds,
             client_source=client.source,
             redirect_uri=request.redirect_uri,
             resource_scopes=answer.kinds,
+            membership=answer.membership,
         )
         grant, secret = new_grant("person", answer.profile, terms, key=self.key(), now=now, network=answer.network)
         code, kept = new_code(grant, secret, request)
@@ -271,6 +301,8 @@ class _Answer:
     scopes: tuple[str, ...]
     kinds: tuple[str, ...] | None
     network: str
+    seconds: int
+    membership: ChosenMembership | None = None
 
 
 def _widened(scopes: tuple[str, ...], grants: Sequence[Grant]) -> bool:

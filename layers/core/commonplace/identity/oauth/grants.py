@@ -15,6 +15,7 @@ from commonplace.identity import secrets
 from commonplace.identity.access_tokens import Issuer, claims_for, subject_hash
 from commonplace.identity.accounts import Profile, Standing, Standings
 from commonplace.identity.audit import issued, reused
+from commonplace.identity.memberships import GONE, ChosenMembership, Memberships, roles_now
 from commonplace.identity.oauth.errors import OAuthError, invalid_grant, temporarily_unavailable
 from commonplace.identity.oidc_sessions import ReadsClaims, SignInOver
 from commonplace.identity.ports import GrantStore
@@ -66,6 +67,7 @@ class Terms:
     resource_scopes: tuple[str, ...] | None = None
     organisation: str | None = None
     """Of agents."""
+    membership: ChosenMembership | None = None
 
 
 def new_grant(
@@ -88,6 +90,7 @@ def new_grant(
         permission=permission_of(terms.scopes),
         resource_scopes=terms.resource_scopes,
         organisation=terms.organisation,
+        membership=terms.membership,
         sealed_profile=secrets.seal(secret, PROFILE, profile.as_json()),
         last_used_at=now,
         last_used_from=network,
@@ -151,6 +154,7 @@ class Answers:
     claims: ReadsClaims
     resources: Resources
     key: Callable[[], bytes]
+    memberships: Memberships | None = None
     access_seconds: int = ACCESS_SECONDS
 
     def standing(self, holder: Holder, *, fresh: bool) -> Standing:
@@ -177,10 +181,13 @@ class Answers:
         refresh_token: str | None = None,
         seconds: int | None = None,
     ) -> Json:
-        """The token carries the requested scopes, so far as the roles still cover them. Raises Unavailable.
+        """The token carries the requested scopes, so far as the roles still cover them. Raises GrantOver, Unavailable.
 
         It lasts for `seconds`, or as long as access tokens last, but never longer than its grant.
         """
+        held = roles_now(self.memberships, holder.grant)
+        if held is None:
+            raise GrantOver(holder.grant, GONE)
         claims = claims_for(
             holder.grant,
             holder.secret,
@@ -191,6 +198,7 @@ class Answers:
             key=self.key(),
             now=now,
             seconds=seconds or self.access_seconds,
+            held=held,
         )
         answer: Json = {
             "access_token": self.issuer.sign(claims),

@@ -7,13 +7,14 @@ Everything raises OAuthError, and 503 `temporarily_unavailable` in place of Unav
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from commonplace.identity import secrets
 from commonplace.identity.access_tokens import Issuer
 from commonplace.identity.accounts import Standings
 from commonplace.identity.audit import revoked
 from commonplace.identity.bearer_auth import TokenJudge
+from commonplace.identity.memberships import Memberships
 from commonplace.identity.oauth.agents import Agents
 from commonplace.identity.oauth.errors import OAuthError, invalid_grant, temporarily_unavailable
 from commonplace.identity.oauth.grants import Answers, Exchange, Form, GrantOver, Json, Rotation
@@ -44,6 +45,7 @@ class TokenEndpoint:
     resources: Resources
     key: Callable[[], bytes]
     clock: Callable[[], float]
+    memberships: Memberships | None = None
     audit: AuditLog | None = None
     limits: Limiter | None = None
     access_seconds: int = ACCESS_SECONDS
@@ -51,13 +53,14 @@ class TokenEndpoint:
     organisation: str = NOWHERE
 
     def __post_init__(self) -> None:
-        self._judge = TokenJudge(self.store, self.standings)
+        self._judge = TokenJudge(self.store, self.standings, memberships=self.memberships)
         answers = Answers(
             issuer=self.issuer,
             standings=self.standings,
             claims=self.claims,
             resources=self.resources,
             key=self.key,
+            memberships=self.memberships,
             access_seconds=self.access_seconds,
         )
         self._exchange = Exchange(
@@ -134,21 +137,21 @@ class TokenEndpoint:
             if claims is None:
                 return {"active": False}
             try:
-                grant = self._judge.grant(claims, self.clock())
+                principal = self._judge.principal(claims, self._judge.grant(claims, self.clock()))
             except BadToken:
                 return {"active": False}
-            principal = self._judge.principal(claims, grant)
             if principal.uncertain:
                 raise Unavailable("What this account may do cannot be read just now.")
             own = principal.client == client.id
             if not own and (client.source != "operator" or client.organisation not in (None, principal.organisation)):
                 return {"active": False}
             # The token's own claims, and beside them what may change while it lasts: as it is now.
-            values = claims.as_claims()
-            names = ("client_id", "sub", "aud", "exp", "iat", "iss", "jti")
+            acts = principal.membership
+            values = replace(claims, gov_roles=tuple(sorted(acts.roles)) if acts else None).as_claims()
+            names = ("client_id", "sub", "aud", "exp", "iat", "iss", "jti", "gov_org", "gov_member", "gov_roles")
             return {
                 "active": True,
-                **{name: values[name] for name in names},
+                **{name: values[name] for name in names if name in values},
                 "scope": " ".join(ordered(one for one in principal.scopes if principal.may(one))),
                 "org": principal.organisation,
                 "tier": principal.tier,

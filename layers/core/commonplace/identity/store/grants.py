@@ -22,6 +22,8 @@ from commonplace.kernel.table import Table, Write
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+    from commonplace.identity.memberships import Memberships
+
 MAX_GRANTS = 10
 """That live, of one person and client; the oldest make room."""
 MAX_REVOKED_TOKENS = 50
@@ -45,13 +47,15 @@ class DynamoGrants:
         table: str,
         activity_table: str,
         *,
+        memberships: Memberships | None = None,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """`clock` gives epoch seconds; `activity_table` is where audit records go."""
+        """`clock` gives epoch seconds; `activity_table` is where audit records go. `memberships` journal grants."""
         self._table = Table(client, table, sleep=sleep)
         self._activity = activity_table
         self._clock = clock
+        self._memberships = memberships
 
     def open(self, grant: Grant, code: Code | None = None, refresh: Refresh | None = None, audit: Audit = ()) -> None:
         listed = {"clientId": grant.client_id, "expiresAt": grant.expires_at}
@@ -63,6 +67,8 @@ class DynamoGrants:
             writes.append(self._table.new(_code(code.hash), _kept(code, grant.expires_at)))
         if refresh:
             writes.append(self._table.new(_refresh(refresh.hash), encode(refresh)))
+        if self._memberships:
+            writes += self._memberships.journal("granted", grant, grant.created_at)
         self._write(writes, audit)
         if grant.kind == "person":
             self._make_room(grant)
@@ -128,8 +134,9 @@ class DynamoGrants:
             _grant(grant_id), "SET #revokedAt = :now, #revokedBecause = :because", _UNREVOKED, now=now, because=because
         )
         unlisted = self._table.delete(key(f"subject#{grant.subject_hash}", f"grant#{grant_id}"))
+        told = self._memberships.journal("revoked", grant, now) if self._memberships else ()
         try:
-            self._write([ended, unlisted], audit)
+            self._write([ended, unlisted, *told], audit)
         except Lost:
             return False
         return True

@@ -53,6 +53,7 @@ from commonplace.web.middleware import (
 )
 
 if TYPE_CHECKING:
+    from commonplace.identity.memberships import Memberships
     from commonplace.identity.settings import GuardSettings
     from commonplace.kernel.limit_store import DynamoSlots
     from commonplace.kernel.objects import ObjectStore
@@ -165,7 +166,11 @@ def layers(base_url: str, origins: Sequence[str], rendered: Render) -> list[Midd
 
 
 def application(
-    settings: McpSettings, identity: GuardSettings | None, toolsets: Sequence[Toolset], served: tuple[str, ...]
+    settings: McpSettings,
+    identity: GuardSettings | None,
+    toolsets: Sequence[Toolset],
+    served: tuple[str, ...],
+    memberships: Memberships | None = None,
 ) -> ASGIApp:
     """`served` are the names of all toolsets that scopes are granted for; without `identity` nobody signs in."""
 
@@ -218,7 +223,7 @@ def application(
         default=settings.toolsets,
         origins=settings.origins,
         read_only=settings.read_only,
-        principals=principals(settings, identity, served),
+        principals=principals(settings, identity, served, memberships),
         challenges=Challenges(Resources(identity.issuer, settings.toolsets, served)) if identity is not None else None,
         feed=deferred(changes),
         slots=Slots(deferred(slots), time.time, each=each, together=together, secret=settings.counter_secret),
@@ -236,7 +241,9 @@ def objects(settings: McpSettings) -> ObjectStore:
     return deferred(build)
 
 
-def principals(settings: McpSettings, identity: GuardSettings | None, served: tuple[str, ...]) -> Principals:
+def principals(
+    settings: McpSettings, identity: GuardSettings | None, served: tuple[str, ...], memberships: Memberships | None
+) -> Principals:
     """A laptop may take callers without a token for members, or for more; a token counts, or is refused."""
     otherwise = ANONYMOUS
     if settings.assumed_tier is not None:
@@ -250,4 +257,5 @@ def principals(settings: McpSettings, identity: GuardSettings | None, served: tu
         )
     if identity is None:
         return Everybody(otherwise)
-    return token_principals(identity, settings.activity_table, names=settings.names_authors, otherwise=otherwise)
+    names = settings.names_authors
+    return token_principals(identity, settings.activity_table, memberships, names=names, otherwise=otherwise)

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 from commonplace.identity.authorization import Need, Verdict, judge
-from commonplace.identity.principals import ANONYMOUS, KINDS, Level, Principal, Tier, author, scope
+from commonplace.identity.principals import ANONYMOUS, KINDS, MEMBERSHIP, Level, Principal, Tier, author, scope
 from commonplace.kernel.audit import Author
 
 if TYPE_CHECKING:
@@ -314,4 +314,5 @@ class Toolset:
             self.documents_tier if declared is None else declared.tier,
             scope(self.name, declared.level if isinstance(declared, Tool) else "read"),
             (declared and declared.kind) or self.kind or (kinds[0] if len(kinds) == 1 else None),
+            MEMBERSHIP.get(self.name, False),
         )

@@ -14,7 +14,7 @@ from typing import Any
 from starlette.types import Scope
 
 from commonplace.identity.authorization import Verdict, judge
-from commonplace.identity.principals import Principals, Tier, counted_as
+from commonplace.identity.principals import MEMBERSHIP, Principals, Tier, counted_as
 from commonplace.kernel.errors import CommonplaceError, Unauthorized
 from commonplace.kernel.limits import Allowance, Limiter, Quota, network
 from commonplace.web.challenges import Challenges, NotValid, SignIn
@@ -27,11 +27,14 @@ from commonplace.web.stack import admit
 
 READ_ONLY_HEADER = "x-mcp-readonly"
 
-DENIALS = frozenset((Verdict.TIER, Verdict.SCOPE, Verdict.KIND, Verdict.CONSENT))
+DENIALS = frozenset((Verdict.TIER, Verdict.SCOPE, Verdict.KIND, Verdict.CONSENT, Verdict.MEMBERSHIP))
 """Verdicts on an account that is known: each is worth a record."""
 
 SHARED_FACTOR = 10
 """The tokens' worth of calls that may come from one address: a household, an office, a hosted client."""
+
+MEMBER_FACTOR = 2
+"""The grants' worth of reads and searches that all grants of one member of an organisation have together."""
 
 KINDS: Mapping[Cost, str] = {"read": "reads", "search": "searches", "write": "writes"}
 
@@ -106,7 +109,8 @@ class Throttle:
             name, calls = f"{name}-agents", calls * self._service_factor
         counted = [(_quota(name, calls), who) for who in (token or account,) if who is not None]
         if token is not None and account is not None:
-            together = calls if cost == "write" else calls * self._account_factor
+            factor = self._account_factor if caller.principal.membership is None else MEMBER_FACTOR
+            together = calls if cost == "write" else calls * factor
             counted.append((_quota(f"{name}-account", together), account))
         return [*counted, (_quota(f"{name}-address", calls * SHARED_FACTOR), address)]
 
@@ -139,6 +143,7 @@ class Guard:
         self._read_only = read_only
         self._challenges = challenges
         self._tier = tier
+        self._members = any(MEMBERSHIP.get(one.name, False) for one in offer.toolsets)
 
     async def admit(
         self, scope: Scope, headers: Mapping[str, str], message: Mapping[str, Any], met: list[Allowance]
@@ -167,13 +172,14 @@ class Guard:
             owner = self._offer.owners.get(self._offer.named(method, params)) if method == "resources/read" else None
             self._throttle.spend(caller, "read", owner)
         try:
-            # In a private deployment strangers learn nothing.
-            if self._tier != "public" and not principal.anonymous:
-                admit(principal, self._tier)
-            elif self._tier != "public":
+            # In a private deployment strangers learn nothing, nor where everything is done on behalf of a member.
+            private = self._tier != "public"
+            if principal.membership is None if self._members else private and principal.anonymous:
                 if self._challenges is not None:
                     raise SignIn(self._challenges.sign_in(self._resource))
                 raise Unauthorized("This is for people who have signed in.")
+            if private:
+                admit(principal, self._tier)
             if need is None:
                 return caller
             verdict = judge(principal, need)

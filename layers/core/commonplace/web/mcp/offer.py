@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
-from commonplace.identity.authorization import Need, Verdict, worth_showing
+from commonplace.identity.authorization import HOW_TO_JOIN, MEMBERS_ONLY, Need, Verdict, worth_showing
 from commonplace.kernel.errors import Unavailable
 from commonplace.web.mcp.declaration import Caller, Prompt, Resource, Template, Tool, Toolset
 from commonplace.web.mcp.skills import skill_resources
@@ -157,7 +157,9 @@ def view_of(caller: Caller) -> tuple[Any, ...]:
         return "*", caller.read_only
     kinds = None if principal.resource_scopes is None else tuple(sorted(principal.resource_scopes))
     scopes = tuple(sorted(principal.scopes)), tuple(sorted(principal.attainable))
-    return principal.tier, caller.read_only, principal.permission, *scopes, kinds
+    acts = principal.membership
+    member = () if acts is None else (acts.organisation, acts.member, tuple(sorted(acts.roles)))
+    return principal.tier, caller.read_only, principal.permission, *scopes, kinds, *member
 
 
 def denial(thing: str, need: Need, verdict: Verdict) -> str:
@@ -172,6 +174,8 @@ def denial(thing: str, need: Need, verdict: Verdict) -> str:
                 retry_after_seconds=UNCERTAIN_SECONDS,
                 hint="Until then, use what is public.",
             )
+        case Verdict.MEMBERSHIP:
+            return f"Access denied. {MEMBERS_ONLY} {HOW_TO_JOIN}"
         case Verdict.KIND:
             return f"Access denied. This {thing} is beyond the kinds of things that your token reaches."
         case Verdict.TIER | Verdict.SIGN_IN if need.tier != "public":

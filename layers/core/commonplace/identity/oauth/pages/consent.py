@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from commonplace.identity.accounts import Profile, Standing, short
+from commonplace.identity.memberships import MemberOf
 from commonplace.identity.oauth.lookalikes import imitated
 from commonplace.identity.oauth.pages.html import Destination, destination, listed, plain
-from commonplace.identity.principals import TOOLSETS, WORDS, kinds_of, ordered
+from commonplace.identity.principals import ALWAYS, TOOLSETS, WORDS, kinds_of, ordered
 from commonplace.identity.records import AuthorizationRequest, Client, Grant
 
 VOUCHED = {
@@ -94,17 +95,27 @@ class ConsentView:
     beyond: Sequence[str]
     """In words: requested, and not available to this account."""
     kinds: Sequence[str]
-    """Kinds of things that the wishes reach (seed 002, section 3)."""
+    """Kinds of things that the wishes reach (seed 002, section 3), but those of `always`."""
+    always: Sequence[str] = ()
+    """Kinds that every consent includes."""
+    members: Sequence[MemberOf] | None = None
+    """Whom to choose from, where tokens act for a member."""
 
     @classmethod
-    def of(cls, request: AuthorizationRequest, offered: Sequence[str]) -> "ConsentView":
-        """`offered` are the scopes that the account may grant (`Consents.offered`)."""
+    def of(
+        cls, request: AuthorizationRequest, offered: Sequence[str], members: Sequence[MemberOf] | None = None
+    ) -> "ConsentView":
+        """`offered` are the scopes that the account may grant (`Consents.offered`), `members` as of `Consents`."""
+        offered = () if members is not None and not members else offered
         missed = [one for one in ordered(request.scopes) if one not in offered]
         toolsets = [name for name in TOOLSETS if any(one.startswith(f"{name}:") for one in offered)]
+        always = kinds_of(toolsets, ALWAYS)
         return cls(
             wishes=[Wish(scope=one, words=_words(one), acts=not one.endswith(":read")) for one in offered],
             beyond=[_words(one) for one in missed],
-            kinds=kinds_of(toolsets),
+            kinds=[kind for kind in kinds_of(toolsets) if kind not in always],
+            always=always,
+            members=members,
         )
 
 

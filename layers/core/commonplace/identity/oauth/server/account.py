@@ -106,6 +106,7 @@ def _shown(grant: Grant) -> Mapping[str, Any]:
         "permission": grant.permission,
         "kinds": listed([plain(kind) for kind in grant.resource_scopes or ()]),
         "resource": plain(grant.resource, 200),
+        "organisation": plain(grant.membership.organisation) if grant.membership else "",
         "created_at": grant.created_at,
         "expires_at": grant.expires_at,
         "last_used_at": grant.last_used_at,

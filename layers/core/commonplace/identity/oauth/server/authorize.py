@@ -8,6 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from commonplace.identity import telemetry
+from commonplace.identity.memberships import GRANT_SECONDS, USUAL_SECONDS
 from commonplace.identity.oauth.authorization_request import RequestRefused, read_query, understand
 from commonplace.identity.oauth.consent import RequestGone
 from commonplace.identity.oauth.pages.consent import Account, Asker, ConsentView
@@ -75,7 +76,7 @@ async def _show(services: OAuthServices, request: Request) -> Response:
         return seen(url, 302)
     begun = services.consents.begin(asked.request)
     offered = services.consents.offered(asked.request, standing)
-    asking = ConsentView.of(asked.request, offered)
+    asking = ConsentView.of(asked.request, offered, services.consents.members(asked.request, profile.subject))
     settings = services.settings
     answer = page(
         services.frame,
@@ -91,6 +92,8 @@ async def _show(services: OAuthServices, request: Request) -> Response:
         access_seconds=settings.access_seconds,
         idle_seconds=settings.idle_seconds,
         ends=services.clock() + settings.absolute_seconds,
+        expiries=[seconds for seconds in GRANT_SECONDS if seconds <= settings.absolute_seconds],
+        usual=USUAL_SECONDS,
     )
     keep_request(request, answer, begun.handle, begun.cookie)
     return answer
@@ -136,6 +139,9 @@ def _answer(services: OAuthServices, request: Request, fields: Mapping[str, list
         allowed=fields.get("scope", []),
         resource_scopes=_kinds(fields, asking),
         account=one(fields, "account"),
+        organisation=one(fields, "organisation"),
+        roles=fields.get(f"role:{one(fields, 'organisation')}", []),
+        expiry=one(fields, "expiry"),
     )
     telemetry.record("consent")
     return url

@@ -31,6 +31,7 @@ from commonplace.kernel.deferred import deferred
 from commonplace.kernel.limits import Limiter
 
 if TYPE_CHECKING:
+    from commonplace.identity.memberships import Memberships
     from commonplace.identity.oidc import Provider
     from commonplace.identity.oidc_sessions import ReadsClaims
     from commonplace.identity.secret_values import SecretSigningKeys
@@ -49,6 +50,8 @@ MAINNET = 1
 class AuthParts(Parts):
     """The outside parts of the authorization server: stores, keys, the chain, documents of clients, the provider."""
 
+    memberships: Memberships | None = None
+
     def __init__(self, settings: AuthSettings, clock: Callable[[], float] = time.time) -> None:
         super().__init__(settings, settings.activity_table, clock)
 
@@ -62,7 +65,8 @@ class AuthParts(Parts):
     def grants(self) -> DynamoGrants:
         from commonplace.identity.store.grants import DynamoGrants
 
-        return DynamoGrants(self._table, self._settings.identity_table, self._activity_table, clock=self._clock)
+        table, journal = self._settings.identity_table, self.memberships
+        return DynamoGrants(self._table, table, self._activity_table, memberships=journal, clock=self._clock)
 
     @cached_property
     def sign_ins(self) -> DynamoSignIns:
@@ -135,8 +139,10 @@ class OAuthServices:
         toolsets: tuple[str, ...],
         clock: Callable[[], float] = time.time,
         parts: AuthParts | None = None,
+        memberships: Memberships | None = None,
     ) -> None:
         outside = parts or AuthParts(settings, clock)
+        outside.memberships = memberships
         issuer, organisation = settings.issuer, settings.organisation
         self._key = key = outside.key
         self.settings = settings
@@ -187,6 +193,7 @@ class OAuthServices:
             resources=resources,
             key=key,
             clock=clock,
+            memberships=memberships,
             audit=audit,
             limits=limiter,
             access_seconds=settings.access_seconds,
@@ -201,6 +208,7 @@ class OAuthServices:
             key=key,
             issuer=issuer,
             clock=clock,
+            memberships=memberships,
             limits=limiter,
             sessions_per_hour=settings.agent_sessions_per_hour,
             absolute_seconds=settings.absolute_seconds,

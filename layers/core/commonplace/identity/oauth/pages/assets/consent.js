@@ -10,7 +10,11 @@ function show() {
   const words = acts ? "read, and act in your name" : "only read";
   if ($("permission").textContent !== words) $("permission").textContent = words;
   const kinds = form.querySelectorAll('input[name="kind"]').length;
-  form.querySelector('button[value="allow"]').disabled = !ticked("scope").length || (kinds > 0 && !ticked("kind").length);
+  const roles = [...form.querySelectorAll("fieldset[data-organisation]")];
+  const [chosen] = ticked("organisation");
+  for (const one of roles) one.hidden = one.dataset.organisation !== chosen?.value;
+  const open = !ticked("scope").length || (kinds > 0 && !ticked("kind").length) || (roles.length > 0 && !chosen);
+  form.querySelector('button[value="allow"]').disabled = open;
 }
 
 form.addEventListener("change", show);

@@ -1,0 +1,728 @@
+"""What members and agents read of an organisation: rows, and the fourteen readings of seed 002, section 4.1.
+
+Every reading begins with who asks. What gives away things of another kind, such as who holds a role, is left out
+wherever it stands for a token that does not reach that kind. A page reads what it shows, in batches.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice, takewhile
+from typing import Annotated, Any, TypeVar, get_args
+
+from pydantic import Field, create_model
+
+from commonplace.governance import model, store
+from commonplace.governance.governance import Governance
+from commonplace.governance.model import (
+    MAX_SUMMARY,
+    Answer,
+    Channel,
+    Kind,
+    Message,
+    Process,
+    ProcessKind,
+    Role,
+    Team,
+    roles_of,
+    stamp,
+)
+from commonplace.governance.rules import Access, Result, awaits, gone, tally
+from commonplace.kernel.errors import Forbidden
+from commonplace.kernel.items import Item
+from commonplace.kernel.records import Room
+from commonplace.web.faces import Face
+from commonplace.web.operations import Actor, Input, Listing, Operation, Skipped, listing, operation
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Face)
+
+Id = Annotated[str, Field(serialization_alias="_id")]
+Revision = Annotated[int, Field(exclude=True)]
+"""For the forms of people: no agent changes what has one."""
+
+
+class OfOrganisation(Input):
+    orga_id: str = Field(max_length=64, description="The short name of an organisation")
+
+
+def naming(name: str, base: type[Input] = OfOrganisation) -> type[Input]:
+    """Return the input of what is read of one thing."""
+    fields: Any = {f"{name}_id": (str, Field(max_length=128))}
+    return create_model(f"Of{name.title()}", __base__=base, **fields)
+
+
+OfChannel = naming("channel")
+
+
+class OfDecisions(OfOrganisation):
+    team_id: str | None = Field(None, max_length=64, description="Only about this team")
+    target_type: str | None = Field(None, max_length=32, description="Only about such things: roles, policies, topics")
+
+
+class Somebody(Face):
+    member_id: str
+    name: str
+    count: int | None = None
+    """Of a nominee: by how many."""
+
+
+class RoleRow(Face):
+    id: Id
+    team_id: str | None = None
+    team_name: str | None = None
+    title: str
+    role_type: model.RoleType | None = None
+    mission: str
+    duties: list[str]
+    member_id: str | None = None
+    member_name: str | None = None
+    parent_team_id: str | None = None
+    """Of a leader's role: the team above."""
+    mine: bool
+    revision: Revision
+
+
+class TeamRow(Face):
+    id: Id
+    name: str
+    color: str | None
+    mission: str
+    parent_team_id: str | None = None
+    leader: Somebody | None = None
+    role_count: int | None = None
+    member_count: int | None = None
+    channel_id: str | None = None
+    """If it can be read."""
+    mine: bool
+    revision: Revision
+    roles: list[RoleRow] | None = None
+
+
+class MemberRow(Face):
+    id: Id
+    name: str
+    picture_url: str | None = Field(serialization_alias="pictureURL")
+    role_ids: list[str] | None = None
+    team_ids: list[str] | None = None
+    firstname: str | None = None
+    surname: str | None = None
+    roles: list[RoleRow] | None = None
+    teams: list[dict[str, str]] | None = None
+
+
+class You(Face):
+    member_id: str
+    name: str
+    roles: list[dict[str, str | None]] | None = None
+    permission: str
+    resource_scopes: list[str] | None
+    expires_at: str | None
+
+
+class OrganisationRow(Face):
+    id: Id
+    name: str
+    mission: str | None
+    accent_color: str | None
+    logo_url: str | None
+    owner: Somebody
+    counts: dict[str, int]
+    you: You
+    revision: Revision
+
+
+class ChannelRow(Face):
+    id: Id
+    kind: model.ChannelKind
+    name: str
+    team_id: str | None = None
+    is_archived: bool
+    last_message_at: str | None = None
+
+
+class Said(Face):
+    """What somebody said in a process: a question with its answers, a response, or a nomination, with the reason."""
+
+    id: Id
+    member_id: str
+    name: str
+    at: str
+    text: str
+    round: int
+    response: str | None = None
+    nominee: Somebody | None = None
+    answers: list[Said] | None = None
+
+
+class ProcessRow(Face):
+    """A process as readers of its channel see it. What was said by whom stands in its thread alone."""
+
+    type: ProcessKind
+    title: str | None = None
+    question: str | None = None
+    description: str | None = None
+    role_title: str | None = None
+    role_id: str | None = None
+    team_id: str | None = None
+    phase: model.Phase | None = None
+    round: int | None = None
+    deadline: str | None = None
+    is_closed: bool | None = None
+    mode: model.Mode | None = None
+    options: list[dict[str, str]] | None = None
+    ballots: int | None = None
+    results: list[dict[str, Any]] | None = None
+    electorate: int | None = None
+    questions: int | None = None
+    unanswered: int | None = None
+    responses: dict[str, int] | None = None
+    nominations: int | None = None
+    you_nominated: bool | None = None
+    tally: list[Somebody] | None = None
+    proposed_candidate: Somebody | None = None
+    yours: str | list[str] | None = None
+    awaits_you: bool | None = None
+    outcome: model.Outcome | None = None
+    elected: Somebody | None = None
+    changes: str | None = None
+    decision_id: str | None = None
+    clarifications: list[Said] | None = None
+    responded: list[Said] | None = None
+    nominated: list[Said] | None = None
+    revision: Annotated[int | None, Field(exclude=True)] = None
+
+
+class ActiveRow(ProcessRow):
+    """An open process in a list of them, without results."""
+
+    type: ProcessKind = Field(serialization_alias="toolType")
+    message_id: str
+    channel_id: str
+    channel_name: str | None = None
+    proposer: Somebody
+
+    @property
+    def id(self) -> str:
+        return self.message_id
+
+
+class ReactionRow(Face):
+    emoji: str
+    count: int
+    reacted: bool
+
+
+class MessageRow(Face):
+    id: Id
+    channel_id: str
+    text: str
+    author_id: str
+    author_name: str
+    created_at: str
+    deleted: bool | None
+    embedded_tool: ProcessRow | None
+    thread_count: int
+    reactions: list[ReactionRow]
+
+
+class DecisionRow(Face):
+    id: Id
+    created_at: str
+    author: Somebody
+    role_name: str
+    team_name: str
+    target_team_id: str | None
+    target_id: str
+    target_type: str
+    diff: dict[str, Any]
+    agent: dict[str, str] | None
+
+
+class PolicyRow(Face):
+    id: Id
+    number: int
+    title: str
+    abstract: str
+    role_id: str | None = None
+    role_title: str | None = None
+    team_id: str | None = None
+    owner_name: str | None = None
+    """Of whoever holds the role, and so may change it."""
+    updated_at: str
+    revision: Revision
+    text: str | None = None
+
+
+BEYOND: Mapping[Kind, frozenset[str]] = {
+    "teams": frozenset({"team_id", "team_ids", "team_name", "parent_team_id", "teams"}),
+    "roles": frozenset({"role_id", "role_ids", "role_title", "role_count", "roles", "leader", "owner_name"}),
+    "members": frozenset({"member_id", "member_name", "member_count", "leader", "owner_name"}),
+    "channels": frozenset({"channel_name"}),
+    "messages": frozenset({"last_message_at"}),
+}
+"""Fields of rows that are left out where a token does not reach a kind, whatever list they stand in."""
+
+RESULTS = frozenset({"results", "ballots", "tally", "nominations"})
+"""What lists of open processes do not show."""
+
+HELD = frozenset({"team_ids", "teams"})
+"""Teams of a member: whoever is told them knows of roles as well."""
+
+SHOWN: Mapping[ProcessKind, str] = {
+    "topic": "title description phase round electorate outcome changes",
+    "voting": "mode deadline electorate outcome",
+    "election": "phase round electorate outcome",
+}
+"""What a process shows as it is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One reading by one caller. Its methods take the records of a page, and read at once what else the rows show."""
+
+    governance: Governance
+    access: Access
+
+    def row(self, face: type[F], record: Any, **more: Any) -> F:
+        """Return a row: fields of the record that are called alike, what is given, and nothing out of reach."""
+        beyond = {name for kind, names in BEYOND.items() if not self.access.touches(kind) for name in names}
+        beyond |= HELD if "role_ids" in beyond else set()
+        values = {name: getattr(record, name) for name in face.model_fields if hasattr(record, name)} | more
+        return face(**{name: value for name, value in values.items() if name not in beyond})
+
+    def read(self, room: Room[T], limit: int = 100, **how: Any) -> Iterator[T]:
+        """Yield records of a room, read as many at a time as a page shows."""
+        return self.governance.store.records.list(self.access.organisation, room, page=limit + 2, **how)
+
+    def many(self, room: Room[T], ids: Iterable[str]) -> dict[str, T]:
+        return self.governance.store.records.get_many(self.access.organisation, room, sorted(set(ids)))
+
+    def count(self, room: Room[Any], filter: str = "") -> int:
+        """Return how many records a room has, without fetching them."""
+        pages = self.governance.store.table.pages(
+            room.partition(self.access.organisation), filter=filter, Select="COUNT"
+        )
+        return sum(page["Count"] for page in pages)
+
+    def names(self, ids: Iterable[str | None]) -> Callable[[str], Somebody]:
+        known = self.governance.names(self.access.organisation, {id for id in ids if id})
+        return lambda id: Somebody(member_id=id, name=known.get(id, ""))
+
+    def roles(self, roles: Sequence[Role]) -> list[RoleRow]:
+        teams, names = self.many(store.TEAMS, (one.team for one in roles)), self.names(one.member for one in roles)
+        return [
+            self.row(
+                *(RoleRow, one),
+                team_id=one.team,
+                team_name=teams[one.team].name,
+                role_type=one.type,
+                member_id=one.member,
+                member_name=names(one.member).name,
+                mine=one.id in self.access.roles,
+                parent_team_id=teams[one.team].parent if one.type == "leader" else None,
+            )
+            for one in roles
+        ]
+
+    def roles_within(self, first: str, last: str) -> list[Role]:
+        """Return the roles of the teams from one id to another."""
+        found = self.read(store.ROLES, after=roles_of(first))
+        return list(takewhile(lambda one: one.id < f"{roles_of(last)}~", found))
+
+    def teams(self, teams: Sequence[Team], *, whole: bool = False) -> list[TeamRow]:
+        """Return rows of teams that stand in the order of their ids; with `whole` and their roles."""
+        roles = self.roles_within(teams[0].id, teams[-1].id)
+        leaders = {one.team: one for one in roles if one.type == "leader"}
+        names = self.names(one.member for one in leaders.values())
+        rows = []
+        for one in teams:
+            own, mine = [role for role in roles if role.team == one.id], one.id in self.access.teams
+            more: dict[str, Any] = {"mission": leaders[one.id].mission, "parent_team_id": one.parent, "mine": mine}
+            more |= {"role_count": len(own), "member_count": len({role.member for role in own})}
+            more |= {"leader": names(leaders[one.id].member), "roles": self.roles(own) if whole else None}
+            more |= {"channel_id": one.channel if mine and self.access.touches("channels") else None}
+            rows.append(self.row(TeamRow, one, **more))
+        return rows
+
+    def policies(self, policies: Sequence[model.Policy], text: str | None = None) -> list[PolicyRow]:
+        roles = self.many(store.ROLES, (one.role for one in policies))
+        names = self.names(one.member for one in roles.values())
+        return [
+            self.row(
+                *(PolicyRow, one),
+                role_id=one.role,
+                role_title=roles[one.role].title,
+                team_id=one.team,
+                text=text,
+                owner_name=names(roles[one.role].member).name,
+            )
+            for one in policies
+        ]
+
+    def readable(self) -> list[Channel]:
+        """Return every channel in reach: the organisation's, those of teams by name, direct ones last."""
+        found = [*self.read(store.CHANNELS, within="ch_")]
+        found += [] if self.access.agent else self.read(store.CHANNELS, within="dm_")
+        order = ("orga", "team", "dm")
+        return sorted(filter(self.access.reaches, found), key=lambda one: (order.index(one.kind), one.name, one.id))
+
+    def channels(self, channels: Sequence[Channel]) -> list[ChannelRow]:
+        cards = self.governance.store.cards(self.access.organisation, [one.id for one in channels])
+        names = self.names(id for one in channels for id in one.members)
+        return [
+            self.row(
+                *(ChannelRow, one),
+                name=", ".join(names(id).name for id in one.members if id != self.access.member.id) or one.name,
+                team_id=one.team,
+                is_archived=one.archived_at is not None,
+                last_message_at=cards.get(one.id, {}).get("last"),
+            )
+            for one in channels
+        ]
+
+    def messages(self, messages: Sequence[Message], *, whole: bool = False) -> list[MessageRow]:
+        """Return messages with counters, reactions and processes; with `whole`, all that was said in a process."""
+        where, me = self.access.organisation, self.access.member.id
+        cards = self.governance.store.cards(where, [one.id for one in messages])
+        counted = {one.id: reactions(cards.get(one.id, {})) for one in messages}
+        mine = [f"{id}.{me}.{code}" for id, found in counted.items() for code, _ in found]
+        own = {
+            item["sk"] for item in self.governance.store.table.get_many([store.REACTIONS.at(where, id) for id in mine])
+        }
+        found = self.many(store.PROCESSES, (one.id for one in messages if one.process))
+        shown = self.processes(found.values(), whole=whole) if self.access.touches("topics") else {}
+        names = self.names(one.author for one in messages)
+        return [
+            self.row(
+                *(MessageRow, one),
+                channel_id=one.channel,
+                author_id=one.author,
+                author_name=names(one.author).name,
+                deleted=one.deleted_at is not None or None,
+                thread_count=cards.get(one.id, {}).get("replies", 0),
+                embedded_tool=(shown.get(one.id) or ProcessRow(type=one.process)) if one.process else None,
+                reactions=[
+                    ReactionRow(emoji=emoji(code), count=count, reacted=f"{one.id}.{me}.{code}" in own)
+                    for code, count in counted[one.id]
+                ],
+            )
+            for one in messages
+        ]
+
+    def processes(self, processes: Iterable[Process], *, whole: bool = False) -> dict[str, ProcessRow]:
+        """Return processes by id, each read with all that was said in it."""
+        said = [(one, self.governance.store.answers(self.access.organisation, one.id)) for one in processes]
+        ids = {id for _, answers in said for one in answers for id in (one.nominee, one.member if whole else None)}
+        names, now = self.names(ids | {one.candidate for one, _ in said}), self.governance.store.now()
+        return {one.id: self.process(one, answers, names, now, whole=whole) for one, answers in said}
+
+    def process(
+        self, one: Process, answers: Sequence[Answer], names: Callable[[str], Somebody], now: str, *, whole: bool
+    ) -> ProcessRow:
+        me = self.access.member.id
+        of = {kind: [each for each in answers if each.kind == kind] for kind in get_args(model.AnswerKind)}
+        given = [each for each in of["response"] if each.round == one.round]
+        shown: dict[str, Any] = {name: getattr(one, name) for name in SHOWN[one.kind].split()}
+        shown |= {"type": one.kind, "decision_id": one.decision, "revision": one.revision}
+        shown["awaits_you"] = awaits(one, answers, me, now)
+        if one.kind == "voting":
+            results = [result(each) for each in tally(one.mode, one.options, [each.choices for each in of["ballot"]])]
+            for each in results if whole else []:
+                each["voters"] = [names(by.member).name for by in of["ballot"] if each["optionId"] in by.choices]
+            mine = next((list(each.choices) for each in of["ballot"] if each.member == me), None)
+            shown |= {"question": one.title, "is_closed": one.ended(now), "ballots": len(of["ballot"])}
+            shown |= {"options": [{"id": str(at), "label": label} for at, label in enumerate(one.options, 1)]}
+            return ProcessRow(**shown, yours=mine, results=results)
+        count = Counter(each.response for each in given)
+        shown["responses"] = {each: count[each] for each in get_args(model.Response)}
+        shown["yours"] = next((each.response for each in given if each.member == me), None)
+        shown["responded"] = [said(each, names) for each in of["response"]] if whole else None
+        if one.kind == "topic":
+            to = {
+                each.id: [said(by, names) for by in of["answer"] if by.question == each.id] for each in of["question"]
+            }
+            shown |= {"questions": len(to), "unanswered": sum(not each for each in to.values())}
+            asked = [said(each, names, answers=to[each.id]) for each in of["question"]] if whole else None
+            return ProcessRow(**shown, clarifications=asked)
+        # Nominations are numbers until they are discussed; those of an election that ended before stay so.
+        revealed = one.phase in ("discussion", "consent", "elected") or one.round > 0
+        nominees = Counter(each.nominee for each in of["nomination"] if each.nominee)
+        candidate = names(one.candidate) if one.candidate else None
+        shown |= {"role_title": one.title, "role_id": one.role, "team_id": one.team, "proposed_candidate": candidate}
+        shown |= {"nominations": len(of["nomination"]), "elected": candidate if one.phase == "elected" else None}
+        shown["you_nominated"] = any(each.member == me for each in of["nomination"])
+        if revealed:
+            shown["tally"] = [
+                Somebody(member_id=id, name=names(id).name, count=number) for id, number in sorted(nominees.items())
+            ]
+            shown["nominated"] = [said(each, names) for each in of["nomination"]] if whole else None
+        return ProcessRow(**shown)
+
+    def active(self, after: str | None, limit: int, *kinds: str) -> Iterator[ActiveRow]:
+        """Yield the open processes of readable channels, in the order of their ids."""
+        now = self.governance.store.now()
+        found = (one for one in self.read(store.ACTIVE) if one.kind in kinds and (one.deadline or "~") > now)
+        ids = [one.id for one in found if after is None or one.id > after]
+        channels = self.many(store.CHANNELS, (id.partition(".")[0] for id in ids))
+        reached = {id for id, one in channels.items() if self.access.reaches(one)}
+        for batch in batches((id for id in ids if id.partition(".")[0] in reached), limit + 1):
+            processes = {id: one for id, one in self.many(store.PROCESSES, batch).items() if not one.ended(now)}
+            rows, names = self.processes(processes.values()), self.names(one.author for one in processes.values())
+            for id, one in sorted(processes.items()):
+                told = {name: getattr(rows[id], name) for name in ProcessRow.model_fields if name not in RESULTS}
+                told |= {"title": one.title, "description": one.description[:MAX_SUMMARY] or None}
+                told |= {"message_id": id, "channel_id": one.channel, "channel_name": channels[one.channel].name}
+                yield self.row(ActiveRow, None, **told, proposer=names(one.author), team_id=one.team)
+
+
+def said(one: Answer, names: Callable[[str], Somebody], **more: Any) -> Said:
+    values = {"id": one.id, "at": one.at, "text": one.text, "round": one.round, "response": one.response}
+    nominee = names(one.nominee) if one.nominee else None
+    return Said(**values, **dict(names(one.member)), nominee=nominee, **more)
+
+
+def result(one: Result) -> dict[str, Any]:
+    return {"optionId": one.option, "label": one.label, "count": one.count, "score": one.score}
+
+
+def reactions(card: Item) -> list[tuple[str, int]]:
+    """Return the reactions that a card counts: code points as it has them, and how many."""
+    return [(name[2:], int(count)) for name, count in sorted(card.items()) if name.startswith("r_") and count > 0]
+
+
+def emoji(code: str) -> str:
+    return "".join(chr(int(point, 16)) for point in code.split("_"))
+
+
+def batches(records: Iterable[T], size: int) -> Iterator[list[T]]:
+    records = iter(records)
+    while batch := list(islice(records, size)):
+        yield batch
+
+
+def entered(governance: Governance, actor: Actor, asked: Any, kind: Kind) -> Reading:
+    """Return the reading of whoever asks. Raises NotFound, and Forbidden for a kind that a token does not reach."""
+    access = governance.access(actor, asked.orga_id)
+    if not access.touches(kind):
+        raise Forbidden(f"This token does not reach {kind}.", hint="Its member chose so, and can consent anew.")
+    return Reading(governance, access)
+
+
+def reads(kind: Kind, address: str, title: str, output: type[Face], input: type[Input]) -> Callable[..., Operation]:
+    """Declare a reading of one thing."""
+    more = {"input": input, "output": output, "address": f"orgas/{{orgaId}}{address}"}
+    return operation("governance", tier="public", tool=False, kind=kind, title=title, **more)
+
+
+def lists(kind: Kind, address: str, title: str, row: type[Face], **more: Any) -> Callable[..., Listing]:
+    """Declare a list; its rows are named by the last word of its address, or by `of`."""
+    parameters = more.pop("parameters", "limit,cursor")
+    more: Any = {"usual": 50, "most": 100, "input": OfOrganisation, "of": address.rpartition("/")[2]} | more
+    address = f"orgas/{{orgaId}}{address}{{?{parameters}}}"
+    shared: dict[str, Any] = {"tier": "public", "tool": False, "line": lambda _: "", "title": title, "address": address}
+    return listing("governance", kind=kind, row=row, **shared, **more)
+
+
+@reads("organisation", "", "Organisation", OrganisationRow, OfOrganisation)
+def read_organisation(governance: Governance, actor: Actor, asked: Any) -> OrganisationRow:
+    """Returns an organisation: name, mission and owner, and on whose behalf, how far and how long, you read it."""
+    reading = entered(governance, actor, asked, "organisation")
+    access, one = reading.access, governance.store.organisation(asked.orga_id)
+    teams = {team.id: team for team in reading.read(store.TEAMS)} if access.touches("teams") else {}
+    root = next((team.leader for team in teams.values() if team.parent is None), None)
+    roles = reading.many(store.ROLES, [*access.roles, *([root] if root else [])])
+    held = [
+        {"_id": id, "title": roles[id].title} | ({"teamName": teams[team].name} if team in teams else {})
+        for id, team in sorted(access.roles.items())
+    ]
+    counted = {
+        "members": (store.MEMBERS, "attribute_not_exists(#leftAt)"),
+        "teams": (store.TEAMS, ""),
+        "roles": (store.ROLES, ""),
+    }
+    expires = access.expires_at
+    return reading.row(
+        *(OrganisationRow, one),
+        id=one.slug,
+        accent_color=one.color,
+        owner=reading.names([one.owner])(one.owner),
+        mission=roles[root].mission if root else None,
+        counts={kind: reading.count(*what) for kind, what in counted.items() if access.touches(kind)},
+        you=You(
+            member_id=access.member.id,
+            name=access.member.name,
+            roles=held if access.touches("roles") else None,
+            permission=actor.principal.permission,
+            resource_scopes=None if access.kinds is None else sorted(access.kinds),
+            expires_at=None if expires is None else stamp(datetime.fromtimestamp(expires, UTC)),
+        ),
+    )
+
+
+@lists("teams", "/teams", "Teams", TeamRow)
+def list_teams(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[TeamRow]:
+    """Lists the teams of an organisation: a tree, by the ids of their parents."""
+    reading = entered(governance, actor, asked, "teams")
+    for batch in batches(reading.read(store.TEAMS, asked.limit, after=after), asked.limit + 1):
+        yield from reading.teams(batch)
+
+
+@reads("teams", "/teams/{teamId}", "Team", TeamRow, naming("team"))
+def read_team(governance: Governance, actor: Actor, asked: Any) -> TeamRow:
+    """Returns a team with its roles and who holds them."""
+    reading = entered(governance, actor, asked, "teams")
+    return reading.teams([governance.store.get(asked.orga_id, store.TEAMS, asked.team_id)], whole=True)[0]
+
+
+@lists("members", "/members", "Members", MemberRow)
+def list_members(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[MemberRow | Skipped]:
+    """Lists the members of an organisation, with the ids of their roles and teams."""
+    reading = entered(governance, actor, asked, "members")
+    for one in reading.read(store.MEMBERS, asked.limit, after=after):
+        more = {"role_ids": sorted(one.roles), "team_ids": sorted(one.teams), "roles": None, "teams": None}
+        yield reading.row(MemberRow, one, **more) if one.left_at is None else Skipped(one.id)
+
+
+@reads("members", "/members/{memberId}", "Member", MemberRow, naming("member"))
+def read_member(governance: Governance, actor: Actor, asked: Any) -> MemberRow:
+    """Returns a member with roles and teams."""
+    reading = entered(governance, actor, asked, "members")
+    one = governance.store.get(asked.orga_id, store.MEMBERS, asked.member_id)
+    if one.left_at is not None:
+        raise gone()
+    teams = governance.team_names(asked.orga_id, set(one.teams))
+    return reading.row(
+        *(MemberRow, one),
+        role_ids=sorted(one.roles),
+        team_ids=sorted(one.teams),
+        roles=reading.roles(list(reading.many(store.ROLES, one.roles).values())),
+        teams=[{"_id": id, "name": name} for id, name in sorted(teams.items())],
+    )
+
+
+@lists("roles", "/roles", "Roles", RoleRow)
+def list_roles(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[RoleRow]:
+    """Lists roles with mission, duties and holder: an agent's are those of the teams of its own roles."""
+    reading = entered(governance, actor, asked, "roles")
+    begin = sorted(map(roles_of, reading.access.teams)) if reading.access.agent else [""]
+    found = (
+        one
+        for within in begin
+        if after is None or after < f"{within}~"
+        for one in reading.read(store.ROLES, asked.limit, within=within, after=after)
+    )
+    for batch in batches(found, asked.limit + 1):
+        yield from reading.roles(batch)
+
+
+@lists("channels", "/channels", "Channels", ChannelRow)
+def list_channels(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[ChannelRow]:
+    """Lists the channels that you can read: the organisation's first, then those of teams by name."""
+    reading = entered(governance, actor, asked, "channels")
+    found = reading.readable()
+    begin = next((at for at, one in enumerate(found, 1) if one.id == after), 0)
+    for batch in batches(found[begin:], asked.limit + 1):
+        yield from reading.channels(batch)
+
+
+@lists("messages", "/channels/{channelId}/messages", "Messages", MessageRow, input=OfChannel, order="Newest first")
+def list_messages(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[MessageRow]:
+    """Lists the messages of a channel, newest first, without the replies to them."""
+    reading = entered(governance, actor, asked, "messages")
+    channel = governance.channel(reading.access, asked.channel_id).id
+    found = reading.read(store.room_of(channel), asked.limit, within=f"{channel}.", after=after, newest=True)
+    for batch in batches(found, asked.limit + 1):
+        yield from reading.messages(batch)
+
+
+def root_of(governance: Governance, actor: Actor, asked: Any) -> tuple[Reading, Message]:
+    """Return the message that a thread begins with. Raises NotFound, also for a reply."""
+    reading = entered(governance, actor, asked, "messages")
+    channel = governance.channel(reading.access, asked.channel_id).id
+    message = governance.store.message(asked.orga_id, asked.message_id)
+    if message.channel != channel or message.parent:
+        raise gone()
+    return reading, message
+
+
+def parent_of(governance: Governance, actor: Actor, asked: Any) -> dict[str, MessageRow]:
+    reading, message = root_of(governance, actor, asked)
+    return {"parent": reading.messages([message], whole=True)[0]}
+
+
+@lists(
+    *("messages", "/channels/{channelId}/messages/{messageId}/thread", "Thread", MessageRow),
+    input=naming("message", OfChannel),
+    of="replies",
+    order="Oldest first",
+    more=parent_of,
+    more_fields={"parent": (MessageRow, ...)},
+)
+def read_thread(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[MessageRow]:
+    """Returns a message, with all that was said in its process, and the replies to it, oldest first."""
+    reading, message = root_of(governance, actor, asked)
+    room = store.room_of(message.id, reply=True)
+    for batch in batches(reading.read(room, asked.limit, within=f"{message.id}.", after=after), asked.limit + 1):
+        yield from reading.messages(batch)
+
+
+@lists(
+    *("decisions", "/decisions", "Decisions", DecisionRow),
+    input=OfDecisions,
+    usual=20,
+    order="Newest first",
+    parameters="limit,cursor,teamId,targetType",
+)
+def list_decisions(
+    governance: Governance, actor: Actor, asked: Any, after: str | None
+) -> Iterator[DecisionRow | Skipped]:
+    """Lists the journal of an organisation, newest first: who changed what, before and after."""
+    reading = entered(governance, actor, asked, "decisions")
+    for one in reading.read(store.JOURNAL, asked.limit, after=after, newest=True):
+        if asked.team_id in (None, one.target_team) and asked.target_type in (None, one.target_type):
+            more: dict[str, Any] = {"role_name": one.role, "team_name": one.team, "target_team_id": one.target_team}
+            more |= {"created_at": one.at, "author": Somebody(member_id=one.member, name=one.name)}
+            more |= {"diff": {"type": one.type, "before": dict(one.before), "after": dict(one.after)}}
+            more |= {"target_id": one.target, "agent": {"client": one.client} if one.client else None}
+            yield DecisionRow(id=one.id, target_type=one.target_type, **more)
+        else:
+            yield Skipped(one.id)
+
+
+@lists("policies", "/policies", "Policies", PolicyRow)
+def list_policies(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[PolicyRow]:
+    """Lists the policies of an organisation by number, without their text."""
+    reading = entered(governance, actor, asked, "policies")
+    for batch in batches(reading.read(store.POLICIES, asked.limit, after=after), asked.limit + 1):
+        yield from reading.policies(batch)
+
+
+@reads("policies", "/policies/{policyId}", "Policy", PolicyRow, naming("policy"))
+def read_policy(governance: Governance, actor: Actor, asked: Any) -> PolicyRow:
+    """Returns a policy with its text, in Markdown."""
+    reading = entered(governance, actor, asked, "policies")
+    one = governance.store.get(asked.orga_id, store.POLICIES, asked.policy_id)
+    return reading.policies([one], governance.store.get(asked.orga_id, store.TEXTS, one.id).text)[0]
+
+
+@lists("topics", "/topics", "Topics", ActiveRow)
+def list_topics(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[ActiveRow]:
+    """Lists the open topics of the channels that you can read, and what awaits you."""
+    yield from entered(governance, actor, asked, "topics").active(after, asked.limit, "topic")
+
+
+@lists("topics", "/governance-tools", "Governance tools", ActiveRow, of="tools")
+def list_processes(governance: Governance, actor: Actor, asked: Any, after: str | None) -> Iterator[ActiveRow]:
+    """Lists the open topics, votes and elections of the channels that you can read, and what awaits you."""
+    yield from entered(governance, actor, asked, "topics").active(after, asked.limit, *get_args(ProcessKind))
+
+
+OPERATIONS = (
+    *(read_organisation, list_teams, read_team, list_members, read_member, list_roles, list_channels, list_messages),
+    *(read_thread, list_decisions, list_policies, read_policy, list_topics, list_processes),
+)
+"""In the order of the seed."""
