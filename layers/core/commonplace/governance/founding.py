@@ -293,13 +293,14 @@ def planned(file: FoundingFile, governance: Governance) -> Plan:
         plan.step(at, key, found_organisation, values, f"team {roots[0] if roots else ''}")
     # Only the owner founds; of the others this has checked the names.
     plan.steps = [one for one in plan.steps if one.by == own.owner]
-    if own.owner not in people:
+    owner = own.owner if own.owner in people else next(iter(people), "")
+    if owner != own.owner:
         plan.faults.append((("organisation", "owner"), f"there is no such member; {listed(people)}"))
     plan.known |= {f"member {key}" for key in people} | {"channel organisation"}
     plan.known |= set().union(*map(with_a_team, roots))
     for section, does in SECTIONS.items():
         for number, entry in enumerate(getattr(file, section)):
-            plan.entry((section, number), does, entry, own.owner, {})
+            plan.entry((section, number), does, entry, owner, {})
     return plan
 
 
