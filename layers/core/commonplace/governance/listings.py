@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import islice, takewhile
 from typing import Annotated, Any, TypeVar, get_args
@@ -30,7 +30,7 @@ from commonplace.governance.model import (
     roles_of,
     stamp,
 )
-from commonplace.governance.rules import Access, Result, awaits, gone, tally
+from commonplace.governance.rules import Access, awaits, gone, tally
 from commonplace.kernel.errors import Forbidden
 from commonplace.kernel.items import Item
 from commonplace.kernel.records import Room
@@ -111,7 +111,12 @@ class MemberRow(Face):
     firstname: str | None = None
     surname: str | None = None
     roles: list[RoleRow] | None = None
-    teams: list[dict[str, str]] | None = None
+    teams: list[Named] | None = None
+
+
+class Named(Face):
+    id: Id
+    name: str
 
 
 class You(Face):
@@ -144,8 +149,20 @@ class ChannelRow(Face):
     last_message_at: str | None = None
 
 
+class OptionRow(Face):
+    id: str
+    label: str
+
+
+class ResultRow(OptionRow):
+    id: str = Field(serialization_alias="optionId")
+    count: int
+    score: int
+    voters: list[Somebody] | None
+
+
 class Said(Face):
-    """What somebody said in a process: a question with its answers, a response, or a nomination, with the reason."""
+    """What somebody said in a process: a question, an answer, or the reason of a response or a nomination."""
 
     id: Id
     member_id: str
@@ -155,10 +172,13 @@ class Said(Face):
     round: int
     response: str | None = None
     nominee: Somebody | None = None
-    answers: list[Said] | None = None
 
 
-class ProcessRow(Face):
+class Question(Said):
+    answers: list[Said]
+
+
+class ProcessFace(Face):
     """A process as readers of its channel see it. What was said by whom stands in its thread alone."""
 
     type: ProcessKind
@@ -173,9 +193,9 @@ class ProcessRow(Face):
     deadline: str | None = None
     is_closed: bool | None = None
     mode: model.Mode | None = None
-    options: list[dict[str, str]] | None = None
+    options: list[OptionRow] | None = None
     ballots: int | None = None
-    results: list[dict[str, Any]] | None = None
+    results: list[ResultRow] | None = None
     electorate: int | None = None
     questions: int | None = None
     unanswered: int | None = None
@@ -190,13 +210,13 @@ class ProcessRow(Face):
     elected: Somebody | None = None
     changes: str | None = None
     decision_id: str | None = None
-    clarifications: list[Said] | None = None
-    responded: list[Said] | None = None
-    nominated: list[Said] | None = None
+    clarifications: list[Question] | None = None
+    given_responses: list[Said] | None = None
+    given_nominations: list[Said] | None = None
     revision: Annotated[int | None, Field(exclude=True)] = None
 
 
-class ActiveRow(ProcessRow):
+class ActiveRow(ProcessFace):
     """An open process in a list of them, without results."""
 
     type: ProcessKind = Field(serialization_alias="toolType")
@@ -224,9 +244,15 @@ class MessageRow(Face):
     author_name: str
     created_at: str
     deleted: bool | None
-    embedded_tool: ProcessRow | None
+    embedded_tool: ProcessFace | None = None
     thread_count: int
     reactions: list[ReactionRow]
+
+
+class Difference(Face):
+    type: str
+    before: dict[str, Any]
+    after: dict[str, Any]
 
 
 class DecisionRow(Face):
@@ -238,7 +264,7 @@ class DecisionRow(Face):
     target_team_id: str | None
     target_id: str
     target_type: str
-    diff: dict[str, Any]
+    diff: Difference
     agent: dict[str, str] | None
 
 
@@ -314,106 +340,98 @@ class Reading:
 
     def roles(self, roles: Sequence[Role]) -> list[RoleRow]:
         teams, names = self.many(store.TEAMS, (one.team for one in roles)), self.names(one.member for one in roles)
-        return [
-            self.row(
-                *(RoleRow, one),
-                team_id=one.team,
-                team_name=teams[one.team].name,
-                role_type=one.type,
-                member_id=one.member,
-                member_name=names(one.member).name,
-                mine=one.id in self.access.roles,
-                parent_team_id=teams[one.team].parent if one.type == "leader" else None,
-            )
-            for one in roles
-        ]
+        rows = []
+        for one in roles:
+            team = teams.get(one.team)
+            more: dict[str, Any] = {"team_id": one.team, "team_name": team and team.name, "role_type": one.type}
+            more |= {"member_name": names(one.member).name, "mine": one.id in self.access.roles}
+            more["parent_team_id"] = team.parent if team and one.type == "leader" else None
+            rows.append(self.row(RoleRow, one, member_id=one.member, **more))
+        return rows
 
-    def roles_within(self, first: str, last: str) -> list[Role]:
+    def of_teams(self, first: str, last: str) -> list[Role]:
         """Return the roles of the teams from one id to another."""
         found = self.read(store.ROLES, after=roles_of(first))
         return list(takewhile(lambda one: one.id < f"{roles_of(last)}~", found))
 
-    def teams(self, teams: Sequence[Team], *, whole: bool = False) -> list[TeamRow]:
-        """Return rows of teams that stand in the order of their ids; with `whole` and their roles."""
-        roles = self.roles_within(teams[0].id, teams[-1].id)
+    def teams(
+        self, teams: Sequence[Team], roles: Sequence[Role] | None = None, *, whole: bool = False
+    ) -> list[TeamRow]:
+        """Return rows of teams, in the order of their ids unless their roles are given; `whole` ones have them too."""
+        roles = self.of_teams(teams[0].id, teams[-1].id) if roles is None else roles
         leaders = {one.team: one for one in roles if one.type == "leader"}
-        names = self.names(one.member for one in leaders.values())
-        rows = []
+        names, rows = self.names(one.member for one in leaders.values()), []
         for one in teams:
-            own, mine = [role for role in roles if role.team == one.id], one.id in self.access.teams
-            more: dict[str, Any] = {"mission": leaders[one.id].mission, "parent_team_id": one.parent, "mine": mine}
-            more |= {"role_count": len(own), "member_count": len({role.member for role in own})}
-            more |= {"leader": names(leaders[one.id].member), "roles": self.roles(own) if whole else None}
-            more |= {"channel_id": one.channel if mine and self.access.touches("channels") else None}
+            own, mine, leader = (
+                [each for each in roles if each.team == one.id],
+                one.id in self.access.teams,
+                leaders.get(one.id),
+            )
+            more: dict[str, Any] = {
+                "mission": leader.mission if leader else "",
+                "leader": leader and names(leader.member),
+            }
+            more |= {"role_count": len(own), "member_count": len({each.member for each in own})}
+            more |= {"parent_team_id": one.parent, "mine": mine, "roles": self.roles(own) if whole else None}
+            more["channel_id"] = one.channel if mine and self.access.touches("channels") else None
             rows.append(self.row(TeamRow, one, **more))
         return rows
 
     def policies(self, policies: Sequence[model.Policy], text: str | None = None) -> list[PolicyRow]:
-        roles = self.many(store.ROLES, (one.role for one in policies))
+        roles, rows = self.many(store.ROLES, (one.role for one in policies)), []
         names = self.names(one.member for one in roles.values())
-        return [
-            self.row(
-                *(PolicyRow, one),
-                role_id=one.role,
-                role_title=roles[one.role].title,
-                team_id=one.team,
-                text=text,
-                owner_name=names(roles[one.role].member).name,
-            )
-            for one in policies
-        ]
+        for one in policies:
+            more: dict[str, Any] = {"role_id": one.role, "team_id": one.team, "text": text}
+            if role := roles.get(one.role):
+                more |= {"role_title": role.title, "owner_name": names(role.member).name}
+            rows.append(self.row(PolicyRow, one, **more))
+        return rows
 
     def readable(self) -> list[Channel]:
         """Return every channel in reach: the organisation's, those of teams by name, direct ones last."""
-        found = [*self.read(store.CHANNELS, within="ch_")]
-        found += [] if self.access.agent else self.read(store.CHANNELS, within="dm_")
-        order = ("orga", "team", "dm")
-        return sorted(filter(self.access.reaches, found), key=lambda one: (order.index(one.kind), one.name, one.id))
+        where, me, records = self.access.organisation, self.access.member.id, self.governance.store.records
+        found = [one for one in self.read(store.CHANNELS, within="ch_") if self.access.reaches(one)]
+        if not self.access.agent:
+            pairs = records.items(store.NAMES.partition(where), within=f"dm.{me}.", page=1_000)
+            found += self.many(store.CHANNELS, (pair["id"] for pair in pairs)).values()
+        return sorted(found, key=lambda one: (("orga", "team", "dm").index(one.kind), one.name.casefold(), one.id))
 
     def channels(self, channels: Sequence[Channel]) -> list[ChannelRow]:
-        cards = self.governance.store.cards(self.access.organisation, [one.id for one in channels])
+        cards, rows = self.governance.store.cards(self.access.organisation, [one.id for one in channels]), []
         names = self.names(id for one in channels for id in one.members)
-        return [
-            self.row(
-                *(ChannelRow, one),
-                name=", ".join(names(id).name for id in one.members if id != self.access.member.id) or one.name,
-                team_id=one.team,
-                is_archived=one.archived_at is not None,
-                last_message_at=cards.get(one.id, {}).get("last"),
-            )
-            for one in channels
-        ]
+        for one in channels:
+            other = next((names(id).name for id in one.members if id != self.access.member.id), one.name)
+            more = {"name": other, "is_archived": one.archived_at is not None, "team_id": one.team}
+            rows.append(self.row(ChannelRow, one, **more, last_message_at=cards.get(one.id, {}).get("last")))
+        return rows
 
     def messages(self, messages: Sequence[Message], *, whole: bool = False) -> list[MessageRow]:
         """Return messages with counters, reactions and processes; with `whole`, all that was said in a process."""
-        where, me = self.access.organisation, self.access.member.id
+        where, me, rows = self.access.organisation, self.access.member.id, []
         cards = self.governance.store.cards(where, [one.id for one in messages])
-        counted = {one.id: reactions(cards.get(one.id, {})) for one in messages}
-        mine = [f"{id}.{me}.{code}" for id, found in counted.items() for code, _ in found]
-        own = {
-            item["sk"] for item in self.governance.store.table.get_many([store.REACTIONS.at(where, id) for id in mine])
-        }
-        found = self.many(store.PROCESSES, (one.id for one in messages if one.process))
-        shown = self.processes(found.values(), whole=whole) if self.access.touches("topics") else {}
-        names = self.names(one.author for one in messages)
-        return [
-            self.row(
-                *(MessageRow, one),
-                channel_id=one.channel,
-                author_id=one.author,
-                author_name=names(one.author).name,
-                deleted=one.deleted_at is not None or None,
-                thread_count=cards.get(one.id, {}).get("replies", 0),
-                embedded_tool=(shown.get(one.id) or ProcessRow(type=one.process)) if one.process else None,
-                reactions=[
-                    ReactionRow(emoji=emoji(code), count=count, reacted=f"{one.id}.{me}.{code}" in own)
-                    for code, count in counted[one.id]
-                ],
-            )
-            for one in messages
-        ]
+        counted = {id: reactions(card) for id, card in cards.items()}
+        keys = [store.REACTIONS.at(where, f"{id}.{me}.{code}") for id, found in counted.items() for code, _ in found]
+        mine = {item["sk"] for item in self.governance.store.table.get_many(keys)}
+        topics = self.access.touches("topics")
+        found = self.many(store.PROCESSES, (one.id for one in messages if one.process and topics))
+        shown, names = self.processes(found.values(), whole=whole), self.names(one.author for one in messages)
+        for one in messages:
+            more: dict[str, Any] = {"channel_id": one.channel, "author_id": one.author}
+            more |= {"author_name": names(one.author).name, "deleted": one.deleted_at is not None or None}
+            more["thread_count"] = cards.get(one.id, {}).get("replies", 0)
+            more["reactions"] = [
+                ReactionRow(emoji=emoji(code), count=count, reacted=f"{one.id}.{me}.{code}" in mine)
+                for code, count in counted.get(one.id, ())
+            ]
+            if one.process:
+                # The text of such a message is the topic's.
+                more |= {"embedded_tool": shown.get(one.id, ProcessFace(type=one.process))} | (
+                    {} if topics else {"text": ""}
+                )
+            rows.append(self.row(MessageRow, one, **more))
+        return rows
 
-    def processes(self, processes: Iterable[Process], *, whole: bool = False) -> dict[str, ProcessRow]:
+    def processes(self, processes: Iterable[Process], *, whole: bool = False) -> dict[str, ProcessFace]:
         """Return processes by id, each read with all that was said in it."""
         said = [(one, self.governance.store.answers(self.access.organisation, one.id)) for one in processes]
         ids = {id for _, answers in said for one in answers for id in (one.nominee, one.member if whole else None)}
@@ -422,7 +440,7 @@ class Reading:
 
     def process(
         self, one: Process, answers: Sequence[Answer], names: Callable[[str], Somebody], now: str, *, whole: bool
-    ) -> ProcessRow:
+    ) -> ProcessFace:
         me = self.access.member.id
         of = {kind: [each for each in answers if each.kind == kind] for kind in get_args(model.AnswerKind)}
         given = [each for each in of["response"] if each.round == one.round]
@@ -430,26 +448,29 @@ class Reading:
         shown |= {"type": one.kind, "decision_id": one.decision, "revision": one.revision}
         shown["awaits_you"] = awaits(one, answers, me, now)
         if one.kind == "voting":
-            results = [result(each) for each in tally(one.mode, one.options, [each.choices for each in of["ballot"]])]
-            for each in results if whole else []:
-                each["voters"] = [names(by.member).name for by in of["ballot"] if each["optionId"] in by.choices]
+            results = tally(one.mode, one.options, [each.choices for each in of["ballot"]])
+            by = {each.option: [b.member for b in of["ballot"] if each.option in b.choices] for each in results}
+            rows = [
+                ResultRow(**asdict(each), id=each.option, voters=[*map(names, by[each.option])] if whole else None)
+                for each in results
+            ]
             mine = next((list(each.choices) for each in of["ballot"] if each.member == me), None)
-            shown |= {"question": one.title, "is_closed": one.ended(now), "ballots": len(of["ballot"])}
-            shown |= {"options": [{"id": str(at), "label": label} for at, label in enumerate(one.options, 1)]}
-            return ProcessRow(**shown, yours=mine, results=results)
+            shown |= {"question": one.title, "is_closed": one.ended(now), "ballots": len(of["ballot"]), "results": rows}
+            options = [OptionRow(id=str(at), label=label) for at, label in enumerate(one.options, 1)]
+            return ProcessFace(**shown, yours=mine, options=options)
         count = Counter(each.response for each in given)
         shown["responses"] = {each: count[each] for each in get_args(model.Response)}
         shown["yours"] = next((each.response for each in given if each.member == me), None)
-        shown["responded"] = [said(each, names) for each in of["response"]] if whole else None
+        shown["given_responses"] = [said(each, names) for each in of["response"]] if whole else None
         if one.kind == "topic":
             to = {
                 each.id: [said(by, names) for by in of["answer"] if by.question == each.id] for each in of["question"]
             }
             shown |= {"questions": len(to), "unanswered": sum(not each for each in to.values())}
-            asked = [said(each, names, answers=to[each.id]) for each in of["question"]] if whole else None
-            return ProcessRow(**shown, clarifications=asked)
+            asked = [Question(**dict(said(each, names)), answers=to[each.id]) for each in of["question"] if whole]
+            return ProcessFace(**shown, clarifications=asked if whole else None)
         # Nominations are numbers until they are discussed; those of an election that ended before stay so.
-        revealed = one.phase in ("discussion", "consent", "elected") or one.round > 0
+        revealed = one.phase in ("discussion", "consent", "elected") or one.candidate is not None
         nominees = Counter(each.nominee for each in of["nomination"] if each.nominee)
         candidate = names(one.candidate) if one.candidate else None
         shown |= {"role_title": one.title, "role_id": one.role, "team_id": one.team, "proposed_candidate": candidate}
@@ -459,8 +480,8 @@ class Reading:
             shown["tally"] = [
                 Somebody(member_id=id, name=names(id).name, count=number) for id, number in sorted(nominees.items())
             ]
-            shown["nominated"] = [said(each, names) for each in of["nomination"]] if whole else None
-        return ProcessRow(**shown)
+            shown["given_nominations"] = [said(each, names) for each in of["nomination"]] if whole else None
+        return ProcessFace(**shown)
 
     def active(self, after: str | None, limit: int, *kinds: str) -> Iterator[ActiveRow]:
         """Yield the open processes of readable channels, in the order of their ids."""
@@ -473,20 +494,16 @@ class Reading:
             processes = {id: one for id, one in self.many(store.PROCESSES, batch).items() if not one.ended(now)}
             rows, names = self.processes(processes.values()), self.names(one.author for one in processes.values())
             for id, one in sorted(processes.items()):
-                told = {name: getattr(rows[id], name) for name in ProcessRow.model_fields if name not in RESULTS}
+                told = {name: getattr(rows[id], name) for name in ProcessFace.model_fields if name not in RESULTS}
                 told |= {"title": one.title, "description": one.description[:MAX_SUMMARY] or None}
                 told |= {"message_id": id, "channel_id": one.channel, "channel_name": channels[one.channel].name}
                 yield self.row(ActiveRow, None, **told, proposer=names(one.author), team_id=one.team)
 
 
-def said(one: Answer, names: Callable[[str], Somebody], **more: Any) -> Said:
+def said(one: Answer, names: Callable[[str], Somebody]) -> Said:
     values = {"id": one.id, "at": one.at, "text": one.text, "round": one.round, "response": one.response}
     nominee = names(one.nominee) if one.nominee else None
-    return Said(**values, **dict(names(one.member)), nominee=nominee, **more)
-
-
-def result(one: Result) -> dict[str, Any]:
-    return {"optionId": one.option, "label": one.label, "count": one.count, "score": one.score}
+    return Said(**values, **dict(names(one.member)), nominee=nominee)
 
 
 def reactions(card: Item) -> list[tuple[str, int]]:
@@ -521,10 +538,10 @@ def reads(kind: Kind, address: str, title: str, output: type[Face], input: type[
 def lists(kind: Kind, address: str, title: str, row: type[Face], **more: Any) -> Callable[..., Listing]:
     """Declare a list; its rows are named by the last word of its address, or by `of`."""
     parameters = more.pop("parameters", "limit,cursor")
-    more: Any = {"usual": 50, "most": 100, "input": OfOrganisation, "of": address.rpartition("/")[2]} | more
-    address = f"orgas/{{orgaId}}{address}{{?{parameters}}}"
-    shared: dict[str, Any] = {"tier": "public", "tool": False, "line": lambda _: "", "title": title, "address": address}
-    return listing("governance", kind=kind, row=row, **shared, **more)
+    shared: dict[str, Any] = {"usual": 50, "most": 100, "input": OfOrganisation, "of": address.rpartition("/")[2]}
+    shared |= {"tier": "public", "tool": False, "line": lambda _: "", "title": title}
+    shared["address"] = f"orgas/{{orgaId}}{address}{{?{parameters}}}"
+    return listing("governance", kind=kind, row=row, **(shared | more))
 
 
 @reads("organisation", "", "Organisation", OrganisationRow, OfOrganisation)
@@ -538,29 +555,18 @@ def read_organisation(governance: Governance, actor: Actor, asked: Any) -> Organ
     held = [
         {"_id": id, "title": roles[id].title} | ({"teamName": teams[team].name} if team in teams else {})
         for id, team in sorted(access.roles.items())
+        if id in roles
     ]
-    counted = {
-        "members": (store.MEMBERS, "attribute_not_exists(#leftAt)"),
-        "teams": (store.TEAMS, ""),
-        "roles": (store.ROLES, ""),
-    }
-    expires = access.expires_at
-    return reading.row(
-        *(OrganisationRow, one),
-        id=one.slug,
-        accent_color=one.color,
-        owner=reading.names([one.owner])(one.owner),
-        mission=roles[root].mission if root else None,
-        counts={kind: reading.count(*what) for kind, what in counted.items() if access.touches(kind)},
-        you=You(
-            member_id=access.member.id,
-            name=access.member.name,
-            roles=held if access.touches("roles") else None,
-            permission=actor.principal.permission,
-            resource_scopes=None if access.kinds is None else sorted(access.kinds),
-            expires_at=None if expires is None else stamp(datetime.fromtimestamp(expires, UTC)),
-        ),
-    )
+    counts: dict[Kind, Callable[[], int]] = {"teams": lambda: len(teams), "roles": lambda: reading.count(store.ROLES)}
+    counts["members"] = lambda: reading.count(store.MEMBERS, "attribute_not_exists(#leftAt)")
+    until = None if access.expires_at is None else stamp(datetime.fromtimestamp(access.expires_at, UTC))
+    you = {"member_id": access.member.id, "name": access.member.name, "permission": actor.principal.permission}
+    more: dict[str, Any] = {"id": one.slug, "accent_color": one.color, "owner": reading.names([one.owner])(one.owner)}
+    more["mission"] = roles[root].mission if root in roles else None
+    more["counts"] = {kind: count() for kind, count in sorted(counts.items()) if access.touches(kind)}
+    kinds = None if access.kinds is None else sorted(access.kinds)
+    more["you"] = reading.row(You, None, **you, roles=held, resource_scopes=kinds, expires_at=until)
+    return reading.row(OrganisationRow, one, **more)
 
 
 @lists("teams", "/teams", "Teams", TeamRow)
@@ -600,7 +606,7 @@ def read_member(governance: Governance, actor: Actor, asked: Any) -> MemberRow:
         role_ids=sorted(one.roles),
         team_ids=sorted(one.teams),
         roles=reading.roles(list(reading.many(store.ROLES, one.roles).values())),
-        teams=[{"_id": id, "name": name} for id, name in sorted(teams.items())],
+        teams=[Named(id=id, name=name) for id, name in sorted(teams.items())],
     )
 
 
@@ -686,7 +692,7 @@ def list_decisions(
         if asked.team_id in (None, one.target_team) and asked.target_type in (None, one.target_type):
             more: dict[str, Any] = {"role_name": one.role, "team_name": one.team, "target_team_id": one.target_team}
             more |= {"created_at": one.at, "author": Somebody(member_id=one.member, name=one.name)}
-            more |= {"diff": {"type": one.type, "before": dict(one.before), "after": dict(one.after)}}
+            more |= {"diff": Difference(type=one.type, before=dict(one.before), after=dict(one.after))}
             more |= {"target_id": one.target, "agent": {"client": one.client} if one.client else None}
             yield DecisionRow(id=one.id, target_type=one.target_type, **more)
         else:

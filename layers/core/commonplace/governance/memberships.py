@@ -64,7 +64,8 @@ class StoredMemberships:
                 client=grant.client_name,
             ),
         )
-        self.store.feed(change, ("decisions",))
+        # Who waits for changes with this grant hears of its end (`watch`).
+        self.store.feed(change, ("decisions", *([f"grants/{grant.id}"] if event == "revoked" else ())))
         return change.writes
 
     def _member(self, organisation: str, id: str, account: str) -> Member | None:

@@ -1,4 +1,4 @@
-"""Tools of operations, and resource templates of listings."""
+"""Tools of operations, and their resource templates."""
 
 import re
 from collections import Counter
@@ -75,18 +75,18 @@ def _tool(one: Operation, service: Any) -> Tool:
 
 
 def templates_of(operations: Iterable[Operation], service: Any) -> tuple[Template, ...]:
-    """Return the resource templates of the listings that have an address."""
-    return tuple(_template(one, service) for one in operations if isinstance(one, Listing) and one.address)
+    """Return the resource templates of the operations that have an address."""
+    return tuple(_template(one, service) for one in operations if one.address)
 
 
-def _template(one: Listing, service: Any) -> Template:
-    """Return the template of a listing. Its answer has the address of the next page, as long as there is one."""
+def _template(one: Operation, service: Any) -> Template:
+    """Return the template of an operation. A page has the address of the next, as long as there is one."""
     if one.writes:
         raise ValueError(f"{one.name} has an address, and takes more than reading")
-    place, _, names = one.address.removesuffix("}").partition("{?")
+    place, _, names = one.address.partition("{?")
     fields = {to_camel(name): name for name in one.input.model_fields}
-    parameters = names.split(",")
-    row = derived(one.row, Part, Part, nulls=False)
+    parameters = names.removesuffix("}").split(",")
+    output: Any = one.output_as(Part, Part, nulls=False)
 
     def read(call: Call, given: Mapping[str, str]) -> tuple[str, str]:
         path = {name: value for name, value in given.items() if name != QUERY}
@@ -99,7 +99,10 @@ def _template(one: Listing, service: Any) -> Template:
             raise InvalidInput(f"The parameter {twice[0]} came more than once.", field=twice[0])
         asked = one.accepted({fields[name]: value for name, value in (path | dict(query)).items()})
         actor = Actor(call.caller.principal, call.caller.address, call.base_url)
+        if not isinstance(one, Listing):
+            return compact(_written(output.of(one.run(service, actor, asked)))), JSON
         try:
+            row = derived(one.row, Part, Part, nulls=False)
             page = one.page(service, actor, asked, row=row, tokens=MAX_TOKENS - HEAD_TOKENS)
         except InvalidInput as error:
             if error.details.get("field") != "cursor":
@@ -109,9 +112,8 @@ def _template(one: Listing, service: Any) -> Template:
         cursor = page.pop("next_cursor")
         here = re.sub(r"{(\w+)}", lambda found: quote(path[found[1]], safe=""), place)
         onward = f"{here}?{urlencode({**dict(query), 'cursor': cursor})}" if cursor else None
-        rows = [each.model_dump(mode="json", by_alias=True, exclude_none=True) for each in page.pop(one.of)]
-        more = {to_camel(name): value for name, value in page.items()}
-        return compact({one.of: rows, **more, **({"next": onward} if onward else {})}), JSON
+        written = _written(output.of(page | {"next_cursor": None}))
+        return compact(written | ({"next": onward} if onward else {})), JSON
 
     return Template(
         uri_template=one.address,
@@ -124,6 +126,10 @@ def _template(one: Listing, service: Any) -> Template:
         kind=one.kind,
         complete={name: _completion(one, field) for name, field in fields.items()},
     )
+
+
+def _written(shown: Part) -> dict[str, Any]:
+    return shown.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def _completion(one: Operation, name: str) -> Complete:

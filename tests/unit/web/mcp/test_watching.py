@@ -11,8 +11,8 @@ from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.search.model import RecordId
 from commonplace.search.source import Change
-from commonplace.web.mcp.declaration import Caller
-from commonplace.web.mcp.subscriptions import Happened, Waiting
+from commonplace.web.mcp.declaration import Caller, Happened
+from commonplace.web.mcp.subscriptions import Waiting
 from tests.fakes.changes import FakeChanges
 from tests.fakes.library import FakeLibrary, make
 from tests.fakes.search import FakeSearch

@@ -286,6 +286,37 @@ class Snapshot(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """The notifications to send."""
+
+    updated: tuple[str, ...] = ()
+    """Addresses of the request."""
+    listed: bool = False
+    """Documents came or went."""
+
+    def __bool__(self) -> bool:
+        return self.listed or bool(self.updated)
+
+
+class Watch(Protocol):
+    """What one caller waits for, from its creation on, of a toolset whose resources are no documents."""
+
+    @property
+    def uris(self) -> Sequence[str]:
+        """The addresses that are granted."""
+        ...
+
+    @property
+    def lists(self) -> bool:
+        """Whether changes of the list of resources are."""
+        ...
+
+    def look(self) -> Happened:
+        """Return what has happened by now, judged anew. Raises Unavailable."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toolset:
     """The declarations that one path serves."""
@@ -302,6 +333,9 @@ class Toolset:
     documents_tier: Tier = "public"
     snapshot: Callable[[Caller, bool], Snapshot] | None = None
     """A caller's documents as of now, for subscriptions; True reads the store however recently it was read."""
+    watch: Callable[[Caller, Sequence[str], bool], Watch] | None = None
+    """`(caller, addresses, lists as well) -> the wait for them`, in place of snapshots. Raises InvalidInput, and
+    Unavailable."""
     prompts: tuple[Prompt, ...] = ()
     skills: tuple[Skill, ...] = ()
     kind: str | None = None

@@ -33,11 +33,11 @@ from mcp.shared.subscriptions import (
 
 from commonplace.identity.authorization import Verdict
 from commonplace.identity.principals import counted_as
-from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.kernel.limits import Slots
 from commonplace.search.source import Change, ChangeFeed
 from commonplace.web.mcp.calls import Context, in_thread
-from commonplace.web.mcp.declaration import Caller, Snapshot, Toolset
+from commonplace.web.mcp.declaration import Caller, Happened, Snapshot, Toolset
 from commonplace.web.mcp.offer import caller_of
 
 logger = logging.getLogger(__name__)
@@ -53,29 +53,17 @@ READ_AGAIN_SECONDS = 60
 """The interval for whoever is never waited for: as long as a list may be cached."""
 
 
-@dataclass(frozen=True, slots=True)
-class Happened:
-    """The notifications to send. Addresses are those of the request, in its order."""
-
-    updated: tuple[str, ...] = ()
-    listed: bool = False
-    """Documents came or went."""
-
-    def __bool__(self) -> bool:
-        return self.listed or bool(self.updated)
-
-
 class Waiting:
     """The changes that one caller waits for, from its creation on. Methods block on stores: not for an event loop."""
 
     def __init__(
         self, toolsets: Sequence[Toolset], feed: ChangeFeed, caller: Caller, uris: Sequence[str], *, lists: bool
     ) -> None:
-        """Those `uris` are waited for that name a document which this caller may read. Raises Unavailable."""
+        """Those `uris` are waited for that name what this caller may read. Raises InvalidInput and Unavailable."""
+        sources = [(one, one.snapshot) for one in toolsets if one.snapshot is not None]
         # The feed's end is read before the documents, so that what happens in between is not missed.
         self._feed = feed
-        self._position = self._without_feed(feed.position)
-        sources = [(one, one.snapshot) for one in toolsets if one.snapshot is not None]
+        self._position = self._without_feed(feed.position) if sources else None
         self._sources = [partial(snapshot, caller) for _, snapshot in sources]
         self._before = [look(True) for look in self._sources]
         readable = [caller.verdict(one.need_of(None)) is Verdict.ALLOWED for one, _ in sources]
@@ -85,9 +73,13 @@ class Waiting:
             for at, snapshot in enumerate(self._before):
                 if readable[at] and uri not in self._watched and (name := snapshot.find(uri)) is not None:
                     self._watched[uri] = (at, name)
-        self.uris = list(self._watched)
-        self.lists = lists and bool(sources)
-        """Documents that come or go are waited for."""
+        rest = [uri for uri in uris if uri not in self._watched]
+        self._watches = [one.watch(caller, rest, lists) for one in toolsets if one.watch is not None]
+        granted = {*self._watched, *(uri for watch in self._watches for uri in watch.uris)}
+        self.uris = [uri for uri in uris if uri in granted]
+        self._documents = lists and bool(sources)
+        self.lists = self._documents or any(watch.lists for watch in self._watches)
+        """Resources that come or go are waited for."""
         self._unseen: set[Change] = set()
 
     def look(self) -> Happened:
@@ -96,17 +88,22 @@ class Waiting:
             position = self._position
             changes, self._position = self._without_feed(lambda: self._feed.since(position)) or ([], None)
             names = {name for _, name in self._watched.values()}
-            self._unseen |= {one for one in changes if one.record in names or (self.lists and one.added is not False)}
+            self._unseen |= {
+                one for one in changes if one.record in names or (self._documents and one.added is not False)
+            }
         try:
             now = [look(bool(self._unseen)) for look in self._sources]
+            others = [watch.look() for watch in self._watches]
         except Unavailable as error:
             logger.warning("a look for changes failed", extra={"reason": error.message})
             return Happened()
         self._unseen = {change for change in self._unseen if not any(_shows(one, change) for one in now)}
         watched, pairs = self._watched.items(), zip(self._before, now, strict=True)
+        updated = {uri for uri, (at, name) in watched if now[at].version(name) != self._before[at].version(name)}
+        updated |= {uri for other in others for uri in other.updated}
+        listed = self._documents and any(one != other and one.names() != other.names() for one, other in pairs)
         return Happened(
-            tuple(uri for uri, (at, name) in watched if now[at].version(name) != self._before[at].version(name)),
-            self.lists and any(one != other and one.names() != other.names() for one, other in pairs),
+            tuple(uri for uri in self.uris if uri in updated), listed or any(other.listed for other in others)
         )
 
     @staticmethod
@@ -140,8 +137,8 @@ class Pace:
 def install_subscriptions(
     server: Server[Any], toolsets: Sequence[Toolset], feed: ChangeFeed, slots: Slots, pace: Pace | None = None
 ) -> None:
-    """Serve subscriptions to the documents of these toolsets; do nothing where no toolset has any."""
-    if not any(one.snapshot for one in toolsets):
+    """Serve subscriptions to the resources of these toolsets; do nothing where no toolset has any."""
+    if not any(one.snapshot or one.watch for one in toolsets):
         return
     listening = _Listening(tuple(toolsets), feed, slots, pace or Pace())
     server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, listening.listen)
@@ -193,6 +190,8 @@ class _Listening:
         lists = params.notifications.resources_list_changed is True
         try:
             waiting = await in_thread(partial(Waiting, self.toolsets, self.feed, caller, uris, lists=lists))
+        except InvalidInput as error:
+            raise MCPError(types.INVALID_PARAMS, error.message) from None
         except Unavailable as error:
             raise MCPError(types.INTERNAL_ERROR, error.message) from None
         if not waiting.lists and not waiting.uris:
