@@ -89,8 +89,9 @@ def existing(synthesized: Callable[..., Template]) -> Template:
 
 @pytest.fixture(scope="session")
 def referenced(synthesized: Callable[..., Template]) -> Template:
-    """Stage dev on a domain, with two catalogues: of the knowledge base's own repository, and of another."""
+    """Stage dev on a domain, with governance, and two catalogues: of the own repository, and of another."""
     return synthesized(
+        governanceScheme="swarmrise",
         catalogues='[{"name": "helios", "folder": "reference"}, {"name": "api", "repository": "example/api"}]',
         engine="opensearch",
         embeddingProvider="bedrock-titan:512",

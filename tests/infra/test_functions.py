@@ -6,6 +6,7 @@ import pytest
 
 from commonplace.capabilities import served_toolsets
 from commonplace.documents.settings import ConsoleSettings, DocumentsSettings
+from commonplace.governance.settings import GovernanceSettings, GovernanceTables
 from commonplace.hive.settings import HiveServiceSettings
 from commonplace.identity.name_cache import RememberedNames
 from commonplace.identity.role_cache import RememberedHats
@@ -52,7 +53,16 @@ FUNCTIONS = {
     "webhook": ("functions/webhook", "handler.handler", 256, 10, WebhookSettings, CatalogueSettings),
     "sync-run": ("functions/sync", "handler.run", 1024, 600, SyncSettings, DocumentsSettings, CatalogueSettings),
     "sync-store": ("functions/sync", "handler.store", 512, 120, SyncSettings, DocumentsSettings, CatalogueSettings),
-    "index": ("functions/index", "handler.handler", 1024, 120, IndexSettings, MemorySettings, CatalogueSettings),
+    "index": (
+        "functions/index",
+        "handler.handler",
+        1024,
+        120,
+        IndexSettings,
+        MemorySettings,
+        CatalogueSettings,
+        GovernanceTables,
+    ),
     "site": ("functions/site", "handler.handler", 1024, 29, SiteSettings),
     "rest": (
         "functions/rest",
@@ -77,6 +87,7 @@ FUNCTIONS = {
         HiveServiceSettings,
         MemoryToolSettings,
         CatalogueSettings,
+        GovernanceSettings,
     ),
     "console": (
         "functions/console",
@@ -89,8 +100,9 @@ FUNCTIONS = {
         RedactionSettings,
         HiveServiceSettings,
         MemoryToolSettings,
+        GovernanceSettings,
     ),
-    "auth": ("functions/auth", "handler.handler", 1769, 29, AuthSettings, ToolsetSettings),
+    "auth": ("functions/auth", "handler.handler", 1769, 29, AuthSettings, ToolsetSettings, GovernanceTables),
     "rotate": ("functions/rotate", "handler.handler", 512, 30, RotationSettings),
     "redact": ("functions/redact", "handler.handler", 1769, 15, RedactSettings),
 }

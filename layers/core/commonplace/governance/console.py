@@ -33,7 +33,7 @@ from commonplace.kernel.errors import CommonplaceError, NotFound
 from commonplace.web.forms import Fields
 from commonplace.web.operation_pages import SHOWN, Form, actor, tabs_of
 from commonplace.web.operations import Listing, Operation
-from commonplace.web.pages.declaration import Action, ConsolePage, ConsolePages, Done, Link, View, Visit
+from commonplace.web.pages.declaration import ConsolePage, ConsolePages, Done, Link, View, Visit
 from commonplace.web.pages.frame import PageContext
 
 PATH = "governance"
@@ -74,9 +74,9 @@ TEAM, ROLE, POLICY = "name mission color", "title type mission duties", "title a
 FORMS: dict[str, Form] = {}
 
 
-def form(called: Operation, button: str, fields: str = "", *, sure: bool = False, **more: Any) -> None:
+def form(called: Operation, button: str, names: str = "", *, sure: bool = False, **more: Any) -> None:
     """Add the form of an operation: title and text are its own, and `revision` is hidden where it takes one."""
-    name, labels = more.pop("name", called.name), {one: LABELS.get(one, "") for one in fields.split()}
+    name, labels = more.pop("name", called.name), {one: LABELS.get(one, "") for one in names.split()}
     hidden = [*(["revision"] if "revision" in called.input.model_fields else []), *more.pop("hidden", ())]
     more = {"title": called.title, "about": called.description, **more}
     FORMS[name] = Form(name, called, button=button, fields=labels, hidden=tuple(hidden), sure=sure, **more)
@@ -115,6 +115,12 @@ form(processes.cast_vote, "Vote", "choices", kinds={"choices": "choices"})
 form(processes.nominate_member, "Nominate", "nominee_id reason")
 
 
+MEMBER = "open_direct change_profile transfer_ownership remove_member"
+MESSAGE = (
+    "send_message react_to_message delete_message "
+    "ask_clarification answer_clarification respond cast_vote nominate_member"
+)
+
 MOVES: Mapping[str, tuple[str, str, str, str, Mapping[str, str]]] = {
     "seek_consent": ("topic", "clarification", "Ask for consent", "", {"phase": "consent"}),
     "accept": ("topic", "consent", "Accept", "", {"phase": "resolved", "outcome": "accepted"}),
@@ -129,30 +135,20 @@ MOVES: Mapping[str, tuple[str, str, str, str, Mapping[str, str]]] = {
 }
 """How a process is moved on: its kind, the phases in which it can be, the button, the fields, and what else is said."""
 
-for move, (_, _, title, fields, _) in MOVES.items():
-    form(processes.move_on, title, fields, name=move, title=title, about="", required=tuple(fields.split()))
+for move, row in MOVES.items():
+    form(processes.move_on, row[2], row[3], name=move, title=row[2], about="", required=tuple(row[3].split()))
 
 MESSAGES = {
+    **dict.fromkeys(FORMS, "Done."),
     **{name: "Saved." for name in FORMS if name.startswith("change_")},
-    **{name: "Deleted." for name in FORMS if name.startswith("delete_")},
-    **{name: "Created." for name in FORMS if name.startswith("create_")},
-    **{name: "Opened." for name in FORMS if name.startswith("open_")},
     **dict.fromkeys(MOVES, "Moved on."),
     "found_organisation": "Founded. Invite others by a link.",
     "accept_invitation": "Welcome: you are a member.",
     "leave_organisation": "You are no member any more.",
-    "transfer_ownership": "This member is the owner now.",
-    "remove_member": "Removed.",
-    "assign_role": "Assigned.",
     "withdraw_invitation": "Withdrawn: the link does not work any more.",
-    "open_direct": "Only the two of you read this, and no agent does.",
     "send_message": "Sent.",
-    "react_to_message": "Done.",
-    "ask_clarification": "Asked.",
-    "answer_clarification": "Answered.",
     "respond": "Your response counts. You can change it as long as consent is asked for.",
     "cast_vote": "Your vote counts. You can change it as long as the vote is open.",
-    "nominate_member": "Nominated.",
 }
 
 LEADS = {
@@ -172,12 +168,44 @@ LEADS = {
 """Where actions lead that do not stay on their page."""
 
 Values = dict[str, Any]
-Read = Callable[[Access, Visit], Values]
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """A page, and the member who looks at it."""
+
+    visit: Visit
+    access: Access
+    reading: Reading
+    owner: str
+
+    def __getitem__(self, name: str) -> str:
+        """Return a part of the address."""
+        return str(self.visit.request.path_params[name])
+
+    def rows(self, listed: Listing, **given: Any) -> Values:
+        """Return a page of a list, with the addresses of the next and the first."""
+        query, address = self.visit.request.query_params, self.visit.request.url.path
+        cursor = query.get("cursor") or None
+        asked = listed.accepted({"orga_id": self["orga_id"], "limit": SHOWN, "cursor": cursor, **given})
+        found: Values = listed.run(self.reading.governance, actor(self.visit), asked)
+        kept = {name: one for name, one in query.items() if name in given and one}
+        more = found["next_cursor"] and f"{address}?{urlencode(kept | {'cursor': found['next_cursor']})}"
+        return found | {
+            "rows": found[listed.of],
+            "more": more,
+            "first": f"{address}?{urlencode(kept)}" if cursor else "",
+        }
+
+    def sheet(self, called: Operation) -> Any:
+        """Return what a reading shows of what the address names."""
+        asked = called.accepted(self.visit.request.path_params)
+        return called.run(self.reading.governance, actor(self.visit), asked)
 
 
 @dataclass(frozen=True, slots=True)
 class GovernancePages:
-    """The pages over these organisations. `origin` is the deployment's, which begins the links of invitations."""
+    """The pages over these organisations. `origin` is the deployment's: links of invitations begin with it."""
 
     governance: Governance
     origin: str = ""
@@ -187,135 +215,112 @@ class GovernancePages:
         return self.governance.store
 
     def pages(self) -> list[ConsolePage]:
-        structure = "change_team delete_team create_team create_role"
-        policy = "change_policy delete_policy"
-        answers = "ask_clarification answer_clarification respond cast_vote nominate_member"
-        pages: tuple[tuple[str, str, Read, str], ...] = (
+        listed = {
+            "members": listings.list_members,
+            "channels": listings.list_channels,
+            "policies": listings.list_policies,
+        }
+        found: tuple[tuple[str, str, Callable[[Here], Values], str], ...] = (
             ("", "Teams", self.teams, ""),
-            ("/teams/{team_id}", "A team", self.team, structure),
+            ("/teams/{team_id}", "A team", self.team, "change_team delete_team create_team create_role"),
             ("/roles/{role_id}", "A role", self.role, "change_role assign_role delete_role create_policy"),
-            ("/members", "Members", self.members, ""),
-            (
-                "/members/{member_id}",
-                "A member",
-                self.member,
-                "open_direct change_profile transfer_ownership remove_member",
-            ),
-            ("/channels", "Channels", self.channels, ""),
+            ("/members/{member_id}", "A member", self.member, MEMBER),
             ("/channels/{channel_id}", "A channel", self.channel, "send_message open_topic open_vote open_election"),
-            (
-                "/messages/{message_id}",
-                "A message",
-                self.message,
-                f"send_message react_to_message delete_message {answers} {' '.join(MOVES)}",
-            ),
-            ("/policies", "Policies", self.policies, ""),
-            ("/policies/{policy_id}", "A policy", self.policy, policy),
+            ("/messages/{message_id}", "A message", self.message, f"{MESSAGE} {' '.join(MOVES)}"),
+            ("/policies/{policy_id}", "A policy", self.policy, "change_policy delete_policy"),
             ("/journal", "Journal", self.journal, ""),
             ("/invitations", "Invitations", self.invitations, "invite withdraw_invitation"),
             ("/settings", "Settings", self.settings, "change_settings leave_organisation"),
         )
         return [
-            self.page(PATH, "Organisations", self.mine, "found_organisation", listed=True),
-            self.page(f"{ORGANISATION}/join", "Become a member", self.joining, "accept_invitation"),
+            self.page(PATH, "Organisations", "mine", self.mine, "found_organisation", listed=True),
+            self.page(f"{ORGANISATION}/join", "Become a member", "joining", self.joining, "accept_invitation"),
             *(
-                self.page(f"{ORGANISATION}{path}", title, partial(self.inside, read), forms)
-                for path, title, read, forms in pages
+                self.page(f"{ORGANISATION}/{name}", name.capitalize(), name, self.inside(partial(Here.rows, listed=of)))
+                for name, of in listed.items()
+            ),
+            *(
+                self.page(f"{ORGANISATION}{path}", title, read.__name__, self.inside(read), forms)
+                for path, title, read, forms in found
             ),
         ]
 
     def page(
-        self, path: str, title: str, read: Callable[[Visit], tuple[str, Values]], forms: str, *, listed: bool = False
+        self, path: str, title: str, template: str, read: Callable[[Visit], Values], forms: str = "", **how: Any
     ) -> ConsolePage:
-        """Return a page with the actions of its forms. `read` returns the name of its template and the values."""
+        """Return a page with the actions of these forms; `read` returns the values of its template.
+
+        `forms` has those that are offered now, with their present values, and `choices` what their fields offer.
+        """
 
         def view(visit: Visit, problem: CommonplaceError | None, more: Values) -> View:
-            template, values = read(visit)
-            values = {"title": title, "choices": {}, **values, **more}
+            values = {"title": title, "choices": {}, "tabs": (), "forms": {}, **read(visit), **more}
             shown = {
                 name: FORMS[name].shown(visit, present, problem, values["choices"])
                 for name, present in values["forms"].items()
             }
-            refused = [one for form in shown.values() if form["refused"] for one in form["fields"]]
-            common = {"problem": problem, "refused": refused, "when": datetime.fromisoformat, "tabs": ()}
-            name = f"{values['title']}, {values['organisation'].name}" if "organisation" in values else values["title"]
-            values = {**common, **values, "forms_shown": shown, "console_title": name}
+            values |= {
+                "forms_shown": shown,
+                "problem": problem,
+                "refused": [one for form in shown.values() if form["refused"] for one in form["fields"]],
+                "when": datetime.fromisoformat,
+                "console_title": ", ".join(
+                    [values["title"], *([values["organisation"].name] if "base" in values else [])]
+                ),
+            }
             return View(f"governance_{template}.html", values, problem.status if problem else 200)
 
         async def show(visit: Visit, problem: CommonplaceError | None = None) -> View:
             return await run_in_threadpool(view, visit, problem, {})
 
-        def done(name: str) -> Callable[[Visit, Any], Any]:
-            async def after(visit: Visit, result: Any) -> Done | View:
-                if name == "invite":
-                    query = urlencode({"invitation": result[1]})
-                    link = f"{self.origin}/console/{PATH}/{visit.request.path_params['orga_id']}/join?{query}"
-                    return await run_in_threadpool(view, visit, None, {"link": link})
-                lead = LEADS.get(name)
-                return Done(name, path=lead and lead.format(**visit.request.path_params, result=result))
-
-            return after
+        async def after(visit: Visit, result: Any) -> Done | View:
+            name, address = visit.value("action"), visit.request.path_params
+            if name == "invite":
+                link = f"{self.origin}/console/{PATH}/{address['orga_id']}/join?{urlencode({'invitation': result[1]})}"
+                return await run_in_threadpool(view, visit, None, {"link": link})
+            return Done(name, path=LEADS[name].format(**address, result=result) if name in LEADS else None)
 
         actions = {
-            name: FORMS[name].action(self.governance, show, done=done(name), values=partial(beside, name), need=PERSON)
+            name: FORMS[name].action(self.governance, show, done=after, values=partial(beside, name), need=PERSON)
             for name in forms.split()
         }
-        return ConsolePage(
-            path=path, title=title, show=show, need=PERSON, actions=actions, messages=MESSAGES, listed=listed
-        )
+        how = {"listed": False, "messages": MESSAGES, "need": PERSON, **how}
+        return ConsolePage(path=path, title=title, show=show, actions=actions, **how)
 
-    def inside(self, read: Read, visit: Visit) -> tuple[str, Values]:
-        """Return a page for members. Raises NotFound for everybody else."""
-        organisation = visit.request.path_params["orga_id"]
-        access = self.governance.access(actor(visit), organisation)
-        base = f"/console/{PATH}/{organisation}"
-        links = [Link(f"{base}/{tab}".rstrip("/"), (tab or "teams").capitalize()) for tab in TABS]
-        common = {
-            "organisation": self.store.organisation(organisation),
-            "me": access.member,
-            "base": base,
-            "tabs": tabs_of(visit, links),
-            "forms": {},
-        }
-        return read.__name__, common | read(access, visit)
+    def inside(self, read: Callable[[Here], Values]) -> Callable[[Visit], Values]:
+        """Return how a page for members is read. It raises NotFound for everybody else."""
 
-    def rows(self, visit: Visit, listed: Listing, **given: Any) -> Values:
-        """Return a page of a list, with the addresses of the next and the first."""
-        path, query = visit.request.path_params, visit.request.query_params
-        cursor, here = query.get("cursor") or None, visit.request.url.path
-        asked = listed.accepted({"orga_id": path["orga_id"], "limit": SHOWN, "cursor": cursor, **given})
-        found = listed.run(self.governance, actor(visit), asked)
-        kept = {name: one for name, one in query.items() if name in given and one}
-        following = kept | {"cursor": found["next_cursor"]}
-        return found | {
-            "rows": found[listed.of],
-            "more": f"{here}?{urlencode(following)}" if found["next_cursor"] else "",
-            "first": f"{here}?{urlencode(kept)}" if cursor else "",
-        }
+        def found(visit: Visit) -> Values:
+            slug = visit.request.path_params["orga_id"]
+            access, base = self.governance.access(actor(visit), slug), f"/console/{PATH}/{slug}"
+            organisation = self.store.organisation(slug)
+            links = [Link(f"{base}/{tab}".rstrip("/"), (tab or "teams").capitalize()) for tab in TABS]
+            common = {"organisation": organisation, "me": access.member, "base": base, "tabs": tabs_of(visit, links)}
+            return common | read(Here(visit, access, Reading(self.governance, access), organisation.owner))
 
-    def mine(self, visit: Visit) -> tuple[str, Values]:
+        return found
+
+    def mine(self, visit: Visit) -> Values:
         """Return the organisations of whoever is signed in, with what awaits them there."""
         who, found = actor(visit), []
         for one in self.store.memberships(self.governance.account(who)):
             with suppress(NotFound):  # somebody removed the member just now
                 asked = listings.list_processes.accepted({"orga_id": one.id, "limit": 100})
-                open_ones, _ = listings.list_processes.read(self.governance, who, asked)
-                awaiting = [row for row in open_ones if row.awaits_you]
-                found.append((self.store.organisation(one.id), awaiting))
-        return "mine", {"found": found, "forms": {"found_organisation": {}}}
+                active, _ = listings.list_processes.read(self.governance, who, asked)
+                found.append((self.store.organisation(one.id), [row for row in active if row.awaits_you]))
+        return {"found": found, "forms": {"found_organisation": {}}}
 
-    def joining(self, visit: Visit) -> tuple[str, Values]:
+    def joining(self, visit: Visit) -> Values:
         """Return the page to which the link of an invitation leads. Raises NotFound without a valid one."""
-        organisation, secret = visit.request.path_params["orga_id"], visit.request.query_params.get("invitation", "")
-        known = is_organisation(organisation) and self.store.records.get(organisation, INVITATIONS, digest(secret))
-        if not known or known.expires_at <= self.store.clock():
+        slug, secret = visit.request.path_params["orga_id"], visit.request.query_params.get("invitation", "")
+        known = self.store.records.get(slug, INVITATIONS, digest(secret)) if is_organisation(slug) else None
+        if known is None or known.expires_at <= self.store.clock():
             raise gone()
-        form = {"accept_invitation": {"secret": secret}}
-        return "joining", {"organisation": self.store.organisation(organisation), "forms": form}
+        return {"organisation": self.store.organisation(slug), "forms": {"accept_invitation": {"secret": secret}}}
 
-    def teams(self, access: Access, visit: Visit) -> Values:
+    def teams(self, here: Here) -> Values:
         """Return a page of the tree of teams: each stands behind the one above it."""
-        teams = self.store.all(access.organisation, TEAMS)
+        teams = self.store.all(here["orga_id"], TEAMS)
         known, order = {one.id for one in teams}, list[tuple[int, Team]]()
         below: dict[str | None, list[Team]] = {}
         for one in sorted(teams, key=lambda one: one.name.casefold(), reverse=True):
@@ -325,171 +330,134 @@ class GovernancePages:
             depth, one = waiting.pop()
             order.append((depth, one))
             waiting += [(depth + 1, child) for child in below.get(one.id, ())]
-        after = visit.request.query_params.get("after", "")
+        after = here.visit.request.query_params.get("after", "")
         start = next((at for at, (_, one) in enumerate(order, 1) if one.id == after), 0)
-        page = order[start : start + SHOWN]
-        reading = Reading(self.governance, access)
-        leaders = list(reading.many(ROLES, (one.leader for _, one in page)).values())
-        rows = reading.teams([one for _, one in page], leaders)
-        more = f"?after={page[-1][1].id}" if len(order) > start + SHOWN else ""
-        return {"rows": list(zip((depth for depth, _ in page), rows, strict=True)), "more": more, "first": start > 0}
+        shown = order[start : start + SHOWN]
+        leaders = list(here.reading.many(ROLES, (one.leader for _, one in shown)).values())
+        rows = here.reading.teams([one for _, one in shown], leaders)
+        more = f"?after={shown[-1][1].id}" if len(order) > start + SHOWN else ""
+        return {
+            "rows": [(depth, row) for (depth, _), row in zip(shown, rows, strict=True)],
+            "more": more,
+            "first": start,
+        }
 
-    def team(self, access: Access, visit: Visit) -> Values:
-        team = listings.read_team.run(self.governance, actor(visit), self.asked(listings.read_team, visit))
-        teams = {one.id: one.name for one in self.store.all(access.organisation, TEAMS) if one.id != team.id}
-        policies = [one for one in self.store.all(access.organisation, POLICIES) if one.team == team.id]
-        forms = {"create_team": {}, "create_role": {}, "change_team": team, "delete_team": team}
+    def team(self, here: Here) -> Values:
+        team = here.sheet(listings.read_team)
+        teams = {one.id: one.name for one in self.store.all(here["orga_id"], TEAMS) if one.id != team.id}
         return {
             "title": team.name,
             "team": team,
-            "above": teams.get(team.parent_team_id or "", ""),
-            "policies": policies,
-            "forms": forms,
+            "above": teams.get(team.parent_team_id),
+            "policies": [one for one in self.store.all(here["orga_id"], POLICIES) if one.team == team.id],
+            "forms": {"create_team": {}, "create_role": {}, "change_team": team, "delete_team": team},
             "choices": {"parent_team_id": teams, **TYPES},
         }
 
-    def role(self, access: Access, visit: Visit) -> Values:
-        found = self.store.get(access.organisation, ROLES, visit.request.path_params["role_id"])
-        (role,) = Reading(self.governance, access).roles([found])
+    def role(self, here: Here) -> Values:
+        found = self.store.get(here["orga_id"], ROLES, here["role_id"])
+        (role,) = here.reading.roles([found])
         forms: Values = {"create_policy": {}} if role.mine else {}
         forms |= {"assign_role": {"revision": role.revision}, "change_role": found}
-        forms |= {"delete_role": role} if found.type != "leader" else {}
-        choices = {"member_id": self.people(access), **TYPES}
+        forms |= {} if found.type == "leader" else {"delete_role": role}
+        choices = {"member_id": self.people(here["orga_id"]), **TYPES}
         return {"title": role.title, "role": role, "forms": forms, "choices": choices}
 
-    def people(self, access: Access) -> dict[str, str]:
-        """Return the present members by id, as a form offers them."""
-        members = self.store.all(access.organisation, MEMBERS)
-        named = sorted((one.name, one.id) for one in members if one.left_at is None)
-        return {id: name for name, id in named}
+    def people(self, organisation: str) -> dict[str, str]:
+        """Return the names of the present members by id."""
+        members = self.store.all(organisation, MEMBERS)
+        return {one.id: one.name for one in sorted(members, key=lambda one: one.name) if one.left_at is None}
 
-    def asked(self, called: Operation, visit: Visit) -> Any:
-        """Return the input of a reading, from the address."""
-        return called.accepted(visit.request.path_params)
+    def member(self, here: Here) -> Values:
+        member, me = here.sheet(listings.read_member), here.access.member.id
+        names = "open_direct transfer_ownership remove_member" if here.owner == me else "open_direct"
+        forms = {"change_profile": member} if member.id == me else dict.fromkeys(names.split())
+        return {"title": member.name, "member": member, "forms": forms}
 
-    def members(self, access: Access, visit: Visit) -> Values:
-        return self.rows(visit, listings.list_members)
-
-    def member(self, access: Access, visit: Visit) -> Values:
-        member = listings.read_member.run(self.governance, actor(visit), self.asked(listings.read_member, visit))
-        owner = self.store.organisation(access.organisation).owner
-        if member.id == access.member.id:
-            forms = {"change_profile": member}
-        else:
-            forms = dict.fromkeys(("open_direct",))
-            forms |= dict.fromkeys(("transfer_ownership", "remove_member") if access.member.id == owner else ())
-        return {"title": member.name, "member": member, "owner": owner, "forms": forms}
-
-    def channels(self, access: Access, visit: Visit) -> Values:
-        return self.rows(visit, listings.list_channels)
-
-    def channel(self, access: Access, visit: Visit) -> Values:
-        channel = self.governance.channel(access, visit.request.path_params["channel_id"])
-        reading = Reading(self.governance, access)
-        (row,) = reading.channels([channel])
-        roles = {one.id: one.title for one in reading.of_teams(channel.team, channel.team)} if channel.team else {}
+    def channel(self, here: Here) -> Values:
+        channel = self.governance.channel(here.access, here["channel_id"])
+        (row,) = here.reading.channels([channel])
+        team = channel.team
+        roles = {one.id: one.title for one in here.reading.of_teams(team, team)} if team else {}
         names = ["send_message", *([] if channel.kind == "dm" else ["open_topic", "open_vote"])]
-        names += ["open_election"] if roles else []
-        return self.rows(visit, listings.list_messages, channel_id=channel.id) | {
-            "title": row.name,
-            "channel": row,
-            "forms": {} if row.is_archived else dict.fromkeys(names),
-            "choices": {"role_id": roles},
-        }
+        forms = dict.fromkeys([] if row.is_archived else [*names, *(["open_election"] if roles else [])])
+        values = here.rows(listings.list_messages, channel_id=channel.id)
+        return values | {"title": row.name, "channel": row, "forms": forms, "choices": {"role_id": roles}}
 
-    def message(self, access: Access, visit: Visit) -> Values:
-        id = visit.request.path_params["message_id"]
-        channel = self.governance.channel(access, id.partition(".")[0])
-        (row,) = Reading(self.governance, access).channels([channel])
-        values = self.rows(visit, listings.read_thread, channel_id=channel.id, message_id=id)
-        tool, forms, choices = values["parent"].embedded_tool, Values(), Values()
-        if not row.is_archived:
-            if tool:
-                forms, choices = self.taking_part(access, id, tool)
-            forms |= {"send_message": {}}
-        present = f"{id}.response.{tool.round or 0:03}." if tool else ""
-        title = (tool.title or tool.question or tool.role_title) if tool else "Thread"
+    def message(self, here: Here) -> Values:
+        id = here["message_id"]
+        channel = self.governance.channel(here.access, id.partition(".")[0])
+        (row,) = here.reading.channels([channel])
+        values = here.rows(listings.read_thread, channel_id=channel.id, message_id=id)
+        tool = values["parent"].embedded_tool
+        forms, choices = self.taking_part(here, tool) if tool and not row.is_archived else (Values(), Values())
         return values | {
-            "title": title,
+            "title": (tool.title or tool.question or tool.role_title) if tool else "Thread",
             "channel": row,
             "tool": tool,
-            "present": [one for one in (tool and tool.given_responses) or () if one.id.startswith(present)],
+            "present": [one for one in (tool and tool.given_responses) or () if one.round == tool.round],
             "emoji": () if row.is_archived else EMOJI,
             "moves": [name for name in forms if name in MOVES],
-            "forms": forms,
+            "forms": forms if row.is_archived else forms | {"send_message": {}},
             "choices": choices,
         }
 
-    def taking_part(self, access: Access, id: str, tool: listings.ProcessFace) -> tuple[Values, Values]:
+    def taking_part(self, here: Here, tool: listings.ProcessFace) -> tuple[Values, Values]:
         """Return the forms with which a member takes part in a process now, and the choices that they offer."""
-        process = self.governance.process(access, id)
-        forms, choices, phase = Values(), Values(), process.phase
-        if phase == "clarification":
-            open_ones = {one.id: one.text for one in tool.clarifications or () if not one.answers}
-            forms = dict.fromkeys(
-                ("answer_clarification", "ask_clarification") if open_ones else ("ask_clarification",)
-            )
-            choices = {"question_id": open_ones}
-        elif phase == "consent":
-            said = [one for one in tool.given_responses or () if one.member_id == access.member.id]
-            forms = {"respond": {"response": tool.yours, "reason": said[-1].text if tool.yours else ""}}
-        elif phase == "open" and not process.ended(self.store.now()):
-            forms = {"cast_vote": {"choices": tool.yours}}
-            choices = {"choices": {one.id: one.label for one in tool.options or ()}}
-        elif phase == "nomination" and not tool.you_nominated:
-            forms, choices = {"nominate_member": None}, {"nominee_id": self.people(access)}
-        elif phase == "discussion":
-            choices = {"candidate_id": {one.member_id: f"{one.name} ({one.count})" for one in tool.tally or ()}}
-        if processes.facilitator(self.governance, access, process)[0]:
-            moves = [
-                name for name, (kind, phases, *_) in MOVES.items() if kind == process.kind and phase in phases.split()
-            ]
-            forms |= dict.fromkeys(moves)
+        process = self.governance.process(here.access, here["message_id"])
+        forms, choices = Values(), Values()
+        match process.phase:
+            case "clarification":
+                choices["question_id"] = {one.id: one.text for one in tool.clarifications or () if not one.answers}
+                forms |= {"answer_clarification": {}} if choices["question_id"] else {}
+                forms["ask_clarification"] = {}
+            case "consent":
+                said = [one.text for one in tool.given_responses or () if one.member_id == here.access.member.id]
+                forms["respond"] = {"response": tool.yours, "reason": said[-1] if tool.yours else ""}
+            case "open" if not tool.is_closed:
+                forms["cast_vote"] = {"choices": tool.yours}
+                choices["choices"] = {one.id: one.label for one in tool.options or ()}
+            case "nomination" if not tool.you_nominated:
+                forms["nominate_member"] = {}
+                choices["nominee_id"] = self.people(here["orga_id"])
+            case "discussion":
+                choices["candidate_id"] = {one.member_id: f"{one.name} ({one.count})" for one in tool.tally or ()}
+        if processes.facilitator(self.store, here.access, process)[0]:
+            for name, (kind, phases, *_) in MOVES.items():
+                forms |= {name: {}} if kind == process.kind and process.phase in phases.split() else {}
         return forms, choices
 
-    def policies(self, access: Access, visit: Visit) -> Values:
-        return self.rows(visit, listings.list_policies)
-
-    def policy(self, access: Access, visit: Visit) -> Values:
-        policy = listings.read_policy.run(self.governance, actor(visit), self.asked(listings.read_policy, visit))
-        forms = {"change_policy": policy, "delete_policy": policy} if policy.role_id in access.roles else {}
+    def policy(self, here: Here) -> Values:
+        policy = here.sheet(listings.read_policy)
+        forms = {"change_policy": policy, "delete_policy": policy} if policy.role_id in here.access.roles else {}
         return {"title": f"{policy.number}. {policy.title}", "policy": policy, "forms": forms}
 
-    def journal(self, access: Access, visit: Visit) -> Values:
-        teams = {one.id: one.name for one in self.store.all(access.organisation, TEAMS)}
-        query, listed = visit.request.query_params, listings.list_decisions
-        names = ("team_id", "target_type")
-        offered = {"team_id": teams, "target_type": {one: one for one in TARGETS}}
+    def journal(self, here: Here) -> Values:
+        query, listed, slug = here.visit.request.query_params, listings.list_decisions, here["orga_id"]
+        known = {one.id: one.name for one in self.store.all(slug, TEAMS)}
+        offered = {"team_id": dict(known), "target_type": {one: one for one in TARGETS}}
         labels = {"team_id": "Team", "target_type": "What was changed"}
-        filters = Fields(model=listed.input, names=names, id="filter", labels=labels, offered=offered)
-        values = self.rows(visit, listed, **{name: query.get(name) or None for name in names})
-        sides = [side or {} for row in values["rows"] for side in (row.diff.before, row.diff.after)]
+        filters = Fields(model=listed.input, names=tuple(labels), id="filter", labels=labels, offered=offered)
+        values = here.rows(listed, **{name: query.get(name) or None for name in labels})
+        sides = [side for row in values["rows"] for side in (row.diff.before, row.diff.after)]
         ids = {one for side in sides for one in side.values() if isinstance(one, str)}
-        reading, known = Reading(self.governance, access), dict(teams)
-        known |= self.governance.names(access.organisation, {one for one in ids if one.startswith("mb_")})
-        known |= {
-            id: one.title for id, one in reading.many(ROLES, (one for one in ids if one.startswith("ro_"))).items()
-        }
-        return values | {
-            "filters": filters.filters({name: query.getlist(name) for name in names}),
-            "words": partial(words, known),
-            "pages": PAGES_OF,
-        }
+        known |= self.governance.names(slug, {one for one in ids if one.startswith("mb_")})
+        roles = here.reading.many(ROLES, (one for one in ids if one.startswith("ro_")))
+        known |= {id: one.title for id, one in roles.items()}
+        shown = filters.filters({name: query.getlist(name) for name in query}, None)
+        return values | {"filters": shown, "words": partial(words, known), "label": label, "pages": PAGES_OF}
 
-    def invitations(self, access: Access, visit: Visit) -> Values:
-        owner = self.store.organisation(access.organisation).owner == access.member.id
-        pending = [
-            one
-            for one in self.store.all(access.organisation, INVITATIONS)
-            if one.expires_at > self.store.clock() and (owner or one.member == access.member.id)
-        ]
-        names = self.governance.names(access.organisation, {one.member for one in pending})
+    def invitations(self, here: Here) -> Values:
+        me, now = here.access.member.id, self.store.clock()
+        found = [one for one in self.store.all(here["orga_id"], INVITATIONS) if one.expires_at > now]
+        pending = [one for one in found if me in (one.member, here.owner)]
+        names = self.governance.names(here["orga_id"], {one.member for one in pending})
         return {"pending": pending, "names": names, "link": "", "forms": {"invite": {}}}
 
-    def settings(self, access: Access, visit: Visit) -> Values:
-        organisation = self.store.organisation(access.organisation)
-        owner = organisation.owner == access.member.id
-        return {"owner": owner, "forms": {"change_settings": organisation} if owner else {"leave_organisation": None}}
+    def settings(self, here: Here) -> Values:
+        owner = here.owner == here.access.member.id
+        present = self.store.organisation(here["orga_id"])
+        return {"owner": owner, "forms": {"change_settings": present} if owner else {"leave_organisation": {}}}
 
 
 def beside(name: str, visit: Visit) -> Mapping[str, Any]:
@@ -508,10 +476,15 @@ def beside(name: str, visit: Visit) -> Mapping[str, Any]:
 def words(known: Mapping[str, str], value: Any) -> str:
     """Return a value of the journal as people read it; `known` are names by id."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{WORDS.sub(' ', name).lower()}: {words(known, one)}" for name, one in value.items())
+        return ", ".join(f"{label(name)}: {words(known, one)}" for name, one in value.items())
     if isinstance(value, list | tuple):
         return "; ".join(words(known, one) for one in value)
     return known.get(value, value) if isinstance(value, str) else "" if value is None else str(value)
+
+
+def label(name: str) -> str:
+    """Return a name in camel case as words."""
+    return WORDS.sub(" ", name).lower()
 
 
 def governance_pages(shown: GovernancePages) -> ConsolePages:

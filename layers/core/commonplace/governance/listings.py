@@ -470,13 +470,12 @@ class Reading:
             asked = [Question(**dict(said(each, names)), answers=to[each.id]) for each in of["question"] if whole]
             return ProcessFace(**shown, clarifications=asked if whole else None)
         # Nominations are numbers until they are discussed; those of an election that ended before stay so.
-        revealed = one.phase in ("discussion", "consent", "elected") or one.candidate is not None
         nominees = Counter(each.nominee for each in of["nomination"] if each.nominee)
         candidate = names(one.candidate) if one.candidate else None
         shown |= {"role_title": one.title, "role_id": one.role, "team_id": one.team, "proposed_candidate": candidate}
         shown |= {"nominations": len(of["nomination"]), "elected": candidate if one.phase == "elected" else None}
         shown["you_nominated"] = any(each.member == me for each in of["nomination"])
-        if revealed:
+        if one.revealed:
             shown["tally"] = [
                 Somebody(member_id=id, name=names(id).name, count=number) for id, number in sorted(nominees.items())
             ]
@@ -495,9 +494,9 @@ class Reading:
             rows, names = self.processes(processes.values()), self.names(one.author for one in processes.values())
             for id, one in sorted(processes.items()):
                 told = {name: getattr(rows[id], name) for name in ProcessFace.model_fields if name not in RESULTS}
-                told |= {"title": one.title, "description": one.description[:MAX_SUMMARY] or None}
+                told |= {"title": one.title, "description": one.description[:MAX_SUMMARY] or None, "team_id": one.team}
                 told |= {"message_id": id, "channel_id": one.channel, "channel_name": channels[one.channel].name}
-                yield self.row(ActiveRow, None, **told, proposer=names(one.author), team_id=one.team)
+                yield self.row(ActiveRow, None, **told, proposer=names(one.author))
 
 
 def said(one: Answer, names: Callable[[str], Somebody]) -> Said:

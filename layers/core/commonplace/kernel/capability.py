@@ -179,6 +179,10 @@ class Capability:
     settings: Mapping[Part, Sequence[str]] = field(default_factory=dict)
     """The `kernel.configuration.Settings` that each part reads: functions that load the part get them."""
 
+    def there(self, environ: Mapping[str, str]) -> bool:
+        """Return whether a deployment with these variables has something of it."""
+        return self.requires is None or bool(environ.get(self.requires.upper(), "").strip())
+
     @property
     def collection_name(self) -> str | None:
         """What operators, indexes and notes call its collection; None without one."""
@@ -192,8 +196,12 @@ def load(part: str) -> Any:
 
 
 def built(capabilities: Sequence[Capability], part: Part, context: Any) -> Iterator[Any]:
-    """What this part of each capability makes of the context, in their order; those that make nothing are left out."""
+    """What this part of each capability makes of the context, in their order; those that make nothing are left out.
+
+    The context is the environment, or has it. Nothing is loaded of a capability that the deployment has nothing of.
+    """
+    environ = getattr(context, "environ", context)
     for capability in capabilities:
         name: str | None = getattr(capability, part)
-        if name is not None and (made := load(name)(context)) is not None:
+        if name is not None and capability.there(environ) and (made := load(name)(context)) is not None:
             yield made

@@ -1,0 +1,267 @@
+"""The console's pages of organisations: what members see and do there, and what nobody else learns."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import pytest
+
+from commonplace.governance import conversation, processes, structure
+from commonplace.governance.console import FORMS, GovernancePages, governance_pages
+from commonplace.identity.accounts import Profile
+from commonplace.identity.sessions import open_session
+from tests.console_app import ORIGIN, Browser, Deployment
+from tests.fakes.authority import ALICE
+from tests.fakes.governance import Tide
+
+AT = "/console/governance/tide"
+
+
+@dataclass
+class Desk:
+    """The console over the organisation of the tests, and a browser for each of its people."""
+
+    tide: Tide
+    deployment: Deployment
+
+    def browser(self, name: str) -> Browser:
+        made = self.deployment.browser(None)
+        profile = Profile(subject=name, kind="wallet", address=ALICE, name=name)
+        made.cookie = open_session(
+            self.deployment.sign_ins, profile, f"account-{name.lower()}", self.deployment.clock()
+        )
+        return made
+
+    def see(self, name: str, path: str, status: int = 200) -> str:
+        answer = self.browser(name).get(path if path.startswith("/") else f"{AT}/{path}".rstrip("/"))
+        assert answer.status_code == status, text(answer.text)
+        return str(answer.text)
+
+    def do(self, who: str, path: str, action: str, status: int = 303, /, **fields: str) -> str:
+        """Send a form; return where it leads, or the page on which it is refused."""
+        path = path if path.startswith("/") else f"{AT}/{path}".rstrip("/")
+        answer = self.browser(who).post(path, {"action": action, **fields})
+        assert answer.status_code == status, text(answer.text)
+        return str(answer.headers["location"] if status == 303 else answer.text)
+
+
+@pytest.fixture
+def desk(tide: Tide) -> Desk:
+    pages = governance_pages(GovernancePages(tide.governance, ORIGIN))
+    return Desk(tide, Deployment(lambda _: [pages]))
+
+
+def text(body: str) -> str:
+    """As it is read, without marks."""
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", body)).split())
+
+
+def below(location: str) -> str:
+    """What an address names below the organisation."""
+    return urlsplit(location).path.removeprefix(f"{AT}/")
+
+
+def everywhere(tide: Tide) -> list[str]:
+    """A page of each kind."""
+    topic = tide.do("Ada", processes.open_topic, channel_id=tide.channel().id, title="Gate", description="Paint it.")
+    role = tide.role("Tide", "Leader")
+    policy = tide.do("Ada", structure.create_policy, role_id=role.id, title="Boots", abstract="Dry.", text="# Boots")
+    paths = [f"teams/{role.team}", f"roles/{role.id}", f"members/{tide.member('Ada').id}", f"policies/{policy.id}"]
+    paths += [f"channels/{tide.channel().id}", f"messages/{topic.id}"]
+    return ["", "members", "channels", "policies", "journal", "invitations", "settings", *paths]
+
+
+def test_pages_of_an_organisation_are_for_its_members(desk: Desk) -> None:
+    for path in everywhere(desk.tide):
+        assert "Tide" in desk.see("Ada", path)
+        assert desk.see("Stranger", path, 404) == desk.see(
+            "Stranger", f"/console/governance/nowhere/{path}".rstrip("/"), 404
+        )
+
+
+def test_an_organisation_is_founded_and_others_join_by_a_link_that_is_shown_once(desk: Desk) -> None:
+    start = "/console/governance"
+    assert "You are in no organisation yet" in desk.see("Nim", start)
+    refused = desk.do("Nim", start, "found_organisation", 409, name="House", slug="house", firstname="Nim")
+    assert "This deployment uses this name." in text(refused)
+    assert 'value="House"' in refused
+    assert "<details open>" in refused
+    led = desk.do("Nim", start, "found_organisation", name="Dunes", slug="dunes", firstname="Nim")
+    assert urlsplit(led).path == f"{start}/dunes"
+    shown = text(desk.do("Nim", f"{start}/dunes/invitations", "invite", 200, note="for Oda"))
+    (link,) = re.findall(rf"{ORIGIN}(\S+)", shown)
+    assert link not in text(desk.see("Nim", f"{start}/dunes/invitations"))
+    desk.see("Oda", f"{start}/dunes", 404)
+    assert "You are invited to Dunes" in text(desk.see("Oda", link))
+    secret = link.partition("=")[2]
+    led = desk.do("Oda", link, "accept_invitation", firstname="Oda", secret=secret)
+    assert "Welcome: you are a member." in desk.see("Oda", led)
+    desk.see("Pim", link, 404)
+    assert desk.see("Pim", f"{start}/dunes/join?invitation=x", 404) == desk.see(
+        "Pim", f"{start}/moor/join?invitation=x", 404
+    )
+
+
+def test_structure_is_changed_by_forms_and_the_journal_tells_it_in_names(desk: Desk) -> None:
+    tide = desk.tide
+    root = tide.team("Tide")
+    team = below(desk.do("Guest", f"teams/{root.id}", "create_team", name="Pool", mission="Keep it full."))
+    role = below(desk.do("Guest", team, "create_role", title="Keeper", duties="Open\nClose"))
+    page = text(desk.see("Guest", role))
+    assert "Open" in page
+    assert "Close" in page
+    revision = str(tide.role("Pool", "Keeper").revision)
+    desk.do("Guest", role, "assign_role", member_id=tide.member("Vi").id, revision=revision)
+    stale = desk.do("Ada", role, "change_role", 409, title="Warden", revision=revision)
+    assert 'value="Warden"' in stale
+    journal = text(desk.see("Ada", "journal"))
+    assert "member Guest Vi" in journal
+    assert "Keep it full." in journal
+    only = text(desk.see("Ada", f"journal?team_id={root.id}&target_type=teams"))
+    assert "Keep it full." not in only
+    assert "Role" in text(desk.see("Ada", f"journal?team_id={team.removeprefix('teams/')}&target_type=roles"))
+    assert re.search(r"Tide .*Pool .*Watch", text(desk.see("Ada", "")))
+    assert "I am sure" in desk.see("Ada", team)
+    refused = desk.do("Ada", team, "delete_team", 422, revision="1")
+    assert "Nothing was done." in refused
+
+
+def test_policies_are_written_by_the_holder_of_their_role_and_shown_as_text(desk: Desk) -> None:
+    role = f"roles/{desk.tide.role('Watch', 'Leader').id}"
+    assert 'value="create_policy"' not in desk.see("Ada", role)
+    desk.do("Ada", role, "create_policy", 403, title="Boots", abstract="Dry.", text="x")
+    policy = below(desk.do("Vi", role, "create_policy", title="Boots <b>", abstract="Dry.", text="# <script>"))
+    assert "# &lt;script&gt;" in desk.see("Guest", policy)
+    assert "Boots &lt;b&gt;" in desk.see("Guest", "policies")
+    assert 'value="change_policy"' not in desk.see("Guest", policy)
+    desk.do("Vi", policy, "change_policy", title="Boots", abstract="Dry.", text="Wear them.", revision="1")
+    assert "Wear them." in desk.see("Guest", policy)
+    assert below(desk.do("Vi", policy, "delete_policy", revision="2", sure="yes")) == "policies"
+
+
+def test_a_topic_with_an_objection_is_not_accepted_until_it_is_resolved(desk: Desk) -> None:
+    channel = f"channels/{desk.tide.channel().id}"
+    topic = below(desk.do("Ada", channel, "open_topic", title="Gate", description="Paint it green."))
+    desk.do("Vi", topic, "ask_clarification", question="Which green?")
+    assert "Gate" in desk.see("Ada", "/console/governance")
+    (question,) = re.findall(r'<option value="([^"]+)">Which green\?', desk.see("Ada", topic))
+    desk.do("Ada", topic, "answer_clarification", question_id=question, answer="Moss.")
+    assert 'value="seek_consent"' not in desk.see("Vi", topic)
+    desk.do("Ada", topic, "seek_consent")
+    assert "needs a reason" in desk.do("Vi", topic, "respond", 422, response="objection")
+    desk.do("Vi", topic, "respond", response="objection", reason="It is too dark.")
+    refused = text(desk.do("Ada", topic, "accept", 409))
+    assert "An objection is open. Vi can answer anew" in refused
+    desk.do("Vi", topic, "respond", response="consent", reason="")
+    desk.do("Ada", topic, "modify", changes="A light one.")
+    body = text(desk.see("Guest", topic))
+    assert "topic modified" in body
+    assert "A light one." in body
+    assert 'value="respond"' not in body
+
+
+def test_a_ranked_vote_is_cast_changed_and_closed_with_its_tally(desk: Desk) -> None:
+    channel = f"channels/{desk.tide.channel().id}"
+    vote = below(desk.do("Ada", channel, "open_vote", title="Colour?", mode="ranked", options="Moss\nSky\nSand"))
+    browser = desk.browser("Vi")
+    for choices, status in ((["1", "1", "2"], 422), (["1", "2", "3"], 303), (["2", "3", "1"], 303)):
+        sent = {"csrf": browser.csrf, "action": "cast_vote", "choices": choices}
+        assert browser.post(f"{AT}/{vote}", sent).status_code == status
+    assert "Change your vote" in desk.see("Vi", vote)
+    desk.do("Vi", vote, "close", 403)
+    desk.do("Ada", vote, "close")
+    body = text(desk.see("Guest", vote))
+    assert "Sky 3 1 Vi Sand 2 1 Vi Moss 1 1 Vi" in body
+    assert "Vote</button>" not in desk.see("Guest", vote)
+
+
+def test_nominations_are_shown_from_the_discussion_on(desk: Desk) -> None:
+    tide = desk.tide
+    role = tide.role("Tide", "Secretary")
+    tide.do("Ada", structure.assign_role, role_id=role.id, member_id=tide.member("Vi").id, revision=1)
+    channel = f"channels/{tide.channel('Tide').id}"
+    election = below(desk.do("Ada", channel, "open_election", role_id=role.id))
+    guest = tide.member("Guest").id
+    desk.do("Ada", election, "nominate_member", nominee_id=guest, reason="Guest is calm.")
+    assert "Guest is calm." not in desk.see("Vi", election)
+    assert "1 nominated" in text(desk.see("Vi", election))
+    desk.do("Ada", election, "discuss")
+    assert "Guest is calm." in desk.see("Vi", election)
+    desk.do("Ada", election, "propose", candidate_id=guest)
+    desk.do("Vi", election, "respond", response="consent")
+    desk.do("Ada", election, "elect")
+    assert "Elected: Guest" in text(desk.see("Vi", election))
+
+
+def test_messages_are_answered_reacted_to_and_deleted_and_direct_ones_are_for_two(desk: Desk) -> None:
+    channel = f"channels/{desk.tide.channel().id}"
+    desk.do("Vi", channel, "send_message", text="Low <i>water</i> at six.")
+    (message,) = set(re.findall(r"/(messages/[^\"]+)", desk.see("Ada", channel)))
+    assert "Low &lt;i&gt;water" in desk.see("Ada", message)
+    desk.do("Ada", message, "send_message", text="I come.")
+    id = message.removeprefix("messages/")
+    desk.do("Ada", message, "react_to_message", message_id=id, emoji="👍")
+    assert "👍 1, yours" in desk.see("Ada", message)
+    assert "1 reply" in text(desk.see("Vi", channel))
+    desk.do("Ada", message, "delete_message", 403, message_id=id)
+    desk.do("Vi", message, "delete_message", message_id=id)
+    assert "I come." in desk.see("Vi", message)
+    direct = below(desk.do("Ada", f"members/{desk.tide.member('Vi').id}", "open_direct"))
+    desk.do("Ada", direct, "send_message", text="Canary")
+    assert "Canary" in desk.see("Vi", direct)
+    assert desk.see("Guest", direct, 404) == desk.see("Guest", "channels/ch_none", 404)
+    assert 'value="open_topic"' not in desk.see("Vi", direct)
+
+
+def test_a_channel_is_gone_for_whoever_lost_the_role(desk: Desk) -> None:
+    tide = desk.tide
+    channel = tide.channel("Watch").id
+    tide.do("Vi", conversation.send_message, channel_id=channel, text="Tide at six.")
+    assert "Tide at six." in desk.see("Vi", f"channels/{channel}")
+    for title in ("Leader", "Secretary", "Referee"):
+        role = tide.role("Watch", title)
+        desk.do("Ada", f"roles/{role.id}", "assign_role", member_id=tide.member("Ada").id, revision=str(role.revision))
+    desk.see("Vi", f"channels/{channel}", 404)
+    assert "Tide at six." in desk.see("Ada", f"channels/{channel}")
+
+
+def test_owners_change_settings_transfer_and_remove_and_others_leave(desk: Desk) -> None:
+    tide = desk.tide
+    desk.do("Ada", "settings", "change_settings", name="High Tide", revision="1")
+    assert "High Tide" in desk.see("Vi", "")
+    guest = f"members/{tide.member('Guest').id}"
+    assert 'value="remove_member"' not in desk.see("Vi", guest)
+    desk.do("Vi", guest, "remove_member", 403, sure="yes")
+    desk.do("Ada", guest, "remove_member", sure="yes")
+    desk.see("Guest", "", 404)
+    assert "Assign: Leader (Watch)" in text(desk.do("Vi", "settings", "leave_organisation", 409, sure="yes"))
+    vi = tide.member("Vi").id
+    desk.do("Vi", f"members/{vi}", "change_profile", firstname="Vivian")
+    assert "Vivian" in desk.see("Ada", "members")
+    desk.do("Ada", f"members/{vi}", "transfer_ownership", sure="yes")
+    assert 'value="change_settings"' in desk.see("Vi", "settings")
+
+
+def test_long_lists_and_trees_are_shown_in_pages(desk: Desk) -> None:
+    tide = desk.tide
+    parent, channel = tide.team("Watch").id, tide.channel().id
+    for number in range(60):
+        tide.do("Vi", conversation.send_message, channel_id=channel, text=f"number {number:02}")
+    seen, path = "", f"{AT}/channels/{channel}"
+    while path:
+        body = desk.see("Vi", path)
+        seen += body
+        path = html.unescape("".join(re.findall(r'rel="next" href="([^"]+)"', body)))
+    assert re.findall(r"number (\d\d)", seen) == [f"{number:02}" for number in range(59, -1, -1)]
+    for number in range(9):
+        parent = tide.do("Guest", structure.create_team, parent_team_id=parent, name=f"Depth {number}").id
+    assert "level 11" in text(desk.see("Vi", ""))
+
+
+def test_every_form_says_what_it_takes() -> None:
+    for form in FORMS.values():
+        names = set(form.inputs.names)
+        assert names <= set(form.called.input.model_fields), form.name
