@@ -77,7 +77,8 @@ class Tide:
         return self.governance.store
 
     def do(self, who: str, operation: Operation, /, **given: Any) -> Any:
-        """Do something as a person, with the input checked as everywhere."""
+        """Do something as a person, a second after what was done before, with the input checked as everywhere."""
+        self.clock.now += 1
         if "orga_id" in operation.input.model_fields:
             given = {"orga_id": self.slug} | given
         return operation.run(self.governance, self.person(who), operation.accepted(given))

@@ -79,7 +79,7 @@ R = TypeVar("R")
 
 INVITATION = "cpv_"
 """The beginning of the secret of an invitation."""
-HOLDERS = ("", "teams", "roles", "members", "channels", "topics")
+HOLDERS = ("", "teams", "roles", "members", "channels", "topics", "governance-tools")
 JOURNAL: Mapping[type, tuple[Any, str, str, tuple[str, ...]]] = {
     Organisation: (ORGANISATIONS, "Organization", "orgas", ("", "channels", "members")),
     Team: (TEAMS, "Team", "teams", HOLDERS),
@@ -157,7 +157,7 @@ def leave_organisation(act: Act) -> Member:
 
 
 def end_membership(act: Act, organisation: Organisation, id: str) -> Member:
-    """Make a member somebody who left. Raises Conflict for the owner, and for whoever holds roles, with their titles."""
+    """Make a member somebody who left. Raises Conflict for the owner, and for whoever holds roles: it names them."""
     was = present(act, id)
     if was.id == organisation.owner:
         raise Conflict("The owner cannot leave.", hint="Transfer the ownership first.")
@@ -217,7 +217,8 @@ def change_team(
             act.change.release(NAMES, name_claim(was.name), was.id)
         channel = act.get(CHANNELS, was.channel)
         act.replace(CHANNELS, replace(channel, name=now.name), channel)
-    return write(act, was, now, [now, *moved])
+    holders = [one.member for one in act.all(ROLES, roles_of(was.id))]
+    return write(act, was, now, [now, *moved], holders)
 
 
 @change("Delete a team")
@@ -451,6 +452,10 @@ def write(
     act.record(name, target, id, difference, through=through, team=team, organisation=whole)
     pages = (f"{target}/{id}",) if target in ("teams", "members", "policies") else ()
     act.touch(*lists, *pages, *(f"members/{one}" for one in members))
+    # A policy shows the title and the holder of its role.
+    roles = {id} if isinstance(kept, Role) else set(kept.roles) if isinstance(kept, Member) else ()
+    if was and now and roles:
+        act.touch(*(f"policies/{one.id}" for one in act.all(POLICIES) if one.role in roles))
     for one in teams:
         act.touch(f"teams/{one.id}", f"channels/{one.channel}/messages")
     return now
