@@ -1,0 +1,273 @@
+"""Organisations in a real browser: one is founded, somebody joins it, and they decide; by keys, and on a phone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from commonplace.governance.console import GovernancePages, governance_pages
+from commonplace.governance.governance import Governance
+from commonplace.governance.store import Store
+from tests.aws_fixture import aws, dynamodb_client, session
+from tests.browser.hosting import hosted
+from tests.browser.test_console import judged
+from tests.browser.visiting import Visit, visiting
+from tests.browser.wallet import Wallet, fresh_key
+from tests.dynamodb_fixture import new_table
+from tests.fakes.authorization_server import AuthorizationServer
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+__all__ = ["aws", "dynamodb_client", "session"]
+
+AT = "/console/governance"
+TABS = ("Teams", "Members", "Channels", "Policies", "Journal", "Invitations", "Settings")
+
+
+@dataclass
+class People:
+    """Ada, who founded Tide, and Vi, who joined it by a link."""
+
+    issuer: str
+    ada: Visit
+    vi: Visit
+
+    def go(self, visit: Visit, path: str) -> Page:
+        """Open a page of the organisation by a link that its pages have."""
+        visit.go(f"{self.issuer}{AT}/tide/{path}".rstrip("/"))
+        return visit.page
+
+    def channel(self, visit: Visit, badge: str = "everybody") -> Page:
+        page = self.go(visit, "channels")
+        page.get_by_role("listitem").filter(has_text=badge).get_by_role("link").first.click()
+        return page
+
+
+@pytest.fixture
+def server(aws: None, dynamodb_client: DynamoDBClient) -> Iterator[AuthorizationServer]:
+    store = Store(dynamodb_client, new_table(dynamodb_client, "records"), new_table(dynamodb_client, "activity"))
+    governance = Governance(store=store, reserved=frozenset({"house"}))
+    with hosted(console=lambda frame: [governance_pages(GovernancePages(governance, frame.base_url))]) as running:
+        yield running
+
+
+@pytest.fixture
+def people(browser: Browser, server: AuthorizationServer) -> Iterator[People]:
+    at = server.settings.issuer
+    with visiting(browser, Wallet(fresh_key()), at=[at]) as ada, visiting(browser, Wallet(fresh_key()), at=[at]) as vi:
+        ada.go(f"{at}{AT}")
+        ada.sign_in()
+        ada.heading("Organisations")
+        unfold(ada.page, "Found an organisation")
+        fill(ada.page, {"name": "Tide", "slug": "tide", "firstname": "Ada"})
+        ada.press("Found the organisation")
+        ada.told("Founded. Invite others by a link.")
+        ada.page.get_by_role("link", name="Invitations").click()
+        ada.press("Make a link")
+        link = ada.page.locator("pre").inner_text()
+        vi.go(link)
+        vi.sign_in()
+        vi.heading("Become a member")
+        fill(vi.page, {"firstname": "Vi"})
+        vi.press("Join")
+        vi.told("Welcome: you are a member.")
+        yield People(at, ada, vi)
+        ada.check()
+        vi.check()
+
+
+def unfold(page: Page, title: str) -> None:
+    page.locator("summary").filter(has_text=re.compile(f"^{title}$")).click()
+
+
+def fill(page: Page, values: dict[str, str]) -> None:
+    """Fill fields that are seen, by their names."""
+    for name, value in values.items():
+        field(page, name).fill(value)
+
+
+def field(page: Page, name: str) -> Locator:
+    return page.locator(f"[name={name}]").locator("visible=true")
+
+
+def done(visit: Visit, button: str, says: str = "Done.") -> None:
+    visit.page.get_by_role("button", name=button, exact=True).locator("visible=true").first.click()
+    visit.told(says)
+
+
+def test_a_topic_waits_for_an_objection_to_be_resolved(people: People) -> None:
+    ada, vi = people.ada, people.vi
+    page = people.channel(ada)
+    unfold(page, "Open a topic")
+    fill(page, {"title": "Paint the gate", "description": "Green, before the rain."})
+    done(ada, "Open the topic")
+    done(ada, "Ask for consent", "Moved on.")
+    vi.go(f"{people.issuer}{AT}")
+    vi.page.get_by_role("link", name="Paint the gate").click()
+    field(vi.page, "response").select_option("objection")
+    vi.press("Respond")
+    expect(vi.page.get_by_role("alert")).to_contain_text("An objection needs a reason.")
+    expect(field(vi.page, "reason")).to_have_attribute("aria-invalid", "true")
+    fill(vi.page, {"reason": "Nobody sees it at night."})
+    done(vi, "Respond", "Your response counts. You can change it as long as consent is asked for.")
+    ada.press("Accept")
+    expect(ada.page.get_by_role("alert")).to_contain_text("An objection is open. Vi can answer anew")
+    field(vi.page, "response").select_option("consent")
+    fill(vi.page, {"reason": ""})
+    done(vi, "Respond", "Your response counts. You can change it as long as consent is asked for.")
+    page.get_by_role("button", name="Accept", exact=True).click()
+    ada.told("Moved on.")
+    expect(page.locator("main")).to_contain_text("accepted")
+    people.go(ada, "journal").get_by_role("link", name="Topic").click()
+    ada.heading("Paint the gate")
+
+
+def test_a_ranked_vote_is_closed_with_its_tally(people: People) -> None:
+    ada, vi = people.ada, people.vi
+    page = people.channel(ada)
+    unfold(page, "Open a vote")
+    fill(page, {"title": "Which colour?", "options": "Moss\nSky\nSand"})
+    field(page, "mode").select_option("ranked")
+    done(ada, "Open the vote")
+    counts = "Your vote counts. You can change it as long as the vote is open."
+    for visit, order in ((ada, ("Moss", "Sky", "Sand")), (vi, ("Sky", "Sand", "Moss"))):
+        visit.go(page.url)
+        for place, option in enumerate(order, 1):
+            visit.page.get_by_label(f"Place {place}").select_option(label=option)
+        done(visit, "Vote", counts)
+        expect(visit.page.get_by_label("Place 1")).to_have_value("1" if visit is ada else "2")
+    expect(vi.page.get_by_role("button", name="Close the vote")).to_have_count(0)
+    ada.page.reload()
+    done(ada, "Close the vote", "Moved on.")
+    rows = page.get_by_role("row")
+    expect(rows).to_have_text([re.compile(each) for each in ("Option", "Sky.*5.*2", "Moss.*4.*2", "Sand.*3.*2")])
+
+
+def test_an_election_goes_from_secret_nominations_to_its_end(people: People) -> None:
+    ada, vi = people.ada, people.vi
+    page = people.channel(ada, "team")
+    unfold(page, "Open an election")
+    field(page, "role_id").select_option(label="Secretary")
+    done(ada, "Open the election")
+    field(page, "nominee_id").select_option(label="Vi")
+    fill(page, {"reason": "Vi writes clearly."})
+    done(ada, "Nominate")
+    expect(page.get_by_text("Vi writes clearly.")).to_have_count(0)
+    done(ada, "Show nominations and discuss", "Moved on.")
+    expect(page.get_by_text("Vi writes clearly.")).to_be_visible()
+    unfold(page, "Propose a candidate")
+    field(page, "candidate_id").select_option(label="Vi (1)")
+    page.get_by_role("button", name="Propose a candidate").click()
+    ada.told("Moved on.")
+    field(page, "response").select_option("consent")
+    done(ada, "Respond", "Your response counts. You can change it as long as consent is asked for.")
+    done(ada, "Elect the candidate", "Moved on.")
+    expect(page.get_by_text("Elected: Vi")).to_be_visible()
+    vi.go(page.url)
+    vi.heading("Not Found")
+
+
+def test_a_channel_is_gone_for_whoever_lost_the_role(people: People) -> None:
+    ada, vi = people.ada, people.vi
+    page = people.go(ada, "")
+    page.get_by_role("link", name="Tide").last.click()
+    unfold(page, "Create a team")
+    fill(page, {"name": "Watch", "mission": "Watch the water."})
+    done(ada, "Create the team")
+    team = page.url.partition("?")[0]
+    for title, who in (("Leader", "Vi"), ("Leader", "Ada")):
+        ada.go(team)
+        page.get_by_role("link", name=title, exact=True).click()
+        unfold(page, "Assign a role")
+        field(page, "member_id").select_option(label=who)
+        done(ada, "Assign")
+        vi.go(team)
+        if who == "Vi":
+            vi.page.get_by_role("link", name="Open its channel").click()
+            fill(vi.page, {"text": "Low water at six."})
+            done(vi, "Send", "Sent.")
+            channel = vi.page.url.partition("?")[0]
+    vi.go(channel)
+    vi.heading("Not Found")
+    ada.go(channel)
+    expect(page.get_by_text("Low water at six.")).to_be_visible()
+
+
+def test_a_message_is_sent_and_answered_by_keys_alone(people: People) -> None:
+    page = people.channel(people.ada)
+
+    def reach(name: str) -> None:
+        """Press Tab until what has this text or label has the focus."""
+        for _ in range(80):
+            page.keyboard.press("Tab")
+            words = page.evaluate("(document.activeElement.labels?.[0] ?? document.activeElement).innerText ?? ''")
+            if words.strip().startswith(name):
+                return
+        pytest.fail(f"Tab does not reach {name}")
+
+    reach("Text")
+    page.keyboard.type("Low water at six.")
+    reach("Send")
+    page.keyboard.press("Enter")
+    people.ada.told("Sent.")
+    reach("no replies")
+    page.keyboard.press("Enter")
+    people.ada.heading("Thread")
+    reach("React")
+    page.keyboard.press("Enter")
+    reach("👍")
+    page.keyboard.press("Enter")
+    people.ada.told("Done.")
+    expect(page.get_by_role("button", name="👍 1, yours")).to_be_visible()
+    reach("Text")
+    page.keyboard.type("I come.")
+    reach("Send")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("I come.")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_pages_of_organisations_fit_and_are_for_everybody(
+    browser: Browser, people: People, scheme: str, width: int
+) -> None:
+    page = people.channel(people.ada)
+    long = "wordwithoutend" * 12
+    places: list[tuple[str, str]] = [(f"{AT}", "Organisations")]
+    for kind, fields, button in (
+        ("Open a topic", {"title": long, "description": "Green."}, "Open the topic"),
+        ("Open a vote", {"title": "Which?", "options": f"{long[:100]}\nSky"}, "Open the vote"),
+    ):
+        people.channel(people.ada)
+        unfold(page, kind)
+        fill(page, fields)
+        done(people.ada, button)
+        places.append((page.url.removeprefix(people.issuer).partition("?")[0], fields["title"]))
+    people.channel(people.ada)
+    places.append((page.url.removeprefix(people.issuer), "Tide"))
+    for opened in ("Tide", "Leader", "Ada"):
+        if opened == "Tide":
+            people.go(people.ada, "")
+        page.locator("main").get_by_role("link", name=opened, exact=True).last.click()
+        people.ada.heading(opened)
+        places.append((page.url.removeprefix(people.issuer), opened))
+    people.ada.page.go_back()
+    unfold(page, "Create a policy")
+    fill(page, {"title": "Boots", "abstract": "Dry feet.", "text": long * 20})
+    done(people.ada, "Publish")
+    places.append((page.url.removeprefix(people.issuer).partition("?")[0], "1. Boots"))
+    places += [(f"{AT}/tide/{tab.lower()}" if tab != "Teams" else f"{AT}/tide", tab) for tab in TABS]
+    shape = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
+    state = people.ada.context.storage_state()
+    with visiting(browser, None, at=[people.issuer], bypass_csp=True, storage_state=state, **shape) as looking:
+        for path, title in places:
+            looking.go(f"{people.issuer}{path}")
+            for each in looking.page.locator("details").all():
+                each.evaluate("(one) => { one.open = true; }")
+            judged(looking, title)
