@@ -127,10 +127,10 @@ def dev(
 
 
 def fill_sample(laptop: "Laptop", screen: "Screen") -> None:
-    """Found the organisation of the sample, and contribute to its hive."""
-    found_sample(laptop, screen)
+    """Contribute to the hive of the sample, and found its organisation."""
     if RAMPART.folder.is_dir():
         contribute_sample(laptop, screen)
+    found_sample(laptop, screen)
 
 
 def found_sample(laptop: "Laptop", screen: "Screen") -> None:

@@ -48,6 +48,9 @@ teams:
 """
 
 
+VOTE = "channel: reef, title: A, mode: single, options: [a, b]"
+
+
 @pytest.fixture
 def governance(aws: None, dynamodb_client: DynamoDBClient) -> Governance:
     tables = new_table(dynamodb_client, "records"), new_table(dynamodb_client, "activity")
@@ -155,6 +158,10 @@ def test_a_plan_writes_nothing(governance: Governance, held: Any) -> None:
         ("bo}\n", "bo}\nmessages: [{channel: reef, text: A, then: [{react: {emoji: hm}}]}]\n", 7, "one emoji"),
         ("bo}\n", "bo}\nmessages: [{channel: reef, text: A, then: [{clap: {}}]}]\n", 7, "there are: team, role"),
         ("bo}\n", "bo}\nvotes: [{channel: reef, title: A, mode: odd, options: [a, b]}]\n", 7, "'single', 'approval'"),
+        ("bo}\n", "bo}\nmessages: [{channel: reef, text: A, then: 5}]\n", 7, "then: this takes a list of mappings"),
+        ("bo}\n", "bo}\nmessages: [{text: A}]\n", 7, "channel: Field required"),
+        ("bo}\n", f"bo}}\nvotes: [{{days: {10**15}, {VOTE}}}]\n", 7, "days: this takes a number from 1 to 365"),
+        ("bo}\n", "bo}\n  - {key: reef, name: B, parent_team: reef}\n", 7, "key: another team has this key"),
         ("bo}\n", "bo}\nmessages:\n  - {channel: reef,\n     text: 7, by: zoe}\n", 8, "text: Input should be a valid"),
     ],
 )

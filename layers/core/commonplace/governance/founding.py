@@ -14,33 +14,12 @@ from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from commonplace.governance import conversation, processes, structure
 from commonplace.governance import store as rooms
-from commonplace.governance.conversation import emoji_of, open_direct, react_to_message, send_message
 from commonplace.governance.governance import Governance
 from commonplace.governance.model import Invitation, Member, RoleType, new_id, shown
-from commonplace.governance.processes import (
-    answer_clarification,
-    ask_clarification,
-    cast_vote,
-    move_on,
-    nominate_member,
-    open_election,
-    open_topic,
-    open_vote,
-    respond,
-)
 from commonplace.governance.rules import Access
 from commonplace.governance.store import CHANNELS, INVITATIONS, MEMBERS, NAMES, ROLES, TEAMS, Act, Store, founded_key
-from commonplace.governance.structure import (
-    INVITATION,
-    assign_role,
-    change_role,
-    change_team,
-    create_policy,
-    create_role,
-    create_team,
-    found_organisation,
-)
 from commonplace.identity.principals import Principal
 from commonplace.identity.secrets import digest, fresh
 from commonplace.kernel.environment import is_organisation
@@ -52,42 +31,35 @@ from commonplace.web.operations import Actor, Operation
 
 MAX_BYTES, MAX_DEPTH, MAX_VALUES, MAX_FAULTS = 2_000_000, 16, 100_000, 50
 """Of a file: some thousand members, roles and messages; a founding is no bulk load. The last is of the report."""
+MAX_DAYS = 365
+"""Until the deadline of a vote."""
 TOGETHER = 10
 """Members that one transaction writes."""
 UNFINISHED = "founding"
 """The name that an organisation holds until its founding has come to its end."""
 
-SECTIONS: Mapping[str, str] = {
-    "teams": "team",
-    "roles": "role",
-    "policies": "policy",
-    "messages": "message",
-    "direct": "direct",
-    "topics": "topic",
-    "votes": "vote",
-    "elections": "election",
-}
-"""Lists of the file, in the order in which they are carried out, and what their entries do."""
+SECTIONS = ("teams", "roles", "policies", "messages", "direct", "topics", "votes", "elections")
+"""The lists of a file, in the order in which they are carried out."""
 MESSAGE = ("message_id", "parent_id")
 DOES: Mapping[str, tuple[Operation, tuple[str, ...]]] = {
-    "team": (create_team, ()),
-    "role": (create_role, ()),
-    "policy": (create_policy, ()),
-    "message": (send_message, MESSAGE),
-    "direct": (open_direct, ("channel_id",)),
-    "topic": (open_topic, MESSAGE),
-    "vote": (open_vote, MESSAGE),
-    "election": (open_election, MESSAGE),
-    "reply": (send_message, ()),
-    "react": (react_to_message, ()),
-    "ask": (ask_clarification, ("question_id",)),
-    "answer": (answer_clarification, ()),
-    "respond": (respond, ()),
-    "ballot": (cast_vote, ()),
-    "nominate": (nominate_member, ()),
-    "move": (move_on, ()),
+    "team": (structure.create_team, ()),
+    "role": (structure.create_role, ()),
+    "policy": (structure.create_policy, ()),
+    "message": (conversation.send_message, MESSAGE),
+    "direct": (conversation.open_direct, ("channel_id",)),
+    "topic": (processes.open_topic, MESSAGE),
+    "vote": (processes.open_vote, MESSAGE),
+    "election": (processes.open_election, MESSAGE),
+    "reply": (conversation.send_message, ()),
+    "react": (conversation.react_to_message, ()),
+    "ask": (processes.ask_clarification, ("question_id",)),
+    "answer": (processes.answer_clarification, ()),
+    "respond": (processes.respond, ()),
+    "ballot": (processes.cast_vote, ()),
+    "nominate": (processes.nominate_member, ()),
+    "move": (processes.move_on, ()),
 }
-"""What an entry does, and the fields that what follows it in `then` gets from its result."""
+"""What an entry does, those of sections first, and the fields that what follows in `then` gets from it."""
 LEADING: tuple[str, ...] = get_args(RoleType)
 """The first roles of a team. Fields of a team name who holds them, and `{team}.leader` names the role."""
 NAMED = {"parent_team_id": "team", "nominee_id": "member", "candidate_id": "member"}
@@ -155,6 +127,7 @@ class Plan:
     faults: list[tuple[Place, str]] = field(default_factory=list)
     known: set[str] = field(default_factory=set)
     """The references to what the steps until now have made."""
+    keys: set[str] = field(default_factory=set)
 
     def step(self, place: Place, by: str, operation: Operation, values: Mapping[str, Any], makes: str = "") -> None:
         """Append an operation. What its input refuses is a fault, and what refers to nothing."""
@@ -168,9 +141,9 @@ class Plan:
             known = {name: one for name, one in given.items() if name in fields_of(operation)}
             operation.accepted({**known, **values})
             if "emoji" in values:
-                emoji_of(values["emoji"])
+                conversation.emoji_of(values["emoji"])
         except InvalidInput as error:
-            self.faults.append((place, f"{error.message} {error.hint or ''}".strip()))
+            self.faults.append((place, f"{error.message.replace('_id:', ':')} {error.hint or ''}".strip()))
         if by not in self.file.members:
             self.faults.append(((*place, "by"), f"there is no such member; {listed(self.file.members)}"))
         self.known.add(makes)
@@ -187,6 +160,9 @@ class Plan:
         if unknown := [name for name in given if name not in fields | own]:
             self.faults.append((place, f"unknown: {', '.join(unknown)[:200]}; {listed(fields | own)}"))
         by, made = str(given.get("by", by)), f"{does} {given.get('key') or dotted(place)}"
+        if "key" in given and made in self.keys:
+            self.faults.append(((*place, "key"), f"another {does} has this key"))
+        self.keys.add(made)
         values: dict[str, Any] = {name: one for name, one in around.items() if name in fields.values()}
         for short, name in fields.items():
             if (one := given.get(short)) is not None:
@@ -194,37 +170,45 @@ class Plan:
                 values[name] = Ref(f"{kind} {one}") if name.endswith("_id") else one
         if "choices" in values and isinstance(values["choices"], list):
             values["choices"] = [str(one) for one in values["choices"]]
-        if isinstance(days := given.get("days"), int):
-            values["deadline"] = self.now + timedelta(days=min(days, 3_650))
+        if (days := given.get("days")) is not None and does == "vote":
+            within = isinstance(days, int) and 1 <= days <= MAX_DAYS
+            values["deadline"] = self.now + timedelta(days=days if within else 1)
+            if not within:
+                self.faults.append(((*place, "days"), f"this takes a number from 1 to {MAX_DAYS}"))
         if does == "team":
             self.team(place, given, by, values, made)
         else:
             self.step(place, by, operation, values, made)
         channel = {name: one for name, one in values.items() if name == "channel_id"}
-        inside = {**around, **channel, **dict.fromkeys(gives, Ref(made))}
-        for number, follow in enumerate(given.get("then") or ()):
-            at = (*place, "then", number)
-            what = next(iter(follow), "") if isinstance(follow, Mapping) and len(follow) == 1 else ""
-            if what in DOES:
-                self.entry((*at, what), what, follow[what], by, inside)
+        self.follow(
+            (*place, "then"), given.get("then", []), by, {**around, **channel, **dict.fromkeys(gives, Ref(made))}
+        )
+
+    def follow(self, place: Place, then: Any, by: str, around: Mapping[str, Ref]) -> None:
+        """Append what follows an entry: a list of mappings of one key, which says what is done."""
+        for number, one in enumerate(then if isinstance(then, list) else [None]):
+            at = (*place, number) if isinstance(then, list) else place
+            does = next(iter(one), "") if isinstance(one, Mapping) and len(one) == 1 else ""
+            if does in DOES:
+                self.entry((*at, does), does, one[does], by, around)
             else:
-                self.faults.append((at, f"this takes a mapping of one key, what is done; {listed(DOES)}"))
+                self.faults.append((at, f"this takes a list of mappings of one key, what is done; {listed(DOES)}"))
 
     def team(self, place: Place, given: Entry, by: str, values: dict[str, Any], made: str) -> None:
         """Append a team, and who holds its first roles. The one without parent is that of the founding."""
         key = made.partition(" ")[2]
         if "parent_team_id" in values:
-            self.step(place, by, create_team, values, made)
+            self.step(place, by, structure.create_team, values, made)
             self.known |= with_a_team(key)
         else:
             mission = values.pop("mission", "")
-            self.step(place, by, change_team, {**values, "team_id": Ref(made)})
+            self.step(place, by, structure.change_team, {**values, "team_id": Ref(made)})
             about = {"role_id": Ref(f"role {key}.leader"), "title": "Leader", "mission": mission}
-            self.step(place, by, change_role, about)
+            self.step(place, by, structure.change_role, about)
         for type in LEADING:
             if given.get(type, by) != by:
                 values = {"role_id": Ref(f"role {key}.{type}"), "member_id": Ref(f"member {given[type]}")}
-                self.step((*place, type), by, assign_role, values)
+                self.step((*place, type), by, structure.assign_role, values)
 
 
 def with_a_team(key: str) -> set[str]:
@@ -290,7 +274,7 @@ def planned(file: FoundingFile, governance: Governance) -> Plan:
     for key, one in people.items():
         at = ("organisation",) if key == own.owner else ("members", key)
         values = {"slug": own.slug, "name": own.name, "firstname": one.firstname, "surname": one.surname}
-        plan.step(at, key, found_organisation, values, f"team {roots[0] if roots else ''}")
+        plan.step(at, key, structure.found_organisation, values, f"team {roots[0] if roots else ''}")
     # Only the owner founds; of the others this has checked the names.
     plan.steps = [one for one in plan.steps if one.by == own.owner]
     owner = own.owner if own.owner in people else next(iter(people), "")
@@ -298,7 +282,7 @@ def planned(file: FoundingFile, governance: Governance) -> Plan:
         plan.faults.append((("organisation", "owner"), f"there is no such member; {listed(people)}"))
     plan.known |= {f"member {key}" for key in people} | {"channel organisation"}
     plan.known |= set().union(*map(with_a_team, roots))
-    for section, does in SECTIONS.items():
+    for section, does in zip(SECTIONS, DOES, strict=False):
         for number, entry in enumerate(getattr(file, section)):
             plan.entry((section, number), does, entry, owner, {})
     return plan
@@ -345,13 +329,13 @@ def carry_out(plan: Plan, governance: Governance, pseudonym: Callable[[str], str
                 id = values.get("role_id") or values["team_id"]
                 values["revision"] = store.get(own.slug, room, id).revision
             result = step.operation.run(acting, actor, step.operation.accepted(values))
-            if step.operation is found_organisation:
+            if step.operation is structure.found_organisation:
                 ids[f"member {own.owner}"] = result.owner
                 _add_members(plan, store, accounts, ids, secrets)
                 channels = store.all(own.slug, CHANNELS)
                 ids["channel organisation"] = next(one.id for one in channels if one.kind == "orga")
                 result = store.all(own.slug, TEAMS)[0]
-            if step.operation in (found_organisation, create_team):
+            if step.operation in (structure.found_organisation, structure.create_team):
                 key = step.makes.partition(" ")[2]
                 ids |= {f"channel {key}": result.channel}
                 roles = [one for one in store.all(own.slug, ROLES) if one.team == result.id and one.type]
@@ -377,7 +361,7 @@ def _add_members(
 
     def write(act: Act, part: Sequence[tuple[str, Person]]) -> None:
         for key, one in part:
-            id, account, secret = new_id("mb"), accounts.get(key, ""), fresh(INVITATION)
+            id, account, secret = new_id("mb"), accounts.get(key, ""), fresh(structure.INVITATION)
             member = Member(id=id, firstname=one.firstname, surname=one.surname, account=account, joined_at=act.at)
             act.add(MEMBERS, member)
             if account:
