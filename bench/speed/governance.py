@@ -128,7 +128,7 @@ def ways_of(organisations: Governance, operation: Any) -> Ways:
     small = asked(SMALL)
     shown = max(1, len(operation.run(organisations, ADA, small)[operation.of]))
     whole, after, positions = asked(LARGE, limit=shown), None, list[str]()
-    for record in operation.function(organisations, ADA, whole, after):
+    for record in operation.function(organisations, ADA, asked(LARGE, limit=100), after):
         positions.append(operation.position(record))
     pages: dict[str, str] = {"first": ""}
     if len(positions) > 3 * shown:
