@@ -12,6 +12,7 @@ from commonplace.identity.access_tokens import AccessTokens, RememberedKeys
 from commonplace.identity.accounts import Denials, Profile, Standing
 from commonplace.identity.bearer_auth import TokenPrincipals
 from commonplace.identity.keyring import new_key, public_jwks
+from commonplace.identity.memberships import Memberships
 from commonplace.identity.principals import Tier, permission_of
 from commonplace.identity.records import Grant
 from commonplace.identity.roles import DEFAULT_SCOPES
@@ -73,6 +74,7 @@ class Realm:
     accounts: Accounts = field(default_factory=Accounts)
     issuer: str = ISSUER
     names: bool = False
+    memberships: Memberships | None = None
 
     def __post_init__(self) -> None:
         self.grants = MemoryGrants(self.clock)
@@ -86,6 +88,7 @@ class Realm:
             self.accounts,
             self.clock,
             names=self.names,
+            memberships=self.memberships,
             denials=Denials(self.refused.append, self.clock, organisation="default"),
         )
 

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from commonplace.identity import keyring
 from commonplace.identity.access_tokens import Issuer
 from commonplace.identity.accounts import Profile, Standing
+from commonplace.identity.memberships import Memberships
 from commonplace.identity.oauth.authorization_request import ValidRequest, read_query, understand
 from commonplace.identity.oauth.clients import Clients, UnknownClient
 from commonplace.identity.oauth.connections import Connections
@@ -145,7 +146,9 @@ class Authority:
         audit: AuditLog | None = None,
         sessions_per_hour: int = 0,
         claims: ReadsClaims = NO_PROVIDER,
+        memberships: Memberships | None = None,
     ) -> None:
+        self.memberships = memberships
         self.clock = clock or Clock()
         self.claims_of = claims
         self.memory = MemoryGrants(self.clock)
@@ -166,6 +169,7 @@ class Authority:
             key=lambda: KEY,
             issuer=BASE,
             clock=self.clock,
+            memberships=memberships,
             limits=self.limits,
             sessions_per_hour=sessions_per_hour,
             organisation="default",
@@ -184,6 +188,7 @@ class Authority:
             resources=self.resources,
             key=lambda: KEY,
             clock=self.clock,
+            memberships=self.memberships,
             audit=self.audit,
             limits=self.limits,
             organisation="default",

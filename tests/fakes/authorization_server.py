@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import cast
 
 from commonplace.identity.local_accounts import LocalAccount, LocalSignIn
+from commonplace.identity.memberships import Memberships
 from commonplace.identity.oauth.server.composition import AuthParts, OAuthServices
 from commonplace.identity.principals import TOOLSETS
 from commonplace.identity.settings import AuthSettings
@@ -84,6 +85,7 @@ class AuthorizationServer:
         *,
         groups: dict[str, list[str]] | None = None,
         local: Sequence[LocalAccount] = (),
+        memberships: Memberships | None = None,
         **changed: str,
     ) -> None:
         """`groups` are those of accounts at an OIDC provider; `changed` are environment variables that differ."""
@@ -111,7 +113,8 @@ class AuthorizationServer:
             "provider": self.provider,
             "key": lambda: KEY,
         }
-        services = OAuthServices(self.settings, TOOLSETS, now, cast(AuthParts, SimpleNamespace(**parts)))
+        outside = cast(AuthParts, SimpleNamespace(**parts))
+        services = OAuthServices(self.settings, TOOLSETS, now, outside, memberships)
         chosen = LocalSignIn(local, self.standings, self.audit, subject_hash=services.subject_hash, clock=now)
         services.local = chosen if local else None
         self.services = services

@@ -9,6 +9,7 @@ import pytest
 from commonplace.identity import keyring
 from commonplace.identity.access_tokens import AccessTokens, Issuer, claims_for, member_id
 from commonplace.identity.accounts import Profile, Standing
+from commonplace.identity.memberships import ChosenMembership
 from commonplace.identity.oauth.grants import Terms, new_grant
 from commonplace.identity.principals import CATALOGUE, KINDS
 from commonplace.identity.roles import MAX_GROUPS, rule_id
@@ -57,6 +58,7 @@ def test_the_longest_token_there_can_be_is_taken(clock: Clock) -> None:
         client="https://c.example/" + "c" * 2_030,
         scopes=CATALOGUE,
         resource_scopes=tuple(kind for kinds in KINDS.values() for kind in kinds),
+        membership=ChosenMembership(organisation="g" * 64, member=f"mb_{'m' * 26}"),
     )
     token = Issuer(BASE, Ring(), clock).sign(longest)
 

@@ -83,7 +83,7 @@ def send_message(act: Act, asked: NewMessage) -> Message:
 def react_to_message(act: Act, asked: Reaction) -> bool:
     """Add a reaction to a message, or take it back; return whether it is there now."""
     organisation, table = act.access.organisation, act.store.table
-    points = code_points(emoji_of(asked.emoji))
+    points = "_".join(f"{ord(one):x}" for one in emoji_of(asked.emoji))
     channel_to_write(act, asked.message_id.partition(".")[0])
     message = act.store.message(organisation, asked.message_id)
     if message.deleted_at is not None:
@@ -96,14 +96,15 @@ def react_to_message(act: Act, asked: Reaction) -> bool:
         hint = "Take one that it already has."
         raise Conflict(f"A message has at most {MAX_REACTIONS} kinds of reactions.", hint=hint)
     # A counter at nothing is removed: the card would grow with every kind that was ever tried.
-    last = there and counts.get(counter) == 1
-    added = "" if last else f"ADD #{counter} :step"
-    condition = f"#{counter} = :step" if last else ""
-    step = -1 if there and not last else 1
-    card = CARDS.at(organisation, message.id)
+    if not there:
+        update, condition, values = f"ADD #{counter} :step", "", {"step": 1}
+    elif counts.get(counter) == 1:
+        update, condition, values = f"REMOVE #{counter}", f"#{counter} = :one", {"one": 1}
+    else:
+        update, condition, values = f"ADD #{counter} :step", f"#{counter} > :one", {"step": -1, "one": 1}
     act.change.writes += [
         table.delete(mine, "attribute_exists(pk)") if there else table.new(mine),
-        table.update(card, added or f"REMOVE #{counter}", condition, step=step),
+        table.update(CARDS.at(organisation, message.id), update, condition, **values),
     ]
     act.require(room(message), message.id, "attribute_exists(pk) AND attribute_not_exists(#deletedAt)")
     touch(act, message.id)
@@ -186,8 +187,3 @@ def emoji_of(text: str) -> str:
         return emoji
     hint = f"An emoji, or one of: {', '.join(EMOJI_NAMES)}."
     raise InvalidInput("A reaction is one emoji.", hint=hint, field="emoji")
-
-
-def code_points(emoji: str) -> str:
-    """Return an emoji as part of a counter's name, such as `1f44d`."""
-    return "_".join(f"{ord(one):x}" for one in emoji)

@@ -1,7 +1,7 @@
 """How an organisation decides: topics by consent, votes, elections without candidates (seed 002).
 
 An answer is one transaction: the member's authority, the answer under its only id, and the revision of the process,
-which it raises if the phase and the round are still those. Whoever moves a process on reads it first, then the
+which it raises if phase, round and deadline are still those. Whoever moves a process on reads it first, then the
 answers, and replaces it at the revision seen: no answer is lost in between.
 
 A topic and an election begin in round 1. Going back to clarification opens the next round, and answers count in their
@@ -23,6 +23,7 @@ from commonplace.governance.conversation import OneMessage, channel_to_write, po
 from commonplace.governance.inputs import Id, InOrganisation, Title, block, change, filled, named
 from commonplace.governance.model import Answer, AnswerKind, Message, Process, Role, new_id
 from commonplace.governance.store import ACTIVE, ANSWERS, MEMBERS, PROCESSES, ROLES, Act, Store
+from commonplace.kernel.audit import Lost
 from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput
 
 SWEPT = 20
@@ -218,8 +219,11 @@ def _answer(act: Act, asked: OneMessage, kind: AnswerKind, **said: Any) -> Answe
         rules.ballot(process.mode, process.options, now.choices)
     if now.nominee is not None:
         require_present(act, now.nominee)
-    condition = "#phase = :phase AND #round = :round AND (attribute_not_exists(#deadline) OR #deadline > :at)"
-    act.change.touch(PROCESSES, process.id, condition, phase=process.phase, round=process.round, at=act.at)
+    seen: dict[str, Any] = {"phase": process.phase, "round": process.round}
+    if process.deadline is not None:
+        seen["deadline"] = process.deadline
+    same = [f"#{name} = :{name}" for name in seen] + ["attribute_not_exists(#deadline)"] * (process.deadline is None)
+    act.change.touch(PROCESSES, process.id, " AND ".join(same), **seen)
     if was is None:
         act.add(ANSWERS, now)
     else:
@@ -253,22 +257,20 @@ def move_on(act: Act, asked: Step) -> Process:
         act.require(ROLES, role.id, "#type = :type", type=role.type)
     elif process.author != act.access.member.id:
         act.require(store.ORGANISATIONS, model.ROOT, "#owner = :me", me=act.access.member.id)
+    if process.kind == "voting" and not process.ended(act.at):
+        # First no more ballots are taken: as long as they come, each would overtake who counts them.
+        keys = [room.at(act.access.organisation, process.id) for room in (PROCESSES, ACTIVE)]
+        stopped, there = "SET #deadline = :at", "attribute_exists(pk)"
+        stop = [act.store.table.update(key, stopped, there, at=act.at) for key in keys]
+        _touch(act, process)
+        act.store.feed(act.change, act.touched)
+        act.store.table.transact([*act.change.writes, *stop])
+        raise Lost
     answers = act.all(ANSWERS, within=f"{process.id}.")
-    now = replace(process, phase=asked.phase, candidate=asked.candidate_id or process.candidate)
-    if asked.phase == "clarification":
-        now = replace(now, round=process.round + 1)
-    elif asked.phase == "discussion":
-        now = replace(now, revealed=True)
-    elif asked.phase == "consent":
-        now = replace(now, electorate=electorate(act, process.team))
-        nominated = {one.nominee for one in answers if one.nominee is not None}
-        if now.candidate is not None and now.candidate not in nominated:
-            hint = f"Nominated: {', '.join(sorted(nominated)) or 'nobody'}."
-            raise InvalidInput("A candidate is a member who was nominated.", hint=hint, field="candidate_id")
-    if now.candidate is not None and asked.phase in ("consent", "elected"):
-        require_present(act, now.candidate)
-    if outcome in ("accepted", "modified", "elected"):
-        _require_no_objection(act, process, answers)
+    now = _led(act, replace(process, phase=asked.phase, candidate=asked.candidate_id or process.candidate), answers)
+    if outcome in ("accepted", "modified", "elected") and (against := rules.objectors(answers, process.round)):
+        ways = "go back to clarification or withdraw it" if process.kind == "topic" else "end it without election"
+        raise Conflict("An objection is open.", hint=f"{_names(act, against)} can answer anew; or {ways}.")
     if asked.phase in model.ENDED:
         until = min(act.at, process.deadline or act.at)
         now = replace(now, outcome=outcome, changes=asked.changes or "", ended_at=until)
@@ -303,11 +305,22 @@ def _names(act: Act, members: Iterable[str]) -> str:
     return ", ".join(sorted(one.name for one in found.values()))
 
 
-def _require_no_objection(act: Act, process: Process, answers: Sequence[Answer]) -> None:
-    """Raises Conflict for an objection of the present round, which names who has it and the ways out."""
-    if against := rules.objectors(answers, process.round):
-        ways = "go back to clarification or withdraw it" if process.kind == "topic" else "end it without election"
-        raise Conflict("An objection is open.", hint=f"{_names(act, against)} can answer anew; or {ways}.")
+def _led(act: Act, now: Process, answers: Sequence[Answer]) -> Process:
+    """Return what a process becomes by the phase that it now has. Raises InvalidInput and Conflict for a candidate."""
+    if now.candidate is not None and now.phase in ("consent", "elected"):
+        nominated = {one.nominee for one in answers if one.nominee is not None}
+        if now.candidate not in nominated:
+            hint = f"Nominated: {', '.join(sorted(nominated)) or 'nobody'}."
+            raise InvalidInput("A candidate is a member who was nominated.", hint=hint, field="candidate_id")
+        require_present(act, now.candidate)
+    match now.phase:
+        case "clarification":
+            return replace(now, round=now.round + 1)
+        case "consent":
+            return replace(now, electorate=electorate(act, now.team))
+        case "discussion":
+            return replace(now, revealed=True)
+    return now
 
 
 def _result(act: Act, process: Process, answers: Sequence[Answer]) -> dict[str, Any]:

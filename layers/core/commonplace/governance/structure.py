@@ -74,7 +74,6 @@ from commonplace.kernel.environment import is_organisation
 from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput, NotFound
 from commonplace.web.operations import Actor, operation
 
-N = TypeVar("N")
 R = TypeVar("R")
 
 INVITATION = "cpv_"
@@ -420,14 +419,14 @@ def accept_invitation(governance: Governance, actor: Actor, asked: Acceptance) -
 def write(
     act: Act,
     was: Any,
-    now: N,
+    now: R,
     teams: Iterable[Team] = (),
     members: Iterable[str] = (),
     *,
     through: Role | None = None,
     more: Mapping[str, Any] | tuple[Mapping[str, Any], Mapping[str, Any]] = NOTHING,
-) -> N:
-    """Write a record, its change, or its end, with the journal, and return it; nothing for what stays as it is.
+) -> R:
+    """Write a record, its change, or its end, with the journal, and return it; nothing if it stays as it is.
 
     The first of `teams` is whose change it is; they and `members` have pages that show it. `more` stands in the journal
     beside the record's fields: after a change, before an end, or both in a pair.
@@ -458,7 +457,8 @@ def write(
         act.touch(*(f"policies/{one.id}" for one in act.all(POLICIES) if one.role in roles))
     for one in teams:
         act.touch(f"teams/{one.id}", f"channels/{one.channel}/messages")
-    return now
+    written: R = replace(kept, revision=was.revision + 1) if was and now else now
+    return written
 
 
 def new_team(

@@ -82,6 +82,8 @@ def test_a_toolset_can_have_levels_of_its_own() -> None:
         {"levels": ("read",), "words": {"admin": "x"}},
         {"aliases": {"x:read": "other:read"}},
         {"aliases": {"council:read": "council:write"}},
+        {"membership": True},
+        {"always": ("organisation",)},
     ],
 )
 def test_levels_and_aliases_that_mean_nothing_are_refused(wrong: dict[str, Any]) -> None:

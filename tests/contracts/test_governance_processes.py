@@ -1,0 +1,156 @@
+"""Answers of many members at the very same moment, on DynamoDB Local: none that was accepted is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Barrier, Semaphore
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace.governance import processes, structure
+from commonplace.governance.conversation import react_to_message, send_message
+from commonplace.governance.governance import Governance
+from commonplace.governance.model import MAX_OPEN, Active, Answer, Member, Process
+from commonplace.governance.store import ACTIVE, JOURNAL, MEMBERS, PROCESSES, Store
+from commonplace.kernel.errors import CommonplaceError, Conflict, NotFound
+from commonplace.kernel.items import encode
+from tests.fakes.governance import Tide, found_tide
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+pytestmark = pytest.mark.real
+
+VOTERS = 100
+
+
+@pytest.fixture
+def tide(dynamodb_local: DynamoDBClient) -> Tide:
+    """The organisation, whose changes wait for others as they do in earnest."""
+    tide = found_tide(dynamodb_local)
+    activity = tide.store.records._activity
+    tide.governance = Governance(store=Store(dynamodb_local, tide.store.table.name, activity, clock=tide.clock))
+    return tide
+
+
+def people(tide: Tide, count: int) -> list[str]:
+    """Return the names of new members, who are written without invitations."""
+    names = [f"Voter{number}" for number in range(count)]
+    for name in names:
+        account = tide.person(name).principal.account or ""
+        member = Member(id=f"mb_{name}", firstname=name, joined_at=tide.store.now(), account=account)
+        put = tide.store.table.put(MEMBERS.at(tide.slug, member.id), encode(member))
+        tide.store.table.transact([put, *tide.store.join(tide.slug, account, member.id)])
+    return names
+
+
+def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
+    """Return what each came to: its result, or the refusal."""
+    barrier = Barrier(len(calls))
+
+    def one(call: Callable[[], Any]) -> Any:
+        barrier.wait()
+        try:
+            return call()
+        except CommonplaceError as refusal:
+            return refusal
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(one, calls))
+
+
+def lunch(tide: Tide, by: str, channel: str) -> Process:
+    """Return a vote."""
+    options = ["Soup", "Salad"]
+    opened: Process = tide.do(
+        by, processes.open_vote, channel_id=channel, title="Lunch", mode="single", options=options
+    )
+    return opened
+
+
+def test_a_vote_that_is_closed_amid_a_hundred_ballots_counts_those_that_were_accepted(tide: Tide) -> None:
+    names = people(tide, VOTERS)
+    vote = lunch(tide, "Ada", tide.channel().id)
+    voted = Semaphore(0)
+
+    def cast(name: str, choice: str) -> Answer:
+        answer: Answer = tide.do(name, processes.cast_vote, message_id=vote.id, choices=[choice])
+        voted.release()
+        return answer
+
+    def close() -> Process:
+        for _ in range(VOTERS // 3):
+            voted.acquire()
+        closed: Process = tide.do("Ada", processes.move_on, message_id=vote.id, phase="closed")
+        return closed
+
+    ballots = [partial(cast, name, str(1 + number % 2)) for number, name in enumerate(names)]
+    *outcomes, closed = at_once([*ballots, close])
+
+    assert isinstance(closed, Process), closed
+    accepted = [one for one in outcomes if isinstance(one, Answer)]
+    assert all(isinstance(one, Conflict) for one in outcomes if one not in accepted), outcomes
+    assert {one.id for one in tide.store.answers(tide.slug, vote.id)} == {one.id for one in accepted}
+    (decision,) = [one for one in tide.all(JOURNAL) if one.target == vote.id]
+    assert decision.after["ballots"] == len(accepted)
+    counts = {one["option"]: one["count"] for one in decision.after["tally"]}
+    assert counts == {option: sum(one.choices == (option,) for one in accepted) for option in ("1", "2")}
+    assert tide.all(ACTIVE) == []
+
+
+def test_of_many_who_end_a_process_one_writes_its_record(tide: Tide) -> None:
+    vote = lunch(tide, "Vi", tide.channel().id)
+    close = [partial(tide.do, who, processes.move_on, message_id=vote.id, phase="closed") for who in ("Ada", "Vi") * 8]
+    outcomes = at_once(close)
+
+    assert sum(isinstance(one, Process) for one in outcomes) == 1
+    assert len([one for one in tide.all(JOURNAL) if one.target == vote.id]) == 1
+
+
+def test_a_role_that_is_lost_in_a_race_fails_the_vote(tide: Tide, monkeypatch: pytest.MonkeyPatch) -> None:
+    channel, watch = tide.channel("Watch").id, tide.team("Watch")
+    vote = lunch(tide, "Vi", channel)
+    role = tide.do("Vi", structure.create_role, team_id=watch.id, title="Cook", member_id=tide.member("Guest").id)
+    given = {"role_id": role.id, "member_id": tide.member("Vi").id, "revision": role.revision}
+    first = iter([partial(tide.do, "Ada", structure.assign_role, **given)])
+    transact = tide.store.table.transact
+
+    def overtaken(writes: Any) -> None:
+        for call in first:
+            call()
+        transact(writes)
+
+    monkeypatch.setattr(tide.store.table, "transact", overtaken)
+    with pytest.raises(NotFound):
+        tide.do("Guest", processes.cast_vote, message_id=vote.id, choices=["1"])
+    assert tide.store.answers(tide.slug, vote.id) == []
+
+
+def test_processes_that_are_opened_at_once_stay_within_the_bound(tide: Tide) -> None:
+    pointers = [Active(id=f"ch_old.{number:03}", kind="topic") for number in range(MAX_OPEN - 1)]
+    tide.store.table.write_many(tide.store.table.put(ACTIVE.at(tide.slug, one.id), encode(one)) for one in pointers)
+    asked = {"channel_id": tide.channel().id, "title": "Paint", "description": "Blue."}
+    outcomes = at_once([partial(tide.do, who, processes.open_topic, **asked) for who in ("Ada", "Vi", "Guest") * 2])
+
+    assert sum(isinstance(one, Process) for one in outcomes) == 1
+    assert len(tide.all(ACTIVE)) == MAX_OPEN
+    assert len(tide.all(PROCESSES)) == 1
+
+
+def test_replies_and_reactions_at_once_are_all_counted(tide: Tide) -> None:
+    names = people(tide, 16)
+    channel = tide.channel().id
+    message = tide.do("Ada", send_message, channel_id=channel, text="Who comes?")
+    reply = {"channel_id": channel, "text": "I", "parent_id": message.id}
+    replies = [partial(tide.do, name, send_message, **reply) for name in names]
+    react = [partial(tide.do, name, react_to_message, message_id=message.id, emoji="👍") for name in names]
+    outcomes = at_once([*replies, *react])
+
+    assert [one for one in outcomes if isinstance(one, CommonplaceError)] == []
+    card = tide.store.cards(tide.slug, [message.id])[message.id]
+    assert (card["replies"], card["r_1f44d"]) == (16, 16)
+    at_once(react)
+    assert "r_1f44d" not in tide.store.cards(tide.slug, [message.id])[message.id]

@@ -1,0 +1,117 @@
+"""Agents of members at `/mcp/governance`: tokens with grants, the guard, and everything that one of them can read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, cast
+
+from commonplace.governance.governance import Governance
+from commonplace.governance.memberships import StoredMemberships
+from commonplace.governance.store import CHANNELS, MEMBERS, POLICIES, TEAMS
+from commonplace.governance.toolset import governance_toolset
+from commonplace.identity.memberships import ChosenMembership
+from commonplace.identity.resources import Resources
+from commonplace.identity.tokens import AccessClaims
+from commonplace.kernel.limits import Limiter
+from commonplace.web.challenges import Challenges
+from commonplace.web.gateway import Gateway
+from commonplace.web.mcp.app import create_app
+from commonplace.web.mcp.calls import Surface
+from commonplace.web.mcp.guard import Throttle
+from tests.fakes.access_tokens import Realm
+from tests.fakes.governance import Tide
+from tests.fakes.identity_stores import Clock
+from tests.unit.web.mcp.guarded import bearer, outcome, resource
+from tests.unit.web.mcp.world import BASE_URL, NO_LIMITS, Context, Counters, body_of, call, modern
+
+PATH = "/mcp/governance"
+SCHEME = "swarmrise"
+LISTS = ("", "/teams", "/members", "/roles", "/channels", "/decisions", "/policies", "/topics", "/governance-tools")
+
+Seen = Mapping[str, str]
+"""Address -> text, or how it was refused."""
+
+
+class Agents:
+    """The organisations of a store, behind the guard."""
+
+    def __init__(self, governance: Governance, limits: Any = NO_LIMITS) -> None:
+        self.governance = governance
+        clock = Clock()
+        clock.now = governance.store.clock()
+        self.realm = Realm(clock, memberships=StoredMemberships(governance.store))
+        throttle = Throttle(Limiter(Counters(), clock), limits)
+        self.handler = Gateway(
+            create_app(
+                [governance_toolset(governance, SCHEME)],
+                Surface(base_url=BASE_URL, spend=throttle.spend, record=lambda _: None, page_size=100),
+                throttle=throttle,
+                principals=self.realm.principals,
+                challenges=Challenges(Resources(BASE_URL, ("knowledge",), ("knowledge", "governance"))),
+                apart=(),
+            )
+        )
+
+    def claims(
+        self, tide: Tide, name: str, roles: Iterable[str] | None = None, kinds: Iterable[str] | None = None
+    ) -> AccessClaims:
+        """Return what a token of a new grant of a member says: for all roles and kinds, unless they are named."""
+        member = tide.member(name)
+        held = tuple(sorted(member.roles)) if roles is None else tuple(roles)
+        claims = self.realm.granted(resource(PATH), "governance:read", subject=self.realm.account("public"))
+        chosen = ChosenMembership(organisation=tide.slug, member=member.id, roles=held)
+        limits = None if kinds is None else tuple(kinds)
+        self.realm.change(claims, subject_hash=member.account, membership=chosen, resource_scopes=limits)
+        return claims
+
+    def token(self, tide: Tide, name: str, **narrowed: Any) -> str:
+        claims = self.claims(tide, name, **narrowed)
+        chosen = self.realm.grant_of(claims).membership
+        assert chosen is not None
+        return self.realm.sign(
+            claims.as_claims()
+            | {"gov_org": chosen.organisation, "gov_member": chosen.member, "gov_roles": chosen.roles}
+        )
+
+    def ask(self, token: str, method: str, params: Mapping[str, Any], era: Callable[..., Any] = modern) -> Any:
+        return self.handler(era(method, dict(params), bearer(token), path=PATH), cast(Any, Context()))
+
+    def read(self, token: str, address: str, era: Callable[..., Any] = modern) -> str:
+        """Return the text at an address, or how it was refused, word for word."""
+        answer = self.ask(token, "resources/read", {"uri": address}, era)
+        if (told := outcome(answer)) != "ok":
+            error = body_of(answer).get("error", {}) if answer["statusCode"] == 200 else {}
+            return f"{told} {error.get('message', '')} {(error.get('data') or {}).get('hint', '')}"
+        text: str = body_of(answer)["result"]["contents"][0]["text"]
+        return text
+
+    def search(self, token: str, words: str) -> str:
+        return json.dumps(body_of(self.ask(token, "tools/call", call("search_messages", query=words))))
+
+    def everything(self, tide: Tide, token: str) -> Seen:
+        """Return all that a token reads: every list, page by page, and every address that the organisation has, those
+        that nobody told it included; what is listed, and completions."""
+        store, base = self.governance.store, f"{SCHEME}://orgas/{tide.slug}"
+        places = [f"{base}{one}" for one in LISTS]
+        for path, room in (("teams", TEAMS), ("members", MEMBERS), ("policies", POLICIES)):
+            places += [f"{base}/{path}/{one.id}" for one in store.all(tide.slug, room)]
+        for channel in store.all(tide.slug, CHANNELS):
+            messages = f"{base}/channels/{channel.id}/messages"
+            found = list(store.messages(tide.slug, channel.id, after=None))
+            places += [messages, *(f"{messages}/{one.id}/thread" for one in found)]
+        seen = {place: self.read(token, place) for place in places}
+        onward = list(seen)
+        while onward:
+            text = seen[onward.pop()]
+            following = json.loads(text).get("next") if text.startswith("{") else None
+            if following and following not in seen:
+                seen[following] = self.read(token, following)
+                onward.append(following)
+        listed = body_of(self.ask(token, "resources/list", {}))
+        ref = {
+            "type": "ref/resource",
+            "uri": f"{SCHEME}://orgas/{{orgaId}}/channels/{{channelId}}/messages{{?limit,cursor}}",
+        }
+        completed = self.ask(token, "completion/complete", {"ref": ref, "argument": {"name": "channelId", "value": ""}})
+        return seen | {"listed": json.dumps(listed), "completed": json.dumps(body_of(completed))}

@@ -1,0 +1,175 @@
+"""Messages, replies, reactions and direct messages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace.governance import structure
+from commonplace.governance.conversation import (
+    EMOJI_NAMES,
+    delete_message,
+    emoji_of,
+    open_direct,
+    react_to_message,
+    send_message,
+)
+from commonplace.governance.model import MAX_REACTIONS, MAX_TEXT
+from commonplace.governance.processes import open_topic
+from commonplace.governance.store import CHANNELS, FEED, REACTIONS
+from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from commonplace.governance.model import Message
+    from tests.fakes.governance import Tide
+
+
+def say(tide: Tide, who: str, text: str = "Who comes?", channel: str = "", **more: Any) -> Message:
+    sent: Message = tide.do(who, send_message, channel_id=channel or tide.channel().id, text=text, **more)
+    return sent
+
+
+def counts(tide: Tide, message: Message) -> dict[str, int]:
+    card = tide.store.cards(tide.slug, [message.id]).get(message.id, {})
+    return {name: count for name, count in card.items() if name not in ("pk", "sk", "last")}
+
+
+def touched(tide: Tide, before: int = 0) -> list[str]:
+    return [name for one in tide.all(FEED)[before:] for name in one.names]
+
+
+def test_replies_attach_to_the_first_message_of_their_thread(tide: Tide) -> None:
+    root = say(tide, "Ada", "  Who comes?\r\nI do.  ")
+    reply = say(tide, "Vi", parent_id=root.id)
+    deeper = say(tide, "Guest", "I come.", parent_id=reply.id)
+
+    assert root.text == "Who comes?\nI do."
+    assert reply.parent == deeper.parent == root.id
+    assert [one.id for one in tide.store.messages(tide.slug, root.channel, after=None)] == [root.id]
+    assert [one.id for one in tide.store.replies(tide.slug, root.id, after=None)] == sorted([reply.id, deeper.id])
+    assert counts(tide, root) == {"replies": 2}
+    assert tide.store.cards(tide.slug, [root.channel])[root.channel]["last"] == deeper.created_at
+
+
+def test_a_message_names_the_addresses_that_show_it(tide: Tide) -> None:
+    before = len(tide.all(FEED))
+    root = say(tide, "Ada")
+    messages = f"channels/{root.channel}/messages"
+    assert set(touched(tide, before)) == {"channels", messages, f"{messages}/{root.id}/thread"}
+
+
+@pytest.mark.parametrize("text", ["", " \n\t", "\u200d", "x" * (MAX_TEXT + 1), "bell\x07"])
+def test_a_text_that_is_empty_long_or_has_control_characters_is_no_message(tide: Tide, text: str) -> None:
+    with pytest.raises(InvalidInput):
+        say(tide, "Ada", text)
+
+
+def test_who_has_no_role_in_a_team_neither_writes_nor_reacts_there(tide: Tide) -> None:
+    message = say(tide, "Vi", channel=tide.channel("Watch").id)
+    for attempt in (
+        lambda: say(tide, "Guest", channel=message.channel),
+        lambda: say(tide, "Guest", parent_id=message.id),
+        lambda: tide.do("Guest", react_to_message, message_id=message.id, emoji="👍"),
+        lambda: tide.do("Guest", delete_message, message_id=message.id),
+    ):
+        with pytest.raises(NotFound):
+            attempt()
+
+
+def test_an_archived_channel_takes_nothing_new(tide: Tide) -> None:
+    channel = tide.channel()
+    message = say(tide, "Ada")
+    archived = replace(channel, archived_at=tide.store.now())
+    tide.store.change(tide.access("Ada"), lambda act: act.replace(CHANNELS, archived, channel))
+    with pytest.raises(Conflict):
+        say(tide, "Ada")
+    with pytest.raises(Conflict):
+        tide.do("Ada", react_to_message, message_id=message.id, emoji="👍")
+    assert tide.do("Ada", delete_message, message_id=message.id).text == ""
+
+
+def test_a_deleted_message_leaves_a_tombstone_and_its_replies(tide: Tide) -> None:
+    root = say(tide, "Ada")
+    reply = say(tide, "Vi", "I come.", parent_id=root.id)
+    with pytest.raises(Forbidden):
+        tide.do("Vi", delete_message, message_id=root.id)
+    deleted = tide.do("Ada", delete_message, message_id=root.id)
+
+    assert tide.do("Ada", delete_message, message_id=root.id) == tide.store.message(tide.slug, root.id)
+    assert (deleted.text, bool(deleted.deleted_at), deleted.author) == ("", True, root.author)
+    assert tide.store.message(tide.slug, reply.id).text == "I come."
+    with pytest.raises(Conflict):
+        tide.do("Vi", react_to_message, message_id=root.id, emoji="👍")
+
+
+def test_a_reaction_counts_once_a_member_and_is_taken_back(tide: Tide) -> None:
+    message = say(tide, "Ada")
+    for who in ("Ada", "Vi"):
+        assert tide.do(who, react_to_message, message_id=message.id, emoji="thumbsup") is True
+    assert counts(tide, message) == {"r_1f44d": 2}
+    assert tide.do("Vi", react_to_message, message_id=message.id, emoji="👍") is False
+    assert counts(tide, message) == {"r_1f44d": 1}
+    assert tide.do("Ada", react_to_message, message_id=message.id, emoji="👍\ufe0f") is False
+    assert counts(tide, message) == {}
+    assert tide.store.table.get(REACTIONS.at(tide.slug, f"{message.id}.{message.author}.1f44d")) is None
+
+
+def test_a_message_has_so_many_kinds_of_reactions(tide: Tide) -> None:
+    message = say(tide, "Ada")
+    for number in range(MAX_REACTIONS):
+        tide.do("Ada", react_to_message, message_id=message.id, emoji=chr(0x1F600 + number))
+    with pytest.raises(Conflict):
+        tide.do("Ada", react_to_message, message_id=message.id, emoji="🎉")
+    assert tide.do("Vi", react_to_message, message_id=message.id, emoji="\U0001f600") is True
+
+
+@pytest.mark.parametrize(
+    "emoji", [*EMOJI_NAMES, *EMOJI_NAMES.values(), ":tada:", "👍🏽", "🇫🇷", "👩‍👩‍👧", "👩🏽‍❤️‍💋‍👨🏿", "1️⃣", "🏴󠁧󠁢󠁥󠁮󠁧󠁿"]
+)
+def test_an_emoji_has_one_spelling(emoji: str) -> None:
+    assert emoji_of(emoji_of(emoji)) == emoji_of(emoji)
+    assert emoji_of("❤") == emoji_of("heart") == "❤️"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "ok", "a", "1", "👍👍", "\u200b", "\u200d", "\ufe0f", "1\ufe0f", "\u2800", "é", "👍" * 40]
+)
+def test_text_and_what_cannot_be_seen_is_no_reaction(text: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        emoji_of(text)
+    assert "thumbsup" in (refused.value.hint or "")
+
+
+def test_a_direct_channel_is_opened_once_and_reached_by_its_two_members(tide: Tide) -> None:
+    vi, guest = tide.member("Vi"), tide.member("Guest")
+    direct = tide.do("Vi", open_direct, member_id=guest.id)
+    assert tide.do("Guest", open_direct, member_id=vi.id) == direct
+    message = say(tide, "Vi", "Psst.", direct.id)
+    say(tide, "Guest", "Yes?", direct.id, parent_id=message.id)
+    with pytest.raises(NotFound):
+        say(tide, "Ada", channel=direct.id)
+    with pytest.raises(Conflict):
+        tide.do("Vi", open_direct, member_id=vi.id)
+    assert counts(tide, message) == {"replies": 1}
+    with pytest.raises(Conflict):
+        tide.do("Vi", open_topic, channel_id=direct.id, title="Paint", description="Blue.")
+
+
+def test_the_change_feed_does_not_know_of_direct_messages(tide: Tide) -> None:
+    before = len(tide.all(FEED))
+    direct = tide.do("Vi", open_direct, member_id=tide.member("Guest").id)
+    message = say(tide, "Vi", "Psst.", direct.id)
+    tide.do("Guest", react_to_message, message_id=message.id, emoji="👀")
+    tide.do("Vi", delete_message, message_id=message.id)
+    assert touched(tide, before) == []
+
+
+def test_nobody_writes_to_a_member_who_left(tide: Tide) -> None:
+    guest = tide.member("Guest").id
+    tide.do("Guest", structure.leave_organisation)
+    with pytest.raises(Conflict):
+        tide.do("Vi", open_direct, member_id=guest)
+    with pytest.raises(NotFound):
+        say(tide, "Guest")

@@ -1,0 +1,314 @@
+"""Security invariants 1, 4 and 5 of seed 002 (section 6), by their numbers, and its threats to reading, by their names.
+
+Agents read here through the guard with tokens and grants, as clients do. `everything` is each address that the
+organisation has, whether or not anybody told the agent of it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace.governance import conversation, model, processes, structure
+from commonplace.governance.capability import GOVERNANCE
+from commonplace.governance.index_source import StoredMessages
+from commonplace.governance.listings import OPERATIONS
+from commonplace.governance.model import KINDS
+from commonplace.governance.store import DIRECT, DIRECT_REPLIES, ROLES
+from commonplace.governance.toolset import governance_toolset
+from tests.fakes.governance import Tide, found_tide
+from tests.fakes.governance_agents import PATH, SCHEME, Agents, Seen
+from tests.unit.web.mcp.guarded import bearer, resource
+from tests.unit.web.mcp.world import LEGACY, event, message, modern
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+WORD = "periwinkle"
+"""A secret."""
+OWN = frozenset({"you", "mine", "yours", "awaitsYou", "youNominated", "reacted", "next"})
+"""What reads otherwise for each reader."""
+
+
+def lived(tide: Tide, *, secret: str = WORD, nominee: str = "Guest", reason: str = WORD) -> Tide:
+    """Let members decide: a topic with an objection, a vote, an election in its nomination, direct messages."""
+    tide.join("Mo")
+    watch = tide.role("Watch", "Referee")
+    tide.do("Vi", structure.assign_role, role_id=watch.id, revision=watch.revision, member_id=tide.member("Mo").id)
+    root = tide.role("Tide", "Leader")
+    tide.do("Ada", structure.create_policy, role_id=root.id, title="Boats", abstract="Who sails", text="# Boats")
+    here, there = tide.channel().id, tide.channel("Watch").id
+    said = tide.do("Guest", conversation.send_message, channel_id=here, text="Good morning")
+    tide.do("Ada", conversation.send_message, channel_id=here, text="Morning", parent_id=said.id)
+    tide.do("Mo", conversation.react_to_message, message_id=said.id, emoji="👍")
+    topic = tide.do("Ada", processes.open_topic, channel_id=here, title="Nets", description="Mend them")
+    tide.do("Ada", processes.move_on, message_id=topic.id, phase="consent")
+    tide.do("Mo", processes.respond, message_id=topic.id, response="objection", reason="Too wet")
+    vote = tide.do("Vi", processes.open_vote, channel_id=there, title="Colour?", mode="ranked", options=["Red", "Blue"])
+    tide.do("Mo", processes.cast_vote, message_id=vote.id, choices=["2", "1"])
+    election = tide.do("Vi", processes.open_election, channel_id=there, role_id=watch.id)
+    who = tide.member(nominee).id
+    tide.do("Vi", processes.nominate_member, message_id=election.id, nominee_id=who, reason=reason)
+    for one, other in (("Vi", "Mo"), ("Ada", "Guest")):
+        direct = tide.do(one, conversation.open_direct, member_id=tide.member(other).id)
+        first = tide.do(one, conversation.send_message, channel_id=direct.id, text=secret)
+        tide.do(other, conversation.send_message, channel_id=direct.id, text=f"{secret}!", parent_id=first.id)
+    return tide
+
+
+@pytest.fixture
+def agents(tide: Tide) -> Agents:
+    return Agents(lived(tide).governance)
+
+
+def within(narrow: Any, wide: Any) -> bool:
+    """Return whether everything in one JSON value stands in another, but for what reads otherwise for each reader."""
+    if isinstance(narrow, dict):
+        return isinstance(wide, dict) and all(
+            name in OWN or (name in wide and within(value, wide[name])) for name, value in narrow.items()
+        )
+    if isinstance(narrow, list):
+        return isinstance(wide, list) and all(any(within(one, other) for other in wide) for one in narrow)
+    return bool(narrow == wide)
+
+
+def in_person(tide: Tide, name: str) -> Callable[[str], str]:
+    """Return what a member reads at an address, by the same operations as in the console."""
+    templates = governance_toolset(tide.governance, SCHEME).templates
+    from commonplace.kernel.errors import CommonplaceError
+    from commonplace.web.mcp.declaration import Call, Caller
+    from commonplace.web.mcp.offer import match, pattern_of
+
+    def read(address: str) -> str:
+        for one in templates:
+            if (given := match(pattern_of(one.uri_template), address)) is not None:
+                try:
+                    return str(one.read(Call(Caller(tide.person(name).principal)), given)[0])
+                except CommonplaceError as error:
+                    return f"refused: {error.message}"
+        return "no address"
+
+    return read
+
+
+def readable(seen: Seen) -> dict[str, Any]:
+    return {
+        place: json.loads(text) for place, text in seen.items() if place.startswith(SCHEME) and text.startswith("{")
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"), [("Ada", ["organisation", "messages"]), ("Vi", None), ("Mo", ["organisation", "topics"])]
+)
+def test_invariant_1_an_agent_sees_no_more_than_its_member(
+    tide: Tide, agents: Agents, name: str, kinds: list[str] | None
+) -> None:
+    member, person = tide.member(name), in_person(tide, name)
+    seen_by_all: set[str] = set()
+    for roles in ([], sorted(member.roles)):
+        seen = agents.everything(tide, agents.token(tide, name, roles=roles, kinds=kinds))
+        found = readable(seen)
+        for place, told in found.items():
+            assert within(told, json.loads(person(place))), place
+        assert seen_by_all <= set(found), "a further role takes nothing away"
+        seen_by_all = set(found)
+        for place, text in seen.items():
+            if "/channels/dm_" in place:
+                assert place not in found, text
+
+
+def test_invariant_1_a_kind_left_out_is_left_out_everywhere(tide: Tide, agents: Agents) -> None:
+    everything = agents.everything(tide, agents.token(tide, "Vi"))
+    for kind in ("teams", "messages", "topics", "decisions"):
+        seen = agents.everything(tide, agents.token(tide, "Vi", kinds=[one for one in KINDS if one != kind]))
+        lost = readable(everything).keys() - readable(seen).keys()
+        assert lost == {
+            place
+            for one in OPERATIONS
+            if one.kind == kind
+            for place in readable(everything)
+            if re.fullmatch(pattern(one.address), place)
+        }, kind
+    bare = agents.everything(tide, agents.token(tide, "Vi", kinds=["organisation"]))
+    assert set(readable(bare)) == {f"{SCHEME}://orgas/tide"}
+
+
+def pattern(address: str) -> str:
+    place, _, query = f"{SCHEME}://{address}".removesuffix("}").partition("{?")
+    return re.sub(r"{\w+}", "[^/?]+", place) + (r"(\?.*)?" if query else "")
+
+
+def test_invariant_4_token_revocation_is_immediate(tide: Tide, agents: Agents) -> None:
+    claims = agents.claims(tide, "Vi")
+    token = agents.realm.sign(claims.as_claims())
+    messages = f"{SCHEME}://orgas/tide/channels/{tide.channel('Watch').id}/messages"
+    assert agents.read(token, messages).startswith("{")
+    agents.realm.change(claims, revoked_at=int(agents.realm.clock.now))
+    assert agents.read(token, messages).startswith("401 invalid_token")
+
+
+def test_invariant_5_direct_channels_are_never_accessible_to_agents(tide: Tide, agents: Agents) -> None:
+    for name in ("Ada", "Vi"):
+        token = agents.token(tide, name)
+        seen = agents.everything(tide, token)
+        assert WORD not in "".join(seen.values())
+        direct = {place: text for place, text in seen.items() if "/channels/dm_" in place}
+        nowhere = agents.read(token, f"{SCHEME}://orgas/tide/channels/ch_01ARZ3NDEKTSV4RRFFQ69G5FAV/messages")
+        assert len(direct) == 4
+        assert set(direct.values()) == {nowhere}, "there and not there read alike"
+        assert "dm_" not in seen["listed"] + seen["completed"] + seen[f"{SCHEME}://orgas/tide/channels"]
+    assert len(tide.all(DIRECT)) == 2
+    indexed = StoredMessages(tide.store).published().versions
+    assert indexed
+    assert not any("dm_" in id for id in indexed)
+    with_direct = [one.id for room in (DIRECT, DIRECT_REPLIES) for one in tide.all(room)]
+    assert len(with_direct) == 4
+
+
+def test_cross_tenant_data_leakage(tide: Tide, agents: Agents, dynamodb_client: DynamoDBClient) -> None:
+    """Both organisations have people, teams and texts of the same names, and one person is a member of both."""
+    other = Tide(tide.governance, tide.clock, slug="ebb")
+    other.do("Vi", structure.found_organisation, slug="ebb", name="Tide", firstname="Vi")
+    other.do("Vi", conversation.send_message, channel_id=other.channel().id, text=f"Good morning, {WORD}")
+    token = agents.token(tide, "Vi")
+    seen = agents.everything(other, token)
+    unknown = {
+        place: agents.read(token, place.replace("/ebb", "/nowhere")) for place in seen if place.startswith(SCHEME)
+    }
+    assert {place: text for place, text in seen.items() if place in unknown} == unknown, "as if it did not exist"
+    assert WORD not in "".join(agents.everything(tide, token).values())
+    page = json.loads(agents.read(token, f"{SCHEME}://orgas/tide/members?limit=1"))
+    foreign = page["next"].replace("/tide/", "/ebb/")
+    assert agents.read(agents.token(other, "Vi"), foreign).startswith("error -32602")
+
+
+def test_privilege_escalation(tide: Tide, agents: Agents) -> None:
+    """A role that its member loses is lost to the agent with the next request, whatever its token says."""
+    token = agents.token(tide, "Mo")
+    watch = tide.channel("Watch").id
+    messages = f"{SCHEME}://orgas/tide/channels/{watch}/messages"
+    assert agents.read(token, messages).startswith("{")
+    role = tide.role("Watch", "Referee")
+    tide.do("Vi", structure.assign_role, role_id=role.id, revision=role.revision, member_id=tide.member("Vi").id)
+    assert not agents.read(token, messages).startswith("{")
+    assert watch not in agents.read(token, f"{SCHEME}://orgas/tide/channels")
+    claims = agents.claims(tide, "Guest")
+    forged = agents.realm.sign(claims.as_claims() | {"gov_roles": [one.id for one in tide.all(ROLES)]})
+    assert not agents.read(forged, messages).startswith("{")
+
+
+def test_a_member_who_left_is_refused_with_every_token(tide: Tide, agents: Agents) -> None:
+    token = agents.token(tide, "Guest")
+    assert agents.read(token, f"{SCHEME}://orgas/tide").startswith("{")
+    tide.do("Guest", structure.leave_organisation)
+    assert agents.read(token, f"{SCHEME}://orgas/tide").startswith("401 invalid_token")
+
+
+def test_dm_privacy_violation(tide: Tide, agents: Agents) -> None:
+    """Not even with every kind, every role, and the channel's own id does an agent read what its member writes."""
+    token = agents.token(tide, "Vi")
+    mine = [one.id for one in tide.all(DIRECT) if tide.member("Vi").id == one.author]
+    for id in mine:
+        channel = id.partition(".")[0]
+        for place in (f"channels/{channel}/messages", f"channels/{channel}/messages/{id}/thread"):
+            assert not agents.read(token, f"{SCHEME}://orgas/tide/{place}").startswith("{")
+    assert mine
+
+
+def test_unauthorized_structural_changes(tide: Tide, agents: Agents) -> None:
+    """No tool changes anything, no operation that does takes a token, and nothing of the room is served over REST."""
+    tools = governance_toolset(tide.governance, SCHEME).tools
+    assert [one.name for one in tools] == ["search_messages"]
+    assert all(one.read_only for one in tools)
+    assert GOVERNANCE.routes is None
+    member = tide.member("Vi")
+    from commonplace.kernel.errors import Forbidden
+    from tests.fakes.governance import agent
+
+    writes = [
+        one
+        for module in (structure, conversation, processes)
+        for one in vars(module).values()
+        if getattr(one, "level", "") == "write" and getattr(one, "toolset", "") == "governance"
+    ]
+    assert len({one.name for one in writes}) > 25
+    actor = agent("tide", member, member.roles)
+    for one in writes:
+        assert not one.tool
+        assert not one.rest
+        given = dict.fromkeys(one.input.model_fields) | {"orga_id": "tide", "slug": "ebb"}
+        with pytest.raises(Forbidden):
+            one.run(tide.governance, actor, one.input.model_construct(**given))
+
+
+def test_token_audience_mismatch(tide: Tide, agents: Agents) -> None:
+    claims = agents.claims(tide, "Vi")
+    for path in ("/mcp", "/mcp/knowledge", "/api"):
+        token = agents.realm.sign(claims.as_claims() | {"aud": resource(path)})
+        assert agents.read(token, f"{SCHEME}://orgas/tide").startswith("401 invalid_token")
+
+
+def test_dns_rebinding(tide: Tide, agents: Agents) -> None:
+    request = modern("tools/list", {}, bearer(agents.token(tide, "Vi")) | {"origin": "https://evil.example"}, path=PATH)
+    assert agents.handler(request, None)["statusCode"] == 403  # type: ignore[arg-type]
+
+
+def test_token_theft_and_session_hijacking(tide: Tide, agents: Agents) -> None:
+    """A token is worth an hour, and a session's name is worth nothing: who has no token is nobody."""
+    claims = agents.claims(tide, "Vi")
+    token = agents.realm.sign(claims.as_claims())
+    headers = {"mcp-protocol-version": LEGACY, "mcp-session-id": "4f0c9a52-8a0e-4d0c-9f4c-3f3b7f1f5d3e"}
+    request = event(message("tools/list", {}, 1), headers, path=PATH)
+    assert agents.handler(request, None)["statusCode"] == 401  # type: ignore[arg-type]
+    agents.realm.clock.now += 3_700
+    assert agents.read(token, f"{SCHEME}://orgas/tide").startswith("401 invalid_token")
+
+
+class Numbered:
+    """Ids in their order, for two histories that are to have the same ones."""
+
+    def __init__(self) -> None:
+        self.numbers = count(1)
+
+    def __call__(self) -> str:
+        return f"{next(self.numbers):026}"
+
+
+SECRETS: dict[str, tuple[dict[str, str], set[str]]] = {
+    "the text of a direct message": ({"secret": "limpet and whelk"}, {"Ada", "Vi"}),
+    "a nominee": ({"nominee": "Mo"}, {"Ada", "Vi"}),
+    "the reason of a nomination": ({"reason": "limpet and whelk"}, {"Ada", "Vi"}),
+}
+"""What differs between two histories, and the members whose agents may see nothing of it."""
+
+
+@pytest.mark.parametrize("difference", SECRETS)
+def test_two_histories_that_differ_in_a_secret_read_alike(
+    aws: None, dynamodb_client: DynamoDBClient, monkeypatch: pytest.MonkeyPatch, difference: str
+) -> None:
+    changes, readers = SECRETS[difference]
+    told: list[dict[str, Seen]] = []
+    for history in ({}, changes):
+        monkeypatch.setattr(model, "ULID", Numbered())
+        tide = lived(found_tide(dynamodb_client), **history)
+        agents = Agents(tide.governance)
+        told.append({name: agents.everything(tide, agents.token(tide, name)) for name in sorted(readers)})
+        for outsider in ("Ada", "Guest"):
+            person = in_person(tide, outsider)
+            places = [place for place in told[-1]["Ada"] if place.startswith(SCHEME)]
+            told[-1][f"{outsider} in person"] = {
+                place: person(place)
+                for place in places
+                if difference != "the text of a direct message" or "/dm_" not in place
+            }
+    first, second = told
+    for reader in first:
+        assert len(first[reader]) > 20
+        for place, text in first[reader].items():
+            assert json.dumps(second[reader][place]) == json.dumps(text), (reader, place)
+    assert first.keys() == second.keys()
