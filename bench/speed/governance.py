@@ -42,6 +42,7 @@ from local.cli.dev import SAMPLE_ORGANISATION
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+NO_TABLES = "Skipped: no DynamoDB Local is named. Start one and give its address with --url."
 SIZES = (1_000, 100_000)
 """Members and messages. There is a team for ten members, a role for each, and a policy for five."""
 MOST = 3.0
@@ -73,8 +74,9 @@ class Meter:
 
 
 def governance(options: argparse.Namespace, folder: Path) -> Iterator[Table]:  # noqa: ARG001 - a benchmark's arguments
-    if not options.url:
-        raise SystemExit("governance needs a running DynamoDB Local: python -m bench.speed governance --url URL")
+    if options.url is None:
+        print(NO_TABLES)
+        return
     people, messages = options.sizes or SIZES
     client = connect(options.url)
     organisations = Governance(store=Store(client, *(new_table(client) for _ in range(2))))
