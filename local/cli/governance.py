@@ -1,7 +1,6 @@
 """Found an organisation that decides, from a file."""
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlencode
@@ -14,6 +13,7 @@ from local.options import Target, grouped
 from local.terminal import commands, counted, show
 
 if TYPE_CHECKING:
+    from commonplace.governance.founding import Plan
     from commonplace.governance.governance import Governance
 
 app = commands("Found an organisation that decides, from a file.")
@@ -38,19 +38,19 @@ def found(
     from commonplace.governance.founding import founding
 
     deployment = target.find()
-    plan = founding(read_text(file), organisations_of(deployment))
     if dry_run:
+        plan = founding(read_text(file), organisations_of(deployment))
         typer.echo("\n".join(map(str, plan.steps)))
     else:
-        rows = [{"member": name, "link": link} for name, link in found_from(deployment, file).items()]
-        show(rows, nothing="Everybody has an account.")
-    own, done = plan.file.organisation, Counter(step.operation.name for step in plan.steps)
-    told = f"{counted(len(plan.file.members), 'member', 'members')}, {counted(done.total(), 'step', 'steps')}"
-    typer.echo(f"{own.slug}: {told}. {'Nothing was written.' if dry_run else 'It is founded.'}", err=True)
+        plan, links = found_from(deployment, file)
+        show(({"member": name, "link": link} for name, link in links.items()), nothing="Everybody has an account.")
+    people, steps = counted(len(plan.file.members), "member", "members"), counted(len(plan.steps), "step", "steps")
+    end = "Nothing was written." if dry_run else "It is founded."
+    typer.echo(f"{plan.file.organisation.slug}: {people}, {steps}. {end}", err=True)
 
 
-def found_from(deployment: Deployment, file: Path) -> dict[str, str]:
-    """Found the organisation of a file; return the links of its invitations by the names of members.
+def found_from(deployment: Deployment, file: Path) -> tuple["Plan", dict[str, str]]:
+    """Found the organisation of a file; return its plan, and the links of its invitations by the names of members.
 
     Raises InvalidInput with every fault of the file, Conflict for an organisation that exists.
     """
@@ -71,8 +71,8 @@ def found_from(deployment: Deployment, file: Path) -> dict[str, str]:
     plan = founding(read_text(file), organisations := organisations_of(deployment))
     place = f"{deployment.base_url}/console/governance/{plan.file.organisation.slug}/join"
     secrets, people = carry_out(plan, organisations, pseudonym), plan.file.members
-    named = {key: f"{people[key].firstname} {people[key].surname}".strip() for key in secrets}
-    return {f"{named[key]} ({key})": f"{place}?{urlencode({'invitation': one})}" for key, one in secrets.items()}
+    named = {key: " ".join(filter(None, (people[key].firstname, people[key].surname, f"({key})"))) for key in secrets}
+    return plan, {named[key]: f"{place}?{urlencode({'invitation': one})}" for key, one in secrets.items()}
 
 
 def read_text(file: Path) -> str:

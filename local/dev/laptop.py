@@ -293,11 +293,11 @@ class Laptop:
         return bool(self.cloud.client("dynamodb").scan(TableName=table, Limit=1, Select="COUNT")["Count"])
 
     def look_after_records(self) -> None:
-        """Have the indexes of memory and hive compared with their tables. Returns at once.
+        """Have the indexes of memory, hive and organisations compared with their tables. Returns at once.
 
         They may be others than a former start had: of another engine, or in a folder that was emptied.
         """
-        for collection in ("memory", "contributions"):
+        for collection in ("memory", "contributions", *(["messages"] if self._governance_scheme else [])):
             self.cloud.client("lambda").invoke(
                 FunctionName=self.cloud.function(INDEX_FUNCTION).name,
                 InvocationType="Event",
@@ -337,6 +337,7 @@ class Laptop:
             "Repository": self.source.name,
             "Branch": self.source.branch,
             "Catalogues": catalogue_environment(self.catalogues).get(VARIABLE, ""),
+            "GovernanceScheme": self._governance_scheme,
             "GithubApiUrl": self.github.url,
         }
 
@@ -345,6 +346,10 @@ class Laptop:
         given = self.cloud.function(CONSOLE_FUNCTION).variables
         kept = {name: value for name, value in given.items() if "KEY" not in name}
         return {**kept, "AWS_ENDPOINT_URL": self.cloud.endpoint_url}
+
+    @property
+    def _governance_scheme(self) -> str:
+        return self.cloud.function(AUTH_FUNCTION).variables.get("GOVERNANCE_SCHEME", "")
 
     def _environment(self) -> dict[str, str]:
         self.index_file.parent.mkdir(parents=True, exist_ok=True)

@@ -45,7 +45,7 @@ class People:
 
     def channel(self, visit: Visit, badge: str = "everybody") -> Page:
         page = self.go(visit, "channels")
-        page.get_by_role("listitem").filter(has_text=badge).get_by_role("link").first.click()
+        page.locator(".cards > li").filter(has_text=badge).get_by_role("link").first.click()
         return page
 
 
@@ -227,7 +227,7 @@ def test_a_message_is_sent_and_answered_by_keys_alone(people: People) -> None:
     expect(page.get_by_role("button", name="👍 1, yours")).to_be_visible()
     reach("Text")
     page.keyboard.type("I come.")
-    reach("Send")
+    reach("Reply")
     page.keyboard.press("Enter")
     expect(page.get_by_text("I come.")).to_be_visible()
 

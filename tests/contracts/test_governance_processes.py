@@ -62,13 +62,10 @@ def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
         return list(pool.map(one, calls))
 
 
-def lunch(tide: Tide, by: str, channel: str) -> Process:
+def lunch(tide: Tide, by: str, channel: str) -> Any:
     """Return a vote."""
-    options = ["Soup", "Salad"]
-    opened: Process = tide.do(
-        by, processes.open_vote, channel_id=channel, title="Lunch", mode="single", options=options
-    )
-    return opened
+    given = {"channel_id": channel, "title": "Lunch", "mode": "single", "options": ["Soup", "Salad"]}
+    return tide.do(by, processes.open_vote, **given)
 
 
 def test_a_vote_that_is_closed_amid_a_hundred_ballots_counts_those_that_were_accepted(tide: Tide) -> None:
@@ -76,16 +73,15 @@ def test_a_vote_that_is_closed_amid_a_hundred_ballots_counts_those_that_were_acc
     vote = lunch(tide, "Ada", tide.channel().id)
     voted = Semaphore(0)
 
-    def cast(name: str, choice: str) -> Answer:
-        answer: Answer = tide.do(name, processes.cast_vote, message_id=vote.id, choices=[choice])
+    def cast(name: str, choice: str) -> Any:
+        answer = tide.do(name, processes.cast_vote, message_id=vote.id, choices=[choice])
         voted.release()
         return answer
 
-    def close() -> Process:
+    def close() -> Any:
         for _ in range(VOTERS // 3):
             voted.acquire()
-        closed: Process = tide.do("Ada", processes.move_on, message_id=vote.id, phase="closed")
-        return closed
+        return tide.do("Ada", processes.move_on, message_id=vote.id, phase="closed")
 
     ballots = [partial(cast, name, str(1 + number % 2)) for number, name in enumerate(names)]
     *outcomes, closed = at_once([*ballots, close])

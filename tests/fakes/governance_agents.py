@@ -14,6 +14,7 @@ from commonplace.identity.memberships import ChosenMembership
 from commonplace.identity.resources import Resources
 from commonplace.identity.tokens import AccessClaims
 from commonplace.kernel.limits import Limiter
+from commonplace.kernel.records import Room
 from commonplace.web.challenges import Challenges
 from commonplace.web.gateway import Gateway
 from commonplace.web.mcp.app import create_app
@@ -66,13 +67,14 @@ class Agents:
         return claims
 
     def token(self, tide: Tide, name: str, **narrowed: Any) -> str:
-        claims = self.claims(tide, name, **narrowed)
+        return self.signed(self.claims(tide, name, **narrowed))
+
+    def signed(self, claims: AccessClaims, **other: Any) -> str:
+        """Return a token of a grant, which may claim something else."""
         chosen = self.realm.grant_of(claims).membership
         assert chosen is not None
-        return self.realm.sign(
-            claims.as_claims()
-            | {"gov_org": chosen.organisation, "gov_member": chosen.member, "gov_roles": chosen.roles}
-        )
+        acts = {"gov_org": chosen.organisation, "gov_member": chosen.member, "gov_roles": list(chosen.roles)}
+        return self.realm.sign(claims.as_claims() | acts | other)
 
     def ask(self, token: str, method: str, params: Mapping[str, Any], era: Callable[..., Any] = modern) -> Any:
         return self.handler(era(method, dict(params), bearer(token), path=PATH), cast(Any, Context()))
@@ -94,8 +96,8 @@ class Agents:
         that nobody told it included; what is listed, and completions."""
         store, base = self.governance.store, f"{SCHEME}://orgas/{tide.slug}"
         places = [f"{base}{one}" for one in LISTS]
-        for path, room in (("teams", TEAMS), ("members", MEMBERS), ("policies", POLICIES)):
-            places += [f"{base}/{path}/{one.id}" for one in store.all(tide.slug, room)]
+        rooms: dict[str, Room[Any]] = {"teams": TEAMS, "members": MEMBERS, "policies": POLICIES}
+        places += [f"{base}/{path}/{one.id}" for path, room in rooms.items() for one in store.all(tide.slug, room)]
         for channel in store.all(tide.slug, CHANNELS):
             messages = f"{base}/channels/{channel.id}/messages"
             found = list(store.messages(tide.slug, channel.id, after=None))

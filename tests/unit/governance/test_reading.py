@@ -351,7 +351,9 @@ def test_lists_and_completions_name_what_the_caller_reaches(full: Tide, mode: st
         templates = (await client.list_resource_templates()).resource_templates
         completed = {}
         for name in ("orgaId", "teamId", "memberId", "channelId", "policyId", "messageId"):
-            uri = next(one.uri_template for one in templates if f"{{{name}}}" in one.uri_template)
+            uri = next((one.uri_template for one in templates if f"{{{name}}}" in one.uri_template), "")
+            if not uri:
+                continue
             reference = ResourceTemplateReference(type="ref/resource", uri=uri)
             answer = await client.complete(reference, {"name": name, "value": ""})
             completed[name] = answer.completion.values

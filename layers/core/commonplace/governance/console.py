@@ -8,6 +8,7 @@ present values. Every form calls the operation that it is made from, which judge
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -36,30 +37,11 @@ from commonplace.web.operations import Listing, Operation
 from commonplace.web.pages.declaration import ConsolePage, ConsolePages, Done, Link, View, Visit
 from commonplace.web.pages.frame import PageContext
 
+HERE = Path(__file__).parent
 PATH = "governance"
-ORGANISATION = f"{PATH}/{{orga_id}}"
 TABS = ("", "members", "channels", "policies", "journal", "invitations", "settings")
 EMOJI = ("👍", "❤️", "🎉", "🤔", "👀", "🙏")
 """Reactions that a page offers; the operation takes others, too."""
-
-LABELS = {
-    "firstname": "Your first name",
-    "surname": "Your surname",
-    "slug": "Short name for addresses",
-    "logo_url": "Address of a logo",
-    "picture_url": "Address of a picture",
-    "parent_team_id": "Below which team",
-    "type": "Kind",
-    "abstract": "In short",
-    "note": "For whom it is",
-    "deadline": "Ends, in UTC",
-    "question_id": "Question",
-    "candidate_id": "Candidate",
-    "changes": "What changed",
-    **dict.fromkeys(("member_id", "nominee_id"), "Member"),
-    "role_id": "Role",
-}
-"""Of fields whose name says too little."""
 TYPES = {"type": {"secretary": "secretary", "referee": "referee"}}
 PAGES_OF = {
     **{kind: kind for kind in ("teams", "roles", "members", "policies")},
@@ -70,102 +52,43 @@ TARGETS = ("orgas", *PAGES_OF, "invitations", "grants")
 WORDS = re.compile(r"(?<!^)(?=[A-Z])")
 """Between the words of a name in camel case."""
 
-TEAM, ROLE, POLICY = "name mission color", "title type mission duties", "title abstract text"
-FORMS: dict[str, Form] = {}
-
-
-def form(called: Operation, button: str, names: str = "", *, sure: bool = False, **more: Any) -> None:
-    """Add the form of an operation: title and text are its own, and `revision` is hidden where it takes one."""
-    name, labels = more.pop("name", called.name), {one: LABELS.get(one, "") for one in names.split()}
-    hidden = [*(["revision"] if "revision" in called.input.model_fields else []), *more.pop("hidden", ())]
-    more = {"title": called.title, "about": called.description, **more}
-    FORMS[name] = Form(name, called, button=button, fields=labels, hidden=tuple(hidden), sure=sure, **more)
-
-
-form(structure.found_organisation, "Found the organisation", "name slug firstname surname")
-form(structure.accept_invitation, "Join", "firstname surname", hidden=("secret",))
-form(structure.change_settings, "Save", "name color logo_url")
-form(structure.leave_organisation, "Leave", sure=True)
-form(structure.transfer_ownership, "Transfer", sure=True)
-form(structure.remove_member, "Remove", sure=True)
-form(structure.change_profile, "Save", "firstname surname picture_url")
-form(structure.create_team, "Create the team", TEAM)
-form(structure.change_team, "Save", "name color parent_team_id")
-form(structure.delete_team, "Delete", sure=True)
-form(structure.create_role, "Create the role", ROLE)
-form(structure.change_role, "Save", ROLE)
-form(structure.assign_role, "Assign", "member_id")
-form(structure.delete_role, "Delete", sure=True)
-form(structure.create_policy, "Publish", POLICY)
-form(structure.change_policy, "Save", POLICY)
-form(structure.delete_policy, "Delete", sure=True)
-form(structure.invite, "Make a link", "note")
-form(structure.withdraw_invitation, "Withdraw", hidden=("invitation_id",))
-form(conversation.open_direct, "Write a direct message")
-form(conversation.send_message, "Send", "text")
-form(conversation.react_to_message, "React", hidden=("emoji",))
-form(conversation.delete_message, "Delete")
-form(processes.open_topic, "Open the topic", "title description")
-form(processes.open_vote, "Open the vote", "title mode options deadline", kinds={"deadline": "datetime-local"})
-form(processes.open_election, "Open the election", "role_id")
-form(processes.ask_clarification, "Ask", "question")
-form(processes.answer_clarification, "Answer", "question_id answer")
-form(processes.respond, "Respond", "response reason")
-form(processes.cast_vote, "Vote", "choices", kinds={"choices": "choices"})
-form(processes.nominate_member, "Nominate", "nominee_id reason")
-
-
-MEMBER = "open_direct change_profile transfer_ownership remove_member"
-MESSAGE = (
-    "send_message react_to_message delete_message "
-    "ask_clarification answer_clarification respond cast_vote nominate_member"
-)
-
-MOVES: Mapping[str, tuple[str, str, str, str, Mapping[str, str]]] = {
-    "seek_consent": ("topic", "clarification", "Ask for consent", "", {"phase": "consent"}),
-    "accept": ("topic", "consent", "Accept", "", {"phase": "resolved", "outcome": "accepted"}),
-    "clarify": ("topic", "consent", "Back to clarification", "", {"phase": "clarification"}),
-    "modify": ("topic", "consent", "Accept with changes", "changes", {"phase": "resolved", "outcome": "modified"}),
-    "withdraw": ("topic", "clarification consent", "Withdraw", "", {"phase": "resolved", "outcome": "withdrawn"}),
-    "close": ("voting", "open", "Close the vote", "", {"phase": "closed"}),
-    "discuss": ("election", "nomination", "Show nominations and discuss", "", {"phase": "discussion"}),
-    "propose": ("election", "discussion", "Propose a candidate", "candidate_id", {"phase": "consent"}),
-    "elect": ("election", "consent", "Elect the candidate", "", {"phase": "elected"}),
-    "end": ("election", "nomination discussion consent", "End without election", "", {"phase": "no_election"}),
+DECLARED: Mapping[str, Mapping[str, Any]] = tomllib.loads((HERE / "forms.toml").read_text(encoding="utf-8"))
+MOVES = DECLARED["moves"]
+OPERATIONS = {
+    name: one
+    for module in (structure, conversation, processes)
+    for name, one in vars(module).items()
+    if isinstance(one, Operation)
 }
-"""How a process is moved on: its kind, the phases in which it can be, the button, the fields, and what else is said."""
-
-for move, row in MOVES.items():
-    form(processes.move_on, row[2], row[3], name=move, title=row[2], about="", required=tuple(row[3].split()))
-
-MESSAGES = {
-    **dict.fromkeys(FORMS, "Done."),
-    **{name: "Saved." for name in FORMS if name.startswith("change_")},
-    **dict.fromkeys(MOVES, "Moved on."),
-    "found_organisation": "Founded. Invite others by a link.",
-    "accept_invitation": "Welcome: you are a member.",
-    "leave_organisation": "You are no member any more.",
-    "withdraw_invitation": "Withdrawn: the link does not work any more.",
-    "send_message": "Sent.",
-    "respond": "Your response counts. You can change it as long as consent is asked for.",
-    "cast_vote": "Your vote counts. You can change it as long as the vote is open.",
+MESSAGES = dict.fromkeys(MOVES, "Moved on.") | {
+    name: one["done"] for page in DECLARED.values() for name, one in page.items() if "done" in one
 }
 
-LEADS = {
-    "found_organisation": f"{PATH}/{{result.slug}}",
-    "accept_invitation": ORGANISATION,
-    "leave_organisation": PATH,
-    "remove_member": f"{ORGANISATION}/members",
-    "delete_team": ORGANISATION,
-    "delete_role": ORGANISATION,
-    "delete_policy": f"{ORGANISATION}/policies",
-    "create_team": f"{ORGANISATION}/teams/{{result.id}}",
-    "create_role": f"{ORGANISATION}/roles/{{result.id}}",
-    "create_policy": f"{ORGANISATION}/policies/{{result.id}}",
-    "open_direct": f"{ORGANISATION}/channels/{{result.id}}",
-    **dict.fromkeys(("open_topic", "open_vote", "open_election"), f"{ORGANISATION}/messages/{{result.id}}"),
-}
-"""Where actions lead that do not stay on their page."""
+
+def form_of(name: str, declared: Mapping[str, Any]) -> Form:
+    """Return a form: title and text are the operation's, and `revision` is hidden where it takes one."""
+    called = OPERATIONS["move_on" if name in MOVES else name]
+    fields = declared.get("fields", "").split()
+    revision = ["revision"] if "revision" in called.input.model_fields else []
+    return Form(
+        name,
+        called,
+        declared["button"] if name in MOVES else called.title,
+        declared["button"],
+        {one: DECLARED["labels"].get(one, "") for one in fields},
+        hidden=(*revision, *declared.get("hidden", "").split()),
+        kinds=declared.get("kinds", {}),
+        required=tuple(fields) if name in MOVES else (),
+        about="" if name in MOVES else declared.get("about", called.description),
+        sure=declared.get("sure", False),
+    )
+
+
+def forms_of(page: str) -> dict[str, Form]:
+    """Return the forms of a page by name."""
+    declared = {**DECLARED.get(page, {}), **(MOVES if page == "message" else {})}
+    return {name: form_of(name, one) for name, one in declared.items()}
+
 
 Values = dict[str, Any]
 
@@ -215,77 +138,69 @@ class GovernancePages:
         return self.governance.store
 
     def pages(self) -> list[ConsolePage]:
-        listed = {
-            "members": listings.list_members,
-            "channels": listings.list_channels,
-            "policies": listings.list_policies,
-        }
-        found: tuple[tuple[str, str, Callable[[Here], Values], str], ...] = (
-            ("", "Teams", self.teams, ""),
-            ("/teams/{team_id}", "A team", self.team, "change_team delete_team create_team create_role"),
-            ("/roles/{role_id}", "A role", self.role, "change_role assign_role delete_role create_policy"),
-            ("/members/{member_id}", "A member", self.member, MEMBER),
-            ("/channels/{channel_id}", "A channel", self.channel, "send_message open_topic open_vote open_election"),
-            ("/messages/{message_id}", "A message", self.message, f"{MESSAGE} {' '.join(MOVES)}"),
-            ("/policies/{policy_id}", "A policy", self.policy, "change_policy delete_policy"),
-            ("/journal", "Journal", self.journal, ""),
-            ("/invitations", "Invitations", self.invitations, "invite withdraw_invitation"),
-            ("/settings", "Settings", self.settings, "change_settings leave_organisation"),
+        listed = (listings.list_members, listings.list_channels, listings.list_policies)
+        inside: tuple[tuple[str, Callable[[Here], Values]], ...] = (
+            ("", self.teams),
+            ("/teams/{team_id}", self.team),
+            ("/roles/{role_id}", self.role),
+            ("/members/{member_id}", self.member),
+            ("/channels/{channel_id}", self.channel),
+            ("/messages/{message_id}", self.message),
+            ("/policies/{policy_id}", self.policy),
+            ("/journal", self.journal),
+            ("/invitations", self.invitations),
+            ("/settings", self.settings),
         )
+        found = [(path, read.__name__, read) for path, read in inside]
+        found += [(f"/{one.of}", one.of, partial(Here.rows, listed=one)) for one in listed]
         return [
-            self.page(PATH, "Organisations", "mine", self.mine, "found_organisation", listed=True),
-            self.page(f"{ORGANISATION}/join", "Become a member", "joining", self.joining, "accept_invitation"),
-            *(
-                self.page(f"{ORGANISATION}/{name}", name.capitalize(), name, self.inside(partial(Here.rows, listed=of)))
-                for name, of in listed.items()
-            ),
-            *(
-                self.page(f"{ORGANISATION}{path}", title, read.__name__, self.inside(read), forms)
-                for path, title, read, forms in found
-            ),
+            self.page(PATH, "mine", self.mine, title="Organisations", listed=True),
+            self.page(f"{PATH}/{{orga_id}}/join", "joining", self.joining, title="Become a member"),
+            *(self.page(f"{PATH}/{{orga_id}}{path}", name, self.inside(read)) for path, name, read in found),
         ]
 
     def page(
-        self, path: str, title: str, template: str, read: Callable[[Visit], Values], forms: str = "", **how: Any
+        self, path: str, name: str, read: Callable[[Visit], Values], *, title: str = "", listed: bool = False
     ) -> ConsolePage:
-        """Return a page with the actions of these forms; `read` returns the values of its template.
+        """Return the page of a template, with the actions of its forms; `read` returns the template's values.
 
         `forms` has those that are offered now, with their present values, and `choices` what their fields offer.
         """
+        title, forms = title or name.capitalize(), forms_of(name)
 
         def view(visit: Visit, problem: CommonplaceError | None, more: Values) -> View:
             values = {"title": title, "choices": {}, "tabs": (), "forms": {}, **read(visit), **more}
             shown = {
-                name: FORMS[name].shown(visit, present, problem, values["choices"])
-                for name, present in values["forms"].items()
+                one: forms[one].shown(visit, present, problem, values["choices"])
+                for one, present in values["forms"].items()
             }
             values |= {
                 "forms_shown": shown,
                 "problem": problem,
                 "refused": [one for form in shown.values() if form["refused"] for one in form["fields"]],
                 "when": datetime.fromisoformat,
-                "console_title": ", ".join(
-                    [values["title"], *([values["organisation"].name] if "base" in values else [])]
-                ),
+                "console_title": values["title"],
             }
-            return View(f"governance_{template}.html", values, problem.status if problem else 200)
+            return View(f"governance_{name}.html", values, problem.status if problem else 200)
 
         async def show(visit: Visit, problem: CommonplaceError | None = None) -> View:
             return await run_in_threadpool(view, visit, problem, {})
 
-        async def after(visit: Visit, result: Any) -> Done | View:
-            name, address = visit.value("action"), visit.request.path_params
-            if name == "invite":
+        async def done(visit: Visit, result: Any) -> Done | View:
+            did, address = visit.value("action"), visit.request.path_params
+            if did == "invite":
                 link = f"{self.origin}/console/{PATH}/{address['orga_id']}/join?{urlencode({'invitation': result[1]})}"
                 return await run_in_threadpool(view, visit, None, {"link": link})
-            return Done(name, path=LEADS[name].format(**address, result=result) if name in LEADS else None)
+            to = DECLARED.get(name, {}).get(did, {}).get("to")
+            return Done(did, path=None if to is None else f"{PATH}/{to.format(**address, result=result)}".rstrip("/"))
 
         actions = {
-            name: FORMS[name].action(self.governance, show, done=after, values=partial(beside, name), need=PERSON)
-            for name in forms.split()
+            one: form.action(self.governance, show, done=done, values=partial(beside, one), need=PERSON)
+            for one, form in forms.items()
         }
-        how = {"listed": False, "messages": MESSAGES, "need": PERSON, **how}
-        return ConsolePage(path=path, title=title, show=show, actions=actions, **how)
+        return ConsolePage(
+            path=path, title=title, show=show, need=PERSON, actions=actions, messages=MESSAGES, listed=listed
+        )
 
     def inside(self, read: Callable[[Here], Values]) -> Callable[[Visit], Values]:
         """Return how a page for members is read. It raises NotFound for everybody else."""
@@ -423,8 +338,9 @@ class GovernancePages:
             case "discussion":
                 choices["candidate_id"] = {one.member_id: f"{one.name} ({one.count})" for one in tool.tally or ()}
         if processes.facilitator(self.store, here.access, process)[0]:
-            for name, (kind, phases, *_) in MOVES.items():
-                forms |= {name: {}} if kind == process.kind and process.phase in phases.split() else {}
+            for name, move in MOVES.items():
+                fits = move["kind"] == process.kind and process.phase in move["phases"].split()
+                forms |= {name: {}} if fits else {}
         return forms, choices
 
     def policy(self, here: Here) -> Values:
@@ -435,7 +351,7 @@ class GovernancePages:
     def journal(self, here: Here) -> Values:
         query, listed, slug = here.visit.request.query_params, listings.list_decisions, here["orga_id"]
         known = {one.id: one.name for one in self.store.all(slug, TEAMS)}
-        offered = {"team_id": dict(known), "target_type": {one: one for one in TARGETS}}
+        offered = {"team_id": {"": "any", **known}, "target_type": {"": "any"} | {one: one for one in TARGETS}}
         labels = {"team_id": "Team", "target_type": "What was changed"}
         filters = Fields(model=listed.input, names=tuple(labels), id="filter", labels=labels, offered=offered)
         values = here.rows(listed, **{name: query.get(name) or None for name in labels})
@@ -466,11 +382,12 @@ def beside(name: str, visit: Visit) -> Mapping[str, Any]:
     match name:
         case "create_team":
             return {"parent_team_id": path["team_id"]}
-        case "react_to_message" | "delete_message":
+        case "react_to_message" | "delete_message":  # of a reply, too
             return {"message_id": visit.value("message_id")}
         case "send_message" if "message_id" in path:
             return {"channel_id": path["message_id"].partition(".")[0], "parent_id": path["message_id"]}
-    return MOVES[name][-1] if name in MOVES else {}
+    given: Mapping[str, Any] = MOVES[name]["given"] if name in MOVES else {}
+    return given
 
 
 def words(known: Mapping[str, str], value: Any) -> str:
@@ -489,7 +406,7 @@ def label(name: str) -> str:
 
 def governance_pages(shown: GovernancePages) -> ConsolePages:
     """Return these pages as the console takes them."""
-    return ConsolePages(pages=shown.pages(), templates=Path(__file__).parent / "templates")
+    return ConsolePages(pages=shown.pages(), templates=HERE / "templates")
 
 
 def pages(context: PageContext) -> ConsolePages | None:

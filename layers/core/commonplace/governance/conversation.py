@@ -10,7 +10,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from commonplace.governance.inputs import Id, InOrganisation, OneMember, change, filled
+from commonplace.governance.inputs import Id, change, filled
 from commonplace.governance.model import MAX_EMOJI_BYTES, MAX_REACTIONS, MAX_TEXT, Channel, Message, new_id
 from commonplace.governance.rules import gone
 from commonplace.governance.store import CARDS, CHANNELS, MEMBERS, NAMES, REACTIONS, Act, room_of
@@ -34,58 +34,50 @@ SELECTOR = "\ufe0f"
 """Asks for a picture where a character can be drawn as a sign of text too."""
 
 
-class NewMessage(InOrganisation):
-    channel_id: Id
-    text: Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(filled)]
-    parent_id: Id | None = Field(None, description="The message that it replies to.")
+Text = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(filled)]
+Emoji = Annotated[str, Field(max_length=100, description="An emoji, or the usual name of one such as thumbsup.")]
 
 
-class OneMessage(InOrganisation):
-    message_id: Id
-
-
-class Reaction(OneMessage):
-    emoji: str = Field(description="An emoji, or the usual name of one such as thumbsup.")
-
-
-@change("Write to a member", OneMember)
-def open_direct(act: Act, asked: OneMember) -> Channel:
+@change("Write to a member")
+def open_direct(act: Act, member_id: Id) -> Channel:
     """Return the direct channel with a member, which is opened the first time."""
-    pair = tuple(sorted((act.access.member.id, asked.member_id)))
+    pair = tuple(sorted((act.access.member.id, member_id)))
     name = f"dm.{'.'.join(pair)}"
-    other = act.get(MEMBERS, asked.member_id)
+    other = act.get(MEMBERS, member_id)
     if held := act.store.table.get(NAMES.at(act.access.organisation, name)):
         return act.get(CHANNELS, held["id"])
     if other.id == act.access.member.id:
         raise Conflict("Direct messages go to another member.", hint="The list of members has who is here.")
     channel = Channel(id=new_id("dm"), kind="dm", members=pair)
-    act.change.claim(NAMES, name, channel.id)
+    # The other way round as well: each of the two finds it among the own ones.
+    for one in (name, f"dm.{'.'.join(reversed(pair))}"):
+        act.change.claim(NAMES, one, channel.id)
     act.add(CHANNELS, channel)
     require_present(act, other.id)
     return channel
 
 
-@change("Send a message", NewMessage)
-def send_message(act: Act, asked: NewMessage) -> Message:
+@change("Send a message")
+def send_message(act: Act, channel_id: Id, text: Text, parent_id: Id | None = None) -> Message:
     """Write a message to a channel, or a reply, which is one to the first message of its thread."""
-    within = channel_to_write(act, asked.channel_id).id
-    if asked.parent_id is not None:
-        parent = act.store.message(act.access.organisation, asked.parent_id)
+    within = channel_to_write(act, channel_id).id
+    if parent_id is not None:
+        parent = act.store.message(act.access.organisation, parent_id)
         if parent.channel != within:
             raise gone()
         within = parent.parent or parent.id
-    message = Message(id=f"{within}.{new_id('')}", author=act.access.member.id, text=asked.text, created_at=act.at)
+    message = Message(id=f"{within}.{new_id('')}", author=act.access.member.id, text=text, created_at=act.at)
     post(act, message)
     return message
 
 
-@change("React to a message", Reaction)
-def react_to_message(act: Act, asked: Reaction) -> bool:
+@change("React to a message")
+def react_to_message(act: Act, message_id: Id, emoji: Emoji) -> bool:
     """Add a reaction to a message, or take it back; return whether it is there now."""
     organisation, table = act.access.organisation, act.store.table
-    points = "_".join(f"{ord(one):x}" for one in emoji_of(asked.emoji))
-    channel_to_write(act, asked.message_id.partition(".")[0])
-    message = act.store.message(organisation, asked.message_id)
+    points = "_".join(f"{ord(one):x}" for one in emoji_of(emoji))
+    channel_to_write(act, message_id.partition(".")[0])
+    message = act.store.message(organisation, message_id)
     if message.deleted_at is not None:
         raise Conflict("This message was deleted.", hint="Reactions go to messages that are still there.")
     mine = REACTIONS.at(organisation, f"{message.id}.{act.access.member.id}.{points}")
@@ -111,11 +103,11 @@ def react_to_message(act: Act, asked: Reaction) -> bool:
     return not there
 
 
-@change("Delete a message", OneMessage)
-def delete_message(act: Act, asked: OneMessage) -> Message:
+@change("Delete a message")
+def delete_message(act: Act, message_id: Id) -> Message:
     """Delete a message of your own. That there was one stays, and so do its replies."""
-    channel = act.channel(asked.message_id.partition(".")[0])
-    message = act.store.message(act.access.organisation, asked.message_id)
+    channel = act.channel(message_id.partition(".")[0])
+    message = act.store.message(act.access.organisation, message_id)
     if message.author != act.access.member.id:
         raise Forbidden("This message is another member's.", hint="Its author can delete it.")
     if message.process is not None:

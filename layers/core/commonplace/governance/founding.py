@@ -7,7 +7,7 @@ file says wrong is found before anything is written; what only an operation can 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Annotated, Any, get_args
@@ -312,15 +312,11 @@ def carry_out(plan: Plan, governance: Governance, pseudonym: Callable[[str], str
         raise Conflict(f"There is an organisation {own.slug}.", hint="A file only founds. Change it in the console.")
     accounts = {key: pseudonym(one.account) for key, one in plan.file.members.items() if one.account}
     actor, secrets, step = Actor(Principal(account=accounts[own.owner])), dict[str, str](), plan.steps[0]
+    operator = InTheirPlace(store=store, reserved=governance.reserved, founded=governance.founded)
     store.table.write(store.table.put(unfinished, {"account": accounts[own.owner]}))
     try:
         for step in plan.steps:
-            acting = InTheirPlace(
-                store=store,
-                reserved=governance.reserved,
-                founded=governance.founded,
-                acting=ids.get(f"member {step.by}", ""),
-            )
+            acting = replace(operator, acting=ids.get(f"member {step.by}", ""))
             values = {name: ids[one] if isinstance(one, Ref) else one for name, one in step.values.items()}
             if "orga_id" in fields_of(step.operation):
                 values["orga_id"] = own.slug

@@ -70,6 +70,11 @@ class Somebody(Face):
     """Of a nominee: by how many."""
 
 
+class Named(Face):
+    id: Id
+    name: str
+
+
 class RoleRow(Face):
     id: Id
     team_id: str | None = None
@@ -112,11 +117,6 @@ class MemberRow(Face):
     surname: str | None = None
     roles: list[RoleRow] | None = None
     teams: list[Named] | None = None
-
-
-class Named(Face):
-    id: Id
-    name: str
 
 
 class You(Face):
@@ -564,7 +564,8 @@ def read_organisation(governance: Governance, actor: Actor, asked: Any) -> Organ
     more["mission"] = roles[root].mission if root in roles else None
     more["counts"] = {kind: count() for kind, count in sorted(counts.items()) if access.touches(kind)}
     kinds = None if access.kinds is None else sorted(access.kinds)
-    more["you"] = reading.row(You, None, **you, roles=held, resource_scopes=kinds, expires_at=until)
+    roles_held = held if access.touches("roles") else None
+    more["you"] = You(**you, roles=roles_held, resource_scopes=kinds, expires_at=until)
     return reading.row(OrganisationRow, one, **more)
 
 

@@ -28,7 +28,7 @@ MAX_QUESTIONS = 200
 """Questions of one process, and answers to them."""
 INVITATION_DAYS, MAX_INVITATIONS = 30, 50
 """How long an invitation is open, and how many of one member are."""
-MAX_URL = 500
+MAX_URL = 300
 
 Kind = Literal["organisation", "teams", "members", "roles", "channels", "messages", "decisions", "policies", "topics"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -19,8 +19,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from commonplace.governance import model, rules, store
-from commonplace.governance.conversation import OneMessage, channel_to_write, post, require_present, touch
-from commonplace.governance.inputs import Id, InOrganisation, Title, block, change, filled, named
+from commonplace.governance.conversation import channel_to_write, post, require_present, touch
+from commonplace.governance.inputs import Id, Title, block, change, filled, named
 from commonplace.governance.model import Answer, AnswerKind, Message, Process, Role, new_id
 from commonplace.governance.store import ACTIVE, ANSWERS, MEMBERS, PROCESSES, ROLES, Act, Store
 from commonplace.kernel.audit import Lost
@@ -31,99 +31,52 @@ SWEPT = 20
 
 Description = Annotated[str, Field(max_length=model.MAX_DESCRIPTION), AfterValidator(filled)]
 Reason = Annotated[str, Field(max_length=model.MAX_REASON), AfterValidator(filled)]
+AnyReason = Annotated[str, Field(max_length=model.MAX_REASON), AfterValidator(block)]
 Option = Annotated[str, Field(max_length=model.MAX_OPTION), AfterValidator(named)]
+Options = Annotated[list[Option], Field(min_length=model.MIN_OPTIONS, max_length=model.MAX_OPTIONS)]
+Deadline = Annotated[datetime | None, Field(description="Such as 2026-12-31T18:00; in UTC if it names no other zone.")]
+Choices = Annotated[
+    list[str], Field(max_length=model.MAX_OPTIONS, description="Ids of options; in a ranked vote all, best first.")
+]
 
 
-class NewProcess(InOrganisation):
-    channel_id: Id
-
-
-class NewTopic(NewProcess):
-    title: Title
-    description: Description
-
-
-class NewVote(NewProcess):
-    title: Title
-    mode: model.Mode
-    options: list[Option] = Field(min_length=model.MIN_OPTIONS, max_length=model.MAX_OPTIONS)
-    deadline: datetime | None = Field(None, description="Such as 2026-12-31T18:00; in UTC if it names no other zone.")
-
-
-class NewElection(NewProcess):
-    role_id: Id
-
-
-class Question(OneMessage):
-    question: Reason
-
-
-class Clarification(OneMessage):
-    question_id: Id
-    answer: Description
-
-
-class Position(OneMessage):
-    response: model.Response
-    reason: Annotated[str, AfterValidator(block)] = Field(
-        "", max_length=model.MAX_REASON, description="An objection needs one."
-    )
-
-
-class Ballot(OneMessage):
-    choices: list[str] = Field(
-        max_length=model.MAX_OPTIONS, description="Ids of options; in a ranked vote all of them, best first."
-    )
-
-
-class Nomination(OneMessage):
-    nominee_id: Id
-    reason: Reason
-
-
-class Step(OneMessage):
-    phase: model.Phase = Field(description="Where it goes on to.")
-    outcome: model.Outcome | None = None
-    changes: Description | None = Field(None, description="What changed, of a topic that is accepted modified.")
-    candidate_id: Id | None = Field(None, description="The candidate for the consent of an election.")
-
-
-@change("Open a topic", NewTopic)
-def open_topic(act: Act, asked: NewTopic) -> Process:
+@change("Open a topic")
+def open_topic(act: Act, channel_id: Id, title: Title, description: Description) -> Process:
     """Propose something, on which those of the channel decide by consent."""
-    said = {"title": asked.title, "description": asked.description}
-    return _open(act, asked, kind="topic", phase="clarification", round=1, **said)
+    said = {"title": title, "description": description}
+    return _open(act, channel_id, kind="topic", phase="clarification", round=1, **said)
 
 
-@change("Open a vote", NewVote)
-def open_vote(act: Act, asked: NewVote) -> Process:
+@change("Open a vote")
+def open_vote(
+    act: Act, channel_id: Id, title: Title, mode: model.Mode, options: Options, *, deadline: Deadline = None
+) -> Process:
     """Put a question with options to those of the channel."""
-    if len({option.casefold() for option in asked.options}) < len(asked.options):
+    if len({option.casefold() for option in options}) < len(options):
         raise InvalidInput("Two options are the same.", field="options")
-    rules.require_ranked_size(asked.mode, asked.options)
-    until = asked.deadline
-    deadline = model.stamp(until if until.tzinfo else until.replace(tzinfo=UTC)) if until else None
-    if deadline is not None and deadline <= act.at:
+    rules.require_ranked_size(mode, options)
+    until = model.stamp(deadline if deadline.tzinfo else deadline.replace(tzinfo=UTC)) if deadline else None
+    if until is not None and until <= act.at:
         raise InvalidInput("The deadline has passed.", hint=f"In UTC it is {act.at} now.", field="deadline")
-    said = {"title": asked.title, "mode": asked.mode, "options": tuple(asked.options), "deadline": deadline}
-    return _open(act, asked, kind="voting", phase="open", **said)
+    said = {"title": title, "mode": mode, "options": tuple(options), "deadline": until}
+    return _open(act, channel_id, kind="voting", phase="open", **said)
 
 
-@change("Open an election", NewElection)
-def open_election(act: Act, asked: NewElection) -> Process:
+@change("Open an election")
+def open_election(act: Act, channel_id: Id, role_id: Id) -> Process:
     """Begin an election for a role of the channel's team, in which members nominate one another."""
-    role = act.get(ROLES, asked.role_id)
-    if role.team != act.channel(asked.channel_id).team:
+    role = act.get(ROLES, role_id)
+    if role.team != act.channel(channel_id).team:
         hint = "An election is opened in the channel of the role's team."
         raise InvalidInput("The channel's team does not have this role.", hint=hint, field="role_id")
     act.require(ROLES, role.id)
-    return _open(act, asked, kind="election", phase="nomination", round=1, title=role.title, role=role.id)
+    return _open(act, channel_id, kind="election", phase="nomination", round=1, title=role.title, role=role.id)
 
 
-def _open(act: Act, asked: NewProcess, **said: Any) -> Process:
+def _open(act: Act, channel_id: str, **said: Any) -> Process:
     """Write a process with its message and the pointer to it."""
     # Whoever archives the channel meanwhile reads again what is open in it.
-    channel = channel_to_write(act, asked.channel_id, touched=True)
+    channel = channel_to_write(act, channel_id, touched=True)
     if channel.kind == "dm":
         raise Conflict("A direct channel has no processes.", hint="Open it in the channel of a team, or of all.")
     # Two that are opened at once could both be the last that is allowed.
@@ -159,48 +112,48 @@ def _touch(act: Act, process: Process) -> None:
     touch(act, process.id, *(("topics",) if process.kind == "topic" else ()), "governance-tools")
 
 
-@change("Ask about a topic", Question)
-def ask_clarification(act: Act, asked: Question) -> Answer:
+@change("Ask about a topic")
+def ask_clarification(act: Act, message_id: Id, question: Reason) -> Answer:
     """Ask something about a topic while it is being clarified."""
-    return _answer(act, asked, "question", text=asked.question)
+    return _answer(act, message_id, "question", text=question)
 
 
-@change("Answer a question", Clarification)
-def answer_clarification(act: Act, asked: Clarification) -> Answer:
+@change("Answer a question")
+def answer_clarification(act: Act, message_id: Id, question_id: Id, answer: Description) -> Answer:
     """Answer a question about a topic."""
-    if not asked.question_id.startswith(f"{asked.message_id}.question."):
+    if not question_id.startswith(f"{message_id}.question."):
         raise rules.gone()
-    act.get(ANSWERS, asked.question_id)
-    return _answer(act, asked, "answer", text=asked.answer, question=asked.question_id)
+    act.get(ANSWERS, question_id)
+    return _answer(act, message_id, "answer", text=answer, question=question_id)
 
 
-@change("Respond to a proposal", Position)
-def respond(act: Act, asked: Position) -> Answer:
+@change("Respond to a proposal")
+def respond(act: Act, message_id: Id, response: model.Response, reason: AnyReason = "") -> Answer:
     """Consent to a topic or to an election's candidate, object with a reason, or stand aside; again replaces it."""
-    if asked.response == "objection" and not asked.reason:
+    if response == "objection" and not reason:
         raise InvalidInput("An objection needs a reason.", hint="Say what harm it would do.", field="reason")
-    return _answer(act, asked, "response", response=asked.response, text=asked.reason)
+    return _answer(act, message_id, "response", response=response, text=reason)
 
 
-@change("Vote", Ballot)
-def cast_vote(act: Act, asked: Ballot) -> Answer:
+@change("Vote")
+def cast_vote(act: Act, message_id: Id, choices: Choices) -> Answer:
     """Vote; voting again replaces the ballot."""
-    return _answer(act, asked, "ballot", choices=tuple(asked.choices))
+    return _answer(act, message_id, "ballot", choices=tuple(choices))
 
 
-@change("Nominate a member", Nomination)
-def nominate_member(act: Act, asked: Nomination) -> Answer:
+@change("Nominate a member")
+def nominate_member(act: Act, message_id: Id, nominee_id: Id, reason: Reason) -> Answer:
     """Nominate a member for the role of an election, once. Nominations are secret until they are discussed."""
-    return _answer(act, asked, "nomination", nominee=asked.nominee_id, text=asked.reason)
+    return _answer(act, message_id, "nomination", nominee=nominee_id, text=reason)
 
 
-def _answer(act: Act, asked: OneMessage, kind: AnswerKind, **said: Any) -> Answer:
+def _answer(act: Act, message_id: str, kind: AnswerKind, **said: Any) -> Answer:
     """Write what a member says in a process; the same again writes nothing.
 
     Raises Conflict unless the present phase takes answers of this kind.
     """
-    channel_to_write(act, asked.message_id.partition(".")[0])
-    process, member = act.get(PROCESSES, asked.message_id), act.access.member.id
+    channel_to_write(act, message_id.partition(".")[0])
+    process, member = act.get(PROCESSES, message_id), act.access.member.id
     rules.takes(process, kind, act.at)
     own = f"{process.round:03}.{member}" if kind == "response" else member
     if kind in ("question", "answer"):
@@ -232,24 +185,32 @@ def _answer(act: Act, asked: OneMessage, kind: AnswerKind, **said: Any) -> Answe
     return now
 
 
-@change("Move a process on", Step)
-def move_on(act: Act, asked: Step) -> Process:
+@change("Move a process on")
+def move_on(
+    act: Act,
+    message_id: Id,
+    phase: model.Phase,
+    outcome: model.Outcome | None = None,
+    *,
+    changes: Description | None = None,
+    candidate_id: Id | None = None,
+) -> Process:
     """Lead a process to its next phase, back to clarification, or to its end, which the journal records.
 
     Objections of the present round stand against accepting and electing.
     """
-    channel = act.channel(asked.message_id.partition(".")[0])
-    process = act.get(PROCESSES, asked.message_id)
+    channel = act.channel(message_id.partition(".")[0])
+    process = act.get(PROCESSES, message_id)
     allowed, role = facilitator(act.store, act.access, process)
     if not allowed:
         hint = "Its author, the organisation's owner, and the leader and the secretary of the channel's team can."
         raise Forbidden("You do not move this process on.", hint=hint)
-    only = rules.OUTCOMES.get(asked.phase, ())
-    outcome = asked.outcome or (only[0] if len(only) == 1 else None)
-    rules.lead(process, asked.phase, outcome, act.at)
-    if (asked.changes is not None) != (outcome == "modified"):
+    only = rules.OUTCOMES.get(phase, ())
+    outcome = outcome or (only[0] if len(only) == 1 else None)
+    rules.lead(process, phase, outcome, act.at)
+    if (changes is not None) != (outcome == "modified"):
         raise InvalidInput("What changed is said of a topic that is accepted modified.", field="changes")
-    if (asked.candidate_id is not None) != (process.kind == "election" and asked.phase == "consent"):
+    if (candidate_id is not None) != (process.kind == "election" and phase == "consent"):
         raise InvalidInput("A candidate is named for the consent of an election.", field="candidate_id")
     through = role.id if role else act.access.role_in(channel.team)
     act.authority(through)
@@ -267,13 +228,13 @@ def move_on(act: Act, asked: Step) -> Process:
         act.store.table.transact([*act.change.writes, *stop])
         raise Lost
     answers = act.all(ANSWERS, within=f"{process.id}.")
-    now = _led(act, replace(process, phase=asked.phase, candidate=asked.candidate_id or process.candidate), answers)
+    now = _led(act, replace(process, phase=phase, candidate=candidate_id or process.candidate), answers)
     if outcome in ("accepted", "modified", "elected") and (against := rules.objectors(answers, process.round)):
         ways = "go back to clarification or withdraw it" if process.kind == "topic" else "end it without election"
         raise Conflict("An objection is open.", hint=f"{_names(act, against)} can answer anew; or {ways}.")
-    if asked.phase in model.ENDED:
+    if phase in model.ENDED:
         until = min(act.at, process.deadline or act.at)
-        now = replace(now, outcome=outcome, changes=asked.changes or "", ended_at=until)
+        now = replace(now, outcome=outcome, changes=changes or "", ended_at=until)
         decision = act.record(
             process.kind.capitalize(),
             f"{process.kind}s",
