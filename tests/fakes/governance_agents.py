@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from itertools import count
 from typing import Any, cast
 
 from commonplace.governance.governance import Governance
 from commonplace.governance.memberships import StoredMemberships
 from commonplace.governance.store import CHANNELS, MEMBERS, POLICIES, TEAMS
 from commonplace.governance.toolset import governance_toolset
+from commonplace.identity.authorization import Verdict
 from commonplace.identity.memberships import ChosenMembership
 from commonplace.identity.resources import Resources
 from commonplace.identity.tokens import AccessClaims
+from commonplace.kernel.errors import CommonplaceError
 from commonplace.kernel.limits import Limiter
 from commonplace.kernel.records import Room
 from commonplace.web.challenges import Challenges
 from commonplace.web.gateway import Gateway
 from commonplace.web.mcp.app import create_app
 from commonplace.web.mcp.calls import Surface
+from commonplace.web.mcp.declaration import Call
 from commonplace.web.mcp.guard import Throttle
+from commonplace.web.mcp.offer import match, pattern_of
 from tests.fakes.access_tokens import Realm
 from tests.fakes.governance import Tide
 from tests.fakes.identity_stores import Clock
@@ -39,13 +44,14 @@ class Agents:
 
     def __init__(self, governance: Governance, limits: Any = NO_LIMITS) -> None:
         self.governance = governance
+        self.toolset = governance_toolset(governance, SCHEME)
         clock = Clock()
         clock.now = governance.store.clock()
         self.realm = Realm(clock, memberships=StoredMemberships(governance.store))
         throttle = Throttle(Limiter(Counters(), clock), limits)
         self.handler = Gateway(
             create_app(
-                [governance_toolset(governance, SCHEME)],
+                [self.toolset],
                 Surface(base_url=BASE_URL, spend=throttle.spend, record=lambda _: None, page_size=100),
                 throttle=throttle,
                 principals=self.realm.principals,
@@ -117,3 +123,46 @@ class Agents:
         }
         completed = self.ask(token, "completion/complete", {"ref": ref, "argument": {"name": "channelId", "value": ""}})
         return seen | {"listed": json.dumps(listed), "completed": json.dumps(body_of(completed))}
+
+    def at(self, call: Call, place: str) -> str:
+        """Return what a caller reads at an address without the guard's limits: an agent, or a person in the console."""
+        for one in self.toolset.templates:
+            if (given := match(pattern_of(one.uri_template), place)) is not None:
+                need = self.toolset.need_of(one)
+                if call.caller.principal.membership is not None and call.caller.verdict(need) is not Verdict.ALLOWED:
+                    return f"refused: {need.kind}"
+                try:
+                    return str(one.read(call, given)[0])
+                except CommonplaceError as error:
+                    return f"refused: {error.message}"
+        raise AssertionError(f"no address: {place}")
+
+
+OWN = frozenset({"you", "mine", "yours", "awaitsYou", "youNominated", "reacted", "next"})
+"""What reads otherwise for each reader."""
+
+
+def within(narrow: Any, wide: Any) -> bool:
+    """Return whether everything in one JSON value stands in another, but for what reads otherwise for each reader."""
+    if isinstance(narrow, dict):
+        return isinstance(wide, dict) and all(
+            name in OWN or (name in wide and within(value, wide[name])) for name, value in narrow.items()
+        )
+    if isinstance(narrow, list):
+        return isinstance(wide, list) and all(any(within(one, other) for other in wide) for one in narrow)
+    return bool(narrow == wide) or narrow == ""
+
+
+class Numbered:
+    """Ids in their order, for two histories that are to have the same ones."""
+
+    def __init__(self) -> None:
+        self.numbers = count(1)
+
+    def __call__(self, _: str = "") -> str:
+        return f"{next(self.numbers):026}"
+
+
+def address_of(place: str) -> str | None:
+    """Return the id of the channel in an address."""
+    return place.partition("/channels/")[2].partition("/")[0] or None

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,8 +20,9 @@ from commonplace.governance.listings import OPERATIONS
 from commonplace.governance.model import KINDS
 from commonplace.governance.store import DIRECT, DIRECT_REPLIES, ROLES
 from commonplace.governance.toolset import governance_toolset
+from commonplace.web.mcp.declaration import Call, Caller
 from tests.fakes.governance import Tide, found_tide
-from tests.fakes.governance_agents import PATH, SCHEME, Agents, Seen
+from tests.fakes.governance_agents import PATH, SCHEME, Agents, Numbered, Seen, within
 from tests.unit.web.mcp.guarded import bearer, resource
 from tests.unit.web.mcp.world import LEGACY, event, message, modern
 
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 WORD = "periwinkle"
 """A secret."""
-OWN = frozenset({"you", "mine", "yours", "awaitsYou", "youNominated", "reacted", "next"})
-"""What reads otherwise for each reader."""
 
 
 def lived(tide: Tide, *, secret: str = WORD, nominee: str = "Guest", reason: str = WORD) -> Tide:
@@ -66,34 +64,9 @@ def agents(tide: Tide) -> Agents:
     return Agents(lived(tide).governance)
 
 
-def within(narrow: Any, wide: Any) -> bool:
-    """Return whether everything in one JSON value stands in another, but for what reads otherwise for each reader."""
-    if isinstance(narrow, dict):
-        return isinstance(wide, dict) and all(
-            name in OWN or (name in wide and within(value, wide[name])) for name, value in narrow.items()
-        )
-    if isinstance(narrow, list):
-        return isinstance(wide, list) and all(any(within(one, other) for other in wide) for one in narrow)
-    return bool(narrow == wide) or narrow == ""
-
-
-def in_person(tide: Tide, name: str) -> Callable[[str], str]:
+def in_person(tide: Tide, agents: Agents, name: str) -> Callable[[str], str]:
     """Return what a member reads at an address, by the same operations as in the console."""
-    templates = governance_toolset(tide.governance, SCHEME).templates
-    from commonplace.kernel.errors import CommonplaceError
-    from commonplace.web.mcp.declaration import Call, Caller
-    from commonplace.web.mcp.offer import match, pattern_of
-
-    def read(address: str) -> str:
-        for one in templates:
-            if (given := match(pattern_of(one.uri_template), address)) is not None:
-                try:
-                    return str(one.read(Call(Caller(tide.person(name).principal)), given)[0])
-                except CommonplaceError as error:
-                    return f"refused: {error.message}"
-        return "no address"
-
-    return read
+    return lambda place: agents.at(Call(Caller(tide.person(name).principal)), place)
 
 
 def readable(seen: Seen) -> dict[str, Any]:
@@ -108,7 +81,7 @@ def readable(seen: Seen) -> dict[str, Any]:
 def test_invariant_1_an_agent_sees_no_more_than_its_member(
     tide: Tide, agents: Agents, name: str, kinds: list[str] | None
 ) -> None:
-    member, person = tide.member(name), in_person(tide, name)
+    member, person = tide.member(name), in_person(tide, agents, name)
     seen_by_all: set[str] = set()
     for roles in ([], sorted(member.roles)):
         seen = agents.everything(tide, agents.token(tide, name, roles=roles, kinds=kinds))
@@ -268,16 +241,6 @@ def test_token_theft_and_session_hijacking(tide: Tide, agents: Agents) -> None:
     assert agents.read(token, f"{SCHEME}://orgas/tide").startswith("401 invalid_token")
 
 
-class Numbered:
-    """Ids in their order, for two histories that are to have the same ones."""
-
-    def __init__(self) -> None:
-        self.numbers = count(1)
-
-    def __call__(self) -> str:
-        return f"{next(self.numbers):026}"
-
-
 SECRETS: dict[str, tuple[dict[str, str], set[str]]] = {
     "the text of a direct message": ({"secret": "limpet and whelk"}, {"Ada", "Vi"}),
     "a nominee": ({"nominee": "Mo"}, {"Ada", "Vi"}),
@@ -294,11 +257,12 @@ def test_two_histories_that_differ_in_a_secret_read_alike(
     told: list[dict[str, Seen]] = []
     for history in ({}, changes):
         monkeypatch.setattr(model, "ULID", Numbered())
+        monkeypatch.setattr(structure, "fresh", Numbered())
         tide = lived(found_tide(dynamodb_client), **history)
         agents = Agents(tide.governance)
         told.append({name: agents.everything(tide, agents.token(tide, name)) for name in sorted(readers)})
         for outsider in ("Ada", "Guest"):
-            person = in_person(tide, outsider)
+            person = in_person(tide, agents, outsider)
             places = [place for place in told[-1]["Ada"] if place.startswith(SCHEME)]
             told[-1][f"{outsider} in person"] = {
                 place: person(place)

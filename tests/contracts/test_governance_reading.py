@@ -1,0 +1,22 @@
+"""What agents read of an organisation on DynamoDB Local: the same machine as on moto."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.examples import examples
+from tests.unit.governance.reading_machine import ReadingMachine
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+
+def test_agents_read_no_more_than_they_may(dynamodb_local: DynamoDBClient) -> None:
+    machine = type("Machine", (ReadingMachine,), {"client": dynamodb_local})
+    checks = settings(
+        max_examples=examples(2, 60), stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
+    )
+    run_state_machine_as_test(machine, settings=checks)
