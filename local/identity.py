@@ -1,6 +1,5 @@
 """Clients, grants and records of a running Commonplace, with the operator's own AWS credentials."""
 
-import re
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
