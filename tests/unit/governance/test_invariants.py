@@ -274,7 +274,7 @@ class Numbered:
     def __init__(self) -> None:
         self.numbers = count(1)
 
-    def __call__(self) -> str:
+    def __call__(self, _: str = "") -> str:
         return f"{next(self.numbers):026}"
 
 
@@ -294,6 +294,7 @@ def test_two_histories_that_differ_in_a_secret_read_alike(
     told: list[dict[str, Seen]] = []
     for history in ({}, changes):
         monkeypatch.setattr(model, "ULID", Numbered())
+        monkeypatch.setattr(structure, "fresh", Numbered())
         tide = lived(found_tide(dynamodb_client), **history)
         agents = Agents(tide.governance)
         told.append({name: agents.everything(tide, agents.token(tide, name)) for name in sorted(readers)})

@@ -295,6 +295,17 @@ BEYOND: Mapping[Kind, frozenset[str]] = {
 RESULTS = frozenset({"results", "ballots", "tally", "nominations"})
 """What lists of open processes do not show."""
 
+DECIDED: Mapping[str, Kind] = {
+    "teams": "teams",
+    "roles": "roles",
+    "members": "members",
+    "policies": "policies",
+    "topics": "topics",
+    "votings": "topics",
+    "elections": "topics",
+}
+"""The kinds of what the journal tells before and after, by its type of target."""
+
 HELD = frozenset({"team_ids", "teams"})
 """Teams of a member: whoever is told them knows of roles as well."""
 
@@ -317,6 +328,7 @@ class Reading:
         """Return a row: fields of the record that are called alike, what is given, and nothing out of reach."""
         beyond = {name for kind, names in BEYOND.items() if not self.access.touches(kind) for name in names}
         beyond |= HELD if "role_ids" in beyond else set()
+        beyond -= {name for name, field in face.model_fields.items() if field.is_required()}
         values = {name: getattr(record, name) for name in face.model_fields if hasattr(record, name)} | more
         return face(**{name: value for name, value in values.items() if name not in beyond})
 
@@ -692,7 +704,9 @@ def list_decisions(
         if asked.team_id in (None, one.target_team) and asked.target_type in (None, one.target_type):
             more: dict[str, Any] = {"role_name": one.role, "team_name": one.team, "target_team_id": one.target_team}
             more |= {"created_at": one.at, "author": Somebody(member_id=one.member, name=one.name)}
-            more |= {"diff": Difference(type=one.type, before=dict(one.before), after=dict(one.after))}
+            told = reading.access.touches(DECIDED.get(one.target_type, "organisation"))
+            was, now = (dict(one.before), dict(one.after)) if told else ({}, {})
+            more |= {"diff": Difference(type=one.type, before=was, after=now)}
             more |= {"target_id": one.target, "agent": {"client": one.client} if one.client else None}
             yield DecisionRow(id=one.id, target_type=one.target_type, **more)
         else:
