@@ -1,6 +1,5 @@
 """Clients, grants and records of a running Commonplace, with the operator's own AWS credentials."""
 
-import re
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -45,15 +44,15 @@ class Identity:
 
     @cached_property
     def grants(self) -> "DynamoGrants":
-        from commonplace.capabilities import CAPABILITIES
+        from commonplace.governance.memberships import StoredMemberships
+        from commonplace.governance.store import Store
         from commonplace.identity.store.grants import DynamoGrants
-        from commonplace.kernel.capability import built
 
-        # Functions have the same as variables.
-        outputs = self.deployment.outputs.items()
-        environ = {re.sub(r"(?<!^)(?=[A-Z])", "_", name).upper(): value for name, value in outputs}
-        journal = next(built(CAPABILITIES, "memberships", environ), None)
-        return DynamoGrants(self._dynamodb, self._of("IdentityTable"), self._of("ActivityTable"), memberships=journal)
+        tables = self._of("IdentityTable"), self._of("ActivityTable")
+        records = self.deployment.outputs.get("RecordsTable")
+        # With the client of this deployment: that of a function's environment would be for another one, or none.
+        journal = StoredMemberships(Store(self._dynamodb, records, tables[1])) if records else None
+        return DynamoGrants(self._dynamodb, *tables, memberships=journal)
 
     def log(self, kind: "Kind") -> "DynamoAudit":
         """Of sign-ins and grants, of calls that were denied, of changes of the memory, or of actions in the console."""

@@ -25,6 +25,7 @@ SPEED = {
     "hive": "a search of contributions beside one of documents, at 300 and 3,000 contributions",
     "hive_queue": "a queue of 5,000 contributions: a page, one shown, approved, rejected; contributing meanwhile",
     "memory": "the memory's tools beside a bare message, and seconds until what is added is found",
+    "governance": "lists of an organisation with 1,000 members and 100,000 messages beside the sample; needs --url",
     "opensearch": "a search on OpenSearch beside bare requests; needs a node: python -m bench.speed opensearch --url",
 }
 
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
         help="documents, contributions or chunks, rising, with commas",
     )
     parser.add_argument("--beside", help="search: URL of another server, compared by turns at the first size")
-    parser.add_argument("--url", help="opensearch: the node that is measured")
+    parser.add_argument("--url", help="opensearch, governance: the node, or the DynamoDB Local, that is measured")
     options = parser.parse_args(arguments)
     missed: list[str] = []
     for name in options.names:

@@ -26,9 +26,11 @@ SAMPLE_NAME = "local/knowledge-base"
 SAMPLE_SITE = {
     "SITE_NAME": "Low Water",
     "SITE_DESCRIPTION": "How a few dozen volunteers count what lives in tide pools, and how to join them.",
+    "GOVERNANCE_SCHEME": "swarmrise",
 }
 SAMPLE_CATALOGUE = PROJECT / "samples" / "reference"
 SAMPLE_HIVE = PROJECT / "samples" / "hive" / "contributions.jsonl"
+SAMPLE_ORGANISATION = PROJECT / "samples" / "governance" / "low-water.yaml"
 SAMPLE_CATALOGUE_NAME = "tidebook"
 SAMPLE_CATALOGUE_REPOSITORY = "local/reference"
 DEFAULT_PORT = 8787
@@ -115,13 +117,31 @@ def dev(
                     allow=allow or (),
                     catalogues=catalogues,
                 )
-                beside = contribute_sample if path is None and RAMPART.folder.is_dir() else None
+                beside = fill_sample if path is None else None
                 whole = serve(laptop, screen, once=once, verbose=verbose, engine=chosen, beside=beside)
     except KeyboardInterrupt:
         screen.say("Stopped.")
         raise typer.Exit(INTERRUPTED if once else 0) from None
     if not whole:
         raise typer.Exit(1)
+
+
+def fill_sample(laptop: "Laptop", screen: "Screen") -> None:
+    """Contribute to the hive of the sample, and found its organisation."""
+    if RAMPART.folder.is_dir():
+        contribute_sample(laptop, screen)
+    found_sample(laptop, screen)
+
+
+def found_sample(laptop: "Laptop", screen: "Screen") -> None:
+    """Found the organisation of the sample, unless there is one of its name."""
+    from local.cli.governance import found_from
+
+    try:
+        found_from(laptop.deployment, SAMPLE_ORGANISATION)
+        screen.say(f"The organisation of the sample: {laptop.url}/console/governance (as Ada, Vi or Guest)")
+    except (CommandError, CommonplaceError) as error:
+        screen.say(f"The sample founds no organisation: {error.message}")
 
 
 def contribute_sample(laptop: "Laptop", screen: "Screen") -> None:

@@ -41,7 +41,8 @@ WEBHOOK_PATH = "/webhooks/github"
 MCP_PATH = "/mcp"
 INDEX_FUNCTION = "IndexFunction"
 AUTH_FUNCTION = "AuthFunction"
-READERS = ("RestFunction", "SiteFunction", "ConsoleFunction", "McpFunction", AUTH_FUNCTION)
+CONSOLE_FUNCTION = "ConsoleFunction"
+READERS = ("RestFunction", "SiteFunction", CONSOLE_FUNCTION, "McpFunction", AUTH_FUNCTION)
 STORE_FUNCTION = "SyncStoreFunction"
 ROTATE_FUNCTION = "SigningFunction"
 REDACT_FUNCTION = "RedactionFunction"
@@ -331,6 +332,7 @@ class Laptop:
             "WebhookFunction": _function_name(self._template, "functions/webhook"),
             "SyncRunFunction": _function_name(self._template, "functions/sync"),
             "IndexFunction": self.cloud.function(INDEX_FUNCTION).name,
+            "ConsoleVariables": json.dumps(self._console_variables()),
             **outputs_of(self.cloud.function(INDEX_FUNCTION).variables),
             "Repository": self.source.name,
             "Branch": self.source.branch,
@@ -338,6 +340,12 @@ class Laptop:
             "GovernanceScheme": self._governance_scheme,
             "GithubApiUrl": self.github.url,
         }
+
+    def _console_variables(self) -> dict[str, str]:
+        """Return the console's environment without keys of models: commands read the settings of governance there."""
+        given = self.cloud.function(CONSOLE_FUNCTION).variables
+        kept = {name: value for name, value in given.items() if "KEY" not in name}
+        return {**kept, "AWS_ENDPOINT_URL": self.cloud.endpoint_url}
 
     @property
     def _governance_scheme(self) -> str:

@@ -83,12 +83,14 @@ def role_map(allow: Sequence[str], *, chain: bool) -> dict[str, str]:
 
 def site_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return how the knowledge base is called, how it looks, and who reads it where. Raises CommandError."""
+    from commonplace.governance.settings import GovernanceScheme
     from commonplace.kernel.configuration import declaration, read
     from commonplace.kernel.settings import Appearance
     from commonplace.web.mcp.settings import McpSettings
 
     of_readers = ("document_url", "full_text_tier")
-    fields = (*Appearance.model_fields.values(), *(McpSettings.model_fields[name] for name in of_readers))
+    others = (*Appearance.model_fields.values(), *GovernanceScheme.model_fields.values())
+    fields = (*others, *(McpSettings.model_fields[name] for name in of_readers))
     declared = [declaration(field) for field in fields]
     given = {}
     for one in declared:

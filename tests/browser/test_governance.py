@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from commonplace.governance.console import DECLARED, MESSAGES, GovernancePages, governance_pages
+from commonplace.governance.console import DECLARED, MESSAGES, GovernancePages
 from commonplace.governance.governance import Governance
 from commonplace.governance.store import Store
 from tests.aws_fixture import aws, dynamodb_client, session
@@ -57,7 +57,7 @@ class People:
 def server(aws: None, dynamodb_client: DynamoDBClient) -> Iterator[AuthorizationServer]:
     store = Store(dynamodb_client, new_table(dynamodb_client, "records"), new_table(dynamodb_client, "activity"))
     governance = Governance(store=store, reserved=frozenset({"house"}))
-    with hosted(console=lambda frame: [governance_pages(GovernancePages(governance, frame.base_url))]) as running:
+    with hosted(console=lambda frame: [GovernancePages(governance, frame.base_url).pages()]) as running:
         yield running
 
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from infra.wheel_models import RAMPART
-from local.cli.dev import SAMPLE_HIVE
+from local.cli.dev import SAMPLE_HIVE, SAMPLE_ORGANISATION
 from local.knowledge_folder import SAMPLE
 from tests.integration.running_dev import EDIT_SECONDS, Serving, commonplace, serving
 
@@ -72,6 +72,15 @@ def test_a_proposal_opens_at_its_address(dev: Serving, tool: str, arguments: dic
 def test_stylesheets_of_the_page_are_those_of_the_site(dev: Serving) -> None:
     for path in ("/assets/site.css", "/assets/theme.css", "/icon.png"):
         assert httpx.get(f"{dev.url}{path}", timeout=60, trust_env=False).status_code == 200
+
+
+def test_the_organisation_of_the_sample_is_founded_once(dev: Serving, data: Path) -> None:
+    dev.wait_for("The organisation of the sample: ", EDIT_SECONDS)
+    file = str(SAMPLE_ORGANISATION)
+    planned = commonplace("governance", "import", file, "--dry-run", "--data", str(data))
+    assert planned.returncode == 0 and "low-water: 10 members" in planned.stderr
+    again = commonplace("governance", "import", file, "--data", str(data))
+    assert again.returncode == 1 and "There is an organisation low-water." in again.stderr
 
 
 def pending(data: Path) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from commonplace.governance import conversation, processes, structure
-from commonplace.governance.console import DECLARED, GovernancePages, forms_of, governance_pages
+from commonplace.governance.console import DECLARED, GovernancePages, forms_of
 from commonplace.identity.accounts import Profile
 from commonplace.identity.sessions import open_session
 from tests.console_app import ORIGIN, Browser, Deployment
@@ -50,7 +50,7 @@ class Desk:
 
 @pytest.fixture
 def desk(tide: Tide) -> Desk:
-    pages = governance_pages(GovernancePages(tide.governance, ORIGIN))
+    pages = GovernancePages(tide.governance, ORIGIN).pages()
     return Desk(tide, Deployment(lambda _: [pages]))
 
 
@@ -163,39 +163,6 @@ def test_a_topic_with_an_objection_is_not_accepted_until_it_is_resolved(desk: De
     assert 'value="respond"' not in body
 
 
-def test_a_ranked_vote_is_cast_changed_and_closed_with_its_tally(desk: Desk) -> None:
-    channel = f"channels/{desk.tide.channel().id}"
-    vote = below(desk.do("Ada", channel, "open_vote", title="Colour?", mode="ranked", options="Moss\nSky\nSand"))
-    browser = desk.browser("Vi")
-    for choices, status in ((["1", "1", "2"], 422), (["1", "2", "3"], 303), (["2", "3", "1"], 303)):
-        sent = {"csrf": browser.csrf, "action": "cast_vote", "choices": choices}
-        assert browser.post(f"{AT}/{vote}", sent).status_code == status
-    assert "Change your vote" in desk.see("Vi", vote)
-    desk.do("Vi", vote, "close", 403)
-    desk.do("Ada", vote, "close")
-    body = text(desk.see("Guest", vote))
-    assert "Sky 3 1 Vi Sand 2 1 Vi Moss 1 1 Vi" in body
-    assert "Vote</button>" not in desk.see("Guest", vote)
-
-
-def test_nominations_are_shown_from_the_discussion_on(desk: Desk) -> None:
-    tide = desk.tide
-    role = tide.role("Tide", "Secretary")
-    tide.do("Ada", structure.assign_role, role_id=role.id, member_id=tide.member("Vi").id, revision=1)
-    channel = f"channels/{tide.channel('Tide').id}"
-    election = below(desk.do("Ada", channel, "open_election", role_id=role.id))
-    guest = tide.member("Guest").id
-    desk.do("Ada", election, "nominate_member", nominee_id=guest, reason="Guest is calm.")
-    assert "Guest is calm." not in desk.see("Vi", election)
-    assert "1 nominated" in text(desk.see("Vi", election))
-    desk.do("Ada", election, "discuss")
-    assert "Guest is calm." in desk.see("Vi", election)
-    desk.do("Ada", election, "propose", candidate_id=guest)
-    desk.do("Vi", election, "respond", response="consent")
-    desk.do("Ada", election, "elect")
-    assert "Elected: Guest" in text(desk.see("Vi", election))
-
-
 def test_messages_are_answered_reacted_to_and_deleted_and_direct_ones_are_for_two(desk: Desk) -> None:
     channel = f"channels/{desk.tide.channel().id}"
     desk.do("Vi", channel, "send_message", text="Low <i>water</i> at six.")
@@ -214,18 +181,6 @@ def test_messages_are_answered_reacted_to_and_deleted_and_direct_ones_are_for_tw
     assert "Canary" in desk.see("Vi", direct)
     assert desk.see("Guest", direct, 404) == desk.see("Guest", "channels/ch_none", 404)
     assert 'value="open_topic"' not in desk.see("Vi", direct)
-
-
-def test_a_channel_is_gone_for_whoever_lost_the_role(desk: Desk) -> None:
-    tide = desk.tide
-    channel = tide.channel("Watch").id
-    tide.do("Vi", conversation.send_message, channel_id=channel, text="Tide at six.")
-    assert "Tide at six." in desk.see("Vi", f"channels/{channel}")
-    for title in ("Leader", "Secretary", "Referee"):
-        role = tide.role("Watch", title)
-        desk.do("Ada", f"roles/{role.id}", "assign_role", member_id=tide.member("Ada").id, revision=str(role.revision))
-    desk.see("Vi", f"channels/{channel}", 404)
-    assert "Tide at six." in desk.see("Ada", f"channels/{channel}")
 
 
 def test_owners_change_settings_transfer_and_remove_and_others_leave(desk: Desk) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
@@ -23,7 +23,7 @@ from starlette.concurrency import run_in_threadpool
 from commonplace.governance import conversation, listings, processes, structure
 from commonplace.governance.governance import PERSON, Governance
 from commonplace.governance.listings import Reading
-from commonplace.governance.model import Team
+from commonplace.governance.model import Response, Team
 from commonplace.governance.rules import Access, gone
 from commonplace.governance.settings import GovernanceTables
 from commonplace.governance.store import INVITATIONS, MEMBERS, POLICIES, ROLES, TEAMS, Store
@@ -43,10 +43,8 @@ TABS = ("", "members", "channels", "policies", "journal", "invitations", "settin
 EMOJI = ("👍", "❤️", "🎉", "🤔", "👀", "🙏")
 """Reactions that a page offers; the operation takes others, too."""
 TYPES = {"type": {"secretary": "secretary", "referee": "referee"}}
-PAGES_OF = {
-    **{kind: kind for kind in ("teams", "roles", "members", "policies")},
-    **dict.fromkeys(("topics", "votings", "elections"), "messages"),
-}
+PAGES_OF = {one: one for one in ("teams", "roles", "members", "policies")}
+PAGES_OF |= dict.fromkeys(("topics", "votings", "elections"), "messages")
 """Where the pages are of what the journal names, below the organisation's."""
 TARGETS = ("orgas", *PAGES_OF, "invitations", "grants")
 WORDS = re.compile(r"(?<!^)(?=[A-Z])")
@@ -54,40 +52,31 @@ WORDS = re.compile(r"(?<!^)(?=[A-Z])")
 
 DECLARED: Mapping[str, Mapping[str, Any]] = tomllib.loads((HERE / "forms.toml").read_text(encoding="utf-8"))
 MOVES = DECLARED["moves"]
-OPERATIONS = {
-    name: one
-    for module in (structure, conversation, processes)
-    for name, one in vars(module).items()
-    if isinstance(one, Operation)
-}
+OPERATIONS: Mapping[str, Operation] = {**vars(structure), **vars(conversation), **vars(processes)}
 MESSAGES = dict.fromkeys(MOVES, "Moved on.") | {
     name: one["done"] for page in DECLARED.values() for name, one in page.items() if "done" in one
 }
 
 
-def form_of(name: str, declared: Mapping[str, Any]) -> Form:
-    """Return a form: title and text are the operation's, and `revision` is hidden where it takes one."""
-    called = OPERATIONS["move_on" if name in MOVES else name]
-    fields = declared.get("fields", "").split()
-    revision = ["revision"] if "revision" in called.input.model_fields else []
-    return Form(
-        name,
-        called,
-        declared["button"] if name in MOVES else called.title,
-        declared["button"],
-        {one: DECLARED["labels"].get(one, "") for one in fields},
-        hidden=(*revision, *declared.get("hidden", "").split()),
-        kinds=declared.get("kinds", {}),
-        required=tuple(fields) if name in MOVES else (),
-        about="" if name in MOVES else declared.get("about", called.description),
-        sure=declared.get("sure", False),
-    )
-
-
 def forms_of(page: str) -> dict[str, Form]:
-    """Return the forms of a page by name."""
-    declared = {**DECLARED.get(page, {}), **(MOVES if page == "message" else {})}
-    return {name: form_of(name, one) for name, one in declared.items()}
+    """Return the forms of a page: titles and texts are the operations', and `revision` is hidden where one takes it."""
+    forms = {}
+    for name, one in {**DECLARED.get(page, {}), **(MOVES if page == "message" else {})}.items():
+        called, fields = OPERATIONS["move_on" if name in MOVES else name], one.get("fields", "").split()
+        revision = ["revision"] if "revision" in called.input.model_fields else []
+        forms[name] = Form(
+            name,
+            called,
+            one["button"] if name in MOVES else called.title,
+            one["button"],
+            {field: DECLARED["labels"].get(field, "") for field in fields},
+            hidden=(*revision, *one.get("hidden", "").split()),
+            kinds=one.get("kinds", {}),
+            required=tuple(fields) if name in MOVES else (),
+            about="" if name in MOVES else one.get("about", called.description),
+            sure=one.get("sure", False),
+        )
+    return forms
 
 
 Values = dict[str, Any]
@@ -137,7 +126,8 @@ class GovernancePages:
     def store(self) -> Store:
         return self.governance.store
 
-    def pages(self) -> list[ConsolePage]:
+    def pages(self) -> ConsolePages:
+        """Return them as the console takes them."""
         listed = (listings.list_members, listings.list_channels, listings.list_policies)
         inside: tuple[tuple[str, Callable[[Here], Values]], ...] = (
             ("", self.teams),
@@ -153,11 +143,12 @@ class GovernancePages:
         )
         found = [(path, read.__name__, read) for path, read in inside]
         found += [(f"/{one.of}", one.of, partial(Here.rows, listed=one)) for one in listed]
-        return [
+        shown = [
             self.page(PATH, "mine", self.mine, title="Organisations", listed=True),
             self.page(f"{PATH}/{{orga_id}}/join", "joining", self.joining, title="Become a member"),
             *(self.page(f"{PATH}/{{orga_id}}{path}", name, self.inside(read)) for path, name, read in found),
         ]
+        return ConsolePages(pages=shown, templates=HERE / "templates")
 
     def page(
         self, path: str, name: str, read: Callable[[Visit], Values], *, title: str = "", listed: bool = False
@@ -329,6 +320,7 @@ class GovernancePages:
             case "consent":
                 said = [one.text for one in tool.given_responses or () if one.member_id == here.access.member.id]
                 forms["respond"] = {"response": tool.yours, "reason": said[-1] if tool.yours else ""}
+                choices["response"] = {one: one.replace("_", " ") for one in get_args(Response)}  # none is chosen yet
             case "open" if not tool.is_closed:
                 forms["cast_vote"] = {"choices": tool.yours}
                 choices["choices"] = {one.id: one.label for one in tool.options or ()}
@@ -404,11 +396,6 @@ def label(name: str) -> str:
     return WORDS.sub(" ", name).lower()
 
 
-def governance_pages(shown: GovernancePages) -> ConsolePages:
-    """Return these pages as the console takes them."""
-    return ConsolePages(pages=shown.pages(), templates=HERE / "templates")
-
-
 def pages(context: PageContext) -> ConsolePages | None:
     """Return the pages of a deployment; None without governance."""
     if GovernanceTables.where_governed(context.environ) is None:
@@ -419,4 +406,4 @@ def pages(context: PageContext) -> ConsolePages | None:
 
         return governance(context.environ, context.settings, context.objects)
 
-    return governance_pages(GovernancePages(deferred(build), context.frame.base_url))
+    return GovernancePages(deferred(build), context.frame.base_url).pages()

@@ -17,7 +17,6 @@ from commonplace.web.operations import Actor
 if TYPE_CHECKING:
     from commonplace.governance.search import MessageSearch
 
-
 PERSON = Need("public", "governance:read")
 """The need of pages for people: anybody who is signed in. `Governance.access` judges the rest."""
 

@@ -286,7 +286,7 @@ class Store:
         writes = [self.table.new(where, encode(MembershipOf(id=organisation, member=member)))]
         if founded:
             limit = "attribute_not_exists(#founded) OR #founded < :most"
-            writes.append(self.table.update(_founded(account), "ADD #founded :one", limit, one=1, most=founded))
+            writes.append(self.table.update(founded_key(account), "ADD #founded :one", limit, one=1, most=founded))
         return writes
 
     def leave(self, organisation: str, account: str) -> Write:
@@ -295,7 +295,7 @@ class Store:
 
     def founded(self, account: str) -> int:
         """Return how many organisations an account has founded."""
-        return int((self.table.get(_founded(account)) or {}).get("founded", 0))
+        return int((self.table.get(founded_key(account)) or {}).get("founded", 0))
 
     def found(self, slug: str) -> Write:
         """Return the write that takes a name for ever. Raises Conflict if it is taken."""
@@ -316,7 +316,8 @@ def account_key(account: str) -> str:
     return f"account#{account}#gov"
 
 
-def _founded(account: str) -> Item:
+def founded_key(account: str) -> Item:
+    """Return the key of the counter of what an account has founded."""
     return key(f"{account_key(account)}#founded", "count")
 
 

@@ -21,7 +21,7 @@ def test_name_look_and_address_come_from_the_shell() -> None:
 
 def test_sample_has_a_name_and_a_description_that_are_valid() -> None:
     assert site_environment(SAMPLE_SITE) == SAMPLE_SITE
-    assert set(SAMPLE_SITE) == {"SITE_NAME", "SITE_DESCRIPTION"}
+    assert set(SAMPLE_SITE) == {"SITE_NAME", "SITE_DESCRIPTION", "GOVERNANCE_SCHEME"}
 
 
 @pytest.mark.parametrize(

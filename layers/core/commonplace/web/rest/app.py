@@ -17,6 +17,7 @@ from starlette.responses import Response
 
 from commonplace import __version__
 from commonplace.identity.composition import token_principals, visitors
+from commonplace.identity.principals import APART
 from commonplace.identity.resources import Resources
 from commonplace.identity.settings import SessionSettings
 from commonplace.kernel.environment import SettingsError
@@ -154,7 +155,7 @@ def application(
     accounts: Accounts | None = None
     private: Middleware | None = None
     if identity is not None:
-        resources = Resources(identity.issuer, served, served)
+        resources = Resources(identity.issuer, tuple(one for one in served if one not in APART), served)
         principals = token_principals(identity, settings.activity_table, names=True)
         accounts = Accounts(principals, Challenges(resources), resources.api)
     if settings.site_tier != "public":

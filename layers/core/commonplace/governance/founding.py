@@ -1,0 +1,400 @@
+"""Organisations founded from a YAML file, for operators: `docs/governance.md` describes it.
+
+Each entry of the file is an operation by one of its members, so that bounds and rules are those of people. Whatever the
+file says wrong is found before anything is written; what only an operation can refuse undoes the whole founding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Annotated, Any, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from commonplace.governance import conversation, processes, structure
+from commonplace.governance import store as rooms
+from commonplace.governance.governance import Governance
+from commonplace.governance.model import Invitation, Member, RoleType, new_id, shown
+from commonplace.governance.rules import Access
+from commonplace.governance.store import CHANNELS, INVITATIONS, MEMBERS, NAMES, ROLES, TEAMS, Act, Store, founded_key
+from commonplace.identity.principals import Principal
+from commonplace.identity.secrets import digest, fresh
+from commonplace.kernel.environment import is_organisation
+from commonplace.kernel.errors import CommonplaceError, Conflict, InvalidInput
+from commonplace.kernel.items import key as key_of
+from commonplace.kernel.records import Room
+from commonplace.kernel.yaml import Place, YamlError, read
+from commonplace.web.operations import Actor, Operation
+
+MAX_BYTES, MAX_DEPTH, MAX_VALUES, MAX_FAULTS = 2_000_000, 16, 100_000, 50
+"""Of a file: some thousand members, roles and messages; a founding is no bulk load. The last is of the report."""
+MAX_DAYS = 365
+"""Until the deadline of a vote."""
+TOGETHER = 10
+"""Members that one transaction writes."""
+UNFINISHED = "founding"
+"""The name that an organisation holds until its founding has come to its end."""
+
+SECTIONS = ("teams", "roles", "policies", "messages", "direct", "topics", "votes", "elections")
+"""The lists of a file, in the order in which they are carried out."""
+MESSAGE = ("message_id", "parent_id")
+DOES: Mapping[str, tuple[Operation, tuple[str, ...]]] = {
+    "team": (structure.create_team, ()),
+    "role": (structure.create_role, ()),
+    "policy": (structure.create_policy, ()),
+    "message": (conversation.send_message, MESSAGE),
+    "direct": (conversation.open_direct, ("channel_id",)),
+    "topic": (processes.open_topic, MESSAGE),
+    "vote": (processes.open_vote, MESSAGE),
+    "election": (processes.open_election, MESSAGE),
+    "reply": (conversation.send_message, ()),
+    "react": (conversation.react_to_message, ()),
+    "ask": (processes.ask_clarification, ("question_id",)),
+    "answer": (processes.answer_clarification, ()),
+    "respond": (processes.respond, ()),
+    "ballot": (processes.cast_vote, ()),
+    "nominate": (processes.nominate_member, ()),
+    "move": (processes.move_on, ()),
+}
+"""What an entry does, those of sections first, and the fields that what follows in `then` gets from it."""
+LEADING: tuple[str, ...] = get_args(RoleType)
+"""The first roles of a team. Fields of a team name who holds them, and `{team}.leader` names the role."""
+NAMED = {"parent_team_id": "team", "nominee_id": "member", "candidate_id": "member"}
+"""What a field names by its key, where the field does not say it."""
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Named(Part):
+    slug: str
+    name: str
+    owner: str
+
+
+class Person(Part):
+    firstname: str
+    surname: str = ""
+    account: str | None = None
+    """The subject of an account, such as a wallet's address. Whoever has none here is invited."""
+
+
+Entry = Mapping[str, Any]
+
+
+class FoundingFile(Part):
+    organisation: Named
+    members: Mapping[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")], Person]
+    teams: list[Entry] = []
+    roles: list[Entry] = []
+    policies: list[Entry] = []
+    messages: list[Entry] = []
+    direct: list[Entry] = []
+    topics: list[Entry] = []
+    votes: list[Entry] = []
+    elections: list[Entry] = []
+
+
+class Ref(str):
+    """What stands for an id until an earlier step has made it, such as `team harbour-watch`."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    place: Place
+    by: str
+    operation: Operation
+    values: Mapping[str, Any]
+    makes: str = ""
+
+    def __str__(self) -> str:
+        return f"{dotted(self.place)}: {self.by}: {self.operation.title}"
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a file amounts to, step by step, and its faults."""
+
+    file: FoundingFile
+    now: datetime
+    steps: list[Step] = field(default_factory=list)
+    faults: list[tuple[Place, str]] = field(default_factory=list)
+    known: set[str] = field(default_factory=set)
+    """The references to what the steps until now have made."""
+    keys: set[str] = field(default_factory=set)
+
+    def step(self, place: Place, by: str, operation: Operation, values: Mapping[str, Any], makes: str = "") -> None:
+        """Append an operation. What its input refuses is a fault, and what refers to nothing."""
+        for name, one in values.items():
+            if isinstance(one, Ref) and one not in self.known:
+                kind = one.partition(" ")[0]
+                there = sorted(known.partition(" ")[2] for known in self.known if known.startswith(f"{kind} "))
+                self.faults.append(((*place, name.removesuffix("_id")), f"there is no such {kind}; {listed(there)}"))
+        given = {"orga_id": self.file.organisation.slug, "revision": 1}
+        try:
+            known = {name: one for name, one in given.items() if name in fields_of(operation)}
+            operation.accepted({**known, **values})
+            if "emoji" in values:
+                conversation.emoji_of(values["emoji"])
+        except InvalidInput as error:
+            self.faults.append((place, f"{error.message.replace('_id:', ':')} {error.hint or ''}".strip()))
+        if by not in self.file.members:
+            self.faults.append(((*place, "by"), f"there is no such member; {listed(self.file.members)}"))
+        self.known.add(makes)
+        self.steps.append(Step(place, by, operation, values, makes))
+
+    def entry(self, place: Place, does: str, given: Any, by: str, around: Mapping[str, Ref]) -> None:
+        """Append what an entry does, and what follows it; `around` are the fields that it gets from what it follows."""
+        operation, gives = DOES[does]
+        if not isinstance(given, Mapping):
+            self.faults.append((place, "this takes a mapping"))
+            return
+        fields = {name.removesuffix("_id"): name for name in fields_of(operation) if name != "orga_id"}
+        own = dict.fromkeys(("by", "key", "then", *({"vote": ("days",), "team": LEADING}.get(does, ()))))
+        if unknown := [name for name in given if name not in fields | own]:
+            self.faults.append((place, f"unknown: {', '.join(unknown)[:200]}; {listed(fields | own)}"))
+        by, made = str(given.get("by", by)), f"{does} {given.get('key') or dotted(place)}"
+        if "key" in given and made in self.keys:
+            self.faults.append(((*place, "key"), f"another {does} has this key"))
+        self.keys.add(made)
+        values: dict[str, Any] = {name: one for name, one in around.items() if name in fields.values()}
+        for short, name in fields.items():
+            if (one := given.get(short)) is not None:
+                kind = NAMED.get(name, short)
+                values[name] = Ref(f"{kind} {one}") if name.endswith("_id") else one
+        if "choices" in values and isinstance(values["choices"], list):
+            values["choices"] = [str(one) for one in values["choices"]]
+        if (days := given.get("days")) is not None and does == "vote":
+            within = isinstance(days, int) and 1 <= days <= MAX_DAYS
+            values["deadline"] = self.now + timedelta(days=days if within else 1)
+            if not within:
+                self.faults.append(((*place, "days"), f"this takes a number from 1 to {MAX_DAYS}"))
+        if does == "team":
+            self.team(place, given, by, values, made)
+        else:
+            self.step(place, by, operation, values, made)
+        channel = {name: one for name, one in values.items() if name == "channel_id"}
+        self.follow(
+            (*place, "then"), given.get("then", []), by, {**around, **channel, **dict.fromkeys(gives, Ref(made))}
+        )
+
+    def follow(self, place: Place, then: Any, by: str, around: Mapping[str, Ref]) -> None:
+        """Append what follows an entry: a list of mappings of one key, which says what is done."""
+        for number, one in enumerate(then if isinstance(then, list) else [None]):
+            at = (*place, number) if isinstance(then, list) else place
+            does = next(iter(one), "") if isinstance(one, Mapping) and len(one) == 1 else ""
+            if does in DOES:
+                self.entry((*at, does), does, one[does], by, around)
+            else:
+                self.faults.append((at, f"this takes a list of mappings of one key, what is done; {listed(DOES)}"))
+
+    def team(self, place: Place, given: Entry, by: str, values: dict[str, Any], made: str) -> None:
+        """Append a team, and who holds its first roles. The one without parent is that of the founding."""
+        key = made.partition(" ")[2]
+        if "parent_team_id" in values:
+            self.step(place, by, structure.create_team, values, made)
+            self.known |= with_a_team(key)
+        else:
+            mission = values.pop("mission", "")
+            self.step(place, by, structure.change_team, {**values, "team_id": Ref(made)})
+            about = {"role_id": Ref(f"role {key}.leader"), "title": "Leader", "mission": mission}
+            self.step(place, by, structure.change_role, about)
+        for type in LEADING:
+            if given.get(type, by) != by:
+                values = {"role_id": Ref(f"role {key}.{type}"), "member_id": Ref(f"member {given[type]}")}
+                self.step((*place, type), by, structure.assign_role, values)
+
+
+def with_a_team(key: str) -> set[str]:
+    """Return the references to what comes with a team: itself, its channel, its first roles."""
+    return {f"team {key}", f"channel {key}", *(f"role {key}.{type}" for type in LEADING)}
+
+
+def fields_of(operation: Operation) -> Mapping[str, Any]:
+    fields: Mapping[str, Any] = operation.input.model_fields
+    return fields
+
+
+def dotted(place: Place) -> str:
+    return ".".join(map(str, place))
+
+
+def listed(names: Any) -> str:
+    return f"there are: {', '.join(list(names)[:30]) or 'none'}"
+
+
+def founding(text: str, governance: Governance) -> Plan:
+    """Return the plan of a file. Raises InvalidInput, which lists every fault with line, place and what is valid."""
+    if len(text.encode(errors="replace")) > MAX_BYTES:
+        raise InvalidInput(f"The file is larger than {MAX_BYTES:,} bytes.", hint="Leave messages out.")
+    try:
+        parsed = read(text, max_depth=MAX_DEPTH, max_values=MAX_VALUES, lines_to_depth=MAX_DEPTH)
+    except YamlError as error:
+        line = f", line {error.line}" if error.line else ""
+        bounds = f"It has at most {MAX_VALUES:,} values and {MAX_DEPTH} levels, each key once, no anchor, alias or tag."
+        raise InvalidInput(f"The file cannot be read{line}: {error.problem or error.reason}.", hint=bounds) from None
+    try:
+        plan = planned(FoundingFile.model_validate(parsed.value), governance)
+        faults: list[tuple[Any, str]] = list(plan.faults)
+    except ValidationError as error:
+        known = listed(FoundingFile.model_fields)
+        faults = [(one["loc"], f"{one['msg']} (in the file {known})") for one in error.errors(include_url=False)]
+    if not faults:
+        return plan
+    told = []
+    for place, fault in faults:
+        at = next((parsed.lines[place[:end]] for end in range(len(place), 0, -1) if place[:end] in parsed.lines), 1)
+        told.append((at, f"line {at}, {dotted(place) or 'the file'}: {fault}"))
+    more = [f"and {len(told) - MAX_FAULTS} more"] if len(told) > MAX_FAULTS else []
+    hint = "\n".join([*(fault for _, fault in sorted(told)[:MAX_FAULTS]), *more])
+    raise InvalidInput(f"Faults of the file: {len(told)}. Nothing was written.", hint=hint)
+
+
+def planned(file: FoundingFile, governance: Governance) -> Plan:
+    """Return the plan of a file, with its faults."""
+    own, people = file.organisation, file.members
+    plan = Plan(file, datetime.fromisoformat(governance.store.now()))
+    if own.slug in governance.reserved or not is_organisation(own.slug):
+        valid = "small letters, digits and hyphens, and no name that this deployment uses already"
+        plan.faults.append((("organisation", "slug"), f"this takes {valid}"))
+    if own.owner in people and people[own.owner].account is None:
+        plan.faults.append((("members", own.owner), "the owner has an `account`, or nobody could sign in"))
+    accounts = [one.account for one in people.values() if one.account]
+    if len(set(accounts)) < len(accounts):
+        plan.faults.append((("members",), "two members have the same account"))
+    roots = [str(one.get("key")) for one in file.teams if "parent_team" not in one]
+    if file.teams and len(roots) != 1:
+        plan.faults.append((("teams",), f"one team has no `parent_team`; {listed(roots)}"))
+    for key, one in people.items():
+        at = ("organisation",) if key == own.owner else ("members", key)
+        values = {"slug": own.slug, "name": own.name, "firstname": one.firstname, "surname": one.surname}
+        plan.step(at, key, structure.found_organisation, values, f"team {roots[0] if roots else ''}")
+    # Only the owner founds; of the others this has checked the names.
+    plan.steps = [one for one in plan.steps if one.by == own.owner]
+    owner = own.owner if own.owner in people else next(iter(people), "")
+    if owner != own.owner:
+        plan.faults.append((("organisation", "owner"), f"there is no such member; {listed(people)}"))
+    plan.known |= {f"member {key}" for key in people} | {"channel organisation"}
+    plan.known |= set().union(*map(with_a_team, roots))
+    for section, does in zip(SECTIONS, DOES, strict=False):
+        for number, entry in enumerate(getattr(file, section)):
+            plan.entry((section, number), does, entry, owner, {})
+    return plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InTheirPlace(Governance):
+    """Governance for an operator who acts for the members of a file: many of them have no account yet."""
+
+    acting: str = ""
+
+    def member(self, actor: Actor, organisation: str) -> Member:  # noqa: ARG002 - who acts is not who asks
+        return self.store.get(organisation, MEMBERS, self.acting)
+
+
+def carry_out(plan: Plan, governance: Governance, pseudonym: Callable[[str], str]) -> dict[str, str]:
+    """Found the organisation of a plan; return the secrets of the invitations of those without account, by key.
+
+    `pseudonym` names the account of a subject. Raises Conflict for a name that is taken, and for what an operation
+    refuses, after everything was removed again. What an interrupted run has left is removed by the next one.
+    """
+    own, store, ids = plan.file.organisation, governance.store, dict[str, str]()
+    unfinished = NAMES.at(own.slug, UNFINISHED)
+    if store.table.get(unfinished):
+        remove(store, own.slug)
+    elif store.table.get(key_of("organisations", f"gov#{own.slug}")):
+        raise Conflict(f"There is an organisation {own.slug}.", hint="A file only founds. Change it in the console.")
+    accounts = {key: pseudonym(one.account) for key, one in plan.file.members.items() if one.account}
+    actor, secrets, step = Actor(Principal(account=accounts[own.owner])), dict[str, str](), plan.steps[0]
+    operator = InTheirPlace(store=store, reserved=governance.reserved, founded=governance.founded)
+    store.table.write(store.table.put(unfinished, {"account": accounts[own.owner]}))
+    try:
+        for step in plan.steps:
+            acting = replace(operator, acting=ids.get(f"member {step.by}", ""))
+            values = {name: ids[one] if isinstance(one, Ref) else one for name, one in step.values.items()}
+            if "orga_id" in fields_of(step.operation):
+                values["orga_id"] = own.slug
+            if "revision" in fields_of(step.operation):
+                room: Room[Any] = ROLES if "role_id" in values else TEAMS
+                id = values.get("role_id") or values["team_id"]
+                values["revision"] = store.get(own.slug, room, id).revision
+            result = step.operation.run(acting, actor, step.operation.accepted(values))
+            if step.operation is structure.found_organisation:
+                ids[f"member {own.owner}"] = result.owner
+                _add_members(plan, store, accounts, ids, secrets)
+                channels = store.all(own.slug, CHANNELS)
+                ids["channel organisation"] = next(one.id for one in channels if one.kind == "orga")
+                result = store.all(own.slug, TEAMS)[0]
+            if step.operation in (structure.found_organisation, structure.create_team):
+                key = step.makes.partition(" ")[2]
+                ids |= {f"channel {key}": result.channel}
+                roles = [one for one in store.all(own.slug, ROLES) if one.team == result.id and one.type]
+                ids |= {f"role {key}.{one.type}": one.id for one in roles}
+            if step.makes:
+                ids[step.makes] = getattr(result, "id", "")
+    except BaseException as error:
+        remove(store, own.slug)
+        if isinstance(error, CommonplaceError):
+            raise Conflict(f"{step}: {error.message} Nothing was kept.", hint=error.hint) from error
+        raise
+    store.table.write(store.table.delete(unfinished))
+    return secrets
+
+
+def _add_members(
+    plan: Plan, store: Store, accounts: Mapping[str, str], ids: dict[str, str], secrets: dict[str, str]
+) -> None:
+    """Write the members of a file but its owner; those without account with an invitation that makes somebody them."""
+    own = plan.file.organisation
+    owner = store.get(own.slug, MEMBERS, ids[f"member {own.owner}"])
+    people = [(key, one) for key, one in plan.file.members.items() if key != own.owner]
+
+    def write(act: Act, part: Sequence[tuple[str, Person]]) -> None:
+        for key, one in part:
+            id, account, secret = new_id("mb"), accounts.get(key, ""), fresh(structure.INVITATION)
+            member = Member(id=id, firstname=one.firstname, surname=one.surname, account=account, joined_at=act.at)
+            act.add(MEMBERS, member)
+            if account:
+                act.change.writes += store.join(own.slug, account, id)
+            else:
+                invitation = Invitation(
+                    id=digest(secret),
+                    member=owner.id,
+                    created_at=act.at,
+                    expires_at=store.invitation_ends,
+                    note=member.name,
+                    claims=id,
+                )
+                act.add(INVITATIONS, invitation)
+                secrets[key] = secret
+            act.record("Member", "members", id, ({}, shown(member, "account", "roles")), organisation=own.name)
+            ids[f"member {key}"] = id
+        act.touch("", "members")
+
+    access = Access(organisation=own.slug, member=owner, roles=owner.roles)
+    for start in range(0, len(people), TOGETHER):
+        store.change(access, partial(write, part=people[start : start + TOGETHER]))
+
+
+def remove(store: Store, slug: str) -> None:
+    """Delete everything of an organisation whose founding did not come to its end, and its name at last."""
+    table, unfinished = store.table, NAMES.at(slug, UNFINISHED)
+    account = (table.get(unfinished) or {}).get("account")
+    for member in store.all(slug, MEMBERS):
+        if member.account:
+            table.write(store.leave(slug, member.account))
+    for room in (one for one in vars(rooms).values() if isinstance(one, Room)):
+        keys = [key_of(item["pk"], item["sk"]) for item in table.query(room.partition(slug))]
+        table.write_many(table.delete(where) for where in keys if where != unfinished)
+    name = key_of("organisations", f"gov#{slug}")
+    if account and table.get(name):
+        less = table.update(founded_key(account), "ADD #founded :less", less=-1)
+        table.transact([table.delete(name), less, table.delete(unfinished)])
+    else:
+        table.write(table.delete(unfinished))

@@ -1,0 +1,280 @@
+"""Organisations founded from files: the sample, every fault by its line, and nothing left of what was refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace.governance import founding
+from commonplace.governance.founding import carry_out
+from commonplace.governance.governance import Governance
+from commonplace.governance.model import Process
+from commonplace.governance.store import (
+    ACTIVE,
+    CHANNELS,
+    DIRECT,
+    INVITATIONS,
+    JOURNAL,
+    MEMBERS,
+    MESSAGES,
+    POLICIES,
+    PROCESSES,
+    REPLIES,
+    ROLES,
+    TEAMS,
+    Store,
+)
+from commonplace.governance.structure import accept_invitation, found_organisation
+from commonplace.kernel.errors import Conflict, InvalidInput, NotFound
+from commonplace.kernel.records import Room
+from tests.dynamodb_fixture import dump, new_table
+from tests.fakes.governance import Clock, person
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+SAMPLE = Path(__file__).parents[3] / "samples" / "governance" / "low-water.yaml"
+TEXT = SAMPLE.read_text(encoding="utf-8")
+SMALL = """\
+organisation: {slug: reef, name: Reef, owner: ada}
+members:
+  ada: {firstname: Ada, account: local:ada}
+  bo: {firstname: Bo}
+teams:
+  - {key: reef, name: Reef, leader: ada, secretary: ada, referee: bo}
+"""
+
+
+VOTE = "channel: reef, title: A, mode: single, options: [a, b]"
+
+
+@pytest.fixture
+def governance(aws: None, dynamodb_client: DynamoDBClient) -> Governance:
+    tables = new_table(dynamodb_client, "records"), new_table(dynamodb_client, "activity")
+    store = Store(dynamodb_client, *tables, clock=Clock(), sleep=lambda _: None)
+    return Governance(store=store, reserved=frozenset({"house"}))
+
+
+@pytest.fixture
+def held(governance: Governance, dynamodb_client: DynamoDBClient) -> Any:
+    """Return what the table holds, as text."""
+    return lambda: dump(dynamodb_client, governance.store.table.name)
+
+
+def account(subject: str) -> str:
+    return subject.replace(":", "-")
+
+
+def found(governance: Governance, text: str) -> dict[str, str]:
+    return carry_out(founding.founding(text, governance), governance, account)
+
+
+def hint_of(governance: Governance, text: str) -> str:
+    with pytest.raises(InvalidInput) as refused:
+        founding.founding(text, governance)
+    return f"{refused.value.message}\n{refused.value.hint}"
+
+
+def test_the_sample_is_founded_by_the_operations_of_its_members(governance: Governance) -> None:
+    secrets = found(governance, TEXT)
+    store = governance.store
+    rooms: tuple[Room[Any], ...] = (TEAMS, ROLES, MEMBERS, POLICIES, MESSAGES, REPLIES, DIRECT, INVITATIONS, ACTIVE)
+    assert [len(store.all("low-water", room)) for room in rooms] == [3, 13, 10, 6, 23, 13, 2, 7, 6]
+    assert Counter(one.kind for one in store.all("low-water", CHANNELS)) == {"team": 3, "orga": 1, "dm": 1}
+    processes: list[Process] = store.all("low-water", PROCESSES)
+    assert Counter((one.kind, one.phase) for one in processes) == {
+        ("topic", "clarification"): 1,
+        ("topic", "consent"): 1,
+        ("topic", "resolved"): 1,
+        ("voting", "open"): 2,
+        ("voting", "closed"): 1,
+        ("election", "nomination"): 1,
+        ("election", "discussion"): 1,
+        ("election", "elected"): 1,
+    }
+    assert max(one.round for one in processes) == 2
+    names = {one.id: one.firstname for one in store.all("low-water", MEMBERS)}
+    assert names[store.organisation("low-water").owner] == "Ada"
+    teams = {one.id: one for one in store.all("low-water", TEAMS)}
+    assert {one.name: teams[one.parent].name for one in teams.values() if one.parent} == {
+        "Harbour Watch": "Low Water",
+        "Pool Desk": "Low Water",
+    }
+    held = {(teams[one.team].name, one.title): names[one.member] for one in store.all("low-water", ROLES)}
+    assert held["Pool Desk", "Secretary"] == "Vi" and held["Low Water", "Leader"] == "Ines"
+    assert secrets.keys() == {"ines", "tobias", "amara", "noor", "pell", "sunniva", "jory"}
+    for name in ("ada", "vi", "guest"):
+        assert governance.access(person(f"local-{name}"), "low-water").member.firstname == name.capitalize()
+
+
+def test_every_change_of_structure_in_a_file_is_in_the_journal(governance: Governance) -> None:
+    found(governance, TEXT)
+    types = Counter(one.type for one in governance.store.all("low-water", JOURNAL))
+    assert types["Policy"] == 6 and types["Member"] == 9 and types["Organization"] == 1
+    assert types["Topic"] == types["Voting"] == types["Election"] == 1
+
+
+def test_an_invitation_makes_somebody_the_member_of_the_file(governance: Governance) -> None:
+    secrets = found(governance, TEXT)
+    given = {"orga_id": "low-water", "secret": secrets["ines"], "firstname": "Ines", "surname": "Farrow"}
+    accept_invitation.run(governance, person("wallet"), accept_invitation.accepted(given))
+    access = governance.access(person("wallet"), "low-water")
+    assert len(access.roles) == 2 and access.member.name == "Ines Farrow"
+    with pytest.raises(NotFound):
+        accept_invitation.run(governance, person("another"), accept_invitation.accepted(given))
+
+
+def test_a_plan_writes_nothing(governance: Governance, held: Any) -> None:
+    before = held()
+    plan = founding.founding(TEXT, governance)
+    assert str(plan.steps[0]) == "organisation: ada: Found an organisation"
+    assert held() == before
+
+
+@pytest.mark.parametrize(
+    ("given", "becomes", "line", "told"),
+    [
+        ("slug: reef", "slug: house", 1, "no name that this deployment uses"),
+        ("slug: reef", "slug: A b", 1, "small letters"),
+        ("slug: reef", "slug: public", 1, "small letters"),
+        ("owner: ada", "owner: zoe", 1, "there is no such member; there are: ada, bo"),
+        ("name: Reef, owner", "naem: Reef, owner", 1, "Extra inputs are not permitted"),
+        (", account: local:ada", "", 3, "the owner has an `account`"),
+        ("{firstname: Bo}", "{firstname: Bo, account: local:ada}", 2, "same account"),
+        ("{firstname: Bo}", f"{{firstname: {'B' * 81}}}", 4, "firstname: String should have at most 80"),
+        ("  bo: {", "  Bo Bee: {", 4, "pattern"),
+        ("referee: bo", "referee: zoe", 6, "there is no such member; there are: ada, bo"),
+        ("leader: ada", "ledaer: ada", 6, "unknown: ledaer; there are: parent_team, name"),
+        ("name: Reef, leader", "name: '', leader", 6, "name: Value error, it is empty"),
+        ("key: reef", "key: reef, parent_team: reef", 5, "one team has no `parent_team`; there are: none"),
+        ("bo}\n", "bo}\n  - {key: b, name: B, parent_team: c}\n", 7, "there is no such team; there are: reef"),
+        ("bo}\n", "bo}\nroles: [{team: reef, title: T, member: zoe}]\n", 7, "no such member"),
+        ("bo}\n", "bo}\nroles: [5]\n", 7, "valid dictionary"),
+        ("bo}\n", "bo}\npolicies: [{role: x, title: T, abstract: A, text: T}]\n", 7, "there are: reef.leader, reef."),
+        ("bo}\n", "bo}\nmessages: [{channel: reef}]\n", 7, "text: Field required"),
+        ("bo}\n", "bo}\nmessages: [{channel: reef, text: A, then: [{react: {emoji: hm}}]}]\n", 7, "one emoji"),
+        ("bo}\n", "bo}\nmessages: [{channel: reef, text: A, then: [{clap: {}}]}]\n", 7, "there are: team, role"),
+        ("bo}\n", "bo}\nvotes: [{channel: reef, title: A, mode: odd, options: [a, b]}]\n", 7, "'single', 'approval'"),
+        ("bo}\n", "bo}\nmessages: [{channel: reef, text: A, then: 5}]\n", 7, "then: this takes a list of mappings"),
+        ("bo}\n", "bo}\nmessages: [{text: A}]\n", 7, "channel: Field required"),
+        ("bo}\n", f"bo}}\nvotes: [{{days: {10**15}, {VOTE}}}]\n", 7, "days: this takes a number from 1 to 365"),
+        ("bo}\n", "bo}\n  - {key: reef, name: B, parent_team: reef}\n", 7, "key: another team has this key"),
+        ("bo}\n", "bo}\nmessages:\n  - {channel: reef,\n     text: 7, by: zoe}\n", 8, "text: Input should be a valid"),
+    ],
+)
+def test_a_fault_is_named_with_its_line_and_what_is_valid(
+    governance: Governance, held: Any, given: str, becomes: str, line: int, told: str
+) -> None:
+    before = held()
+    hint = hint_of(governance, SMALL.replace(given, becomes, 1))
+    assert any(f"line {line}, " in one and told in one for one in hint.splitlines()), hint
+    assert held() == before
+
+
+def test_all_faults_of_a_file_are_named_at_once(governance: Governance) -> None:
+    hint = hint_of(governance, SMALL.replace("owner: ada", "owner: zoe").replace("referee: bo", "referee: yan"))
+    assert [one.partition(":")[0] for one in hint.splitlines()] == [
+        "Faults of the file",
+        "line 1, organisation.owner",
+        "line 6, teams.0.referee.member",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n",
+        "members: !!python/object:os.system {}\n",
+        "[" * 40 + "]" * 40,
+        "x: [" + "1," * 100_001 + "]",
+        "x" * 2_000_001,
+        "a: 1\na: 2\n",
+        "a: [",
+        "\ud800",
+        "a: 1\n---\nb: 2\n",
+    ],
+    ids=["aliases", "tag", "depth", "values", "bytes", "twice", "syntax", "half", "documents"],
+)
+def test_an_import_bomb_is_refused(governance: Governance, text: str) -> None:
+    assert hint_of(governance, text).startswith("The file ")
+
+
+@pytest.mark.parametrize("text", ["", "5", "[]", "organisation: 5"])
+def test_a_file_of_another_shape_is_refused(governance: Governance, text: str) -> None:
+    assert "Nothing was written" in hint_of(governance, text)
+
+
+def test_an_organisation_is_founded_once(governance: Governance, held: Any) -> None:
+    found(governance, SMALL)
+    before = held()
+    with pytest.raises(Conflict, match="There is an organisation reef"):
+        found(governance, SMALL)
+    assert held() == before
+
+
+def test_an_organisation_of_the_console_is_never_touched(governance: Governance, held: Any) -> None:
+    given = {"slug": "reef", "name": "Reef", "firstname": "Zoe"}
+    found_organisation.run(governance, person("zoe"), found_organisation.accepted(given))
+    before = held()
+    with pytest.raises(Conflict, match="There is an organisation reef"):
+        found(governance, SMALL)
+    assert held() == before
+
+
+REFUSED = """\
+topics:
+  - channel: reef
+    title: T
+    description: D
+    then:
+      - move: {phase: consent}
+      - respond: {by: bo, response: objection, reason: R}
+      - move: {phase: resolved, outcome: accepted}
+"""
+
+
+def test_what_an_operation_refuses_leaves_nothing(governance: Governance, held: Any) -> None:
+    with pytest.raises(Conflict, match=r"^topics\.0\.then\.2\.move: ada: Move a process on: .* Nothing was kept"):
+        found(governance, SMALL + REFUSED)
+    assert "reef" not in held() and governance.store.founded("local-ada") == 0
+    assert not governance.store.memberships("local-ada")
+    found(governance, SMALL)
+    assert governance.store.founded("local-ada") == 1
+
+
+def test_who_is_not_in_a_channel_writes_nothing_there_in_a_file_either(governance: Governance) -> None:
+    more = "  - {key: up, name: Up, parent_team: reef}\nmessages: [{by: bo, channel: up, text: A}]\n"
+    with pytest.raises(Conflict, match=r"^messages\.0: bo: "):
+        found(governance, SMALL + more)
+
+
+def test_the_next_run_finishes_what_was_interrupted(
+    governance: Governance, held: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(founding, "remove", lambda *_: None)  # the process was killed before it could
+        with pytest.raises(Conflict):
+            found(governance, SMALL + REFUSED)
+    assert governance.store.all("reef", PROCESSES)
+    secrets = found(governance, SMALL)
+    assert not governance.store.all("reef", PROCESSES) and len(governance.store.all("reef", MEMBERS)) == 2
+    assert secrets.keys() == {"bo"} and governance.store.founded("local-ada") == 1
+    with pytest.raises(Conflict, match="There is an organisation"):
+        found(governance, SMALL)
+
+
+def test_a_file_counts_towards_what_an_account_can_found(governance: Governance) -> None:
+    for number in range(3):
+        found(governance, SMALL.replace("slug: reef", f"slug: reef-{number}"))
+    with pytest.raises(Conflict, match="at most 3"):
+        found(governance, SMALL)
+
+
+def test_a_founding_of_many_members_is_batched(governance: Governance) -> None:
+    many = "".join(f"  m{number}: {{firstname: M{number}}}\n" for number in range(25))
+    assert len(found(governance, SMALL.replace("teams:\n", f"{many}teams:\n"))) == 26
+    assert len(governance.store.all("reef", MEMBERS)) == 27
+    assert len(governance.store.all("reef", JOURNAL)) == 28
