@@ -68,7 +68,7 @@ def test_tokens_are_for_the_reference_where_there_is_one(referenced: Template, t
         return served_toolsets(of.environment(of.function(name)))
 
     assert (toolsets(referenced), toolsets(template)) == (
-        ("knowledge", "memory", "reference", "hive"),
+        ("knowledge", "memory", "reference", "hive", "governance"),
         ("knowledge", "memory", "hive"),
     )
 

@@ -14,6 +14,7 @@ from tokenizers import Tokenizer
 from commonplace.documents.content.library import Library
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
+from commonplace.governance.toolset import governance_toolset
 from commonplace.hive.tools.toolset import hive_toolset
 from commonplace.memory.operations import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
@@ -34,6 +35,7 @@ SNAPSHOTS = {
     "hive": Path(__file__).with_name("tools.hive.json"),
     "memory": Path(__file__).with_name("tools.memory.json"),
     "reference": Path(__file__).with_name("tools.reference.json"),
+    "governance": Path(__file__).with_name("tools.governance.json"),
 }
 UPDATE = "UPDATE_SNAPSHOTS"
 """Set this variable to 1 to accept what the server says now."""
@@ -44,6 +46,7 @@ WRITING = {
     "hive": {"add_knowledge", "delete_knowledge", "publish_knowledge", "report_outcome"},
     "memory": {"kb_add", "kb_update", "kb_delete", "kb_bulk_import", "kb_rate", "kb_rebuild_embeddings"},
     "reference": {"report_gap"},
+    "governance": set(),
 }
 COUNTING = {"report_gap"}
 """A second call adds to what the first one did."""
@@ -61,6 +64,8 @@ def toolset_of(name: str) -> Toolset:
     nothing: Any = None
     if name == "hive":
         return hive_toolset(nothing)
+    if name == "governance":
+        return governance_toolset(nothing, "swarmrise")
     if name == "memory":
         return memory_toolset(MemoryServices(memory=nothing))
     if name == "reference":

@@ -11,7 +11,7 @@ from commonplace.identity.access_tokens import AccessTokens, Issuer, claims_for,
 from commonplace.identity.accounts import Profile, Standing
 from commonplace.identity.memberships import ChosenMembership
 from commonplace.identity.oauth.grants import Terms, new_grant
-from commonplace.identity.principals import CATALOGUE, KINDS
+from commonplace.identity.principals import APART, CATALOGUE, TOGETHER, kinds_of
 from commonplace.identity.roles import MAX_GROUPS, rule_id
 from commonplace.identity.tokens import MAX_TOKEN_CHARACTERS, AccessClaims, BadToken, SigningKey
 from tests.fakes.authority import ALICE, BASE, KEY, MCP, Authority, Ring
@@ -48,17 +48,20 @@ def test_a_token_says_its_algorithm_its_type_and_its_key_and_no_more(clock: Cloc
     assert header == {"alg": "ES256", "typ": "at+jwt", "kid": Ring().signing(0).kid}
 
 
-def test_the_longest_token_there_can_be_is_taken(clock: Clock) -> None:
+@pytest.mark.parametrize("toolsets", [TOGETHER, *((one,) for one in APART)])
+def test_the_longest_token_there_can_be_is_taken(clock: Clock, toolsets: tuple[str, ...]) -> None:
+    scopes = tuple(one for one in CATALOGUE if one.partition(":")[0] in toolsets)
+    member = ChosenMembership(organisation="g" * 64, member=f"mb_{'m' * 26}")
     roles = tuple(f"{number:02}{'r' * 62}" for number in range(40))
     rules = tuple(rule_id(f"groups:{number}") for number in range(MAX_GROUPS))
     longest = claims(
         clock,
-        Standing(tier="vibecoder", roles=roles, rules=rules, scopes=frozenset(CATALOGUE), organisation="o" * 64),
+        Standing(tier="vibecoder", roles=roles, rules=rules, scopes=frozenset(scopes), organisation="o" * 64),
         subject=f"oidc:https://{'i' * 100}.example#{'s' * 255}",
         client="https://c.example/" + "c" * 2_030,
-        scopes=CATALOGUE,
-        resource_scopes=tuple(kind for kinds in KINDS.values() for kind in kinds),
-        membership=ChosenMembership(organisation="g" * 64, member=f"mb_{'m' * 26}"),
+        scopes=scopes,
+        resource_scopes=kinds_of(toolsets),
+        membership=member if toolsets != TOGETHER else None,
     )
     token = Issuer(BASE, Ring(), clock).sign(longest)
 

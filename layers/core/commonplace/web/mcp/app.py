@@ -22,7 +22,6 @@ from commonplace.identity.composition import token_principals
 from commonplace.identity.principals import (
     ANONYMOUS,
     APART,
-    CALLS_A_MINUTE,
     Everybody,
     Principal,
     Principals,
@@ -200,10 +199,7 @@ def application(
             "search": settings.searches_per_minute,
             "write": settings.writes_per_minute,
         },
-        toolsets={
-            name: {**CALLS_A_MINUTE.get(name, {}), **settings.rate_limits.get(name, {})}
-            for name in {*CALLS_A_MINUTE, *settings.rate_limits}
-        },
+        toolsets=settings.toolset_limits,
         service_factor=settings.service_rate_factor,
         account_factor=settings.account_rate_factor,
     )

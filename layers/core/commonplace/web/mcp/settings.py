@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import model_validator
 
-from commonplace.identity.principals import TIERS, Tier
+from commonplace.identity.principals import CALLS_A_MINUTE, TIERS, Tier
 from commonplace.identity.settings import TOOLSET, Toolsets
 from commonplace.kernel.configuration import (
     COUNT,
@@ -113,7 +113,7 @@ class McpSettings(ReaderSettings, Toolsets, GitHubApi, Cloud):
         context=at_most(MAX_RATE_LIMITS, RATE_LIMITS),
     )
     """JSON object: classes of calls that a toolset has of its own, for each token and minute, in place of the three
-    above; 0 switches one off; at most 300 bytes."""
+    above and of what it declares itself; 0 switches one off; at most 300 bytes."""
     service_rate_factor: int = setting(FACTOR, "MCP_SERVICE_RATE_FACTOR", key="serviceRateFactor", default=5)
     """How much more often agents may call that sign in by themselves (1 to 100)."""
     account_rate_factor: int = setting(FACTOR, "MCP_ACCOUNT_RATE_FACTOR", key="accountRateFactor", default=3)
@@ -137,6 +137,12 @@ class McpSettings(ReaderSettings, Toolsets, GitHubApi, Cloud):
         """Whose pages may call. Every page that a laptop's owner opens reaches the laptop, so it answers its own."""
         loopback = is_loopback(urlsplit(self.base_url).hostname)
         return self.allowed_origins or (() if loopback else ("*",))
+
+    @property
+    def toolset_limits(self) -> Mapping[str, Mapping[Rated, int]]:
+        """The limits that toolsets declare, in which `rate_limits` has the last word."""
+        named = {*CALLS_A_MINUTE, *self.rate_limits}
+        return {name: {**CALLS_A_MINUTE.get(name, {}), **self.rate_limits.get(name, {})} for name in named}
 
     @property
     def resource_host(self) -> str:
