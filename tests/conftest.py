@@ -80,7 +80,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     needs = PARTS.intersection(getattr(item, "fixturenames", ()))
     if folder == "unit" and needs:
         raise pytest.UsageError(f"{item.nodeid} starts {', '.join(sorted(needs))}: it is no unit test")
-    if needs or folder == "integration":
+    if needs or folder in ("integration", "conformance", "infra"):
         item.add_marker("real")
 
 
