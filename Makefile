@@ -9,7 +9,7 @@ export UV_PROJECT_ENVIRONMENT := .venv
 # Some images forbid Python to keep what it has compiled; then each of hundreds of processes compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help dev setup setup-all test test-fast soak lint types contracts unit integration conformance browser lighthouse infra bench bench-hive bench-retrieval bench-memory bench-lessons bench-pii bench-reference acceptance synth docs snapshot requirements cdk deploy format clean
+.PHONY: help dev setup setup-all test test-fast soak lint types contracts unit real integration conformance browser lighthouse infra bench bench-hive bench-retrieval bench-memory bench-lessons bench-pii bench-reference acceptance synth docs snapshot requirements cdk deploy format clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -28,7 +28,7 @@ setup-all: $(UV) ## Install everything the tests need as well
 dev: setup ## Serve the sample knowledge base on this machine
 	@$(RUN) commonplace dev $(ARGS)
 
-test: setup-all lint types contracts unit integration conformance browser infra ## Run every test, the very ones CI runs
+test: setup-all lint types contracts unit real browser ## Run every test, the very ones CI runs
 
 test-fast: setup-all lint types contracts unit ## Run what needs no server: the inner loop
 
@@ -49,6 +49,10 @@ contracts: ## Check which room may import which
 
 unit: ## Run the unit tests
 	$(RUN) pytest tests/unit tests/contracts -m "not real" -n 2 -q
+
+# At once: no worker waits for the last test of each kind, and all of them use the same OpenSearch and DynamoDB Local.
+real: ## Run integration, conformance and infra at once
+	$(RUN) pytest tests/integration tests/contracts tests/conformance tests/infra -m real -q -n 3 --dist loadfile
 
 integration: ## Run the tests on the laptop cloud, OpenSearch, DynamoDB Local and a chain
 	$(RUN) pytest tests/integration tests/contracts -m real -q -n 3 --dist loadfile

@@ -51,7 +51,7 @@ def secrets_client(session: boto3.session.Session) -> "SecretsManagerClient":
 
 @pytest.fixture
 def aws() -> Iterator[None]:
-    moto_patches.patch_transactions()
+    moto_patches.patch_tables()
     with mock_aws():
         yield
 

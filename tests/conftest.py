@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from botocore.loaders import Loader
+from httpx._config import DEFAULT_TIMEOUT_CONFIG
 from hypothesis import settings
 
 from commonplace.kernel import telemetry
@@ -39,6 +40,10 @@ settings.load_profile("any machine")
 
 
 heed_signals()
+
+# What a test asks of a server by `httpx` may wait for a function that a busy machine starts: unless told, five seconds.
+for part in ("connect", "read", "write", "pool"):
+    setattr(DEFAULT_TIMEOUT_CONFIG, part, 60.0)
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +80,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     needs = PARTS.intersection(getattr(item, "fixturenames", ()))
     if folder == "unit" and needs:
         raise pytest.UsageError(f"{item.nodeid} starts {', '.join(sorted(needs))}: it is no unit test")
-    if needs or folder == "integration":
+    if needs or folder in ("integration", "conformance", "infra"):
         item.add_marker("real")
 
 

@@ -77,7 +77,7 @@ def apply() -> None:
             "read s3/notifications.py, S3Backend.delete_object, SecretsManagerBackend.update_secret_version_stage and "
             "DynamoDBBackend.transact_write_items again before raising the version."
         )
-    for patch in (patch_transactions, patch_queues, patch_answers, patch_queries, patch_writes):
+    for patch in (patch_tables, patch_queues, patch_writes):
         patch()
     vars(werkzeug_app)["DISABLE_GLOBAL_CORS"] = True
     ticks = itertools.count(int(time.time()) << 24)
@@ -106,6 +106,12 @@ def apply() -> None:
         if named["version_stage"] == "AWSCURRENT" and named["move_to_version_id"]:
             self.secrets[named["secret_id"]].set_default_version_id(named["move_to_version_id"])
         return done
+
+
+def patch_tables() -> None:
+    """Every patch of tables but the notes of writes: for tests that use moto without a laptop cloud as well."""
+    for patch in (patch_transactions, patch_queries, patch_answers):
+        patch()
 
 
 @cache

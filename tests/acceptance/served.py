@@ -152,7 +152,7 @@ def _side_by_side(path: str, page: Page, types: Iterable[str]) -> Iterator[str]:
 
 
 SYNC_SECONDS = 1800
-FRESH_SECONDS = 30
+FRESH_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)

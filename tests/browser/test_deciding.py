@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Route, expect
 
 from commonplace.identity.records import Client
 from tests.browser.client import OAuthClient
-from tests.browser.visiting import SECONDS, Visit, visiting
+from tests.browser.visiting import Visit, visiting
 from tests.browser.wallet import Wallet
 from tests.fakes.authorization_server import AuthorizationServer
 
@@ -25,7 +25,7 @@ def consent(visit: Visit, client: OAuthClient) -> None:
 
 def back(visit: Visit, client: OAuthClient) -> dict[str, str]:
     """Waits until the browser is at the client, and says with what."""
-    visit.page.wait_for_url(f"{client.redirect_uri}*", timeout=SECONDS * 1_000)
+    visit.page.wait_for_url(f"{client.redirect_uri}*")
     return client.answers[-1]
 
 

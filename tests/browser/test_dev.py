@@ -12,7 +12,7 @@ from tests.browser import foreign
 from tests.browser.chromium import FOREIGN
 from tests.browser.client import OAuthClient, listening
 from tests.browser.deployment import MEMBER_HAT, Deployment, deployed, unreachable
-from tests.browser.visiting import SECONDS, Visit, visiting
+from tests.browser.visiting import Visit, visiting
 from tests.browser.wallet import Wallet, fresh_key
 from tests.chain.node import Chain
 from tests.integration.chain.signing import wallet_of, wallet_to_be, wrapped
@@ -59,11 +59,11 @@ def opening(browser: Browser, app: OAuthClient) -> Opening:
 
 def asked(visit: Visit) -> None:
     """Waits for the consent page."""
-    expect(visit.page.get_by_role("heading", level=1)).to_contain_text("Allow Desk app", timeout=SECONDS * 1_000)
+    expect(visit.page.get_by_role("heading", level=1)).to_contain_text("Allow Desk app")
 
 
 def back(visit: Visit, app: OAuthClient) -> dict[str, str]:
-    visit.page.wait_for_url(f"{app.redirect_uri}*", timeout=SECONDS * 1_000)
+    visit.page.wait_for_url(f"{app.redirect_uri}*")
     return app.answers[-1]
 
 

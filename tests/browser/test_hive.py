@@ -12,7 +12,7 @@ from commonplace.hive.operations import HiveServices
 from commonplace.hive.passages import pieces
 from tests.browser.hosting import hosted
 from tests.browser.test_console import judged
-from tests.browser.visiting import SECONDS, Visit, visiting
+from tests.browser.visiting import Visit, visiting
 from tests.browser.wallet import Wallet, fresh_key
 from tests.fakes.authority import standing
 from tests.fakes.authorization_server import AuthorizationServer
@@ -55,7 +55,7 @@ def visit(browser: Browser, server: AuthorizationServer, wallet: Wallet) -> Iter
 
 def opened(visit: Visit, number: int) -> None:
     """The contribution is shown, and the keys work."""
-    visit.page.wait_for_url(f"**{pending(number)}*", timeout=SECONDS * 1_000)
+    visit.page.wait_for_url(f"**{pending(number)}*")
     expect(visit.page.get_by_text("Keys ?")).to_be_visible()
 
 

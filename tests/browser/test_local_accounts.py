@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.client import OAuthClient, listening
 from tests.browser.deployment import called
-from tests.browser.visiting import SECONDS, Visit, visiting
+from tests.browser.visiting import Visit, visiting
 from tests.integration.running_dev import Dev, running
 
 LINK = {"url": "https://example.org/crabs", "title": "Crabs of the shore", "description": "Of crabs."}
@@ -36,9 +36,9 @@ def connected(browser: Browser, app: OAuthClient, account: str) -> dict[str, str
     """Signs in and allows everything; the tokens."""
     with visiting(browser, None, at=[app.issuer, app.redirect_uri]) as visit:
         signed_in(visit, app.url(), account)
-        expect(visit.page.get_by_role("heading", level=1)).to_contain_text("Allow Desk app", timeout=SECONDS * 1_000)
+        expect(visit.page.get_by_role("heading", level=1)).to_contain_text("Allow Desk app")
         visit.press("Allow")
-        visit.page.wait_for_url(f"{app.redirect_uri}*", timeout=SECONDS * 1_000)
+        visit.page.wait_for_url(f"{app.redirect_uri}*")
         visit.check()
     return app.exchange()
 

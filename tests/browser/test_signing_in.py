@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.client import OAuthClient
-from tests.browser.visiting import SECONDS, Visit, visiting
+from tests.browser.visiting import Visit, visiting
 from tests.browser.wallet import TEST_WALLET, Wallet, fresh_key
 from tests.fakes.authority import standing
 from tests.fakes.authorization_server import AuthorizationServer
@@ -88,7 +88,7 @@ def test_an_icon_that_the_wallet_brings_is_shown(visit: Visit, client: OAuthClie
 def test_without_a_wallet_people_are_told_what_to_do(opening: Opening, client: OAuthClient) -> None:
     with opening(None) as visit:
         visit.go(client.url())
-        expect(visit.page.locator("#no-wallet")).to_contain_text(NO_WALLET, timeout=SECONDS * 1_000)
+        expect(visit.page.locator("#no-wallet")).to_contain_text(NO_WALLET)
         expect(visit.page.locator("#no-wallet")).to_be_visible()
         assert visit.asked("/siwe/verify") == 0
         visit.check()

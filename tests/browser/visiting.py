@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 from tests.browser.wallet import Wallet
 
 SECONDS = 60
-"""The first sign-in of a process loads what judges signatures."""
+"""The first sign-in of a process loads what judges signatures, and a busy machine starts functions slowly."""
+expect.set_options(timeout=SECONDS * 1_000)
 REPEATED = ("content-type", "cookie", "origin", "x-commonplace-page")
 VIOLATIONS = """addEventListener("securitypolicyviolation", (event) =>
   console.error(`violated: ${event.effectiveDirective} ${event.blockedURI}`), true);"""
@@ -55,11 +56,11 @@ class Visit:
 
     def heading(self, text: str) -> None:
         """Waits for it."""
-        expect(self.page.get_by_role("heading", level=1)).to_have_text(text, timeout=SECONDS * 1_000)
+        expect(self.page.get_by_role("heading", level=1)).to_have_text(text)
 
     def told(self, text: str) -> None:
         """Waits until the page says so, where screen readers hear it."""
-        expect(self.page.get_by_role("status")).to_have_text(text, timeout=SECONDS * 1_000)
+        expect(self.page.get_by_role("status")).to_have_text(text)
 
     def asked(self, path: str) -> int:
         """How many requests went to this path."""
@@ -75,6 +76,7 @@ class Visit:
 def visiting(browser: Browser, wallet: Wallet | None, *, at: Sequence[str], **context: Any) -> Iterator[Visit]:
     """A browser without cookies; `at` are URLs of the origins where it may ask."""
     own = browser.new_context(**context)
+    own.set_default_timeout(SECONDS * 1_000)
     try:
         own.add_init_script(VIOLATIONS)
         if wallet is not None:

@@ -371,7 +371,7 @@ EXAMPLES = settings(
 def test_what_one_sees_is_ones_own_or_public(dynamodb_client: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
     @contextmanager
     def make() -> Iterator[World]:
-        moto_patches.patch_transactions()
+        moto_patches.patch_tables()
         with mock_aws():
             model = FakeEmbeddings()
             engine = embedded(tmp_path_factory.mktemp("index"), model)

@@ -327,7 +327,7 @@ def leaves(value: Any) -> Iterator[bytes]:
 
 @contextmanager
 def deployment(dynamodb: Any, folder: Path, detector: Detector) -> Iterator[Deployment]:
-    moto_patches.patch_transactions()
+    moto_patches.patch_tables()
     with mock_aws(), overheard() as (heard, out):
         client, objects, model = Faulty(dynamodb), FakeObjectStore(), FakeEmbeddings()
         function = InProcessLambda(RedactFunction(Pipeline(detector)))

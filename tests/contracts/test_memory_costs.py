@@ -4,11 +4,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from commonplace.memory.client.client import MemoryClient
 from commonplace.memory.client.learnings import Address
-from local.cloud import moto_patches
 from tests.contracts.memory_costs import Asked, World, spent, world
 
 if TYPE_CHECKING:
@@ -16,12 +13,6 @@ if TYPE_CHECKING:
 
 SMALL, LARGE = 264, 1_320
 MOST = 1.5
-
-
-@pytest.fixture
-def worlds(dynamodb: "DynamoDBClient") -> tuple[World, World]:
-    moto_patches.patch_queries()
-    return world(dynamodb, SMALL), world(dynamodb, LARGE)
 
 
 def calls(here: World) -> dict[str, Asked]:
@@ -66,21 +57,20 @@ def grown(worlds: tuple[World, World], asked: Callable[[World], Mapping[str, Ask
     return {name: both for name, both in units.items() if both[1] > MOST * both[0]}
 
 
-def test_what_a_call_reads_does_not_grow_with_the_memory(worlds: tuple[World, World]) -> None:
-    assert grown(worlds, calls) == {}
-
-
-def test_what_a_change_reads_and_writes_does_not_grow_with_the_memory(worlds: tuple[World, World]) -> None:
+def changes(here: World) -> dict[str, Asked]:
+    """Calls that write as much in both."""
     new = {"entry_type": "fact", "roles": ["dev"], "tags": ["blocker", "area-1"], "source_story": "STORY-1"}
+    return {
+        "add": ("kb_add", {**new, "content": "Something new."}),
+        "update": ("kb_update", {"id": here.entries[3].id, "content": "Something else."}),
+        "delete": ("kb_delete", {"id": here.entries[4].id}),
+        "import": ("kb_bulk_import", {"entries": [{**new, "content": f"Import {n}."} for n in range(10)]}),
+    }
 
-    def changes(here: World) -> dict[str, Asked]:
-        return {
-            "add": ("kb_add", {**new, "content": "Something new."}),
-            "update": ("kb_update", {"id": here.entries[3].id, "content": "Something else."}),
-            "delete": ("kb_delete", {"id": here.entries[4].id}),
-            "import": ("kb_bulk_import", {"entries": [{**new, "content": f"Import {n}."} for n in range(10)]}),
-        }
 
+def test_what_a_call_reads_and_writes_does_not_grow_with_the_memory(dynamodb: "DynamoDBClient") -> None:
+    worlds = world(dynamodb, SMALL), world(dynamodb, LARGE)
+    assert grown(worlds, calls) == {}
     assert grown(worlds, changes) == {}
 
 

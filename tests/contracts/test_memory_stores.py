@@ -11,7 +11,7 @@ from botocore.exceptions import EndpointConnectionError
 from commonplace.kernel.audit import AuditLog, AuditRecord
 from commonplace.kernel.audit_store import MEMORY, DynamoAudit
 from commonplace.kernel.errors import Unavailable
-from commonplace.memory import facets
+from commonplace.memory import facets, store
 from commonplace.memory.job_store import DynamoJobs, DynamoQueryCounts
 from commonplace.memory.model import Entry, EntryId, Job, content_hash
 from commonplace.memory.records import Once
@@ -235,7 +235,14 @@ def test_cards_go_on_behind_an_id_whether_it_is_there_or_not(stores: Stores) -> 
     assert found == {"": ["a", "c", "e"], "a": ["c", "e"], "b": ["c", "e"], "e": []}
 
 
-def test_more_cards_than_one_page_holds_are_all_told(stores: Stores) -> None:
+def test_more_cards_than_one_page_holds_are_all_told(stores: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "CARDS_PER_PAGE", 2)
+    put(stores, *(an_entry(f"e{number}") for number in range(5)))
+    assert [card.id for card in stores.entries.cards("acme")] == [f"e{number}" for number in range(5)]
+
+
+@pytest.mark.soak
+def test_more_cards_than_an_answer_of_the_table_holds_are_all_told(stores: Stores) -> None:
     tags = tuple(f"{number:02}" + "ü" * 62 for number in range(30))
     put(stores, *(an_entry(f"e{number:04}", tags=tags) for number in range(300)))
     assert [card.id for card in stores.entries.cards("acme")] == [f"e{number:04}" for number in range(300)]

@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from infra.configuration import ConfigurationError, from_context
+from infra.snapshot import CONTEXT, normalised
 from tests.infra.templates import Template, as_list, lint_findings
 from tests.infra.test_edge import CACHING_DISABLED, behaviors, second
+from tests.members_template import for_members, told_functions
 
 NEW = ("IDENTITY_TABLE", "IDENTITY_SECRET_ARN", "RPC_SECRET_ARN", "ROLE_CACHE_TABLE", "OIDC_CLAIMS_HOURS")
 
@@ -31,6 +33,13 @@ def test_site_and_rest_know_who_is_behind_a_session(private: Template) -> None:
         assert set(NEW) <= private.environment(private.function(name)).keys()
     for role in ("Site", "Rest"):
         assert {"session#*", "provider#*", "roles#*"} <= partitions(private, role)
+
+
+def test_a_laptop_for_members_tells_its_functions_the_same(synthesized: Any) -> None:
+    template = synthesized(**CONTEXT, siteTier="member")
+    assert told_functions(json.loads(normalised(for_members()))) == told_functions(
+        json.loads(normalised(template.body))
+    )
 
 
 def test_nobody_opens_or_ends_a_session_but_who_did_before(private: Template) -> None:

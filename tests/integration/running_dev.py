@@ -22,8 +22,8 @@ from tests.unit.docs.pages import ROOT
 
 COMMAND = [str(Path(sys.executable).with_name("commonplace"))]
 START_SECONDS = 180
-EDIT_SECONDS = 60
-STOP_SECONDS = 30
+EDIT_SECONDS = 120
+STOP_SECONDS = 60
 
 
 def garden(folder: Path) -> Clone:
@@ -159,5 +159,5 @@ def alive(pids: set[int]) -> set[int]:
 
 
 def found(url: str, text: str) -> list[str]:
-    answer = httpx.get(f"{url}/api/v1/search", params={"q": text}, timeout=30, trust_env=False)
+    answer = httpx.get(f"{url}/api/v1/search", params={"q": text}, timeout=60, trust_env=False)
     return [hit["title"] for hit in answer.json().get("results", [])]

@@ -245,7 +245,7 @@ def test_help_imports_nothing_heavy() -> None:
 
 def test_ctrl_c_leaves_nothing_running_and_kept_data_is_served_again_which_nobody_else_may_read(shared: Dev) -> None:
     dev = shared
-    wait((dev.data / "state.sqlite").exists, EDIT_SECONDS)  # which a save in the background writes
+    wait((dev.data / "cloud" / "state.sqlite").exists, EDIT_SECONDS)  # which a save in the background writes
     assert readable_by_others(dev.data) == []
     port = int(dev.url.rpartition(":")[2])
     below = descendants(dev.process.pid)

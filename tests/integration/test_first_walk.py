@@ -31,7 +31,7 @@ def test_from_an_empty_folder_to_an_agent_that_cites_a_note(tmp_path: Path) -> N
 
         assert [one["title"] for one in found] == ["Mending nets"]
         assert NOTE.partition("# Mending nets")[2].strip() in read
-        page = httpx.get(cited, timeout=30, trust_env=False)
+        page = httpx.get(cited, timeout=60, trust_env=False)
         assert page.status_code == 200
         assert cited.startswith(f"{dev.url}/d/")
         assert "Soak the twine before you mend a net" in page.text

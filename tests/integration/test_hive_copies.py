@@ -22,7 +22,7 @@ HEADERS = {
     "accept": "application/json, text/event-stream",
     "mcp-protocol-version": "2025-11-25",
 }
-PATIENT = httpx.Timeout(30)
+PATIENT = httpx.Timeout(60)
 
 
 def minted(dev: Dev, organisation: str, path: str) -> dict[str, str]:

@@ -23,7 +23,7 @@ from tests.processes import ended
 
 pytestmark = pytest.mark.laptop
 
-ENTRIES = examples(1_000, soak=5_000)
+ENTRIES = examples(600, soak=5_000)
 STORIES, PER_CALL = ENTRIES // 10, 100
 SECONDS = 1_200
 """For whatever the import waits for: on a machine with little to do it takes some minutes."""
@@ -86,7 +86,7 @@ def test_an_import_that_is_killed_and_run_again_brings_each_entry_once_and_asks_
         process.kill()
     laptop.wait(SECONDS)
     half = memory.call("kb_stats", {})["total_entries"]
-    assert ENTRIES // 4 < half < ENTRIES * 3 // 4
+    assert ENTRIES // 4 < half < ENTRIES
 
     assert seeded(laptop, file) == {"total": ENTRIES, "imported": ENTRIES - half, "skipped": half, "errors": []}
     laptop.wait(SECONDS)

@@ -374,7 +374,7 @@ def words_or_none(engine: Engine, moment: list[float]) -> list[str] | None:
         return None
 
 
-def wait_until(holds: Callable[[], bool], tries: int = 200) -> None:
+def wait_until(holds: Callable[[], bool], tries: int = 1_200) -> None:
     """Until it holds. A node that has just come back has its shards a moment later."""
     for _ in range(tries):
         try:

@@ -2,21 +2,18 @@
 
 import json
 import re
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
-from infra.snapshot import CONTEXT
 from local.cli.smoke.checks import CHECKS
 from local.cli.smoke.site import Site, run
 from local.dev.laptop import Laptop
 from local.dev.source import clone
-from tests.infra.templates import synthesize
 from tests.integration.running_dev import garden
+from tests.members_template import for_members
 
 pytestmark = pytest.mark.laptop
 
@@ -33,9 +30,7 @@ HELLO = {
 @pytest.fixture(scope="module")
 def laptop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
     folder = tmp_path_factory.mktemp("private")
-    with tempfile.TemporaryDirectory() as made:
-        template = synthesize(Path(made), **CONTEXT, siteTier="member").body
-    with Laptop(clone(garden(folder / "clone").folder), folder / "data", template=template) as laptop:
+    with Laptop(clone(garden(folder / "clone").folder), folder / "data", template=for_members()) as laptop:
         laptop.push()
         laptop.wait()
         yield laptop

@@ -37,7 +37,7 @@ PUBLIC = (
     "/health",
 )
 WAIT_SECONDS = 120
-FRESH_SECONDS = 15
+FRESH_SECONDS = 60
 """A serving process may answer from what it read up to 5 s ago."""
 
 

@@ -54,7 +54,7 @@ class NoAnswer(Exception):
         self.status = status
 
 
-def ask(url: str, path: str, body: Any = None, *, method: str | None = None, seconds: float = 5) -> Any:
+def ask(url: str, path: str, body: Any = None, *, method: str | None = None, seconds: float = 60) -> Any:
     """Return the parsed answer. A list is sent as one JSON object a line. Raises NoAnswer."""
     lines = "".join(json.dumps(line) + "\n" for line in (body if isinstance(body, list) else [body]))
     kind = "application/x-ndjson" if isinstance(body, list) else "application/json"
@@ -225,7 +225,9 @@ class OwnedNode:
                 break
             with suppress(OSError, NoAnswer, IndexError):  # it is not there yet
                 ports = re.findall(r"^127\.0\.0\.1:(\d+)$", (state / "logs" / "http.ports").read_text(), re.MULTILINE)
-                health = ask(f"http://127.0.0.1:{ports[0]}", "/_cluster/health?wait_for_status=yellow&timeout=1s")
+                health = ask(
+                    f"http://127.0.0.1:{ports[0]}", "/_cluster/health?wait_for_status=yellow&timeout=1s", seconds=5
+                )
                 if health["cluster_name"] == self._cluster and not health["timed_out"]:
                     self._port = int(ports[0])
                     return

@@ -53,7 +53,9 @@ def main(arguments: list[str]) -> int:
 
 def pages(url: str) -> dict[str, str]:
     """Home, a search for the title of the most recent document, and that document."""
-    newest = httpx.get(f"{url}/api/v1/entries", params={"sort": "-date", "limit": 1}).json()["entries"][0]
+    newest = httpx.get(f"{url}/api/v1/entries", params={"sort": "-date", "limit": 1}, timeout=WAIT_SECONDS).json()[
+        "entries"
+    ][0]
     word = newest["title"].split()[-1]
     return {"home": "/", "search": f"/search?q={word}", "document": f"/d/{newest['contentType']}/{newest['id']}"}
 
@@ -68,7 +70,7 @@ def relayed(origin: str) -> Iterator[str]:
 
         def do_GET(self) -> None:
             asked = {name: value for name, value in self.headers.items() if name.lower() in FORWARDED}
-            with httpx.stream("GET", f"{origin}{self.path}", headers=asked) as answer:
+            with httpx.stream("GET", f"{origin}{self.path}", headers=asked, timeout=WAIT_SECONDS) as answer:
                 body = b"".join(answer.iter_raw())
             self.send_response(answer.status_code)
             for name, value in answer.headers.items():

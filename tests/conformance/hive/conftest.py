@@ -32,7 +32,7 @@ class Pair:
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[object]:
-    moto_patches.patch_transactions()
+    moto_patches.patch_tables()
     with mock_aws():
         session = boto3.session.Session("123456789012", "x", region_name="us-east-1")
         yield OneAtATime(session.client("dynamodb"))

@@ -37,7 +37,7 @@ def check_citation(citation: str, dev: Dev) -> None:
     assert title
     assert url.startswith((dev.url, "https://"))
     if url.startswith(dev.url):
-        page = httpx.get(url, timeout=30, trust_env=False, follow_redirects=True)
+        page = httpx.get(url, timeout=60, trust_env=False, follow_redirects=True)
         assert page.status_code == 200, url
         assert title in page.text
 
@@ -83,7 +83,7 @@ def reassembled(fetched: Sequence[str]) -> str:
 
 def largest(dev: Dev) -> tuple[str, str]:
     """Its `contentType/id` and its body as REST gives it."""
-    with httpx.Client(base_url=dev.url, timeout=30, trust_env=False) as api:
+    with httpx.Client(base_url=dev.url, timeout=60, trust_env=False) as api:
         listed = api.get("/api/v1/entries", params={"limit": "100"}).json()["entries"]
         bodies = {
             ref: api.get(f"/api/v1/entries/{ref}").json()["content"]

@@ -23,7 +23,7 @@ def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         with opensearch(request.getfixturevalue("opensearch_url"), model) as engine:
             yield World(request.getfixturevalue("dynamodb_local"), engine, model)
         return
-    moto_patches.patch_transactions()
+    moto_patches.patch_tables()
     with mock_aws():
         session = boto3.session.Session("123456789012", "x", region_name="us-east-1")
         client = OneAtATime(session.client("dynamodb"))

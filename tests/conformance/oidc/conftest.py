@@ -61,7 +61,7 @@ def sign_in() -> Callable[[str, str], dict[str, str]]:
     """Goes where a browser is sent, signs in under a name, consents; what the browser brings back to the callback."""
 
     def follow(url: str, name: str) -> dict[str, str]:
-        with warnings.catch_warnings(), httpx.Client(trust_env=False, timeout=20) as browser:
+        with warnings.catch_warnings(), httpx.Client(trust_env=False, timeout=60) as browser:
             answer = browser.get(url)
             for _ in range(20):
                 if (target := answer.headers.get("location")) is not None:

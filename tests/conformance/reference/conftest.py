@@ -57,7 +57,7 @@ class served_by_moto:
     """One process's DynamoDB."""
 
     def __enter__(self) -> object:
-        moto_patches.patch_transactions()
+        moto_patches.patch_tables()
         self._mock = mock_aws()
         self._mock.start()
         session = boto3.session.Session("123456789012", "x", region_name="us-east-1")

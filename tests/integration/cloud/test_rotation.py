@@ -51,10 +51,10 @@ def test_a_secret_is_rotated_at_the_first_start_and_kept_at_the_next(
     rotated: dict[str, Any], stack: Path, tmp_path: Path
 ) -> None:
     with Cloud(rotated, stack, tmp_path) as cloud:
-        cloud.wait_idle(20)
+        cloud.wait_idle()
         assert (value(cloud), steps(cloud)) == ("xx", STEPS)
     with Cloud(rotated, stack, tmp_path) as cloud:
-        cloud.wait_idle(20)
+        cloud.wait_idle()
         assert (value(cloud), steps(cloud)) == ("xx", [])
 
 
@@ -62,7 +62,7 @@ def test_a_rotation_ends_at_the_step_that_fails(
     rotated: dict[str, Any], stack: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with Cloud(rotated, stack, environment={"BREAK_AT": "testSecret"}) as cloud:
-        cloud.wait_idle(20)
+        cloud.wait_idle()
         assert (value(cloud), steps(cloud)) == ("x", STEPS[:3])
     assert "could not be rotated: RuntimeError" in caplog.text
 
@@ -71,7 +71,7 @@ def test_a_schedule_may_wait_for_its_day(rotated: dict[str, Any], stack: Path) -
     later = copy.deepcopy(rotated)
     later["Resources"]["Schedule0000000C"]["Properties"]["RotateImmediatelyOnUpdate"] = False
     with Cloud(later, stack) as cloud:
-        cloud.wait_idle(20)
+        cloud.wait_idle()
         assert (value(cloud), steps(cloud)) == ("x", [])
 
 

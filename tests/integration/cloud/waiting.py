@@ -7,7 +7,7 @@ from typing import TypeVar
 Found = TypeVar("Found")
 
 
-def until(look: Callable[[], Found], seconds: float = 30) -> Found:
+def until(look: Callable[[], Found], seconds: float = 120) -> Found:
     """The first true answer. Raises `TimeoutError` when there is none in time."""
     deadline = time.monotonic() + seconds
     while not (found := look()):

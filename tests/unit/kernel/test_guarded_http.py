@@ -40,7 +40,7 @@ def fetcher(server: Server, **network: Any) -> GuardedHttp:
     return GuardedHttp(network=Network(**told | network))
 
 
-def fails(http: GuardedHttp, url: str = URL, *, max_bytes: int = 5_120, seconds: float = 5) -> str:
+def fails(http: GuardedHttp, url: str = URL, *, max_bytes: int = 5_120, seconds: float = 60) -> str:
     """The reason why."""
     with pytest.raises(FetchFailed) as failed:
         http.get(url, max_bytes=max_bytes, seconds=seconds)
@@ -55,7 +55,7 @@ def fails_on(talk: Talk, folder: Path, **bounds: Any) -> str:
 def test_a_document_is_fetched_by_its_name_from_the_address_behind_it(tmp_path: Path) -> None:
     told = answer(BODY, headers=["Cache-Control: public", "Cache-Control: max-age=60"])
     with serving(saying(told), tmp_path) as server:
-        fetched = fetcher(server).get(URL + "?v=1", max_bytes=5_120, seconds=5)
+        fetched = fetcher(server).get(URL + "?v=1", max_bytes=5_120, seconds=60)
 
     assert (fetched.body, fetched.cache_control) == (BODY, "public, max-age=60")
     assert server.names == [HOST]
@@ -83,7 +83,7 @@ def test_a_document_is_fetched_by_its_name_from_the_address_behind_it(tmp_path: 
 )
 def test_a_document_is_read_however_it_is_framed(talk: Talk, tmp_path: Path) -> None:
     with serving(talk, tmp_path) as server:
-        assert fetcher(server).get(URL, max_bytes=len(BODY), seconds=5).body == BODY
+        assert fetcher(server).get(URL, max_bytes=len(BODY), seconds=60).body == BODY
 
 
 @pytest.mark.parametrize("status", ["201 Created", "204 No Content", "404 Not Found", "500 Oops", "304 Not Modified"])
@@ -159,7 +159,7 @@ def test_c6_a_name_server_that_does_not_answer_is_not_waited_for(tmp_path: Path)
     answered = Event()
 
     def look_up(host: str, port: int) -> Sequence[str]:
-        answered.wait(5)
+        answered.wait(60)
         return []
 
     try:
@@ -235,7 +235,7 @@ def test_c8_a_name_is_looked_up_once_and_the_checked_address_is_connected_to(tmp
 
     with serving(saying(answer(BODY)), tmp_path) as server:
         http = fetcher(server, look_up=lambda *_: next(answers), public=public)
-        http.get(URL, max_bytes=5_120, seconds=5)
+        http.get(URL, max_bytes=5_120, seconds=60)
 
     assert (judged, next(answers)) == (["127.0.0.1"], ["10.0.0.1"])
 
@@ -244,7 +244,7 @@ def test_an_address_that_refuses_does_not_keep_the_next_from_being_tried(tmp_pat
     with serving(saying(answer(BODY)), tmp_path) as server:
         http = fetcher(server, look_up=lambda *_: ["127.0.0.0", "127.0.0.1", "127.0.0.1"])
 
-        assert http.get(URL, max_bytes=5_120, seconds=5).body == BODY
+        assert http.get(URL, max_bytes=5_120, seconds=60).body == BODY
 
 
 def test_a_name_that_does_not_exist_is_a_failure() -> None:
@@ -258,7 +258,7 @@ def test_no_proxy_of_the_environment_is_asked(tmp_path: Path, monkeypatch: pytes
     for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "HTTP_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
     with serving(saying(answer(BODY)), tmp_path) as server:
-        assert fetcher(server).get(URL, max_bytes=5_120, seconds=5).body == BODY
+        assert fetcher(server).get(URL, max_bytes=5_120, seconds=60).body == BODY
 
 
 NOT_FETCHED = [
@@ -314,14 +314,14 @@ def local() -> Any:
     yield server.server_port
     server.shutdown()
     server.server_close()
-    thread.join(5)
+    thread.join(60)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_documents_of_this_machine_are_fetched_where_that_is_switched_on(local: int, host: str) -> None:
     url = f"http://{host}:{local}/c.json"
 
-    assert GuardedHttp(loopback=True).get(url, max_bytes=100, seconds=5).body == b'{"path": "/c.json"}'
+    assert GuardedHttp(loopback=True).get(url, max_bytes=100, seconds=60).body == b'{"path": "/c.json"}'
     assert fails(GuardedHttp(), url) == "url_not_allowed"
 
 

@@ -10,7 +10,7 @@ def test_results_come_in_the_order_of_the_items() -> None:
 
     def slow_first(number: int) -> int:
         if number == 0:
-            assert gate.wait(10)
+            assert gate.wait(60)
         elif number == 3:
             gate.set()
         return number

@@ -91,7 +91,7 @@ def serving(talk: Talk, folder: Path) -> Iterator[Server]:
         with suppress(OSError):
             listener.shutdown(socket.SHUT_RDWR)
         listener.close()
-        thread.join(5)
+        thread.join(60)
 
 
 def _serve(listener: socket.socket, context: ssl.SSLContext, server: Server, talk: Talk) -> None:

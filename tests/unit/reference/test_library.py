@@ -176,16 +176,16 @@ def test_while_one_thread_looks_the_others_answer_from_what_is_held() -> None:
 
     def wait(_key: str) -> bool:
         looking.set()
-        assert go_on.wait(10)
+        assert go_on.wait(60)
         return False
 
     world.store.away = wait
     other = threading.Thread(target=world.library.edition)
     other.start()
-    assert looking.wait(10)
+    assert looking.wait(60)
     assert world.library.edition() is held
     go_on.set()
-    other.join(10)
+    other.join(60)
 
     assert world.ids() == {"helios": ["b"]}
 
@@ -198,7 +198,7 @@ def test_the_first_look_is_done_once_however_many_ask() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
 
     assert found == [1] * 8
     assert world.store.since() == [manifest_key("helios"), key]

@@ -12,7 +12,7 @@ from tests.fakes.ethereum import address_of
 from tests.fakes.ethereum_node import StandInNode, silent, status
 
 
-def _names(node: StandInNode, seconds: float = 4.0) -> EnsNames:
+def _names(node: StandInNode, seconds: float = 30.0) -> EnsNames:
     return EnsNames(Rpc(lambda: [node.url], 10), seconds=seconds)
 
 

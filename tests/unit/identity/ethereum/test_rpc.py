@@ -35,7 +35,7 @@ class Monotonic:
         return self.now
 
 
-def _rpc(*urls: str, seconds: float = 4.0, monotonic: Callable[[], float] = time.monotonic) -> Rpc:
+def _rpc(*urls: str, seconds: float = 30.0, monotonic: Callable[[], float] = time.monotonic) -> Rpc:
     return Rpc(lambda: urls, 10, question_seconds=seconds, monotonic=monotonic)
 
 

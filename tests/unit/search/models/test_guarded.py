@@ -89,7 +89,7 @@ def test_calls_are_made_side_by_side_but_only_so_many() -> None:
     class Meeting(Model):
         """Answers only when three calls are under way."""
 
-        barrier = Barrier(3, timeout=10)
+        barrier = Barrier(3, timeout=60)
 
         def embed(self, texts: Sequence[str], *, query: bool = False) -> list[Vector]:
             self.barrier.wait()
