@@ -22,7 +22,7 @@ from commonplace.documents.findings import MAX_HITS
 from commonplace.documents.index_source import record_from_document
 from commonplace.documents.rest.services import Explanations
 from commonplace.documents.sync.report import Counts, Note, Summary
-from commonplace.identity.principals import TOOLSETS
+from commonplace.identity.principals import TOGETHER, TOOLSETS
 from commonplace.identity.resources import Resources
 from commonplace.kernel.limits import Limiter
 from commonplace.repository.problems import Problem
@@ -63,7 +63,7 @@ def published() -> FakeLibrary:
 INDEXES: list[EmbeddedEngine] = []
 """Opened for as long as this module's tests run."""
 
-RESOURCES = Resources(ISSUER, TOOLSETS, TOOLSETS)
+RESOURCES = Resources(ISSUER, TOGETHER, TOOLSETS)
 REALM = Realm()
 APP = rest_app(
     Library(published()),
