@@ -552,7 +552,7 @@ def list_decisions(reading: Reading, asked: Any, after: str | None) -> Iterator[
             yield Skipped(one.id)
 
 
-@lists("policies", "/policies", "Policies", PolicyRow)
+@lists("policies", "/policies", "Policies", PolicyRow, nothing="None yet: who holds a role writes them, on its page.")
 def list_policies(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
     """Lists the policies of an organisation by number, without their text."""
     return reading.paged(reading.policies, reading.read(store.POLICIES, asked.limit, after=after), asked)
