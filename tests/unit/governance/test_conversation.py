@@ -8,18 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.governance import structure
-from commonplace.governance.conversation import (
-    EMOJI_NAMES,
-    delete_message,
-    emoji_of,
-    open_direct,
-    react_to_message,
-    send_message,
-)
+from commonplace.governance.conversation import EMOJI_NAMES, emoji_of, open_direct, react_to_message, send_message
 from commonplace.governance.model import MAX_REACTIONS, MAX_TEXT
 from commonplace.governance.processes import open_topic
 from commonplace.governance.store import CHANNELS, FEED, REACTIONS
-from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput, NotFound
+from commonplace.kernel.errors import Conflict, InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from commonplace.governance.model import Message
@@ -71,7 +64,6 @@ def test_who_has_no_role_in_a_team_neither_writes_nor_reacts_there(tide: Tide) -
         (send_message, {"channel_id": message.channel, "text": "I do."}),
         (send_message, {"channel_id": tide.channel().id, "text": "I do.", "parent_id": message.id}),
         (react_to_message, {"message_id": message.id, "emoji": "👍"}),
-        (delete_message, {"message_id": message.id}),
     ]
     for operation, given in attempts:
         with pytest.raises(NotFound):
@@ -87,21 +79,6 @@ def test_an_archived_channel_takes_nothing_new(tide: Tide) -> None:
         say(tide, "Ada")
     with pytest.raises(Conflict):
         tide.do("Ada", react_to_message, message_id=message.id, emoji="👍")
-    assert tide.do("Ada", delete_message, message_id=message.id).text == ""
-
-
-def test_a_deleted_message_leaves_a_tombstone_and_its_replies(tide: Tide) -> None:
-    root = say(tide, "Ada")
-    reply = say(tide, "Vi", "I come.", parent_id=root.id)
-    with pytest.raises(Forbidden):
-        tide.do("Vi", delete_message, message_id=root.id)
-    deleted = tide.do("Ada", delete_message, message_id=root.id)
-
-    assert tide.do("Ada", delete_message, message_id=root.id) == tide.store.message(tide.slug, root.id)
-    assert (deleted.text, bool(deleted.deleted_at), deleted.author) == ("", True, root.author)
-    assert tide.store.message(tide.slug, reply.id).text == "I come."
-    with pytest.raises(Conflict):
-        tide.do("Vi", react_to_message, message_id=root.id, emoji="👍")
 
 
 def test_a_reaction_counts_once_a_member_and_is_taken_back(tide: Tide) -> None:
@@ -162,7 +139,6 @@ def test_the_change_feed_does_not_know_of_direct_messages(tide: Tide) -> None:
     direct = tide.do("Vi", open_direct, member_id=tide.member("Guest").id)
     message = say(tide, "Vi", "Psst.", direct.id)
     tide.do("Guest", react_to_message, message_id=message.id, emoji="👀")
-    tide.do("Vi", delete_message, message_id=message.id)
     assert touched(tide, before) == []
 
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from commonplace.governance import processes, structure
-from commonplace.governance.conversation import delete_message
 from commonplace.governance.model import Decision, Process
 from commonplace.governance.rules import GIVEN_UP, OUTCOMES, PHASES
 from commonplace.governance.store import ACTIVE, ANSWERS, FEED, JOURNAL, PROCESSES
@@ -59,8 +58,6 @@ def test_a_process_has_a_message_that_search_finds_and_an_electorate(tide: Tide)
     assert (opened.electorate, opened.team, opened.round) == (1, tide.team("Watch").id, 1)
     assert topic(tide, "Guest", None).electorate == 3
     assert {one.id for one in tide.all(ACTIVE)} == {one.id for one in tide.all(PROCESSES)}
-    with pytest.raises(Conflict):
-        tide.do("Vi", delete_message, message_id=opened.id)
 
 
 def test_a_topic_is_clarified_then_decided_and_the_journal_has_what_changed(tide: Tide) -> None:

@@ -55,8 +55,6 @@ def full(tide: Tide) -> Tide:
             said = tide.do(who, conversation.send_message, channel_id=where, text=f"{who} says {number}.")
         tide.do(who, conversation.send_message, channel_id=where, text="A reply.", parent_id=said.id)
         tide.do(who, conversation.react_to_message, message_id=said.id, emoji="thumbsup")
-    deleted = tide.do("Guest", conversation.send_message, channel_id=everywhere, text="Gone.")
-    tide.do("Guest", conversation.delete_message, message_id=deleted.id)
     direct = tide.do("Vi", conversation.open_direct, member_id=tide.member("Ada").id)
     tide.do("Ada", conversation.send_message, channel_id=direct.id, text=CANARY)
     topic = tide.do("Vi", processes.open_topic, channel_id=watch, title="A lamp", description="Let us buy a lamp.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -14,7 +13,7 @@ from commonplace.governance.inputs import Id, change, filled
 from commonplace.governance.model import MAX_EMOJI_BYTES, MAX_REACTIONS, MAX_TEXT, Channel, Message, new_id
 from commonplace.governance.rules import gone
 from commonplace.governance.store import CARDS, CHANNELS, MEMBERS, NAMES, REACTIONS, Act, room_of
-from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput
+from commonplace.kernel.errors import Conflict, InvalidInput
 from commonplace.kernel.records import Room
 from commonplace.web.mcp.rendering import is_emoji_sequence
 
@@ -78,8 +77,6 @@ def react_to_message(act: Act, message_id: Id, emoji: Emoji) -> bool:
     points = "_".join(f"{ord(one):x}" for one in emoji_of(emoji))
     channel_to_write(act, message_id.partition(".")[0])
     message = act.store.message(organisation, message_id)
-    if message.deleted_at is not None:
-        raise Conflict("This message was deleted.", hint="Reactions go to messages that are still there.")
     mine = REACTIONS.at(organisation, f"{message.id}.{act.access.member.id}.{points}")
     there = table.get(mine) is not None
     counts = act.store.cards(organisation, [message.id]).get(message.id, {})
@@ -98,27 +95,8 @@ def react_to_message(act: Act, message_id: Id, emoji: Emoji) -> bool:
         table.delete(mine, "attribute_exists(pk)") if there else table.new(mine),
         table.update(CARDS.at(organisation, message.id), update, condition, **values),
     ]
-    act.require(room(message), message.id, "attribute_exists(pk) AND attribute_not_exists(#deletedAt)")
     touch(act, message.id)
     return not there
-
-
-@change("Delete a message")
-def delete_message(act: Act, message_id: Id) -> Message:
-    """Delete a message of your own. That there was one stays, and so do its replies."""
-    channel = act.channel(message_id.partition(".")[0])
-    message = act.store.message(act.access.organisation, message_id)
-    if message.author != act.access.member.id:
-        raise Forbidden("This message is another member's.", hint="Its author can delete it.")
-    if message.process is not None:
-        raise Conflict("The message of a process is not deleted.", hint="A process ends with an outcome.")
-    if message.deleted_at is not None:
-        return message
-    deleted = replace(message, text="", deleted_at=act.at)
-    act.authority(act.access.role_in(channel.team))
-    act.replace(room(message), deleted, message)
-    touch(act, message.id)
-    return deleted
 
 
 def channel_to_write(act: Act, id: str, *, touched: bool = False) -> Channel:

@@ -194,14 +194,13 @@ class Channel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """A message, a reply, or the message of a process. `text` is empty once its author deleted it."""
+    """A message, a reply, or the message of a process."""
 
     id: str
     author: str
     text: str
     created_at: str
     process: ProcessKind | None = None
-    deleted_at: str | None = None
     revision: int = 1
 
     @property

@@ -260,11 +260,11 @@ class Store:
         return self.get(organisation, room_of(id, reply=id.count(".") == 2), id)
 
     def said(self, organisation: str, ids: Sequence[str]) -> dict[str, Message]:
-        """Return messages and replies of channels, by id, without those that were deleted, and no direct ones."""
+        """Return messages and replies of channels, by id, and no direct ones."""
         found: dict[str, Message] = {}
         for room, dots in ((MESSAGES, 1), (REPLIES, 2)):
             found |= self.records.get_many(organisation, room, [id for id in ids if id.count(".") == dots])
-        return {id: one for id, one in found.items() if one.deleted_at is None}
+        return found
 
     def slugs(self) -> Iterator[str]:
         """Yield every organisation."""
