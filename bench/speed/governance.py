@@ -20,7 +20,7 @@ from bench.table import Row
 from commonplace.governance import listings
 from commonplace.governance.founding import carry_out, founding
 from commonplace.governance.governance import Governance
-from commonplace.governance.model import Channel, Decision, Member, Message, Policy, Role, Team, new_id, new_role_id
+from commonplace.governance.model import Channel, Decision, Member, Message, Policy, Role, Team, new_id, roles_of
 from commonplace.governance.store import (
     CARDS,
     CHANNELS,
@@ -152,7 +152,7 @@ def fill(store: Store, people: int, messages: int) -> None:
         if number % 10 == 0:
             team = Team(id=new_id("te"), name=f"Team {number}", channel=new_id("ch"), leader="", parent=root.id)
         role = Role(
-            id=new_role_id(team.id), team=team.id, title=f"Role {number}", member=new_id("mb"), mission="M" * 80
+            id=roles_of(team.id) + new_id(), team=team.id, title=f"Role {number}", member=new_id("mb"), mission="M" * 80
         )
         if number % 10 == 0:
             role = replace(role, title="Leader", type="leader")

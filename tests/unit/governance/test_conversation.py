@@ -11,7 +11,7 @@ from commonplace.governance import structure
 from commonplace.governance.conversation import EMOJI_NAMES, emoji_of, open_direct, react_to_message, send_message
 from commonplace.governance.model import MAX_REACTIONS, MAX_TEXT
 from commonplace.governance.processes import open_topic
-from commonplace.governance.store import CHANNELS, FEED, REACTIONS
+from commonplace.governance.store import CHANNELS, FEED, MESSAGES, REACTIONS, REPLIES
 from commonplace.kernel.errors import Conflict, InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def test_replies_attach_to_the_first_message_of_their_thread(tide: Tide) -> None
 
     assert root.text == "Who comes?\nI do."
     assert reply.parent == deeper.parent == root.id
-    assert [one.id for one in tide.store.messages(tide.slug, root.channel, after=None)] == [root.id]
-    assert [one.id for one in tide.store.replies(tide.slug, root.id, after=None)] == sorted([reply.id, deeper.id])
+    assert tide.all(MESSAGES) == [root]
+    assert {one.id for one in tide.all(REPLIES)} == {reply.id, deeper.id}
     assert counts(tide, root) == {"replies": 2}
     assert tide.store.cards(tide.slug, [root.channel])[root.channel]["last"] == deeper.created_at
 

@@ -83,7 +83,7 @@ def token(tide: Tide, who: str, kinds: Iterable[str] | None = None) -> Caller:
 def addresses(tide: Tide, who: str) -> list[str]:
     """Return an address of each template, with what this member reads in person."""
     channel = tide.channel("Watch" if who == "Vi" else None).id
-    message = next(one.id for one in tide.store.messages(tide.slug, channel, after=None) if one.process)
+    message = next(one.id for one in tide.all(store.MESSAGES) if one.process and one.channel == channel)
     given = {"orgaId": tide.slug, "teamId": tide.team("Watch").id, "memberId": tide.member("Vi").id}
     given |= {"policyId": "pol_000001", "channelId": channel, "messageId": message}
     return [f"swarmrise://{one.address.partition('{?')[0].format(**given)}" for one in OPERATIONS]

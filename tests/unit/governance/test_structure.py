@@ -21,7 +21,7 @@ from commonplace.governance.model import (
     Policy,
     Team,
     new_id,
-    new_role_id,
+    roles_of,
 )
 from commonplace.governance.store import (
     ACTIVE,
@@ -343,9 +343,9 @@ def test_a_role_without_a_member_goes_to_who_leads_the_team(tide: Tide) -> None:
 
 
 def test_a_member_holds_so_many_roles_and_no_more(tide: Tide) -> None:
-    watch = tide.team("Watch").id
-    vi = tide.member("Vi")
-    many = replace(vi, roles={**vi.roles, **dict.fromkeys(map(new_role_id, [watch] * (MAX_ROLES - 3)), watch)})
+    watch, vi = tide.team("Watch").id, tide.member("Vi")
+    more = {roles_of(watch) + new_id(): watch for _ in range(MAX_ROLES - 3)}
+    many = replace(vi, roles={**vi.roles, **more})
     tide.store.records.change("tide", lambda change: change.replace(MEMBERS, many, vi))
     before = state(tide)
     for refused in (
