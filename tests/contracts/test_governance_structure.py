@@ -1,4 +1,4 @@
-"""An organisation on DynamoDB Local: the same machine as on moto, and changes that many people make at once."""
+"""An organisation on DynamoDB Local: the same machines as on moto, and changes that many people make at once."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, settings
-from hypothesis.stateful import run_state_machine_as_test
 
 from commonplace.governance import structure
 from commonplace.governance.store import JOURNAL, MEMBERS, TEAMS
 from commonplace.kernel.errors import Conflict, NotFound
-from tests.examples import examples
-from tests.fakes.governance import found_tide
+from tests.fakes.governance import found_tide, run_machine
+from tests.unit.governance.reading_machine import ReadingMachine
 from tests.unit.governance.structure_machine import StructureMachine
 
 if TYPE_CHECKING:
@@ -22,15 +20,9 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 
-def test_an_organisation_stays_whole_after_any_changes(dynamodb_local: DynamoDBClient) -> None:
-    machine = type("Machine", (StructureMachine,), {"client": dynamodb_local})
-    checks = settings(
-        max_examples=examples(3, 60),
-        stateful_step_count=15,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-    )
-    run_state_machine_as_test(machine, settings=checks)
+@pytest.mark.parametrize("machine", [StructureMachine, ReadingMachine])
+def test_a_machine_finds_no_fault(dynamodb_local: DynamoDBClient, machine: type[Any]) -> None:
+    run_machine(machine, dynamodb_local, 3, 60, 15)
 
 
 def at_once(*changes: Callable[[], Any]) -> list[Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from commonplace.governance.model import Channel, Process
+from commonplace.governance.model import Channel, Member, Process
 from commonplace.governance.rules import Access, gone
 from commonplace.governance.store import MEMBERS, PROCESSES, TEAMS, Store
 from commonplace.identity.authorization import Need
@@ -54,9 +54,14 @@ class Governance:
                 client=principal.client or "",
                 expires_at=held.expires_at,
             )
-        if (person := self.store.membership(self.account(actor), organisation)) is None:
+        member = self.member(actor, organisation)
+        return Access(organisation=organisation, member=member, roles=member.roles)
+
+    def member(self, actor: Actor, organisation: str) -> Member:
+        """Return the person of a browser's session as a member. Raises NotFound, and Forbidden for a token."""
+        if (member := self.store.membership(self.account(actor), organisation)) is None:
             raise gone()
-        return Access(organisation=organisation, member=person, roles=person.roles)
+        return member
 
     def account(self, actor: Actor) -> str:
         """Return the account of somebody who is here in person. Raises Forbidden for tokens, which act for others."""

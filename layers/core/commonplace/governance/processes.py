@@ -19,9 +19,9 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from commonplace.governance import model, rules, store
-from commonplace.governance.conversation import channel_to_write, post, require_present, touch
+from commonplace.governance.conversation import Text, channel_to_write, post, require_present, touch
 from commonplace.governance.inputs import Id, Title, block, change, filled, named
-from commonplace.governance.model import Answer, AnswerKind, Message, Process, Role, new_id
+from commonplace.governance.model import Answer, AnswerKind, Message, Outcome, Phase, Process, Role, new_id
 from commonplace.governance.store import ACTIVE, ANSWERS, MEMBERS, PROCESSES, ROLES, Act, Store
 from commonplace.kernel.audit import Lost
 from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput
@@ -29,7 +29,6 @@ from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput
 SWEPT = 20
 """Pointers to votes past their deadline that opening another process removes."""
 
-Description = Annotated[str, Field(max_length=model.MAX_DESCRIPTION), AfterValidator(filled)]
 Reason = Annotated[str, Field(max_length=model.MAX_REASON), AfterValidator(filled)]
 AnyReason = Annotated[str, Field(max_length=model.MAX_REASON), AfterValidator(block)]
 Option = Annotated[str, Field(max_length=model.MAX_OPTION), AfterValidator(named)]
@@ -41,7 +40,7 @@ Choices = Annotated[
 
 
 @change("Open a topic")
-def open_topic(act: Act, channel_id: Id, title: Title, description: Description) -> Process:
+def open_topic(act: Act, channel_id: Id, title: Title, description: Text) -> Process:
     """Propose something, on which those of the channel decide by consent."""
     said = {"title": title, "description": description}
     return _open(act, channel_id, kind="topic", phase="clarification", round=1, **said)
@@ -113,7 +112,7 @@ def ask_clarification(act: Act, message_id: Id, question: Reason) -> Answer:
 
 
 @change("Answer a question")
-def answer_clarification(act: Act, message_id: Id, question_id: Id, answer: Description) -> Answer:
+def answer_clarification(act: Act, message_id: Id, question_id: Id, answer: Text) -> Answer:
     """Answer a question about a topic."""
     if not question_id.startswith(f"{message_id}.question."):
         raise rules.gone()
@@ -181,13 +180,7 @@ def _answer(act: Act, message_id: str, kind: AnswerKind, **said: Any) -> Answer:
 
 @change("Move a process on")
 def move_on(
-    act: Act,
-    message_id: Id,
-    phase: model.Phase,
-    outcome: model.Outcome | None = None,
-    *,
-    changes: Description | None = None,
-    candidate_id: Id | None = None,
+    act: Act, message_id: Id, phase: Phase, outcome: Outcome | None = None, *, changes: Text = "", candidate_id: Id = ""
 ) -> Process:
     """Lead a process to its next phase, back to clarification, or to its end, which the journal records.
 
@@ -202,9 +195,9 @@ def move_on(
     only = rules.OUTCOMES.get(phase, ())
     outcome = outcome or (only[0] if len(only) == 1 else None)
     rules.lead(process, phase, outcome, act.at)
-    if (changes is not None) != (outcome == "modified"):
+    if bool(changes) != (outcome == "modified"):
         raise InvalidInput("What changed is said of a topic that is accepted modified.", field="changes")
-    if (candidate_id is not None) != (process.kind == "election" and phase == "consent"):
+    if bool(candidate_id) != (process.kind == "election" and phase == "consent"):
         raise InvalidInput("A candidate is named for the consent of an election.", field="candidate_id")
     through = role.id if role else act.access.role_in(channel.team)
     act.authority(through)
@@ -228,7 +221,7 @@ def move_on(
         raise Conflict("An objection is open.", hint=f"{_names(act, against)} can answer anew; or {ways}.")
     if phase in model.ENDED:
         until = min(act.at, process.deadline or act.at)
-        now = replace(now, outcome=outcome, changes=changes or "", ended_at=until)
+        now = replace(now, outcome=outcome, changes=changes, ended_at=until)
         difference = {"phase": process.phase}, _result(act, now, answers)
         held = act.get(ROLES, through) if through else None
         team = act.get(store.TEAMS, channel.team) if channel.team else None

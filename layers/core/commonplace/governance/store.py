@@ -63,8 +63,8 @@ class Act:
     access: Access
     at: str
     touched: list[str] = field(default_factory=list)
-    members: set[str] = field(default_factory=set)
-    """Members that it writes or checks: a transaction names an item once."""
+    named: set[tuple[str, str]] = field(default_factory=set)
+    """Rooms and ids of records that it writes or checks: a transaction names an item once."""
 
     def get(self, room: Room[R], id: str, revision: int | None = None) -> R:
         """Return a record as it is now. Raises NotFound, and Conflict for another revision than this one."""
@@ -79,26 +79,19 @@ class Act:
         return self.store.all(self.access.organisation, room, within)
 
     def add(self, room: Room[Any], record: Any) -> None:
-        self._named(room, record.id)
+        self.named.add((room.name, record.id))
         self.change.add(room, record)
 
     def replace(self, room: Room[Any], now: Any, was: Any) -> None:
         """Write a record over the revision that was read, with the next revision."""
-        self._named(room, now.id)
+        self.named.add((room.name, now.id))
         self.change.replace(room, replace(now, revision=was.revision + 1), was)
 
     def require(self, room: Room[Any], id: str, condition: str = "attribute_exists(pk)", **values: Any) -> None:
-        """Commit only if another record meets a condition; not for a member whom this writes or checks already."""
-        if self._named(room, id):
+        """Commit only if another record meets a condition; not for one that this writes or checks already."""
+        if (room.name, id) not in self.named:
+            self.named.add((room.name, id))
             self.change.require(room, id, condition, **values)
-
-    def _named(self, room: Room[Any], id: str) -> bool:
-        """Return whether a transaction can name this item still: each at most once. Of others than members it can."""
-        if room is not MEMBERS:
-            return True
-        first = id not in self.members
-        self.members.add(id)
-        return first
 
     def alone(self, what: str = "structure") -> None:
         """Commit only if no other change that calls this was committed since: for what rests on a whole room.

@@ -15,29 +15,9 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, TypeVar, get_args
 
-from commonplace.governance import model, store
+from commonplace.governance import inputs, model, store
 from commonplace.governance.governance import Governance
-from commonplace.governance.inputs import (
-    DECLARED,
-    JOINERS,
-    Abstract,
-    Acceptance,
-    Aim,
-    Color,
-    Firstname,
-    Founding,
-    Id,
-    Kind,
-    Markdown,
-    Name,
-    Note,
-    Revision,
-    Surname,
-    Tasks,
-    Title,
-    Url,
-    change,
-)
+from commonplace.governance.inputs import Aim, Color, Firstname, Id, Kind, Name, Revision, Tasks, Title, Url, change
 from commonplace.governance.model import ROOT, Invitation, Member, Organisation, Policy, Role, Team, new_id, roles_of
 from commonplace.governance.rules import Access, below, gone
 from commonplace.governance.store import CHANNELS, INVITATIONS, MEMBERS, NAMES, POLICIES, ROLES, TEAMS, TEXTS, Act
@@ -65,8 +45,8 @@ UNRECORDED = ("account", "note", "updated_at", "roles")
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-@operation("governance", title="Found an organisation", input=Founding, **DECLARED)
-def found_organisation(governance: Governance, actor: Actor, asked: Founding) -> Organisation:
+@operation("governance", title="Found an organisation", input=inputs.Founding, **inputs.DECLARED)
+def found_organisation(governance: Governance, actor: Actor, asked: inputs.Founding) -> Organisation:
     """Found an organisation, with its first team, whose roles the founder holds."""
     account, slug = governance.account(actor), asked.slug
     if not is_organisation(slug):
@@ -141,7 +121,7 @@ def end_membership(act: Act, organisation: Organisation, id: str) -> Member:
 
 
 @change("Change your profile")
-def change_profile(act: Act, *, firstname: Firstname, surname: Surname = "", picture_url: Url = None) -> Member:
+def change_profile(act: Act, *, firstname: Firstname, surname: inputs.Surname = "", picture_url: Url = None) -> Member:
     """Change your name and your picture in this organisation."""
     was = present(act, act.access.member.id)
     now = replace(was, firstname=firstname, surname=surname, picture_url=picture_url)
@@ -214,8 +194,7 @@ def delete_team(act: Act, *, team_id: Id, revision: Revision) -> Team:
     for holder in [act.get(MEMBERS, id) for id in {one.member for one in roles}]:
         act.replace(MEMBERS, with_roles(holder, team, without=[one.id for one in roles]), holder)
     ended = {"roles": {one.title: one.member for one in roles}}
-    write(act, team, None, [team, act.get(TEAMS, team.parent)], (one.member for one in roles), more=ended)
-    return team
+    return write(act, team, None, [team, act.get(TEAMS, team.parent)], (one.member for one in roles), more=ended)
 
 
 @change("Create a role")
@@ -267,12 +246,11 @@ def delete_role(act: Act, *, role_id: Id, revision: Revision) -> Role:
         raise Conflict("This role owns policies.", hint=f"Delete them first: {', '.join(owned[:5])}.")
     team, holder = act.get(TEAMS, role.team), act.get(MEMBERS, role.member)
     act.replace(MEMBERS, with_roles(holder, team, without=[role.id]), holder)
-    write(act, role, None, [team], [holder.id])
-    return role
+    return write(act, role, None, [team], [holder.id])
 
 
 @change("Create a policy")
-def create_policy(act: Act, *, role_id: Id, title: Title, abstract: Abstract, text: Markdown) -> Policy:
+def create_policy(act: Act, *, role_id: Id, title: Title, abstract: inputs.Abstract, text: inputs.Markdown) -> Policy:
     """Create a policy of a role that you hold. Its number is given once and for all."""
     act.alone()
     role, organisation = held(act, role_id), act.get(store.ORGANISATIONS, ROOT)
@@ -286,7 +264,7 @@ def create_policy(act: Act, *, role_id: Id, title: Title, abstract: Abstract, te
 
 @change("Change a policy")
 def change_policy(
-    act: Act, *, policy_id: Id, revision: Revision, title: Title, abstract: Abstract, text: Markdown
+    act: Act, *, policy_id: Id, revision: Revision, title: Title, abstract: inputs.Abstract, text: inputs.Markdown
 ) -> Policy:
     """Change a policy of a role that you hold."""
     was = act.get(POLICIES, policy_id, revision)
@@ -306,12 +284,11 @@ def delete_policy(act: Act, *, policy_id: Id, revision: Revision) -> Policy:
     policy = act.get(POLICIES, policy_id, revision)
     role, text = held(act, policy.role), act.get(TEXTS, policy.id)
     act.change.remove(TEXTS, text)
-    write(act, policy, None, [act.get(TEAMS, role.team)], through=role, more={"text": text.text})
-    return policy
+    return write(act, policy, None, [act.get(TEAMS, role.team)], through=role, more={"text": text.text})
 
 
 @change("Invite somebody")
-def invite(act: Act, *, note: Note = "", member_id: Id = "") -> tuple[Invitation, str]:
+def invite(act: Act, *, note: inputs.Note = "", member_id: Id = "") -> tuple[Invitation, str]:
     """Invite somebody by a link, whose secret is shown once and counts once. The note is for those who invite; a member
     is one without an account, whom the link makes of whoever accepts."""
     me, secret = act.access.member.id, fresh(INVITATION)
@@ -332,8 +309,8 @@ def withdraw_invitation(act: Act, *, invitation_id: Id) -> None:
     write(act, invitation, None)
 
 
-@operation("governance", title="Accept an invitation", input=Acceptance, **DECLARED)
-def accept_invitation(governance: Governance, actor: Actor, asked: Acceptance) -> Member:
+@operation("governance", title="Accept an invitation", input=inputs.Acceptance, **inputs.DECLARED)
+def accept_invitation(governance: Governance, actor: Actor, asked: inputs.Acceptance) -> Member:
     """Become a member by the link of an invitation, which counts once. One that was made for a member who is known by
     name only makes you that member."""
     account, slug = governance.account(actor), asked.orga_id
@@ -365,7 +342,7 @@ def accept_invitation(governance: Governance, actor: Actor, asked: Acceptance) -
     return governance.store.change(Access(organisation=slug, member=joining, roles={}), decide)
 
 
-def newcomer(governance: Governance, account: str, asked: Founding | Acceptance, id: str = "") -> Member:
+def newcomer(governance: Governance, account: str, asked: inputs.Founding | inputs.Acceptance, id: str = "") -> Member:
     """Return whoever founds or joins an organisation as a member; `id` is that of one who is known already."""
     about: dict[str, Any] = {
         "firstname": asked.firstname,
@@ -377,29 +354,30 @@ def newcomer(governance: Governance, account: str, asked: Founding | Acceptance,
 
 def write(
     act: Act,
-    was: Any,
-    now: R,
+    was: R | None,
+    now: R | None,
     teams: Iterable[Team] = (),
     members: Iterable[str] = (),
     *,
     through: Role | None = None,
     more: Mapping[str, Any] | tuple[Mapping[str, Any], Mapping[str, Any]] = NOTHING,
 ) -> R:
-    """Write a record, its change, or its end, with the journal, and return it; nothing if it stays as it is.
+    """Write a record, its change, or its end, with the journal; nothing if it stays as it is. Return it.
 
     The first of `teams` is whose change it is; they and `members` have pages that show it. `more` stands in the journal
     beside the record's fields: after a change, before an end, or both in a pair.
     """
+    kept: Any = now or was
+    written: R = replace(kept, revision=kept.revision + 1) if was and now and was != now else kept
     if was == now:
-        return now
-    room, name, target, lists = JOURNAL[type(was or now)]
+        return written
+    room, name, target, lists = JOURNAL[type(kept)]
     if was is None:
         act.add(room, now)
     elif now is None:
         act.change.remove(room, was)
     else:
         act.replace(room, now, was)
-    kept: Any = now or was
     id = kept.slug if isinstance(kept, Organisation) else kept.id
     beside = more if isinstance(more, tuple) else (NOTHING, more) if now else (more, NOTHING)
     before, after = ({**one, **of} for one, of in zip(model.changed(was, now, *UNRECORDED), beside, strict=True))
@@ -413,7 +391,6 @@ def write(
         act.touch(*(f"policies/{one.id}" for one in act.all(POLICIES) if one.role in roles))
     for one in teams:
         act.touch(f"teams/{one.id}", f"channels/{one.channel}/messages")
-    written: R = replace(kept, revision=was.revision + 1) if was and now else now
     return written
 
 
@@ -445,7 +422,7 @@ def claim_name(act: Act, team: Team) -> None:
 
 def name_claim(name: str) -> str:
     """Return the id under which a team's name is claimed: a digest, since a key is bounded in bytes."""
-    folded = unicodedata.normalize("NFKC", name).casefold().translate(dict.fromkeys(map(ord, JOINERS)))
+    folded = unicodedata.normalize("NFKC", name).casefold().translate(dict.fromkeys(map(ord, inputs.JOINERS)))
     return f"team.{sha256(unicodedata.normalize('NFKC', folded).encode()).hexdigest()}"
 
 
