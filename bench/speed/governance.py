@@ -20,7 +20,7 @@ from bench.table import Row
 from commonplace.governance import listings, store
 from commonplace.governance.founding import carry_out, founding
 from commonplace.governance.governance import Governance
-from commonplace.governance.model import Channel, Decision, Member, Message, Policy, Role, Team, new_id, new_role_id
+from commonplace.governance.model import Channel, Decision, Member, Message, Policy, Role, Team, new_id, roles_of
 from commonplace.governance.store import CHANNELS, MEMBERS, MESSAGES, TEAMS, Store
 from commonplace.identity.principals import Principal
 from commonplace.kernel.items import encode
@@ -129,7 +129,7 @@ def fill(organisations: Store, people: int, messages: int) -> None:
             team = Team(id=new_id("te"), name=f"Team {number}", channel=new_id("ch"), leader="", parent=root.id)
             records.append((CHANNELS, Channel(id=team.channel, kind="team", name=team.name, team=team.id)))
         titled: dict[str, Any] = {"title": "Leader", "type": "leader"} if first else {"title": f"Role {number}"}
-        role = Role(id=new_role_id(team.id), team=team.id, member=new_id("mb"), mission="M" * 80, **titled)
+        role = Role(id=roles_of(team.id) + new_id(), team=team.id, member=new_id("mb"), mission="M" * 80, **titled)
         member = Member(id=role.member, firstname=f"Member {number}", joined_at=now, roles={role.id: team.id})
         records += [(store.ROLES, role), (MEMBERS, member)]
         records += [(TEAMS, replace(team, leader=role.id))] if first else []
@@ -138,7 +138,7 @@ def fill(organisations: Store, people: int, messages: int) -> None:
             policy = Policy(id=f"pol_{number + 100:06}", number=number, abstract="A" * 200, **about)
             records.append((store.POLICIES, policy))
         said: dict[str, Any] = {"member": member.id, "name": member.name, "role": "Member", "target": member.id}
-        decision = Decision(id=new_id(""), at=now, team=root.name, target_type="members", type="Member", **said)
+        decision = Decision(id=new_id(), at=now, team=root.name, target_type="members", type="Member", **said)
         records.append((store.JOURNAL, decision))
         everybody.append(member.id)
     parent = ""

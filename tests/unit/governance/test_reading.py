@@ -55,8 +55,6 @@ def full(tide: Tide) -> Tide:
             said = tide.do(who, conversation.send_message, channel_id=where, text=f"{who} says {number}.")
         tide.do(who, conversation.send_message, channel_id=where, text="A reply.", parent_id=said.id)
         tide.do(who, conversation.react_to_message, message_id=said.id, emoji="thumbsup")
-    deleted = tide.do("Guest", conversation.send_message, channel_id=everywhere, text="Gone.")
-    tide.do("Guest", conversation.delete_message, message_id=deleted.id)
     direct = tide.do("Vi", conversation.open_direct, member_id=tide.member("Ada").id)
     tide.do("Ada", conversation.send_message, channel_id=direct.id, text=CANARY)
     topic = tide.do("Vi", processes.open_topic, channel_id=watch, title="A lamp", description="Let us buy a lamp.")
@@ -85,7 +83,7 @@ def token(tide: Tide, who: str, kinds: Iterable[str] | None = None) -> Caller:
 def addresses(tide: Tide, who: str) -> list[str]:
     """Return an address of each template, with what this member reads in person."""
     channel = tide.channel("Watch" if who == "Vi" else None).id
-    message = next(one.id for one in tide.store.messages(tide.slug, channel, after=None) if one.process)
+    message = next(one.id for one in tide.all(store.MESSAGES) if one.process and one.channel == channel)
     given = {"orgaId": tide.slug, "teamId": tide.team("Watch").id, "memberId": tide.member("Vi").id}
     given |= {"policyId": "pol_000001", "channelId": channel, "messageId": message}
     return [f"swarmrise://{one.address.partition('{?')[0].format(**given)}" for one in OPERATIONS]

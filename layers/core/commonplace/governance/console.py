@@ -437,7 +437,7 @@ def beside(name: str, visit: Visit) -> Mapping[str, Any]:
     match name:
         case "create_team":
             return {"parent_team_id": path["team_id"]}
-        case "react_to_message" | "delete_message":  # of a reply, too
+        case "react_to_message":  # of a reply, too
             return {"message_id": visit.value("message_id")}
         case "send_message" if "message_id" in path:
             return {"channel_id": path["message_id"].partition(".")[0], "parent_id": path["message_id"]}

@@ -54,7 +54,7 @@ def message_of(body: str) -> RecordId | None:
 class StoredMessages:
     """The source of the collection `messages` (`commonplace.search.source.Source`).
 
-    Reads of the store are consistent, and no id is given twice: a message that is deleted is gone for ever.
+    Reads of the store are consistent, and no id is given twice: a message that is gone is gone for ever.
     """
 
     def __init__(self, store: Store) -> None:
@@ -76,10 +76,7 @@ class StoredMessages:
                 record_id(organisation, item["sk"]): int(item["revision"])
                 for organisation in self.store.slugs()
                 for room in (MESSAGES, REPLIES)
-                for item in self.store.table.query(
-                    room.partition(organisation), ProjectionExpression="sk, revision, deletedAt"
-                )
-                if "deletedAt" not in item
+                for item in self.store.table.query(room.partition(organisation), ProjectionExpression="sk, revision")
             }
         )
 

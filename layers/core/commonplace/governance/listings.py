@@ -124,8 +124,8 @@ ActiveRow.read = {"id": attrgetter("message_id")}
 ReactionRow = row_of("ReactionRow", "emoji count reacted", {"count": int, "reacted": bool})
 MessageRow = row_of(
     "MessageRow",
-    "id channel_id text author_id author_name created_at deleted? embedded_tool? thread_count reactions*",
-    {"deleted": bool, "embedded_tool": ProcessFace, "thread_count": int, "reactions": ReactionRow},
+    "id channel_id text author_id author_name created_at embedded_tool? thread_count reactions*",
+    {"embedded_tool": ProcessFace, "thread_count": int, "reactions": ReactionRow},
 )
 Difference = row_of("Difference", "type before after", {"before": dict[str, Any], "after": dict[str, Any]})
 DecisionRow = row_of(
@@ -269,7 +269,7 @@ class Reading:
         shown, names = self.processes(found.values(), whole=whole), self.names(one.author for one in messages)
         for one in messages:
             more: dict[str, Any] = {"channel_id": one.channel, "author_id": one.author}
-            more |= {"author_name": names(one.author).name, "deleted": one.deleted_at is not None or None}
+            more["author_name"] = names(one.author).name
             more["thread_count"] = cards.get(one.id, {}).get("replies", 0)
             more["reactions"] = [
                 ReactionRow(emoji=emoji(code), count=count, reacted=f"{one.id}.{me}.{code}" in mine)
