@@ -279,7 +279,7 @@ class Here(Reading):
         }
 
     def journal(self) -> Values:
-        query, listed, slug = self.visit.request.query_params, listings.list_decisions, self["orga_id"]
+        query, listed = self.visit.request.query_params, listings.list_decisions
         offered = {"target_type": {"": "any"} | {one: one for one in TARGETS}}
         if (teams := self.offered(TEAMS)) is not None:
             offered["team_id"] = {"": "any", **teams}
@@ -288,9 +288,10 @@ class Here(Reading):
         values = self.rows(listed, **{name: query.get(name) or None for name in labels})
         sides = [side for row in values["rows"] for side in (row.diff.before, row.diff.after)]
         ids = {one for side in sides for one in side.values() if isinstance(one, str)}
-        known = {id: one.title for id, one in self.many(ROLES, (one for one in ids if one[:3] == "ro_")).items()}
-        known |= self.governance.names(slug, {one for one in ids if one[:3] == "mb_"})
-        known |= self.governance.team_names(slug, {one for one in ids if one[:3] == "te_"})
+        known, rooms = dict[str, str](), dict[str, Room[Any]](ro_=ROLES, mb_=MEMBERS, te_=TEAMS)
+        for prefix, room in rooms.items():
+            found = self.many(room, (one for one in ids if one.startswith(prefix)))
+            known |= {id: one.title if room is ROLES else one.name for id, one in found.items()}
         lists = [("", [decision_card(one, known) for one in values["rows"]], "Nothing of this kind on this page.")]
         return values | {
             "filters": filters.filters({name: query.getlist(name) for name in query}, None),

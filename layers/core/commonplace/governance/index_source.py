@@ -61,8 +61,7 @@ class StoredMessages:
         self.store = store
 
     def named(self, body: str) -> tuple[RecordId, ...]:
-        record = message_of(body)
-        if record is None:
+        if (record := message_of(body)) is None:
             raise ValueError("the message of the queue names no message of a channel")
         return (record,)
 
@@ -71,14 +70,13 @@ class StoredMessages:
 
     def published(self) -> Published:
         """Return every message of every organisation, without its text."""
-        return Published(
-            {
-                record_id(organisation, item["sk"]): int(item["revision"])
-                for organisation in self.store.slugs()
-                for room in (MESSAGES, REPLIES)
-                for item in self.store.table.query(room.partition(organisation), ProjectionExpression="sk, revision")
-            }
-        )
+        versions = {
+            record_id(organisation, item["sk"]): int(item["revision"])
+            for organisation in self.store.slugs()
+            for room in (MESSAGES, REPLIES)
+            for item in self.store.table.query(room.partition(organisation), ProjectionExpression="sk, revision")
+        }
+        return Published(versions)
 
     def read(self, ids: Iterable[RecordId]) -> Reading:
         reading = Reading()
@@ -88,9 +86,6 @@ class StoredMessages:
             wanted.setdefault(organisation, []).append(id)
         for organisation, messages in wanted.items():
             found = self.store.said(organisation, messages)
-            for id in messages:
-                if id in found:
-                    reading.records[record_id(organisation, id)] = record_of(organisation, found[id])
-                else:
-                    reading.missing.append(record_id(organisation, id))
+            reading.records |= {record_id(organisation, id): record_of(organisation, one) for id, one in found.items()}
+            reading.missing += [record_id(organisation, id) for id in messages if id not in found]
         return reading

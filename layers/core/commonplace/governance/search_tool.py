@@ -42,21 +42,19 @@ class MessageHits(Output):
     next: str | None = Field(None, description="The cursor of the next page")
 
 
-def tools(using: Governance) -> tuple[Tool, ...]:
+def tool(using: Governance) -> Tool:
     """Return the tool over these services."""
-    return (
-        Tool(
-            name="search_messages",
-            title="Search messages",
-            description="Finds messages, replies and processes by words and meaning, in the channels that you reach "
-            "for your member; direct messages are never found. Read a hit in its channel before you rely on it.",
-            arguments=SearchArguments,
-            output=MessageHits,
-            run=partial(search_messages, using),
-            cost="search",
-            kind="messages",
-            exact=True,
-        ),
+    return Tool(
+        name="search_messages",
+        title="Search messages",
+        description="Finds messages, replies and processes by words and meaning, in the channels that you reach "
+        "for your member; direct messages are never found. Read a hit in its channel before you rely on it.",
+        arguments=SearchArguments,
+        output=MessageHits,
+        run=partial(search_messages, using),
+        cost="search",
+        kind="messages",
+        exact=True,
     )
 
 
@@ -95,8 +93,8 @@ def search_messages(using: Governance, call: Call, given: SearchArguments) -> An
     )
     if not data.hits:
         return Answer("Nothing was found in the channels that you reach.", data)
-    lines = [
+    lines = (
         f"{one.message_id} {one.created_at} {one.channel_name}, {one.author_name}: {one.excerpt}" for one in data.hits
-    ]
+    )
     more = f"\nMore: cursor `{onward}`" if onward else ""
-    return Answer(f"{len(lines)} messages. {NOTICE}\n{fenced(chr(10).join(lines))}{more}", data)
+    return Answer(f"{len(data.hits)} messages. {NOTICE}\n{fenced(chr(10).join(lines))}{more}", data)
