@@ -50,7 +50,8 @@ class StoredMemberships:
         made: dict[str, Any] = {"type": "Grant", "target_type": "grants", "target": grant.id, "role": "Member"}
         made |= {"at": stamp(datetime.fromtimestamp(at, UTC)), "client": grant.client_name, "member": chosen.member}
         made |= {"name": member.name if member else "", "team": organisation.name if organisation else ""}
-        change.add(JOURNAL, Decision(id=new_id(), **made, **{"after" if event == "granted" else "before": terms}))
+        made["after" if event == "granted" else "before"] = terms
+        change.add(JOURNAL, Decision(id=new_id(), **made))
         # Who waits for changes with this grant hears of its end (`watch`).
         self.store.feed(change, ("decisions", *([f"grants/{grant.id}"] if event == "revoked" else ())))
         return change.writes
