@@ -106,15 +106,6 @@ def test_messages_come_into_the_index_and_leave_it_as_the_store_has_them(indexed
     assert dict(indexed.engine.versions()) == {f"tide/{two.id}": 1}
 
 
-def test_what_no_event_told_of_is_found_by_the_comparison(indexed: Indexed) -> None:
-    said = indexed.tide.do(
-        "Ada", conversation.send_message, channel_id=indexed.tide.channel().id, text="The heron is back."
-    )
-    answer = indexed.function({"source": "aws.events", "collection": "messages"}, None)
-    assert (answer["indexed"], answer["removed"]) == (1, 0)
-    assert indexed.ids(indexed.reader("Guest")) == [said.id]
-
-
 @pytest.mark.parametrize("room", ["gov#direct", "gov#direct-replies", "gov#answers", "memory#entries"])
 def test_the_collection_claims_no_event_of_another_room(indexed: Indexed, room: str) -> None:
     body = {"table": "records", "pk": f"tide#{room}", "sk": "dm_1.2"}
@@ -144,17 +135,6 @@ def test_a_search_finds_what_the_roles_of_the_token_reach(indexed: Indexed) -> N
     assert indexed.ids(whole, channel_id=indexed.tide.channel("Watch").id) == [watch.id]
     with pytest.raises(NotFound):
         indexed.ids(narrowed, channel_id=indexed.tide.channel("Watch").id)
-
-
-def test_a_role_that_was_lost_counts_at_the_next_search(indexed: Indexed) -> None:
-    indexed.say("Vi", "A heron for the watch.", "Watch")
-    reader, role = indexed.reader("Vi", ("Watch", "Leader")), indexed.tide.role("Watch", "Leader")
-    assert len(indexed.ids(reader)) == 1
-    for title in ("Leader", "Secretary", "Referee"):
-        role = indexed.tide.role("Watch", title)
-        guest = indexed.tide.member("Guest").id
-        indexed.tide.do("Ada", structure.assign_role, role_id=role.id, revision=role.revision, member_id=guest)
-    assert indexed.ids(reader) == []
 
 
 def test_the_store_decides_about_what_the_index_proposes(indexed: Indexed) -> None:
