@@ -86,10 +86,8 @@ def react_to_message(act: Act, message_id: Id, emoji: Emoji) -> bool:
     if there and counts.get(counter) == 1:
         # A counter at nothing is removed: the card would grow with every kind that was ever tried.
         update, condition, values = f"REMOVE #{counter}", f"#{counter} = :one", {"one": 1}
-    act.change.writes += [
-        table.delete(mine, "attribute_exists(pk)") if there else table.new(mine),
-        table.update(CARDS.at(organisation, message.id), update, condition, **values),
-    ]
+    toggle = table.delete(mine, "attribute_exists(pk)") if there else table.new(mine)
+    act.change.writes += [toggle, table.update(CARDS.at(organisation, message.id), update, condition, **values)]
     touch(act, message.id)
     return not there
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from commonplace.governance.model import Channel, Member, Process
 from commonplace.governance.rules import Access, gone
-from commonplace.governance.store import MEMBERS, PROCESSES, TEAMS, Store
+from commonplace.governance.store import MEMBERS, PROCESSES, Store
 from commonplace.identity.authorization import Need
 from commonplace.kernel.environment import is_organisation
 from commonplace.kernel.errors import Forbidden
+from commonplace.kernel.records import Room
 from commonplace.web.operations import Actor
 
 if TYPE_CHECKING:
@@ -78,12 +79,7 @@ class Governance:
         self.channel(access, id.partition(".")[0])
         return self.store.get(access.organisation, PROCESSES, id)
 
-    def names(self, organisation: str, members: set[str]) -> Mapping[str, str]:
-        """Return the names of members, those who left included."""
-        found = self.store.records.get_many(organisation, MEMBERS, sorted(members))
-        return {id: one.name for id, one in found.items()}
-
-    def team_names(self, organisation: str, teams: set[str]) -> Mapping[str, str]:
-        """Return the names of teams."""
-        found = self.store.records.get_many(organisation, TEAMS, sorted(teams))
+    def names(self, organisation: str, ids: set[str], room: Room[Any] = MEMBERS) -> Mapping[str, str]:
+        """Return the names of members, those who left included; or of the records of another room."""
+        found = self.store.records.get_many(organisation, room, sorted(ids))
         return {id: one.name for id, one in found.items()}

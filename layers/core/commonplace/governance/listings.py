@@ -453,7 +453,7 @@ def read_member(reading: Reading, asked: Any) -> Any:
     one = reading.governance.store.get(asked.orga_id, store.MEMBERS, asked.member_id)
     if one.left_at is not None:
         raise gone()
-    teams = reading.governance.team_names(asked.orga_id, set(one.teams))
+    teams = reading.governance.names(asked.orga_id, set(one.teams), store.TEAMS)
     return reading.row(
         *(MemberRow, one),
         role_ids=sorted(one.roles),

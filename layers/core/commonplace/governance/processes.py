@@ -11,7 +11,7 @@ round alone. A vote has round 0.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -218,14 +218,13 @@ def move_on(
     now = _led(act, replace(process, phase=phase, candidate=candidate_id or process.candidate), answers)
     if outcome in ("accepted", "modified", "elected") and (against := rules.objectors(answers, process.round)):
         ways = "go back to clarification or withdraw it" if process.kind == "topic" else "end it without election"
-        raise Conflict("An objection is open.", hint=f"{_names(act, against)} can answer anew; or {ways}.")
+        names = ", ".join(sorted(act.get(MEMBERS, one).name for one in against))
+        raise Conflict("An objection is open.", hint=f"{names} can answer anew; or {ways}.")
     if phase in model.ENDED:
-        until = min(act.at, process.deadline or act.at)
-        now = replace(now, outcome=outcome, changes=changes, ended_at=until)
-        difference = {"phase": process.phase}, _result(act, now, answers)
+        now = replace(now, outcome=outcome, changes=changes, ended_at=min(act.at, process.deadline or act.at))
+        kind, difference = process.kind, ({"phase": process.phase}, _result(act, now, answers))
         held = act.get(ROLES, through) if through else None
         team = act.get(store.TEAMS, channel.team) if channel.team else None
-        kind = process.kind
         decision = act.record(kind.capitalize(), f"{kind}s", process.id, difference, through=held, team=team)
         now = replace(now, decision=decision.id)
         # Opening another process may have removed the pointer of a vote past its deadline.
@@ -242,11 +241,6 @@ def facilitator(store: Store, access: rules.Access, process: Process) -> tuple[b
     role = next((one for one in held if one.type in ("leader", "secretary")), None)
     owner = store.organisation(access.organisation).owner
     return role is not None or access.member.id in (process.author, owner), role
-
-
-def _names(act: Act, members: Iterable[str]) -> str:
-    found = act.store.records.get_many(act.access.organisation, MEMBERS, sorted(members))
-    return ", ".join(sorted(one.name for one in found.values()))
 
 
 def _led(act: Act, now: Process, answers: Sequence[Answer]) -> Process:
@@ -269,8 +263,7 @@ def _led(act: Act, now: Process, answers: Sequence[Answer]) -> Process:
 
 def _result(act: Act, process: Process, answers: Sequence[Answer]) -> dict[str, Any]:
     """Return the end of a process as the journal has it: its outcome, and the answers in figures."""
-    found: dict[str, Any] = {"title": process.title, "phase": process.phase, "outcome": process.outcome}
-    found["electorate"] = process.electorate
+    found: dict[str, Any] = {one: getattr(process, one) for one in ("title", "phase", "outcome", "electorate")}
     if process.kind == "voting":
         ballots = [one.choices for one in answers if one.kind == "ballot"]
         results = rules.tally(process.mode, process.options, ballots)
@@ -280,5 +273,5 @@ def _result(act: Act, process: Process, answers: Sequence[Answer]) -> dict[str, 
     if process.changes:
         found["changes"] = process.changes
     if process.outcome == "elected" and process.candidate is not None:
-        found["elected"] = {"memberId": process.candidate, "name": _names(act, [process.candidate])}
+        found["elected"] = {"memberId": process.candidate, "name": act.get(MEMBERS, process.candidate).name}
     return found

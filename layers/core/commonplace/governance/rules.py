@@ -92,10 +92,8 @@ def lead(process: Process, to: Phase, outcome: Outcome | None, now: str) -> None
     over(process, now, late=process.kind == "voting")
     onward = PHASES[process.kind][process.phase]
     if to not in onward and (to, outcome) != GIVEN_UP.get(process.kind):
-        raise Conflict(
-            f"It is in the phase {process.phase}, which does not lead to {to}.",
-            hint=f"It can go on to: {', '.join(onward)}.",
-        )
+        hint = f"It can go on to: {', '.join(onward)}."
+        raise Conflict(f"It is in the phase {process.phase}, which does not lead to {to}.", hint=hint)
     outcomes = OUTCOMES.get(to, ())
     if outcome not in (outcomes or (None,)):
         told = f"Outcomes: {', '.join(outcomes)}." if outcomes else "Leave the outcome out."
@@ -106,10 +104,8 @@ def takes(process: Process, kind: AnswerKind, now: str) -> None:
     """Return if answers of a kind are given in the present phase. Raises Conflict, also for another kind of process."""
     over(process, now)
     if TAKES[kind] != process.phase:
-        raise Conflict(
-            f"It is in the phase {process.phase}, which takes no {kind}.",
-            hint=f"A {kind} is given in the phase {TAKES[kind]}.",
-        )
+        hint = f"A {kind} is given in the phase {TAKES[kind]}."
+        raise Conflict(f"It is in the phase {process.phase}, which takes no {kind}.", hint=hint)
 
 
 def over(process: Process, now: str, *, late: bool = False) -> None:

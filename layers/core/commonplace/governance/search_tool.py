@@ -9,6 +9,7 @@ from pydantic import Field
 
 from commonplace.governance.governance import Governance
 from commonplace.governance.rules import gone
+from commonplace.governance.store import TEAMS
 from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
 from commonplace.web.operations import MAX_CURSOR_CHARACTERS, Actor, cursor_of, fenced, position_of
@@ -74,7 +75,7 @@ def search_messages(using: Governance, call: Call, given: SearchArguments) -> An
     shown = found[: given.limit]
     onward = cursor_of(shown[-1].position + 1, question) if len(found) > len(shown) else None
     authors = using.names(access.organisation, {one.author for one in shown})
-    teams = using.team_names(access.organisation, {one.channel.team for one in shown if one.channel.team})
+    teams = using.names(access.organisation, {one.channel.team for one in shown if one.channel.team}, TEAMS)
     organisation = using.store.organisation(access.organisation).name
     data = MessageHits(
         hits=[

@@ -8,7 +8,7 @@ room (the tree of teams, what a team or a role has) commits alone.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -26,7 +26,7 @@ from commonplace.kernel.environment import is_organisation
 from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput, NotFound
 from commonplace.web.operations import Actor, operation
 
-R = TypeVar("R")
+R = TypeVar("R", bound=model.Record)
 
 INVITATION = "cpv_"
 """The beginning of the secret of an invitation."""
@@ -344,19 +344,15 @@ def accept_invitation(governance: Governance, actor: Actor, asked: inputs.Accept
 
 def newcomer(governance: Governance, account: str, asked: inputs.Founding | inputs.Acceptance, id: str = "") -> Member:
     """Return whoever founds or joins an organisation as a member; `id` is that of one who is known already."""
-    about: dict[str, Any] = {
-        "firstname": asked.firstname,
-        "surname": asked.surname,
-        "joined_at": governance.store.now(),
-    }
-    return Member(id=id or new_id("mb"), account=account, **about)
+    about: dict[str, Any] = {"account": account, "joined_at": governance.store.now()}
+    return Member(id=id or new_id("mb"), firstname=asked.firstname, surname=asked.surname, **about)
 
 
 def write(
     act: Act,
     was: R | None,
     now: R | None,
-    teams: Iterable[Team] = (),
+    teams: Sequence[Team] = (),
     members: Iterable[str] = (),
     *,
     through: Role | None = None,
@@ -368,7 +364,7 @@ def write(
     beside the record's fields: after a change, before an end, or both in a pair.
     """
     kept: Any = now or was
-    written: R = replace(kept, revision=kept.revision + 1) if was and now and was != now else kept
+    written: R = replace(now, revision=was.revision + 1) if was and now and was != now else kept
     if was == now:
         return written
     room, name, target, lists = JOURNAL[type(kept)]
@@ -381,7 +377,6 @@ def write(
     id = kept.slug if isinstance(kept, Organisation) else kept.id
     beside = more if isinstance(more, tuple) else (NOTHING, more) if now else (more, NOTHING)
     before, after = ({**one, **of} for one, of in zip(model.changed(was, now, *UNRECORDED), beside, strict=True))
-    teams = list(teams)
     act.record(name, target, id, (before, after), through=through, team=teams[0] if teams else None)
     pages = (f"{target}/{id}",) if target in ("teams", "members", "policies") else ()
     act.touch(*lists, *pages, *(f"members/{one}" for one in members))
