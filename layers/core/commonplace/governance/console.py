@@ -24,7 +24,7 @@ from commonplace.governance import conversation, listings, processes, structure
 from commonplace.governance.governance import PERSON, Governance
 from commonplace.governance.listings import Reading
 from commonplace.governance.model import Response, Team
-from commonplace.governance.rules import Access, gone
+from commonplace.governance.rules import Access
 from commonplace.governance.settings import GovernanceTables
 from commonplace.governance.store import INVITATIONS, MEMBERS, POLICIES, ROLES, TEAMS, Store
 from commonplace.identity.secrets import digest
@@ -42,11 +42,14 @@ PATH = "governance"
 TABS = ("", "members", "channels", "policies", "journal", "invitations", "settings")
 EMOJI = ("👍", "❤️", "🎉", "🤔", "👀", "🙏")
 """Reactions that a page offers; the operation takes others, too."""
+MODES = {"single": "choose one", "approval": "approve any", "ranked": "rank all"}
 TYPES = {"type": {"secretary": "secretary", "referee": "referee"}}
 PAGES_OF = {one: one for one in ("teams", "roles", "members", "policies")}
 PAGES_OF |= dict.fromkeys(("topics", "votings", "elections"), "messages")
 """Where the pages are of what the journal names, below the organisation's."""
-TARGETS = ("orgas", *PAGES_OF, "invitations", "grants")
+TARGETS = {"": "any", "orgas": "organisation"} | {one: one for one in (*PAGES_OF, "invitations", "grants")}
+TARGETS |= {"votings": "votes"}
+"""What the journal names, and what people read."""
 WORDS = re.compile(r"(?<!^)(?=[A-Z])")
 """Between the words of a name in camel case."""
 
@@ -214,14 +217,15 @@ class GovernancePages:
                 asked = listings.list_processes.accepted({"orga_id": one.id, "limit": 100})
                 active, _ = listings.list_processes.read(self.governance, who, asked)
                 found.append((self.store.organisation(one.id), [row for row in active if row.awaits_you]))
-        return {"found": found, "forms": {"found_organisation": {}}}
+        return {"found": found, "origin": self.origin, "forms": {"found_organisation": {}}}
 
     def joining(self, visit: Visit) -> Values:
         """Return the page to which the link of an invitation leads. Raises NotFound without a valid one."""
         slug, secret = visit.request.path_params["orga_id"], visit.request.query_params.get("invitation", "")
         known = self.store.records.get(slug, INVITATIONS, digest(secret)) if is_organisation(slug) else None
         if known is None or known.expires_at <= self.store.clock():
-            raise gone()
+            hint = "If you used it, look under Organisations in the console; else ask its sender for a new one."
+            raise NotFound("This invitation is not valid any more.", hint=hint)
         return {"organisation": self.store.organisation(slug), "forms": {"accept_invitation": {"secret": secret}}}
 
     def teams(self, here: Here) -> Values:
@@ -288,7 +292,8 @@ class GovernancePages:
         names = ["send_message", *([] if channel.kind == "dm" else ["open_topic", "open_vote"])]
         forms = dict.fromkeys([] if row.is_archived else [*names, *(["open_election"] if roles else [])])
         values = here.rows(listings.list_messages, channel_id=channel.id)
-        return values | {"title": row.name, "channel": row, "forms": forms, "choices": {"role_id": roles}}
+        choices = {"role_id": roles, "mode": MODES}
+        return values | {"title": row.name, "channel": row, "forms": forms, "choices": choices}
 
     def message(self, here: Here) -> Values:
         id = here["message_id"]
@@ -343,7 +348,7 @@ class GovernancePages:
     def journal(self, here: Here) -> Values:
         query, listed, slug = here.visit.request.query_params, listings.list_decisions, here["orga_id"]
         known = {one.id: one.name for one in self.store.all(slug, TEAMS)}
-        offered = {"team_id": {"": "any", **known}, "target_type": {"": "any"} | {one: one for one in TARGETS}}
+        offered = {"team_id": {"": "any", **known}, "target_type": TARGETS}
         labels = {"team_id": "Team", "target_type": "What was changed"}
         filters = Fields(model=listed.input, names=tuple(labels), id="filter", labels=labels, offered=offered)
         values = here.rows(listed, **{name: query.get(name) or None for name in labels})
@@ -385,15 +390,15 @@ def beside(name: str, visit: Visit) -> Mapping[str, Any]:
 def words(known: Mapping[str, str], value: Any) -> str:
     """Return a value of the journal as people read it; `known` are names by id."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{label(name)}: {words(known, one)}" for name, one in value.items())
+        return ", ".join(f"{label(name)}: {words(known, one)}" for name, one in value.items() if name != "memberId")
     if isinstance(value, list | tuple):
         return "; ".join(words(known, one) for one in value)
     return known.get(value, value) if isinstance(value, str) else "" if value is None else str(value)
 
 
 def label(name: str) -> str:
-    """Return a name in camel case as words."""
-    return WORDS.sub(" ", name).lower()
+    """Return a name of the journal as words."""
+    return WORDS.sub(" ", name).replace("_", " ").lower()
 
 
 def pages(context: PageContext) -> ConsolePages | None:
