@@ -42,7 +42,7 @@ PATH = "governance"
 TABS = ("", "members", "channels", "policies", "journal", "invitations", "settings")
 EMOJI = ("👍", "❤️", "🎉", "🤔", "👀", "🙏")
 """Reactions that a page offers; the operation takes others, too."""
-MODES = {"single": "choose one", "approval": "approve any", "ranked": "rank all"}
+MODES = {"single": "one choice", "approval": "several choices", "ranked": "a ranking of all"}
 TYPES = {"type": {"secretary": "secretary", "referee": "referee"}}
 PAGES_OF = {one: one for one in ("teams", "roles", "members", "policies")}
 PAGES_OF |= dict.fromkeys(("topics", "votings", "elections"), "messages")
