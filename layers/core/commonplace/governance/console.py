@@ -270,7 +270,8 @@ class GovernancePages:
         forms: Values = {"create_policy": {}} if role.mine else {}
         forms |= {"assign_role": {"revision": role.revision}, "change_role": found}
         forms |= {} if found.type == "leader" else {"delete_role": role}
-        choices = {"member_id": self.people(here["orga_id"]), **TYPES}
+        types = {"type": {"": "leader"}} if found.type == "leader" else TYPES
+        choices = {"member_id": self.people(here["orga_id"]), **types}
         return {"title": role.title, "role": role, "forms": forms, "choices": choices}
 
     def people(self, organisation: str) -> dict[str, str]:
