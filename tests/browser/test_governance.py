@@ -251,6 +251,8 @@ def test_pages_of_organisations_fit_and_are_for_everybody(
         people.channel(people.ada)
         unfold(page, kind)
         fill(page, fields)
+        if kind == "Open a vote":
+            field(page, "mode").select_option("single")
         done(people.ada, button)
         places.append((page.url.removeprefix(people.issuer).partition("?")[0], fields["title"]))
     people.channel(people.ada)

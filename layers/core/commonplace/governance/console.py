@@ -26,7 +26,6 @@ from commonplace.governance import conversation, listings, processes, structure
 from commonplace.governance.governance import PERSON, Governance
 from commonplace.governance.listings import Reading
 from commonplace.governance.model import Response
-from commonplace.governance.rules import gone
 from commonplace.governance.settings import GovernanceTables
 from commonplace.governance.store import INVITATIONS, MEMBERS, POLICIES, ROLES, TEAMS, Store
 from commonplace.identity.secrets import digest
@@ -59,7 +58,11 @@ TYPES = {"type": {"secretary": "secretary", "referee": "referee"}}
 PAGES_OF = {one: one for one in ("teams", "roles", "members", "policies")}
 PAGES_OF |= dict.fromkeys(("topics", "votings", "elections"), "messages")
 """Where the pages are of what the journal names, below the organisation's."""
-TARGETS = ("orgas", *PAGES_OF, "invitations", "grants")
+TARGETS = {"": "any", "orgas": "organisation"} | {one: one for one in (*PAGES_OF, "invitations", "grants")}
+TARGETS |= {"votings": "votes"}
+"""What the journal names, and what people read."""
+TOLD = {"Organization": "Organisation", "Voting": "Vote"}
+MODES = {"single": "one choice", "approval": "several choices", "ranked": "a ranking of all"}
 CHANNELS = {"orga": "everybody", "team": "team", "dm": "direct"}
 WORDS = re.compile(r"(?<!^)(?=[A-Z])")
 """Between the words of a name in camel case."""
@@ -99,7 +102,7 @@ def card(title: str, url: str = "", *facts: Any, badges: Sequence[str | None] = 
 
 
 def role_card(one: Any, beside: Link) -> Values:
-    return card(one.title, f"roles/{one.id}", beside, badges=(one.role_type,))
+    return card(one.title, f"roles/{one.id}", beside, badges=[*{one.role_type} - {one.title.lower()}])
 
 
 def policy_card(one: Any) -> Values:
@@ -218,7 +221,11 @@ class Here(Reading):
         names = ["send_message", *([] if channel.kind == "dm" else ["open_topic", "open_vote"])]
         forms = dict.fromkeys([] if row.is_archived else [*names, *(["open_election"] if roles else [])])
         values = {"title": row.name, "above": [Link("channels", "Channels")], "channel": row, "forms": forms}
-        return values | self.rows(listings.list_messages, channel_id=channel.id) | {"choices": {"role_id": roles}}
+        return (
+            values
+            | self.rows(listings.list_messages, channel_id=channel.id)
+            | {"choices": {"role_id": roles, "mode": MODES}}
+        )
 
     def message(self) -> Values:
         id = self["message_id"]
@@ -280,7 +287,7 @@ class Here(Reading):
 
     def journal(self) -> Values:
         query, listed = self.visit.request.query_params, listings.list_decisions
-        offered = {"target_type": {"": "any"} | {one: one for one in TARGETS}}
+        offered = {"target_type": TARGETS}
         if (teams := self.offered(TEAMS)) is not None:
             offered["team_id"] = {"": "any", **teams}
         labels = {"team_id": "Team", "target_type": "What was changed"}
@@ -419,7 +426,10 @@ class GovernancePages:
                 ]
                 lists.append((Link(one.id, store.organisation(one.id).name), rows, "Nothing awaits you here."))
         none = "You are in no organisation yet. Ask a member for the link of an invitation, or found one."
-        return {"about": "" if lists else none, "lists": lists, "forms": {"found_organisation": {}}}
+        reads = (
+            f"An agent reads along for you at {self.origin}/mcp/governance, as far as you allow: see connected apps."
+        )
+        return {"about": reads if lists else none, "lists": lists, "forms": {"found_organisation": {}}}
 
     def join(self, visit: Visit) -> Values:
         """Return the page to which the link of an invitation leads. Raises NotFound without a valid one."""
@@ -427,7 +437,8 @@ class GovernancePages:
         store = self.governance.store
         known = store.records.get(slug, INVITATIONS, digest(secret)) if is_organisation(slug) else None
         if known is None or known.expires_at <= store.clock():
-            raise gone()
+            hint = "If you used it, look under Organisations in the console; else ask its sender for a new one."
+            raise NotFound("This invitation is not valid any more.", hint=hint)
         about = f"You are invited to {store.organisation(slug).name}. Its members see the name that you write here."
         return {"title": "Become a member", "about": about, "forms": {"accept_invitation": {"secret": secret}}}
 
@@ -451,22 +462,22 @@ def decision_card(one: Any, known: Mapping[str, str]) -> Values:
 
     def words(value: Any) -> str:
         if isinstance(value, Mapping):
-            return ", ".join(f"{label(name)}: {words(one)}" for name, one in value.items())
+            return ", ".join(f"{label(name)}: {words(one)}" for name, one in value.items() if name != "memberId")
         if isinstance(value, list | tuple):
             return "; ".join(map(words, value))
         return known.get(value, value) if isinstance(value, str) else "" if value is None else str(value)
 
     def label(name: str) -> str:
-        return WORDS.sub(" ", name).lower()
+        return WORDS.sub(" ", name).replace("_", " ").lower()
 
     before, after = one.diff.before, one.diff.after
     done = "changed" if before and after else "deleted" if before else "created"
-    names = [name for name in {**before, **after} if not name.endswith("At")]
+    names = [name for name in {**before, **after} if not name.endswith("At") and name != "channel"]
     told = [(name, [words(side[name]) for side in (before, after) if name in side]) for name in names]
     url = f"{PAGES_OF[one.target_type]}/{one.target_id}" if after and one.target_type in PAGES_OF else ""
     facts = one.author.name, f"{one.role_name}, {one.team_name}", datetime.fromisoformat(one.created_at)
     text = "\n".join(f"{label(name)}: {' → '.join(each)}" for name, each in told)
-    return card(one.diff.type, url, *facts, badges=(done,), text=text)
+    return card(TOLD.get(one.diff.type, one.diff.type), url, *facts, badges=(done,), text=text)
 
 
 def pages(context: PageContext) -> ConsolePages | None:

@@ -47,7 +47,7 @@ Surname = Annotated[str, Field(max_length=model.MAX_PERSON_NAME), AfterValidator
 Note = Annotated[str, Field(max_length=model.MAX_TITLE), AfterValidator(line)]
 Aim = Annotated[str, Field(max_length=model.MAX_MISSION), AfterValidator(block)]
 Duty = Annotated[str, Field(max_length=model.MAX_DUTY), AfterValidator(named)]
-Tasks = Annotated[tuple[Duty, ...], Field(max_length=model.MAX_DUTIES)]
+Tasks = Annotated[tuple[Duty, ...], Field(max_length=model.MAX_DUTIES, description="What its holder does.")]
 Kind = Literal["secretary", "referee"] | None
 Abstract = Annotated[str, Field(max_length=model.MAX_SUMMARY), AfterValidator(block)]
 Markdown = Annotated[str, Field(min_length=1, max_length=model.MAX_POLICY_CHARACTERS), AfterValidator(block)]

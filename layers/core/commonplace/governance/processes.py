@@ -32,7 +32,9 @@ SWEPT = 20
 Reason = Annotated[str, Field(max_length=model.MAX_REASON), AfterValidator(filled)]
 AnyReason = Annotated[str, Field(max_length=model.MAX_REASON), AfterValidator(block)]
 Option = Annotated[str, Field(max_length=model.MAX_OPTION), AfterValidator(named)]
-Options = Annotated[list[Option], Field(min_length=model.MIN_OPTIONS, max_length=model.MAX_OPTIONS)]
+Options = Annotated[
+    list[Option], Field(min_length=model.MIN_OPTIONS, max_length=model.MAX_OPTIONS, description="At least two.")
+]
 Deadline = Annotated[datetime | None, Field(description="Such as 2026-12-31T18:00; in UTC if it names no other zone.")]
 Choices = Annotated[
     list[str], Field(max_length=model.MAX_OPTIONS, description="Ids of options; in a ranked vote all, best first.")
@@ -248,7 +250,8 @@ def _led(act: Act, now: Process, answers: Sequence[Answer]) -> Process:
     if now.candidate is not None and now.phase in ("consent", "elected"):
         nominated = {one.nominee for one in answers if one.nominee is not None}
         if now.candidate not in nominated:
-            hint = f"Nominated: {', '.join(sorted(nominated)) or 'nobody'}."
+            names = ", ".join(sorted(act.get(MEMBERS, one).name for one in nominated if one))
+            hint = f"Nominated: {names or 'nobody'}."
             raise InvalidInput("A candidate is a member who was nominated.", hint=hint, field="candidate_id")
         require_present(act, now.candidate)
     match now.phase:

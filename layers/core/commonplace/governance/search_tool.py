@@ -98,4 +98,4 @@ def search_messages(using: Governance, call: Call, given: SearchArguments) -> An
         f"{one.message_id} {one.created_at} {one.channel_name}, {one.author_name}: {one.excerpt}" for one in data.hits
     )
     more = f"\nMore: cursor `{onward}`" if onward else ""
-    return Answer(f"{len(data.hits)} messages. {NOTICE}\n{fenced(chr(10).join(lines))}{more}", data)
+    return Answer(f"Found: {len(data.hits)}. {NOTICE}\n{fenced(chr(10).join(lines))}{more}", data)
