@@ -17,21 +17,28 @@ from commonplace.governance.rules import only_in_person
 from commonplace.web.faces import Face
 from commonplace.web.operations import Actor, Input, Operation, operation
 
-JOINERS = "\u200c\u200d"
+JOINERS = "".join(map(chr, (0x200C, 0x200D, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 """Invisible characters that writing needs; others could hide or turn around what a reader sees."""
+FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
+"""Letters and signs, by their category, of which nothing is seen."""
+
+
+def shows(text: str) -> bool:
+    """Return whether anything of a text is seen."""
+    return any(unicodedata.category(one)[0] not in "CZ" and one not in JOINERS + FILLERS for one in text)
 
 
 def line(text: str) -> str:
     """Return a text as one line without needless spaces. Raises ValueError for characters that nobody sees."""
     found = " ".join(text.split())
-    if any(unicodedata.category(one).startswith("C") and one not in JOINERS for one in found):
+    if any(one in FILLERS or (unicodedata.category(one)[0] == "C" and one not in JOINERS) for one in found):
         raise ValueError("it has characters that cannot be seen")
     return found
 
 
 def named(text: str) -> str:
     """Return a text as `line` does. Raises ValueError for one that shows nothing, too."""
-    if not (found := line(text)).strip(JOINERS):
+    if not shows(found := line(text)):
         raise ValueError("it is empty")
     return found
 
@@ -46,7 +53,7 @@ def block(text: str) -> str:
 
 def filled(text: str) -> str:
     """Return a text as `block` does. Raises ValueError for one that shows nothing, too."""
-    if not (found := block(text)).strip(JOINERS):
+    if not shows(found := block(text)):
         raise ValueError("it is empty")
     return found
 
