@@ -109,7 +109,10 @@ def found_organisation(governance: Governance, actor: Actor, asked: Founding) ->
         if store.founded(account) >= governance.founded:
             raise Forbidden(f"An account can found at most {governance.founded} organisations.")
         organisation = Organisation(slug=slug, name=asked.name, owner=founder.id, created_at=act.at)
-        act.change.writes += [store.found(slug), *store.join(slug, account, founder.id, founded=governance.founded)]
+        act.change.writes += [
+            *store.found(slug, operator=governance.acting is not None),
+            *store.join(slug, account, founder.id, founded=governance.founded),
+        ]
         act.add(CHANNELS, Channel(id=new_id("ch"), kind="orga", name=asked.name))
         team, member = new_team(act, asked.name, founder)
         act.add(TEAMS, team)
