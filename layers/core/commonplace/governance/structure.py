@@ -381,8 +381,8 @@ def withdraw_invitation(act: Act, *, invitation_id: Id) -> None:
 
 @operation("governance", title="Accept an invitation", input=Acceptance, **DECLARED)
 def accept_invitation(governance: Governance, actor: Actor, asked: Acceptance) -> Member:
-    """Become a member by the link of an invitation, which counts once. One that was made for a member who is known by
-    name only makes you that member."""
+    """Become a member by the link of an invitation, which counts once, and while who sent it is one. One that was made
+    for a member who is known by name only makes you that member."""
     account, store, slug = governance.account(actor), governance.store, asked.orga_id
     over = NotFound("This invitation is not valid any more.", hint="Ask who sent the link for a new one.")
     if not is_organisation(slug):
@@ -392,7 +392,7 @@ def accept_invitation(governance: Governance, actor: Actor, asked: Acceptance) -
         if store.membership(account, slug):
             raise Conflict("You are a member of this organisation already.")
         found = store.records.get(slug, INVITATIONS, digest(asked.secret))
-        if found is None or found.expires_at <= store.clock():
+        if found is None or found.expires_at <= store.clock() or store.get(slug, MEMBERS, found.member).left_at:
             raise over
         return found
 
@@ -413,6 +413,7 @@ def accept_invitation(governance: Governance, actor: Actor, asked: Acceptance) -
                 raise over
             member = replace(newcomer, roles=known.roles, picture_url=known.picture_url)
         act.change.remove(INVITATIONS, invitation)
+        act.require(MEMBERS, invitation.member, "attribute_not_exists(#leftAt)")
         act.change.writes += store.join(slug, account, member.id)
         return write(act, known, member, more={"invitedBy": invitation.member})
 
