@@ -7,10 +7,11 @@ share of them, and names what it leaves out, with the address where that is read
 
 from __future__ import annotations
 
+import re
 import tomllib
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -52,6 +53,7 @@ BRIEFED = (
     "messageId authorName proposer createdAt title roleTitle phase round electorate awaitsYou yours youNominated"
     " questions unanswered responses nominations tally proposedCandidate outcome elected decisionId changes description"
 )
+MARKS = "```|[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 OUTLINE = ("type", "title", "question", "roleTitle", "phase", "isClosed", "outcome", "elected", "results")
 
 
@@ -59,8 +61,8 @@ def line(row: Row, fields: str, tokens: int) -> str:
     """Return the fields of a row that are there. What is cut off at the end is counted in characters."""
     told = ((name, row.get(name)) for name in fields.split())
     written = "; ".join(f"{name} {compact(value)}" for name, value in told if value not in (None, "", [], {}))
-    # As JSON can have it: backticks of members make no fence longer.
-    written = written.replace("```", r"\u0060" * 3)
+    # As JSON can have them: what would make the fence longer, break the line for a reader, or turn it around.
+    written = re.sub(MARKS, lambda found: "".join(f"\\u{ord(one):04x}" for one in found[0]), written)
     if estimate_tokens(written) <= tokens:
         return written
     cut = piece(written, max_tokens=tokens - 15)
@@ -77,24 +79,27 @@ class Section:
     where: str
     more: bool
 
-    def text(self, shown: int, size: int) -> str:
-        """Return the section with its first rows, each of at most `size` tokens."""
+    def lines(self, size: int) -> list[str]:
+        """Return the rows, each of at most `size` tokens."""
+        return [line(one, self.fields, size) for one in self.rows]
+
+    def text(self, lines: Sequence[str]) -> str:
+        """Return the section with the first of its rows. It names how many it leaves out."""
         if not self.rows:
             return f"{self.title}: none."
-        lines, left = [line(one, self.fields, size) for one in self.rows[:shown]], len(self.rows) - shown
-        rows = f":\n{fenced(chr(10).join(lines))}" if lines else "."
+        left, rows = len(self.rows) - len(lines), f":\n{fenced(chr(10).join(lines))}" if lines else "."
         cut = f"{left} of {len(self.rows)} left out here{', and more' * self.more}" if left else "There are more"
         return f"{self.title}{rows}" + (f"\n{cut}: read {self.where}" if left or self.more else "")
 
     def fitted(self, tokens: int) -> str:
         """Return the section in so many tokens: whole; else with its rows cut; else with the first of them."""
-        count = len(self.rows)
-        size = max(ROW, (tokens - 100) // max(count, 1))
-        for each in (TOKENS, size):
-            if estimate_tokens(text := self.text(count, each)) <= tokens:
+        lines, count = list[str](), len(self.rows)
+        for size in (TOKENS, max(ROW, (tokens - 100) // max(count, 1))):
+            lines = self.lines(size)
+            if estimate_tokens(text := self.text(lines)) <= tokens:
                 return text
-        fits = bisect_right(range(count), tokens, key=lambda shown: estimate_tokens(self.text(shown, size)))
-        return self.text(max(0, fits - 1), size)
+        fits = bisect_right(range(count), tokens, key=lambda shown: estimate_tokens(self.text(lines[:shown])))
+        return self.text(lines[: max(0, fits - 1)])
 
 
 @dataclass(slots=True)
@@ -155,7 +160,7 @@ class Brief:
             head += (
                 f" The token does not reach these kinds, so nothing of them is here: {', '.join(sorted(self.beyond))}."
             )
-        needs = {at: estimate_tokens(one.text(len(one.rows), TOKENS)) for at, one in enumerate(self.sections)}
+        needs = {at: estimate_tokens(one.text(one.lines(TOKENS))) for at, one in enumerate(self.sections)}
         texts, left = dict[int, str](), TOKENS - estimate_tokens(f"{head}\n\n\n\n{task}")
         for number, at in enumerate(sorted(needs, key=needs.__getitem__)):
             texts[at] = self.sections[at].fitted(left // (len(needs) - number) - 1)
