@@ -285,7 +285,7 @@ def crowded(tide: Tide) -> str:
                     Decision(id=model.new_id(""), at=now, target=vi.id, type="Any", after={"text": much}, **about),
                 )
             )
-        if number < model.MAX_OPEN:
+        if number < 30:
             kind: Any = "election" if number % 2 else "topic"
             process = Process(
                 id=f"{here}.{model.new_id('')}",
@@ -304,7 +304,7 @@ def crowded(tide: Tide) -> str:
             records.append((MESSAGES, Message(id=process.id, text=much, process=kind, **said)))
     everybody = [one.id for room, one in records if room is MEMBERS]
     for process in [one for room, one in records if room is PROCESSES][:2]:
-        for number in range(200):
+        for number in range(100):
             of: dict[str, Any] = {"member": everybody[number], "at": now, "text": much[:2000]}
             asked = Answer(id=f"{process.id}.question.{number:03}", kind="question", **of)
             answer = Answer(id=f"{process.id}.answer.{number:03}", kind="answer", question=asked.id, **of)
@@ -325,7 +325,7 @@ def crowded(tide: Tide) -> str:
     assert not table.write_many(
         [
             *writes,
-            *(table.put(CARDS.at(tide.slug, one.id), {"replies": 200}) for room, one in records if room is PROCESSES),
+            *(table.put(CARDS.at(tide.slug, one.id), {"replies": 100}) for room, one in records if room is PROCESSES),
         ]
     )
     return here

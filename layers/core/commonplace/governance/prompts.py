@@ -30,7 +30,7 @@ from commonplace.web.mcp.declaration import Argument, Call, Complete, Part, Prom
 from commonplace.web.mcp.rendering import compact
 from commonplace.web.operations import Actor, Listing, Operation, fenced
 
-TOKENS, ROW = 3_000, 200
+TOKENS, ROW = 3_000, 160
 """Tokens of a prompt, and of a row where rows have to be cut."""
 MOST, MESSAGES, THREADS, TEXTS, PAGES = 99, 200, 20, 20, 10
 """Rows of a section; messages, threads, texts of policies that are read; pages of 100 that are looked through."""
@@ -175,7 +175,7 @@ def governance_context(brief: Brief, _: Mapping[str, str]) -> None:
     brief.add("organisation", "The organisation, and for whom you act", [about], "orgaId organisation you mission", "")
     mine = (role for role in brief.rows(listings.list_roles) if role["mine"])
     brief.add("roles", "Roles of the member that the token has", mine, ROLE, "/roles")
-    opened = brief.opened()
+    opened = sorted(brief.opened(), key=lambda each: str(each.get("deadline", "~")))
     for title, awaits in (("Open, and waiting for the member", True), ("Open, and waiting for others", False)):
         brief.add("topics", title, (o for o in opened if o["awaitsYou"] is awaits), PROCESS, "/governance-tools")
 
