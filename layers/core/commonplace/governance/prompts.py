@@ -111,7 +111,7 @@ class Brief:
     access: Access
     base: str
     sections: list[Section] = field(default_factory=list)
-    beyond: set[str] = field(default_factory=set)
+    beyond: list[str] = field(default_factory=list)
     """The kinds of sections that are left out, since the token does not reach them."""
 
     def read(self, operation: Operation, **given: Any) -> dict[str, Any]:
@@ -132,8 +132,8 @@ class Brief:
 
     def add(self, kinds: str, title: str, rows: Iterable[Row], fields: str, where: str, *, most: int = MOST) -> None:
         """Add a section, if the token reaches these kinds; otherwise its rows are not read."""
-        if beyond := {kind for kind in kinds.split() if not self.access.touches(kind)}:
-            self.beyond |= beyond
+        if beyond := [kind for kind in kinds.split() if not self.access.touches(kind)]:
+            self.beyond += [kind for kind in beyond if kind not in self.beyond]
             return
         found = list(islice(rows, most + 1))
         self.sections.append(Section(title, found[:most], fields, self.base + where, len(found) > most))
@@ -157,9 +157,7 @@ class Brief:
         """Return the prompt. Sections that need little have all they need; the others share what is left."""
         head = f"{about} {NOTICE}"
         if self.beyond:
-            head += (
-                f" The token does not reach these kinds, so nothing of them is here: {', '.join(sorted(self.beyond))}."
-            )
+            head += f" The token does not reach these kinds, so nothing of them is here: {', '.join(self.beyond)}."
         needs = {at: estimate_tokens(one.text(one.lines(TOKENS))) for at, one in enumerate(self.sections)}
         texts, left = dict[int, str](), TOKENS - estimate_tokens(f"{head}\n\n\n\n{task}")
         for number, at in enumerate(sorted(needs, key=needs.__getitem__)):
@@ -238,9 +236,7 @@ def decision_history(brief: Brief, given: Mapping[str, str]) -> None:
     place = f"/decisions?teamId={team}" if team else "/decisions"
     for kind in dict.fromkeys(one["targetType"] for one in found) or ["anything"]:
         of = [one for one in found if one["targetType"] == kind]
-        brief.add(
-            "decisions", f"Of the last {limit}, those about {kind}, newest first", of, DECISION, place, most=limit
-        )
+        brief.add("decisions", f"Of the last {limit}, about {kind}, newest first", of, DECISION, place, most=limit)
 
 
 def briefing(kind: ProcessKind, brief: Brief, given: Mapping[str, str]) -> None:
@@ -308,10 +304,8 @@ def prompts(using: Governance, scheme: str, complete: Mapping[str, Complete]) ->
         return brief.text(*(" ".join(WORDS["prompts"][name][part].split()) for part in ("about", "task")))
 
     def argument(name: str) -> Argument:
-        bare = name.rstrip("?")
-        return Argument(
-            name=bare, description=WORDS["arguments"][bare], required=bare == name, complete=complete.get(bare)
-        )
+        bare, about = name.rstrip("?"), WORDS["arguments"]
+        return Argument(name=bare, description=about[bare], required=bare == name, complete=complete.get(bare))
 
     return tuple(
         Prompt(
