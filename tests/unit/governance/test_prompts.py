@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.governance import conversation, model, processes, structure
+from commonplace.governance.founding import carry_out, founding
 from commonplace.governance.model import (
     KINDS,
     Active,
@@ -41,9 +42,13 @@ from commonplace.governance.store import (
 )
 from commonplace.kernel.items import encode
 from commonplace.web.mcp.budgets import estimate_tokens
+from local.cli.dev import SAMPLE_ORGANISATION
 from tests.fakes.governance import Tide, found_tide
 from tests.fakes.governance_agents import SCHEME, Agents, Numbered
 from tests.unit.governance.test_invariants import WORD, lived, readable
+from tests.unit.governance.test_reading import asked as answered
+from tests.unit.governance.test_reading import token as caller
+from tests.unit.web.mcp.talking import ERAS
 from tests.unit.web.mcp.world import body_of
 
 if TYPE_CHECKING:
@@ -245,6 +250,31 @@ def test_arguments_complete_to_what_the_caller_reaches(tide: Tide) -> None:
     assert set(completed("meeting_summary", "channelId")) == {tide.channel().id, tide.channel("Watch").id}
     assert tide.team("Watch").id in completed("policy_review", "teamId")
     assert tide.member("Mo").id in completed("member_overview", "memberId")
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_client_of_either_era_lists_and_gets_them(tide: Tide, era: str) -> None:
+    async def question(client: Any) -> tuple[list[str], str]:
+        listed = await client.list_prompts()
+        found = await client.get_prompt("governance_context", {"orgaId": "tide"})
+        return [one.name for one in listed.prompts], found.messages[0].content.text
+
+    listed, text = answered(tide, caller(tide, "Vi"), era, question)
+    assert sorted(listed) == sorted(NAMES) and "Watch the water." in text
+
+
+def test_the_sample_fits_and_says_what_waits(aws: None, dynamodb_client: DynamoDBClient) -> None:
+    tide = found_tide(dynamodb_client)
+    plan = founding(SAMPLE_ORGANISATION.read_text(encoding="utf-8"), tide.governance)
+    carry_out(plan, tide.governance, lambda subject: subject)
+    sample = Tide(tide.governance, tide.clock, slug="low-water")
+    agents = Agents(tide.governance)
+    member = next(one for one in sample.all(MEMBERS) if one.account and one.roles)
+    seen = agents.prompts(sample, agents.token(sample, member.name))
+    texts = {place: text for place, text in seen.items() if not text.startswith("error")}
+    assert {place.partition(" ")[0] for place in texts} == set(NAMES)
+    assert max(map(estimate_tokens, texts.values())) <= TOKENS
+    assert "awaitsYou true" in texts["governance_context low-water"]
 
 
 def crowded(tide: Tide) -> str:
