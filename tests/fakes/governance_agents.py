@@ -34,6 +34,7 @@ from tests.unit.web.mcp.world import BASE_URL, NO_LIMITS, Context, Counters, bod
 PATH = "/mcp/governance"
 SCHEME = "swarmrise"
 LISTS = ("", "/teams", "/members", "/roles", "/channels", "/decisions", "/policies", "/topics", "/governance-tools")
+ARGUMENTS: Mapping[str, Room[Any]] = {"team": TEAMS, "member": MEMBERS, "channel": CHANNELS}
 
 Seen = Mapping[str, str]
 """Address -> text, or how it was refused."""
@@ -122,7 +123,30 @@ class Agents:
             "uri": f"{SCHEME}://orgas/{{orgaId}}/channels/{{channelId}}/messages{{?limit,cursor}}",
         }
         completed = self.ask(token, "completion/complete", {"ref": ref, "argument": {"name": "channelId", "value": ""}})
+        seen |= self.prompts(tide, token)
         return seen | {"listed": json.dumps(listed), "completed": json.dumps(body_of(completed))}
+
+    def prompt(self, token: str, name: str, **given: str) -> str:
+        """Return the text of a prompt, or how it was refused, word for word."""
+        answer = self.ask(token, "prompts/get", {"name": name, "arguments": given})
+        if (told := outcome(answer)) != "ok":
+            error = body_of(answer).get("error", {})
+            return f"{told} {error.get('message', '') if isinstance(error, dict) else ''}"
+        text: str = body_of(answer)["result"]["messages"][0]["content"]["text"]
+        return text
+
+    def prompts(self, tide: Tide, token: str) -> Seen:
+        """Return every prompt with every argument that the organisation has for it, told or not."""
+        store = self.governance.store
+        ids = {f"{kind}Id": [one.id for one in store.all(tide.slug, room)] for kind, room in ARGUMENTS.items()}
+        ids |= {"orgaId": [tide.slug]}
+        ids |= {"messageId": [one.id for id in ids["channelId"] for one in store.messages(tide.slug, id, after=None)]}
+        asked = [(one.name, one.arguments[0].name) for one in self.toolset.prompts]
+        return {
+            f"{name} {id}": self.prompt(token, name, **{argument: id})
+            for name, argument in asked
+            for id in ids[argument]
+        }
 
     def at(self, call: Call, place: str) -> str:
         """Return what a caller reads at an address without the guard's limits: an agent, or a person in the console."""

@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from commonplace.governance import founding, listings
+from commonplace.governance import founding, listings, prompts
 from commonplace.governance.capability import GOVERNANCE
 from commonplace.governance.governance import Governance
 from commonplace.governance.model import INVITATION_DAYS
@@ -45,6 +45,12 @@ def test_the_page_lists_every_address_with_its_kind() -> None:
     ]
     real = [(one.address.partition("{?")[0].removeprefix("orgas/{orgaId}"), one.kind) for one in listings.OPERATIONS]
     assert told == real and len(real) == 14
+
+
+def test_the_page_lists_every_prompt_with_arguments_and_kind() -> None:
+    told = [[cell.replace("`", "").replace(",", "") for cell in cells[:3]] for cells in rows(section(PAGE, "Prompts"))]
+    assert told == [[name, one["arguments"], one["kind"]] for name, one in prompts.WORDS["prompts"].items()]
+    assert f"at most {prompts.TOKENS:,} tokens" in TEXT
 
 
 def test_kinds_scopes_and_limits_are_the_declared_ones() -> None:

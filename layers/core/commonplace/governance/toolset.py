@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from commonplace.governance import search_tool
 from commonplace.governance.listings import OPERATIONS, Reading, list_messages
 from commonplace.governance.model import Kind
+from commonplace.governance.prompts import prompts
 from commonplace.governance.settings import GovernanceTables
 from commonplace.governance.store import MEMBERS, POLICIES, TEAMS
 from commonplace.governance.watch import Watch
@@ -48,6 +49,7 @@ def governance_toolset(using: Governance, scheme: str) -> Toolset:
         tools=(search_tool.tool(using),),
         templates=templates,
         documents=partial(documents, using, scheme),
+        prompts=prompts(using, scheme, complete),
         kind="organisation",
     )
     return replace(offered, watch=partial(Watch, using, offered))
