@@ -140,7 +140,7 @@ class Agents:
         store = self.governance.store
         ids = {f"{kind}Id": [one.id for one in store.all(tide.slug, room)] for kind, room in ARGUMENTS.items()}
         ids |= {"orgaId": [tide.slug]}
-        ids |= {"messageId": [one.id for id in ids["channelId"] for one in store.messages(tide.slug, id, after=None)]}
+        ids |= {"messageId": [one.id for id in ids["channelId"] for one in store.all(tide.slug, room_of(id), f"{id}.")]}
         asked = [(one.name, one.arguments[0].name) for one in self.toolset.prompts]
         return {
             f"{name} {id}": self.prompt(token, name, **{argument: id})

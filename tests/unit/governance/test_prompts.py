@@ -282,7 +282,7 @@ def crowded(tide: Tide) -> str:
     vi, watch, here, now = tide.member("Vi"), tide.team("Watch").id, tide.channel().id, tide.store.now()
     much, titled = (HOSTILE * 99)[: model.MAX_TEXT], dict[str, Any](title=HOSTILE)
     said: Any = {"author": vi.id, "created_at": now, "text": much}
-    held = [model.new_role_id(watch) for _ in range(model.MAX_ROLES - len(vi.roles))]
+    held = [model.roles_of(watch) + model.new_id() for _ in range(model.MAX_ROLES - len(vi.roles))]
     records: list[tuple[Any, Any]] = [(MEMBERS, replace(vi, roles={**vi.roles, **dict.fromkeys(held, watch)}))]
     records += [(ROLES, Role(id=id, team=watch, member=vi.id, mission=much[:2000], **titled)) for id in held]
     people = [Member(id=model.new_id("mb"), firstname=f"{at}{HOSTILE}", joined_at=now) for at in range(1_000 - 3)]
