@@ -17,22 +17,11 @@ from uuid import uuid4
 
 from bench.measure import Table, Ways, by_turns
 from bench.table import Row
-from commonplace.governance import listings
+from commonplace.governance import listings, store
 from commonplace.governance.founding import carry_out, founding
 from commonplace.governance.governance import Governance
-from commonplace.governance.model import Channel, Decision, Member, Message, Policy, Role, Team, new_id, new_role_id
-from commonplace.governance.store import (
-    CARDS,
-    CHANNELS,
-    JOURNAL,
-    MEMBERS,
-    MESSAGES,
-    POLICIES,
-    REPLIES,
-    ROLES,
-    TEAMS,
-    Store,
-)
+from commonplace.governance.model import Channel, Decision, Member, Message, Policy, Role, Team, new_id, roles_of
+from commonplace.governance.store import CHANNELS, MEMBERS, MESSAGES, TEAMS, Store
 from commonplace.identity.principals import Principal
 from commonplace.kernel.items import encode
 from commonplace.kernel.records import Room
@@ -91,25 +80,16 @@ def governance(options: argparse.Namespace, folder: Path) -> Iterator[Table]:  #
             continue
         ways = ways_of(organisations, operation)
         taken = by_turns([ways] * (WARM_UP + ROUNDS), warm_up=WARM_UP)
-        milliseconds = {name: 1000 * median(seconds) for name, seconds in taken.items()}
-        units = {name: meter.of(call) for name, call in ways.items()}
-        others = [name for name in ways if name != SMALL]
-        slowest, dearest = max(milliseconds[name] for name in others), max(units[name] for name in others)
-        worst = {"time": slowest / milliseconds[SMALL], "capacity": dearest / units[SMALL]}
-        rows.append(
-            {
-                "list": operation.name,
-                "sample ms": milliseconds[SMALL],
-                **{f"{name} ms": milliseconds.get(name) for name in ("first", "middle", "last")},
-                "sample units": units[SMALL],
-                **{f"{name} units": units.get(name) for name in ("first", "middle", "last")},
-                "times (ms)": worst["time"],
-                "times (units)": worst["capacity"],
-            }
-        )
-        faults += [
-            f"{operation.name}: {times:.1f} times the sample's {what}" for what, times in worst.items() if times > MOST
-        ]
+        row: dict[str, Any] = {"list": operation.name}
+        for unit, found in (
+            ("ms", {name: 1000 * median(seconds) for name, seconds in taken.items()}),
+            ("units", {name: meter.of(call) for name, call in ways.items()}),
+        ):
+            row |= {f"{name} {unit}": found.get(name) for name in (SMALL, "first", "middle", "last")}
+            worst = max(found[name] for name in ways if name != SMALL) / found[SMALL]
+            row[f"times ({unit})"] = worst
+            faults += [f"{operation.name}: {worst:.1f} times the sample's {unit}"] if worst > MOST else []
+        rows.append(row)
     title = f"Pages at {people:,} members and {messages:,} messages beside those of the sample, same number of rows"
     yield Table("governance", title, rows, faults=faults)
 
@@ -117,75 +97,62 @@ def governance(options: argparse.Namespace, folder: Path) -> Iterator[Table]:  #
 def ways_of(organisations: Governance, operation: Any) -> Ways:
     """Return the reading of a first page of the sample, and of pages of the large organisation, as long."""
 
+    takes = operation.input.model_fields
+
     def asked(slug: str, **more: Any) -> Any:
         channel = next(one.id for one in organisations.store.all(slug, CHANNELS) if one.kind == "orga")
-        given: dict[str, Any] = {"orga_id": slug, "channel_id": channel}
-        if "message_id" in operation.input.model_fields:
-            found = organisations.store.records.list(slug, MESSAGES, within=f"{channel}.")
-            given["message_id"] = next(found).id
-        return operation.accepted(
-            {name: one for name, one in given.items() if name in operation.input.model_fields} | more
-        )
+        message = next(organisations.store.records.list(slug, MESSAGES, within=f"{channel}.")).id
+        given = {"orga_id": slug, "channel_id": channel, "message_id": message}
+        return operation.accepted({name: one for name, one in given.items() if name in takes} | more)
 
-    small = asked(SMALL)
-    shown = max(1, len(operation.run(organisations, ADA, small)[operation.of]))
-    whole, after, positions = asked(LARGE, limit=shown), None, list[str]()
-    for record in operation.function(organisations, ADA, asked(LARGE, limit=100), after):
-        positions.append(operation.position(record))
-    pages: dict[str, str] = {"first": ""}
+    shown = max(1, len(operation.run(organisations, ADA, asked(SMALL))[operation.of]))
+    found = operation.function(organisations, ADA, asked(LARGE, limit=100), None)
+    positions = [operation.position(record) for record in found]
+    pages = {"first": ""}
     if len(positions) > 3 * shown:
         pages |= {"middle": positions[len(positions) // 2], "last": positions[-shown - 1]}
     ways = {SMALL: partial(operation.run, organisations, ADA, asked(SMALL, limit=shown))}
     for name, position in pages.items():
-        cursor: dict[str, Any] = {"cursor": operation.cursor(whole, position)} if position else {}
-        ways[name] = partial(operation.run, organisations, ADA, asked(LARGE, limit=shown, **cursor))
+        cursor = operation.cursor(asked(LARGE, limit=shown), position) if position else None
+        ways[name] = partial(operation.run, organisations, ADA, asked(LARGE, limit=shown, cursor=cursor))
     return ways
 
 
-def fill(store: Store, people: int, messages: int) -> None:
+def fill(organisations: Store, people: int, messages: int) -> None:
     """Write members, teams, roles, policies and messages of the large organisation in batches."""
-    root = next(one for one in store.all(LARGE, TEAMS) if one.parent is None)
-    channels = [one for one in store.all(LARGE, CHANNELS) if one.kind == "orga"]
+    root = next(one for one in organisations.all(LARGE, TEAMS) if one.parent is None)
+    channel = next(one.id for one in organisations.all(LARGE, CHANNELS) if one.kind == "orga")
     records: list[tuple[Room[Any], Any]] = []
-    now, team = store.now(), root
-    for number in range(people - len(store.all(LARGE, MEMBERS))):
-        if number % 10 == 0:
+    now, team, everybody = organisations.now(), root, list[str]()
+    for number in range(people - len(organisations.all(LARGE, MEMBERS))):
+        if first := number % 10 == 0:
             team = Team(id=new_id("te"), name=f"Team {number}", channel=new_id("ch"), leader="", parent=root.id)
-        role = Role(
-            id=new_role_id(team.id), team=team.id, title=f"Role {number}", member=new_id("mb"), mission="M" * 80
-        )
-        if number % 10 == 0:
-            role = replace(role, title="Leader", type="leader")
-            team = replace(team, leader=role.id)
-            channel = Channel(id=team.channel, kind="team", name=team.name, team=team.id)
-            records += [(TEAMS, team), (CHANNELS, channel)]
+            records.append((CHANNELS, Channel(id=team.channel, kind="team", name=team.name, team=team.id)))
+        titled: dict[str, Any] = {"title": "Leader", "type": "leader"} if first else {"title": f"Role {number}"}
+        role = Role(id=roles_of(team.id) + new_id(), team=team.id, member=new_id("mb"), mission="M" * 80, **titled)
         member = Member(id=role.member, firstname=f"Member {number}", joined_at=now, roles={role.id: team.id})
-        records += [(ROLES, role), (MEMBERS, member)]
+        records += [(store.ROLES, role), (MEMBERS, member)]
+        records += [(TEAMS, replace(team, leader=role.id))] if first else []
         if number % 5 == 0:
             about: dict[str, Any] = {"role": role.id, "team": team.id, "title": f"Policy {number}", "updated_at": now}
-            records.append((POLICIES, Policy(id=f"pol_{number + 100:06}", number=number, abstract="A" * 200, **about)))
-        said: dict[str, Any] = {
-            "member": member.id,
-            "name": member.name,
-            "role": "Member",
-            "team": root.name,
-            "target": member.id,
-        }
-        records.append((JOURNAL, Decision(id=new_id(""), at=now, target_type="members", type="Member", **said)))
-    everybody = [one.id for room, one in records if room is MEMBERS]
+            policy = Policy(id=f"pol_{number + 100:06}", number=number, abstract="A" * 200, **about)
+            records.append((store.POLICIES, policy))
+        said: dict[str, Any] = {"member": member.id, "name": member.name, "role": "Member", "target": member.id}
+        decision = Decision(id=new_id(), at=now, team=root.name, target_type="members", type="Member", **said)
+        records.append((store.JOURNAL, decision))
+        everybody.append(member.id)
     parent = ""
     for number in range(messages):
         text = f"Message {number} of the bench, as long as people write them. " * 2
-        common = {"author": everybody[number % len(everybody)], "text": text, "created_at": now}
-        if number % 10 == 9:
-            records.append((REPLIES, Message(id=f"{parent}.{new_id('')}", **common)))
-            continue
-        parent = f"{channels[0].id}.{new_id('')}"
-        records.append((MESSAGES, Message(id=parent, **common)))
-    table = store.table
+        reply = number % 10 == 9
+        id = f"{parent if reply else channel}.{new_id('')}"
+        message = Message(id=id, author=everybody[number % len(everybody)], text=text, created_at=now)
+        records.append((store.REPLIES if reply else MESSAGES, message))
+        parent = parent if reply else id
+    table = organisations.table
     left = table.write_many(table.put(room.at(LARGE, one.id), encode(one)) for room, one in records)
     cards = [one.id for room, one in records if room is MESSAGES][::3]
-    left += table.write_many(table.put(CARDS.at(LARGE, id), {"replies": 1, "r_1f44d": 3}) for id in cards)
+    left += table.write_many(table.put(store.CARDS.at(LARGE, id), {"replies": 1, "r_1f44d": 3}) for id in cards)
     if left:
         raise RuntimeError(f"the table left {left} writes undone")
 

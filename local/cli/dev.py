@@ -140,6 +140,7 @@ def found_sample(laptop: "Laptop", screen: "Screen") -> None:
     try:
         found_from(laptop.deployment, SAMPLE_ORGANISATION)
         screen.say(f"The organisation of the sample: {laptop.url}/console/governance (as Ada, Vi or Guest)")
+        screen.say(f"Agents read it for one of them: {laptop.url}/mcp/governance")
     except (CommandError, CommonplaceError) as error:
         screen.say(f"The sample founds no organisation: {error.message}")
 

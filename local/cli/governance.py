@@ -69,10 +69,10 @@ def found_from(deployment: Deployment, file: Path) -> tuple["Plan", dict[str, st
         return subject_hash(key, subject)
 
     plan = founding(read_text(file), organisations := organisations_of(deployment))
-    place = f"{deployment.base_url}/console/governance/{plan.file.organisation.slug}/join"
-    secrets, people = carry_out(plan, organisations, pseudonym), plan.file.members
-    named = {key: " ".join(filter(None, (people[key].firstname, people[key].surname, f"({key})"))) for key in secrets}
-    return plan, {named[key]: f"{place}?{urlencode({'invitation': one})}" for key, one in secrets.items()}
+    place, people = f"{deployment.base_url}/console/governance/{plan.file.organisation.slug}/join", plan.file.members
+    secrets = carry_out(plan, organisations, pseudonym)
+    named = {key: f"{people[key].firstname} {people[key].surname}".strip() for key in secrets}
+    return plan, {f"{named[key]} ({key})": f"{place}?{urlencode({'invitation': one})}" for key, one in secrets.items()}
 
 
 def read_text(file: Path) -> str:
@@ -90,12 +90,12 @@ def organisations_of(deployment: Deployment) -> "Governance":
     from commonplace.governance.settings import GovernanceSettings
     from commonplace.governance.store import Store
 
-    if "ConsoleVariables" in deployment.outputs:
-        environ = json.loads(deployment.outputs["ConsoleVariables"])
+    if given := deployment.outputs.get("ConsoleVariables"):
+        environ = json.loads(given)
     else:
-        client = deployment.client("lambda")
-        answer = client.get_function_configuration(FunctionName=deployment.outputs["ConsoleFunction"])
-        environ = answer.get("Environment", {}).get("Variables", {})
+        name = deployment.outputs["ConsoleFunction"]
+        found = deployment.client("lambda").get_function_configuration(FunctionName=name)
+        environ = found.get("Environment", {}).get("Variables", {})
     settings = GovernanceSettings.where_governed(environ)
     if settings is None:
         raise CommandError("This deployment has no governance.", "Switch it on: docs/governance.md says how.")

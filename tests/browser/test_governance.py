@@ -180,7 +180,7 @@ def test_an_election_goes_from_secret_nominations_to_its_end(people: People) -> 
 def test_a_channel_is_gone_for_whoever_lost_the_role(people: People) -> None:
     ada, vi = people.ada, people.vi
     page = people.go(ada, "")
-    page.get_by_role("link", name="Tide").last.click()
+    page.locator("main").get_by_role("link", name="Tide").last.click()
     unfold(page, "Create a team")
     fill(page, {"name": "Watch", "mission": "Watch the water."})
     done(ada, "Create the team")
@@ -251,14 +251,16 @@ def test_pages_of_organisations_fit_and_are_for_everybody(
         people.channel(people.ada)
         unfold(page, kind)
         fill(page, fields)
+        if kind == "Open a vote":
+            field(page, "mode").select_option("single")
         done(people.ada, button)
         places.append((page.url.removeprefix(people.issuer).partition("?")[0], fields["title"]))
     people.channel(people.ada)
     places.append((page.url.removeprefix(people.issuer), "Tide"))
-    for opened in ("Tide", "Leader", "Ada"):
+    for link, opened in (("Tide", "Tide"), ("Leader", "Leader"), ("held by Ada", "Ada")):
         if opened == "Tide":
             people.go(people.ada, "")
-        page.locator("main").get_by_role("link", name=opened, exact=True).last.click()
+        page.locator("main").get_by_role("link", name=link, exact=True).last.click()
         people.ada.heading(opened)
         places.append((page.url.removeprefix(people.issuer), opened))
     people.ada.page.go_back()

@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
 from commonplace.governance import structure
 from commonplace.governance.governance import Governance
 from commonplace.governance.model import Channel, Member, Role, Team
@@ -16,6 +19,7 @@ from commonplace.identity.principals import Principal
 from commonplace.kernel.records import Room
 from commonplace.web.operations import Actor, Operation
 from tests.dynamodb_fixture import new_table
+from tests.examples import examples
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -126,3 +130,10 @@ def found_tide(client: DynamoDBClient) -> Tide:
     tide.join("Guest")
     tide.do("Vi", structure.create_team, parent_team_id=tide.team("Tide").id, name="Watch", mission="Watch the water.")
     return tide
+
+
+def run_machine(machine: type[Any], client: DynamoDBClient, usual: int, soak: int, steps: int) -> None:
+    """Let a machine do so many steps, in so many examples, on a DynamoDB."""
+    on_client = type("Machine", (machine,), {"client": client})
+    checks = settings(max_examples=examples(usual, soak), stateful_step_count=steps, deadline=None)
+    run_state_machine_as_test(on_client, settings=settings(checks, suppress_health_check=list(HealthCheck)))

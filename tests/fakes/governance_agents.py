@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from commonplace.governance.governance import Governance
 from commonplace.governance.memberships import StoredMemberships
-from commonplace.governance.store import CHANNELS, MEMBERS, POLICIES, TEAMS
+from commonplace.governance.store import CHANNELS, MEMBERS, POLICIES, TEAMS, room_of
 from commonplace.governance.toolset import governance_toolset
 from commonplace.identity.authorization import Verdict
 from commonplace.identity.memberships import ChosenMembership
@@ -107,7 +107,7 @@ class Agents:
         places += [f"{base}/{path}/{one.id}" for path, room in rooms.items() for one in store.all(tide.slug, room)]
         for channel in store.all(tide.slug, CHANNELS):
             messages = f"{base}/channels/{channel.id}/messages"
-            found = list(store.messages(tide.slug, channel.id, after=None))
+            found = store.all(tide.slug, room_of(channel.id), f"{channel.id}.")
             places += [messages, *(f"{messages}/{one.id}/thread" for one in found)]
         seen = {place: self.read(token, place) for place in places}
         onward = list(seen)
@@ -140,7 +140,7 @@ class Agents:
         store = self.governance.store
         ids = {f"{kind}Id": [one.id for one in store.all(tide.slug, room)] for kind, room in ARGUMENTS.items()}
         ids |= {"orgaId": [tide.slug]}
-        ids |= {"messageId": [one.id for id in ids["channelId"] for one in store.messages(tide.slug, id, after=None)]}
+        ids |= {"messageId": [one.id for id in ids["channelId"] for one in store.all(tide.slug, room_of(id), f"{id}.")]}
         asked = [(one.name, one.arguments[0].name) for one in self.toolset.prompts]
         return {
             f"{name} {id}": self.prompt(token, name, **{argument: id})

@@ -24,6 +24,13 @@ people = st.sampled_from(PEOPLE)
 names = st.sampled_from(["Tide", "watch", "Lamp", "LAMP", "Bell"])
 which = st.integers(0, 20)
 ABOUT = {"title": "Lamps", "abstract": "", "text": "At night"}
+CHANGES: list[tuple[Operation, str]] = [
+    *((one, "team") for one in (structure.create_team, structure.change_team, structure.delete_team)),
+    *((one, "role") for one in (structure.change_role, structure.assign_role, structure.delete_role)),
+    *((structure.create_role, "team"), (structure.create_policy, "role"), (structure.delete_policy, "policy")),
+    *((structure.remove_member, "member"), (structure.transfer_ownership, "member")),
+]
+"""Changes, and the kind of thing that each is of."""
 
 
 class StructureMachine(RuleBasedStateMachine):
@@ -57,75 +64,37 @@ class StructureMachine(RuleBasedStateMachine):
             assert was == (self.teams, self.roles, self.members, self.policies)
         return result
 
-    def of(self, kind: str, number: int, *fields: str) -> dict[str, Any]:
-        """Return which thing is meant, and its revision."""
+    def of(self, kind: str, number: int) -> dict[str, Any]:
+        """Return which thing is meant, and its revision; of a member, which no change takes, the id alone."""
         records: list[Any] = getattr(self, {"policy": "policies"}.get(kind, f"{kind}s")) or [None]
         one = records[number % len(records)]
-        return {f"{kind}_id": one.id if one else "none", "revision": one.revision if one else 1}
+        given = {f"{kind}_id": one.id if one else "none", "revision": one.revision if one else 1}
+        return {"member_id": given["member_id"]} if kind == "member" else given
 
-    @rule(who=people, name=names, number=which)
-    def create_team(self, who: str, name: str, number: int) -> None:
-        self.try_to(who, structure.create_team, parent_team_id=self.of("team", number)["team_id"], name=name)
-
-    @rule(who=people, name=names, number=which, below=which)
-    def change_team(self, who: str, name: str, number: int, below: int) -> None:
-        parent = self.of("team", below)["team_id"]
-        self.try_to(who, structure.change_team, **self.of("team", number), name=name, parent_team_id=parent)
-
-    @rule(who=people, number=which)
-    def delete_team(self, who: str, number: int) -> None:
-        self.try_to(who, structure.delete_team, **self.of("team", number))
-
-    @rule(who=people, number=which, holder=which)
-    def create_role(self, who: str, number: int, holder: int) -> None:
-        team, member = self.of("team", number)["team_id"], self.of("member", holder)["member_id"]
-        self.try_to(who, structure.create_role, team_id=team, title="Bell", member_id=member)
-
-    @rule(who=people, number=which, type=st.sampled_from([None, "referee"]))
-    def change_role(self, who: str, number: int, type: str | None) -> None:
-        self.try_to(who, structure.change_role, **self.of("role", number), title="Other", type=type)
-
-    @rule(who=people, number=which, holder=which)
-    def assign_role(self, who: str, number: int, holder: int) -> None:
-        member = self.of("member", holder)["member_id"]
-        self.try_to(who, structure.assign_role, **self.of("role", number), member_id=member)
-
-    @rule(who=people, number=which)
-    def hand_over_all(self, who: str, number: int) -> None:
-        """Assign all roles of somebody to another one, who often leaves next."""
-        heir = self.of("member", number)["member_id"]
-        mine = next((one.roles for one in self.members if one.name == who and not one.left_at), {})
-        for role in mine:
-            revision = next(one.revision for one in self.roles if one.id == role)
-            self.try_to(who, structure.assign_role, role_id=role, revision=revision, member_id=heir)
-        self.try_to(who, structure.leave_organisation)
-
-    @rule(who=people, number=which)
-    def delete_role(self, who: str, number: int) -> None:
-        self.try_to(who, structure.delete_role, **self.of("role", number))
-
-    @rule(who=people, number=which)
-    def create_policy(self, who: str, number: int) -> None:
-        role = self.of("role", number)["role_id"]
-        if made := self.try_to(who, structure.create_policy, role_id=role, **ABOUT):
-            self.numbers.append(made.number)
-
-    @rule(who=people, number=which)
-    def delete_policy(self, who: str, number: int) -> None:
-        self.try_to(who, structure.delete_policy, **self.of("policy", number))
-
-    @rule(who=people, by=people)
-    def join(self, who: str, by: str) -> None:
-        if invited := self.try_to(by, structure.invite):
-            self.try_to(who, structure.accept_invitation, secret=invited[1], firstname=who)
-
-    @rule(who=people, number=which)
-    def remove_member(self, who: str, number: int) -> None:
-        self.try_to(who, structure.remove_member, member_id=self.of("member", number)["member_id"])
-
-    @rule(who=people, number=which)
-    def transfer(self, who: str, number: int) -> None:
-        self.try_to(who, structure.transfer_ownership, member_id=self.of("member", number)["member_id"])
+    @rule(who=people, done=st.sampled_from([*CHANGES, "join", "leave"]), number=which, other=which, name=names)
+    def change(self, who: str, done: Any, number: int, other: int, name: str) -> None:
+        heir = self.of("member", other)
+        if done == "join":
+            if invited := self.try_to(PEOPLE[number % len(PEOPLE)], structure.invite):
+                self.try_to(who, structure.accept_invitation, secret=invited[1], firstname=who)
+        elif done == "leave":
+            mine = next((one.roles for one in self.members if one.name == who and not one.left_at), {})
+            for role in mine:
+                revision = next(one.revision for one in self.roles if one.id == role)
+                self.try_to(who, structure.assign_role, role_id=role, revision=revision, **heir)
+            self.try_to(who, structure.leave_organisation)
+        else:
+            operation, kind = done
+            given = {**ABOUT, "name": name, "type": [None, "referee"][other % 2], **heir, **self.of(kind, number)}
+            given["parent_team_id"] = self.of("team", other)["team_id"]
+            # Policies are their role's holder's: it is they who mostly try.
+            holders = {one.id: one.member for one in self.roles}
+            holders |= {one.id: holders[one.role] for one in self.policies}
+            holder = holders.get(given.get(f"{kind}_id", ""))
+            who = next((one.name for one in self.members if one.id == holder and other % 4), who)
+            taken = {field: value for field, value in given.items() if field in operation.input.model_fields}
+            if (made := self.try_to(who, operation, **taken)) and operation is structure.create_policy:
+                self.numbers.append(made.number)
 
     @invariant()
     def teams_are_one_tree_without_a_name_twice(self) -> None:

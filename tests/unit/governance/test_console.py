@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from commonplace.governance import conversation, processes, structure
+from commonplace.governance import console, conversation, processes, structure
 from commonplace.governance.console import DECLARED, GovernancePages, forms_of
 from commonplace.identity.accounts import Profile
 from commonplace.identity.sessions import open_session
@@ -99,7 +99,7 @@ def test_an_organisation_is_founded_and_others_join_by_a_link_that_is_shown_once
     secret = link.partition("=")[2]
     led = desk.do("Oda", link, "accept_invitation", firstname="Oda", secret=secret)
     assert "Welcome: you are a member." in desk.see("Oda", led)
-    desk.see("Pim", link, 404)
+    assert "This invitation is not valid any more." in text(desk.see("Pim", link, 404))
     assert desk.see("Pim", f"{start}/dunes/join?invitation=x", 404) == desk.see(
         "Pim", f"{start}/moor/join?invitation=x", 404
     )
@@ -118,12 +118,11 @@ def test_structure_is_changed_by_forms_and_the_journal_tells_it_in_names(desk: D
     stale = desk.do("Ada", role, "change_role", 409, title="Warden", revision=revision)
     assert 'value="Warden"' in stale
     journal = text(desk.see("Ada", "journal"))
-    assert "member Guest Vi" in journal
+    assert "member: Guest → Vi" in journal
     assert "Keep it full." in journal
     only = text(desk.see("Ada", f"journal?team_id={root.id}&target_type=teams"))
     assert "Keep it full." not in only
     assert "Role" in text(desk.see("Ada", f"journal?team_id={team.removeprefix('teams/')}&target_type=roles"))
-    assert re.search(r"Tide .*Pool .*Watch", text(desk.see("Ada", "")))
     assert "I am sure" in desk.see("Ada", team)
     refused = desk.do("Ada", team, "delete_team", 422, revision="1")
     assert "Nothing was done." in refused
@@ -163,7 +162,7 @@ def test_a_topic_with_an_objection_is_not_accepted_until_it_is_resolved(desk: De
     assert 'value="respond"' not in body
 
 
-def test_messages_are_answered_reacted_to_and_deleted_and_direct_ones_are_for_two(desk: Desk) -> None:
+def test_messages_are_answered_and_reacted_to_and_direct_ones_are_for_two(desk: Desk) -> None:
     channel = f"channels/{desk.tide.channel().id}"
     desk.do("Vi", channel, "send_message", text="Low <i>water</i> at six.")
     (message,) = set(re.findall(r"/(messages/[^\"]+)", desk.see("Ada", channel)))
@@ -173,8 +172,6 @@ def test_messages_are_answered_reacted_to_and_deleted_and_direct_ones_are_for_tw
     desk.do("Ada", message, "react_to_message", message_id=id, emoji="👍")
     assert "👍 1, yours" in desk.see("Ada", message)
     assert "1 reply" in text(desk.see("Vi", channel))
-    desk.do("Ada", message, "delete_message", 403, message_id=id)
-    desk.do("Vi", message, "delete_message", message_id=id)
     assert "I come." in desk.see("Vi", message)
     direct = below(desk.do("Ada", f"members/{desk.tide.member('Vi').id}", "open_direct"))
     desk.do("Ada", direct, "send_message", text="Canary")
@@ -200,9 +197,9 @@ def test_owners_change_settings_transfer_and_remove_and_others_leave(desk: Desk)
     assert 'value="change_settings"' in desk.see("Vi", "settings")
 
 
-def test_long_lists_and_trees_are_shown_in_pages(desk: Desk) -> None:
+def test_long_lists_are_shown_in_pages_and_choices_are_bounded(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     tide = desk.tide
-    parent, channel = tide.team("Watch").id, tide.channel().id
+    root, channel = tide.team("Tide").id, tide.channel().id
     for number in range(60):
         tide.do("Vi", conversation.send_message, channel_id=channel, text=f"number {number:02}")
     seen, path = "", f"{AT}/channels/{channel}"
@@ -211,9 +208,11 @@ def test_long_lists_and_trees_are_shown_in_pages(desk: Desk) -> None:
         seen += body
         path = html.unescape("".join(re.findall(r'rel="next" href="([^"]+)"', body)))
     assert re.findall(r"number (\d\d)", seen) == [f"{number:02}" for number in range(59, -1, -1)]
-    for number in range(9):
-        parent = tide.do("Guest", structure.create_team, parent_team_id=parent, name=f"Depth {number}").id
-    assert "level 11" in text(desk.see("Vi", ""))
+    assert f'<option value="{root}"' in desk.see("Vi", f"teams/{tide.team('Watch').id}")
+    monkeypatch.setattr(console, "MOST", 1)  # more are not offered by name: their id is written
+    assert '<input id="change_team-parent-team-id"' in desk.see("Vi", f"teams/{tide.team('Watch').id}")
+    assert '<input id="assign_role-member-id"' in desk.see("Vi", f"roles/{tide.role('Watch', 'Leader').id}")
+    assert '<input id="filter-team-id"' in desk.see("Vi", "journal")
 
 
 @pytest.mark.parametrize("page", sorted(set(DECLARED) - {"labels", "moves"}))

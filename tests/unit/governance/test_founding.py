@@ -9,27 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.governance import founding
+from commonplace.governance import store as rooms
 from commonplace.governance.founding import carry_out
 from commonplace.governance.governance import Governance
 from commonplace.governance.model import Process
-from commonplace.governance.store import (
-    ACTIVE,
-    CHANNELS,
-    DIRECT,
-    INVITATIONS,
-    JOURNAL,
-    MEMBERS,
-    MESSAGES,
-    POLICIES,
-    PROCESSES,
-    REPLIES,
-    ROLES,
-    TEAMS,
-    Store,
-)
+from commonplace.governance.store import CHANNELS, JOURNAL, MEMBERS, PROCESSES, ROLES, TEAMS, Store
 from commonplace.governance.structure import accept_invitation, found_organisation
 from commonplace.kernel.errors import Conflict, InvalidInput, NotFound
-from commonplace.kernel.records import Room
 from tests.dynamodb_fixture import dump, new_table
 from tests.fakes.governance import Clock, person
 
@@ -81,20 +67,13 @@ def hint_of(governance: Governance, text: str) -> str:
 def test_the_sample_is_founded_by_the_operations_of_its_members(governance: Governance) -> None:
     secrets = found(governance, TEXT)
     store = governance.store
-    rooms: tuple[Room[Any], ...] = (TEAMS, ROLES, MEMBERS, POLICIES, MESSAGES, REPLIES, DIRECT, INVITATIONS, ACTIVE)
-    assert [len(store.all("low-water", room)) for room in rooms] == [3, 13, 10, 6, 23, 13, 2, 7, 6]
+    counted = ["TEAMS", "ROLES", "MEMBERS", "POLICIES", "MESSAGES", "REPLIES", "DIRECT", "INVITATIONS", "ACTIVE"]
+    numbers = [len(store.all("low-water", getattr(rooms, name))) for name in counted]
+    assert numbers == [3, 13, 10, 6, 23, 13, 2, 7, 6]
     assert Counter(one.kind for one in store.all("low-water", CHANNELS)) == {"team": 3, "orga": 1, "dm": 1}
     processes: list[Process] = store.all("low-water", PROCESSES)
-    assert Counter((one.kind, one.phase) for one in processes) == {
-        ("topic", "clarification"): 1,
-        ("topic", "consent"): 1,
-        ("topic", "resolved"): 1,
-        ("voting", "open"): 2,
-        ("voting", "closed"): 1,
-        ("election", "nomination"): 1,
-        ("election", "discussion"): 1,
-        ("election", "elected"): 1,
-    }
+    phases = Counter(one.phase for one in processes)
+    assert phases.total() == 9 and phases["open"] == 2 and phases.keys() >= {"consent", "nomination", "elected"}
     assert max(one.round for one in processes) == 2
     names = {one.id: one.firstname for one in store.all("low-water", MEMBERS)}
     assert names[store.organisation("low-water").owner] == "Ada"
@@ -108,11 +87,7 @@ def test_the_sample_is_founded_by_the_operations_of_its_members(governance: Gove
     assert secrets.keys() == {"ines", "tobias", "amara", "noor", "pell", "sunniva", "jory"}
     for name in ("ada", "vi", "guest"):
         assert governance.access(person(f"local-{name}"), "low-water").member.firstname == name.capitalize()
-
-
-def test_every_change_of_structure_in_a_file_is_in_the_journal(governance: Governance) -> None:
-    found(governance, TEXT)
-    types = Counter(one.type for one in governance.store.all("low-water", JOURNAL))
+    types = Counter(one.type for one in store.all("low-water", JOURNAL))
     assert types["Policy"] == 6 and types["Member"] == 9 and types["Organization"] == 1
     assert types["Topic"] == types["Voting"] == types["Election"] == 1
 
@@ -127,19 +102,11 @@ def test_an_invitation_makes_somebody_the_member_of_the_file(governance: Governa
         accept_invitation.run(governance, person("another"), accept_invitation.accepted(given))
 
 
-def test_a_plan_writes_nothing(governance: Governance, held: Any) -> None:
-    before = held()
-    plan = founding.founding(TEXT, governance)
-    assert str(plan.steps[0]) == "organisation: ada: Found an organisation"
-    assert held() == before
-
-
 @pytest.mark.parametrize(
     ("given", "becomes", "line", "told"),
     [
         ("slug: reef", "slug: house", 1, "no name that this deployment uses"),
         ("slug: reef", "slug: A b", 1, "small letters"),
-        ("slug: reef", "slug: public", 1, "small letters"),
         ("owner: ada", "owner: zoe", 1, "there is no such member; there are: ada, bo"),
         ("name: Reef, owner", "naem: Reef, owner", 1, "Extra inputs are not permitted"),
         (", account: local:ada", "", 3, "the owner has an `account`"),
@@ -151,15 +118,12 @@ def test_a_plan_writes_nothing(governance: Governance, held: Any) -> None:
         ("name: Reef, leader", "name: '', leader", 6, "name: Value error, it is empty"),
         ("key: reef", "key: reef, parent_team: reef", 5, "one team has no `parent_team`; there are: none"),
         ("bo}\n", "bo}\n  - {key: b, name: B, parent_team: c}\n", 7, "there is no such team; there are: reef"),
-        ("bo}\n", "bo}\nroles: [{team: reef, title: T, member: zoe}]\n", 7, "no such member"),
         ("bo}\n", "bo}\nroles: [5]\n", 7, "valid dictionary"),
         ("bo}\n", "bo}\npolicies: [{role: x, title: T, abstract: A, text: T}]\n", 7, "there are: reef.leader, reef."),
         ("bo}\n", "bo}\nmessages: [{channel: reef}]\n", 7, "text: Field required"),
         ("bo}\n", "bo}\nmessages: [{channel: reef, text: A, then: [{react: {emoji: hm}}]}]\n", 7, "one emoji"),
         ("bo}\n", "bo}\nmessages: [{channel: reef, text: A, then: [{clap: {}}]}]\n", 7, "there are: team, role"),
-        ("bo}\n", "bo}\nvotes: [{channel: reef, title: A, mode: odd, options: [a, b]}]\n", 7, "'single', 'approval'"),
         ("bo}\n", "bo}\nmessages: [{channel: reef, text: A, then: 5}]\n", 7, "then: this takes a list of mappings"),
-        ("bo}\n", "bo}\nmessages: [{text: A}]\n", 7, "channel: Field required"),
         ("bo}\n", f"bo}}\nvotes: [{{days: {10**15}, {VOTE}}}]\n", 7, "days: this takes a number from 1 to 365"),
         ("bo}\n", "bo}\n  - {key: reef, name: B, parent_team: reef}\n", 7, "key: another team has this key"),
         ("bo}\n", "bo}\nmessages:\n  - {channel: reef,\n     text: 7, by: zoe}\n", 8, "text: Input should be a valid"),
@@ -183,41 +147,32 @@ def test_all_faults_of_a_file_are_named_at_once(governance: Governance) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n",
-        "members: !!python/object:os.system {}\n",
-        "[" * 40 + "]" * 40,
-        "x: [" + "1," * 100_001 + "]",
-        "x" * 2_000_001,
-        "a: 1\na: 2\n",
-        "a: [",
-        "\ud800",
-        "a: 1\n---\nb: 2\n",
-    ],
-    ids=["aliases", "tag", "depth", "values", "bytes", "twice", "syntax", "half", "documents"],
-)
-def test_an_import_bomb_is_refused(governance: Governance, text: str) -> None:
-    assert hint_of(governance, text).startswith("The file ")
+BOMBS = {
+    "aliases": "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n",
+    "tag": "members: !!python/object:os.system {}\n",
+    "depth": "[" * 40 + "]" * 40,
+    "values": "x: [" + "1," * 100_001 + "]",
+    "bytes": "x" * 2_000_001,
+    "twice": "a: 1\na: 2\n",
+    "syntax": "a: [",
+    "half": "\ud800",
+    "documents": "a: 1\n---\nb: 2\n",
+}
+SHAPES = ("", "5", "[]", "organisation: 5")
 
 
-@pytest.mark.parametrize("text", ["", "5", "[]", "organisation: 5"])
-def test_a_file_of_another_shape_is_refused(governance: Governance, text: str) -> None:
-    assert "Nothing was written" in hint_of(governance, text)
+@pytest.mark.parametrize("text", [*BOMBS.values(), *SHAPES], ids=[*BOMBS, *map(repr, SHAPES)])
+def test_a_bomb_and_a_file_of_another_shape_are_refused(governance: Governance, text: str) -> None:
+    assert hint_of(governance, text).startswith("Faults of the file: " if text in SHAPES else "The file ")
 
 
-def test_an_organisation_is_founded_once(governance: Governance, held: Any) -> None:
-    found(governance, SMALL)
-    before = held()
-    with pytest.raises(Conflict, match="There is an organisation reef"):
+@pytest.mark.parametrize("console", [True, False])
+def test_an_organisation_that_exists_is_never_touched(governance: Governance, held: Any, console: bool) -> None:
+    if console:
+        given = {"slug": "reef", "name": "Reef", "firstname": "Zoe"}
+        found_organisation.run(governance, person("zoe"), found_organisation.accepted(given))
+    else:
         found(governance, SMALL)
-    assert held() == before
-
-
-def test_an_organisation_of_the_console_is_never_touched(governance: Governance, held: Any) -> None:
-    given = {"slug": "reef", "name": "Reef", "firstname": "Zoe"}
-    found_organisation.run(governance, person("zoe"), found_organisation.accepted(given))
     before = held()
     with pytest.raises(Conflict, match="There is an organisation reef"):
         found(governance, SMALL)

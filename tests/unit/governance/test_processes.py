@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from commonplace.governance import processes, structure
-from commonplace.governance.conversation import delete_message
 from commonplace.governance.model import Decision, Process
 from commonplace.governance.rules import GIVEN_UP, OUTCOMES, PHASES
 from commonplace.governance.store import ACTIVE, ANSWERS, FEED, JOURNAL, PROCESSES
 from commonplace.kernel.errors import CommonplaceError, Conflict, Forbidden, InvalidInput, NotFound
-from tests.examples import examples
 from tests.fakes.governance import AT, Tide, found_tide
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 OBJECTION = {"response": "objection", "reason": "It fades."}
 
@@ -59,8 +53,6 @@ def test_a_process_has_a_message_that_search_finds_and_an_electorate(tide: Tide)
     assert (opened.electorate, opened.team, opened.round) == (1, tide.team("Watch").id, 1)
     assert topic(tide, "Guest", None).electorate == 3
     assert {one.id for one in tide.all(ACTIVE)} == {one.id for one in tide.all(PROCESSES)}
-    with pytest.raises(Conflict):
-        tide.do("Vi", delete_message, message_id=opened.id)
 
 
 def test_a_topic_is_clarified_then_decided_and_the_journal_has_what_changed(tide: Tide) -> None:
@@ -230,7 +222,7 @@ def test_nobody_who_left_is_nominated_or_elected(tide: Tide) -> None:
 class Decisions(RuleBasedStateMachine):
     """One process of each kind, led and answered at random; `client` is set by the test."""
 
-    client: DynamoDBClient
+    client: Any = None
 
     def __init__(self) -> None:
         super().__init__()
@@ -314,12 +306,3 @@ class Decisions(RuleBasedStateMachine):
         assert {one.id for one in self.tide.all(ACTIVE)} == open_ones
         elected = self.processes["election"]
         assert elected.outcome or elected.revealed == (elected.phase != "nomination")
-
-
-def test_processes_keep_to_their_phases_and_answers_to_their_rounds(
-    aws: None, dynamodb_client: DynamoDBClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Decisions, "client", dynamodb_client, raising=False)
-    run_state_machine_as_test(
-        Decisions, settings=settings(max_examples=examples(6), stateful_step_count=25, deadline=None)
-    )

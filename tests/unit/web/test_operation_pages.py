@@ -4,18 +4,20 @@ import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, Field
 
 from commonplace.identity.principals import ANONYMOUS
-from commonplace.kernel.errors import Conflict, InvalidInput
+from commonplace.kernel.errors import CommonplaceError, Conflict, InvalidInput
 from commonplace.web.faces import face
 from commonplace.web.forms import Fields
-from commonplace.web.operation_pages import Form, form_page, list_page
+from commonplace.web.operation_pages import Card, Cards, Form, cards_page
 from commonplace.web.operations import Actor, Input, Skipped, listing, operation
-from commonplace.web.pages.declaration import ConsolePages, Link
+from commonplace.web.pages.declaration import ConsolePage, ConsolePages, Link, View, Visit
 from tests.console_app import Browser, Deployment
 from tests.fakes.authority import ALICE, Accounts, standing
 
@@ -90,15 +92,36 @@ def shed() -> Shed:
     return Shed()
 
 
+def read_tools(shed: Shed, who: Actor, given: Any) -> Cards:
+    records, cursor = list_tools.read(shed, who, given)
+    return Cards(cards=[Card(title=list_tools.line(list_tools.row.of(one))) for one in records], cursor=cursor)
+
+
 @pytest.fixture
-def member(shed: Shed) -> Browser:
+def member(shed: Shed, tmp_path: Path) -> Browser:
     tabs = [Link(PLACE, "All"), Link(f"{PLACE}?colour=red", "Red")]
-    pages = ConsolePages(
-        pages=[
-            list_page(list_tools, shed, path="tools", title="Tools", tabs=lambda _: tabs),
-            form_page(ADD, shed, path="tools/new", title="New", done="added", messages={"added": "Added."}),
-        ]
+    (tmp_path / "tool.html").write_text(
+        """{% extends "console.html" %}{% import "forms.html" as forms %}
+        {% block page %}{{ forms.refused(problem, shown.fields) }}{{ forms.fieldset(shown, csrf) }}{% endblock %}"""
     )
+
+    async def show(visit: Visit, problem: CommonplaceError | None = None) -> View:
+        values = {"problem": problem, "shown": ADD.shown(visit, None, problem), "console_title": "New"}
+        return View("tool.html", values, problem.status if problem else 200)
+
+    need = list_tools.need
+    new = ConsolePage(
+        path="tools/new",
+        title="New",
+        show=show,
+        need=need,
+        actions={"add": ADD.action(shed, show, done="added")},
+        messages={"added": "Added."},
+    )
+    tools = cards_page(
+        partial(read_tools, shed), list_tools.input, need=need, path="tools", title="Tools", tabs=lambda _: tabs
+    )
+    pages = ConsolePages(pages=[tools, new], templates=tmp_path)
     return Deployment(lambda _: [pages], standings=Accounts({ALICE: standing("member")})).browser(ALICE)
 
 

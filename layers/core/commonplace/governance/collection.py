@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def collection(context: IndexContext) -> PlainCollection | None:
     """Return the collection; None without governance. Changes are not announced: watches follow the store.
 
-    No cache remembers vectors of messages: what is deleted is to leave nothing behind.
+    No cache remembers vectors of messages: what a failed import takes back is to leave nothing behind.
     """
     own = GovernanceTables.where_governed(context.environ)
     if own is None:

@@ -1,21 +1,23 @@
 """The console's pages of organisations: what awaits me, teams, roles, members, channels with their processes, policies,
 the journal, invitations and settings.
 
-A page is a method that reads what its template shows; `forms` names the forms that this member can use now, with their
-present values. Every form calls the operation that it is made from, which judges anew.
+A page is a method that reads what its template shows: most have a sheet of texts, facts, and lists of cards. `forms`
+names the forms that this member can use now, with their present values. Every form calls the operation that it is made
+from, which judges anew.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
@@ -23,30 +25,45 @@ from starlette.concurrency import run_in_threadpool
 from commonplace.governance import conversation, listings, processes, structure
 from commonplace.governance.governance import PERSON, Governance
 from commonplace.governance.listings import Reading
-from commonplace.governance.model import Response, Team
-from commonplace.governance.rules import Access, gone
+from commonplace.governance.model import Response
 from commonplace.governance.settings import GovernanceTables
 from commonplace.governance.store import INVITATIONS, MEMBERS, POLICIES, ROLES, TEAMS, Store
 from commonplace.identity.secrets import digest
 from commonplace.kernel.deferred import deferred
 from commonplace.kernel.environment import is_organisation
 from commonplace.kernel.errors import CommonplaceError, NotFound
+from commonplace.kernel.records import Room
 from commonplace.web.forms import Fields
 from commonplace.web.operation_pages import SHOWN, Form, actor, tabs_of
 from commonplace.web.operations import Listing, Operation
 from commonplace.web.pages.declaration import ConsolePage, ConsolePages, Done, Link, View, Visit
 from commonplace.web.pages.frame import PageContext
 
+T = TypeVar("T")
+Values = dict[str, Any]
+
 HERE = Path(__file__).parent
 PATH = "governance"
 TABS = ("", "members", "channels", "policies", "journal", "invitations", "settings")
 EMOJI = ("👍", "❤️", "🎉", "🤔", "👀", "🙏")
 """Reactions that a page offers; the operation takes others, too."""
+MOST = 200
+"""Records that a choice offers, or a page shows beside others."""
+OPEN = ("invite", "accept_invitation", "change_settings", "open_direct", "send_message")
+"""Forms that are shown as a whole; others are folded."""
+NOTHING: Values = {"base": f"/console/{PATH}", "forms": {}, "choices": {}, "filters": (), "lists": (), "facts": ()}
+NOTHING |= dict.fromkeys(("tabs", "above", "about", "lead", "text", "link", "more", "first"), "")
+"""What a page has that does not say otherwise."""
 TYPES = {"type": {"secretary": "secretary", "referee": "referee"}}
 PAGES_OF = {one: one for one in ("teams", "roles", "members", "policies")}
 PAGES_OF |= dict.fromkeys(("topics", "votings", "elections"), "messages")
 """Where the pages are of what the journal names, below the organisation's."""
-TARGETS = ("orgas", *PAGES_OF, "invitations", "grants")
+TARGETS = {"": "any", "orgas": "organisation"} | {one: one for one in (*PAGES_OF, "invitations", "grants")}
+TARGETS |= {"votings": "votes"}
+"""What the journal names, and what people read."""
+TOLD = {"Organization": "Organisation", "Voting": "Vote"}
+MODES = {"single": "one choice", "approval": "several choices", "ranked": "a ranking of all"}
+CHANNELS = {"orga": "everybody", "team": "team", "dm": "direct"}
 WORDS = re.compile(r"(?<!^)(?=[A-Z])")
 """Between the words of a name in camel case."""
 
@@ -69,7 +86,7 @@ def forms_of(page: str) -> dict[str, Form]:
             called,
             one["button"] if name in MOVES else called.title,
             one["button"],
-            {field: DECLARED["labels"].get(field, "") for field in fields},
+            {field: DECLARED["labels"].get(field, field.removesuffix("_id").capitalize()) for field in fields},
             hidden=(*revision, *one.get("hidden", "").split()),
             kinds=one.get("kinds", {}),
             required=tuple(fields) if name in MOVES else (),
@@ -79,40 +96,258 @@ def forms_of(page: str) -> dict[str, Form]:
     return forms
 
 
-Values = dict[str, Any]
+def card(title: str, url: str = "", *facts: Any, badges: Sequence[str | None] = (), text: str = "") -> Values:
+    """Return a row of a list; `facts` are texts, times and links."""
+    return {"title": title, "url": url, "facts": facts, "badges": badges, "text": text}
+
+
+def role_card(one: Any, beside: Link) -> Values:
+    return card(one.title, f"roles/{one.id}", beside, badges=[*{one.role_type} - {one.title.lower()}])
+
+
+def policy_card(one: Any) -> Values:
+    role = Link(f"roles/{one.role_id}", one.role_title)
+    return card(f"{one.number}. {one.title}", f"policies/{one.id}", role, one.owner_name, text=one.abstract)
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
-    """A page, and the member who looks at it."""
+class Here(Reading):
+    """A page of an organisation, and the member who looks at it. The methods without arguments are the pages."""
 
     visit: Visit
-    access: Access
-    reading: Reading
     owner: str
 
     def __getitem__(self, name: str) -> str:
         """Return a part of the address."""
         return str(self.visit.request.path_params[name])
 
+    @property
+    def store(self) -> Store:
+        return self.governance.store
+
     def rows(self, listed: Listing, **given: Any) -> Values:
         """Return a page of a list, with the addresses of the next and the first."""
         query, address = self.visit.request.query_params, self.visit.request.url.path
         cursor = query.get("cursor") or None
         asked = listed.accepted({"orga_id": self["orga_id"], "limit": SHOWN, "cursor": cursor, **given})
-        found: Values = listed.run(self.reading.governance, actor(self.visit), asked)
+        found: Values = listed.run(self.governance, actor(self.visit), asked)
         kept = {name: one for name, one in query.items() if name in given and one}
         more = found["next_cursor"] and f"{address}?{urlencode(kept | {'cursor': found['next_cursor']})}"
-        return found | {
-            "rows": found[listed.of],
-            "more": more,
-            "first": f"{address}?{urlencode(kept)}" if cursor else "",
-        }
+        return found | {"rows": found[listed.of], "more": more, "first": cursor and f"{address}?{urlencode(kept)}"}
+
+    def cards(self, listed: Listing, shown: Callable[[Here, Any], Values]) -> Values:
+        """Return the page of a list of cards."""
+        found = self.rows(listed)
+        return found | {"lists": [("", [shown(self, one) for one in found["rows"]], listed.nothing)]}
+
+    def few(self, room: Room[T]) -> list[T] | None:
+        """Return the records of a room; None if there are more than MOST."""
+        found = list(islice(self.read(room, MOST), MOST + 1))
+        return found if len(found) <= MOST else None
+
+    def offered(self, room: Room[Any]) -> dict[str, str] | None:
+        """Return names by id for a choice; None if they are too many: then its field takes an id."""
+        if (found := self.few(room)) is None:
+            return None
+        present = (one for one in found if getattr(one, "left_at", None) is None)
+        return {one.id: one.name for one in sorted(present, key=lambda one: str(one.name).casefold())}
 
     def sheet(self, called: Operation) -> Any:
         """Return what a reading shows of what the address names."""
-        asked = called.accepted(self.visit.request.path_params)
-        return called.run(self.reading.governance, actor(self.visit), asked)
+        return called.run(self.governance, actor(self.visit), called.accepted(self.visit.request.path_params))
+
+    def team_card(self, one: Any) -> Values:
+        leader = one.leader and Link(f"members/{one.leader.member_id}", f"led by {one.leader.name}")
+        return card(one.name, f"teams/{one.id}", leader, badges=("yours" if one.mine else "",), text=one.mission)
+
+    def member_card(self, one: Any) -> Values:
+        badges = [word for word, id in (("you", self.access.member.id), ("owner", self.owner)) if id == one.id]
+        count = len(one.role_ids)
+        return card(one.name, f"members/{one.id}", f"{count} {'role' if count == 1 else 'roles'}", badges=badges)
+
+    def channel_card(self, one: Any) -> Values:
+        last = one.last_message_at and datetime.fromisoformat(one.last_message_at)
+        badges = (CHANNELS[one.kind], "archived" if one.is_archived else "")
+        return card(one.name, f"channels/{one.id}", last, badges=badges)
+
+    def team(self) -> Values:
+        team, teams = self.sheet(listings.read_team), self.offered(TEAMS)
+        roles = [role_card(one, Link(f"members/{one.member_id}", one.member_name)) for one in team.roles]
+        policies = self.policies([one for one in self.few(POLICIES) or () if one.team == team.id])
+        lists = [("Roles", roles, ""), ("Policies", list(map(policy_card, policies)), "")]
+        above = team.parent_team_id and self.store.get(self["orga_id"], TEAMS, team.parent_team_id)
+        return {
+            "title": team.name,
+            "above": [Link(f"teams/{above.id}", above.name)] if above else (),
+            "lead": team.mission,
+            "facts": [Link(f"channels/{team.channel_id}", "Open its channel")] if team.channel_id else (),
+            "lists": lists if policies else lists[:1],
+            "forms": {"create_team": {}, "create_role": {}, "change_team": team, "delete_team": team},
+            "choices": {"parent_team_id": teams, **TYPES},
+        }
+
+    def role(self) -> Values:
+        found = self.store.get(self["orga_id"], ROLES, self["role_id"])
+        (role,) = self.roles([found])
+        forms: Values = {"create_policy": {}} if role.mine else {}
+        forms |= {"assign_role": {"revision": role.revision}, "change_role": found}
+        return {
+            "title": role.title,
+            "above": [Link(f"teams/{role.team_id}", role.team_name)],
+            "lead": role.mission,
+            "facts": [Link(f"members/{role.member_id}", f"held by {role.member_name}"), role.role_type],
+            "lists": [("Duties", list(map(card, role.duties)), "")] if role.duties else (),
+            "forms": forms if found.type == "leader" else forms | {"delete_role": role},
+            "choices": {"member_id": self.offered(MEMBERS), **TYPES},
+        }
+
+    def member(self) -> Values:
+        member, me = self.sheet(listings.read_member), self.access.member.id
+        names = "open_direct transfer_ownership remove_member" if self.owner == me else "open_direct"
+        roles = [role_card(one, Link(f"teams/{one.team_id}", one.team_name)) for one in member.roles]
+        return {
+            "title": member.name,
+            "above": [Link("members", "Members")],
+            "facts": [Link(member.picture_url, "Picture")] if member.picture_url else (),
+            "lists": [("Roles", roles, "None yet.")],
+            "forms": {"change_profile": member} if member.id == me else dict.fromkeys(names.split()),
+        }
+
+    def channel(self) -> Values:
+        channel = self.governance.channel(self.access, self["channel_id"])
+        (row,) = self.channels([channel])
+        team = channel.team
+        roles = {one.id: one.title for one in self.of_teams(team, team)} if team else {}
+        names = ["send_message", *([] if channel.kind == "dm" else ["open_topic", "open_vote"])]
+        forms = dict.fromkeys([] if row.is_archived else [*names, *(["open_election"] if roles else [])])
+        values = {"title": row.name, "above": [Link("channels", "Channels")], "channel": row, "forms": forms}
+        return (
+            values
+            | self.rows(listings.list_messages, channel_id=channel.id)
+            | {"choices": {"role_id": roles, "mode": MODES}}
+        )
+
+    def message(self) -> Values:
+        id = self["message_id"]
+        channel = self.governance.channel(self.access, id.partition(".")[0])
+        (row,) = self.channels([channel])
+        values = self.rows(listings.read_thread, channel_id=channel.id, message_id=id)
+        tool = values["parent"].embedded_tool
+        forms, choices = self.taking_part(tool) if tool and not row.is_archived else (Values(), Values())
+        return values | {
+            "title": (tool.title or tool.question or tool.role_title) if tool else "Thread",
+            "above": [Link(f"channels/{row.id}", row.name)],
+            "tool": tool,
+            "present": [one for one in (tool and tool.given_responses) or () if one.round == tool.round],
+            "emoji": () if row.is_archived else EMOJI,
+            "moves": [name for name in forms if name in MOVES],
+            "forms": forms if row.is_archived else forms | {"send_message": {}},
+            "choices": choices,
+        }
+
+    def taking_part(self, tool: Any) -> tuple[Values, Values]:
+        """Return the forms with which a member takes part in a process now, and the choices that they offer."""
+        process = self.governance.process(self.access, self["message_id"])
+        forms, choices = Values(), Values()
+        match process.phase:
+            case "clarification":
+                choices["question_id"] = {one.id: one.text for one in tool.clarifications or () if not one.answers}
+                forms |= {"answer_clarification": {}} if choices["question_id"] else {}
+                forms["ask_clarification"] = {}
+            case "consent":
+                said = [one.text for one in tool.given_responses or () if one.member_id == self.access.member.id]
+                forms["respond"] = {"response": tool.yours, "reason": said[-1] if tool.yours else ""}
+                choices["response"] = {one: one.replace("_", " ") for one in get_args(Response)}  # none is chosen yet
+            case "open" if not tool.is_closed:
+                forms["cast_vote"] = {"choices": tool.yours}
+                choices["choices"] = {one.id: one.label for one in tool.options or ()}
+            case "nomination" if not tool.you_nominated:
+                forms["nominate_member"] = {}
+                choices["nominee_id"] = self.offered(MEMBERS)
+            case "discussion":
+                choices["candidate_id"] = {one.member_id: f"{one.name} ({one.count})" for one in tool.tally or ()}
+        if processes.facilitator(self.store, self.access, process)[0]:
+            for name, move in MOVES.items():
+                fits = move["kind"] == process.kind and process.phase in move["phases"].split()
+                forms |= {name: {}} if fits else {}
+        return forms, choices
+
+    def policy(self) -> Values:
+        policy = self.sheet(listings.read_policy)
+        return {
+            "title": f"{policy.number}. {policy.title}",
+            "above": [Link("policies", "Policies")],
+            "lead": policy.abstract,
+            "text": policy.text,
+            "facts": [*policy_card(policy)["facts"], datetime.fromisoformat(policy.updated_at)],
+            "forms": dict.fromkeys(("change_policy", "delete_policy"), policy)
+            if policy.role_id in self.access.roles
+            else {},
+        }
+
+    def journal(self) -> Values:
+        query, listed = self.visit.request.query_params, listings.list_decisions
+        offered = {"target_type": TARGETS}
+        if (teams := self.offered(TEAMS)) is not None:
+            offered["team_id"] = {"": "any", **teams}
+        labels = {"team_id": "Team", "target_type": "What was changed"}
+        filters = Fields(model=listed.input, names=tuple(labels), id="filter", labels=labels, offered=offered)
+        values = self.rows(listed, **{name: query.get(name) or None for name in labels})
+        sides = [side for row in values["rows"] for side in (row.diff.before, row.diff.after)]
+        ids = {one for side in sides for one in side.values() if isinstance(one, str)}
+        known, rooms = dict[str, str](), dict[str, Room[Any]](ro_=ROLES, mb_=MEMBERS, te_=TEAMS)
+        for prefix, room in rooms.items():
+            found = self.many(room, (one for one in ids if one.startswith(prefix)))
+            known |= {id: one.title if room is ROLES else one.name for id, one in found.items()}
+        lists = [("", [decision_card(one, known) for one in values["rows"]], "Nothing of this kind on this page.")]
+        return values | {
+            "filters": filters.filters({name: query.getlist(name) for name in query}, None),
+            "lists": lists,
+        }
+
+    def invitations(self) -> Values:
+        me, now = self.access.member.id, self.store.clock()
+        found = [one for one in self.store.all(self["orga_id"], INVITATIONS) if one.expires_at > now]
+        pending = {one.id: one for one in found if me in (one.member, self.owner)}
+        names = self.governance.names(self["orga_id"], {one.member for one in pending.values()})
+        said = {id: f"{one.note or 'Without a note'}, by {names[one.member]}" for id, one in pending.items()}
+        rows = [card(said[id], "", "until", one.expires_at) for id, one in pending.items()]
+        return {
+            "lists": [("Pending", rows, "None.")],
+            "forms": {"invite": {}, "withdraw_invitation": {}} if pending else {"invite": {}},
+            "choices": {"invitation_id": said},
+        }
+
+    def settings(self) -> Values:
+        me, present = self.access.member, self.store.organisation(self["orga_id"])
+        about = "On the page of a member you remove somebody, or transfer ownership, which you do before leaving."
+        you, logo = Link(f"members/{me.id}", f"You are {me.name}: change your name"), present.logo_url
+        return {
+            "about": about if self.owner == me.id else "",
+            "facts": [you, Link(logo, "Logo") if logo else ""],
+            "forms": {"change_settings": present} if self.owner == me.id else {"leave_organisation": {}},
+        }
+
+
+INSIDE: Sequence[tuple[str, str, Callable[[Here], Values]]] = (
+    ("", "teams", partial(Here.cards, listed=listings.list_teams, shown=Here.team_card)),
+    ("/teams/{team_id}", "team", Here.team),
+    ("/roles/{role_id}", "role", Here.role),
+    ("/members", "members", partial(Here.cards, listed=listings.list_members, shown=Here.member_card)),
+    ("/members/{member_id}", "member", Here.member),
+    ("/channels", "channels", partial(Here.cards, listed=listings.list_channels, shown=Here.channel_card)),
+    ("/channels/{channel_id}", "channel", Here.channel),
+    ("/messages/{message_id}", "message", Here.message),
+    (
+        "/policies",
+        "policies",
+        partial(Here.cards, listed=listings.list_policies, shown=lambda _, one: policy_card(one)),
+    ),
+    ("/policies/{policy_id}", "policy", Here.policy),
+    ("/journal", "journal", Here.journal),
+    ("/invitations", "invitations", Here.invitations),
+    ("/settings", "settings", Here.settings),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,57 +357,34 @@ class GovernancePages:
     governance: Governance
     origin: str = ""
 
-    @property
-    def store(self) -> Store:
-        return self.governance.store
-
     def pages(self) -> ConsolePages:
         """Return them as the console takes them."""
-        listed = (listings.list_members, listings.list_channels, listings.list_policies)
-        inside: tuple[tuple[str, Callable[[Here], Values]], ...] = (
-            ("", self.teams),
-            ("/teams/{team_id}", self.team),
-            ("/roles/{role_id}", self.role),
-            ("/members/{member_id}", self.member),
-            ("/channels/{channel_id}", self.channel),
-            ("/messages/{message_id}", self.message),
-            ("/policies/{policy_id}", self.policy),
-            ("/journal", self.journal),
-            ("/invitations", self.invitations),
-            ("/settings", self.settings),
-        )
-        found = [(path, read.__name__, read) for path, read in inside]
-        found += [(f"/{one.of}", one.of, partial(Here.rows, listed=one)) for one in listed]
-        shown = [
-            self.page(PATH, "mine", self.mine, title="Organisations", listed=True),
-            self.page(f"{PATH}/{{orga_id}}/join", "joining", self.joining, title="Become a member"),
-            *(self.page(f"{PATH}/{{orga_id}}{path}", name, self.inside(read)) for path, name, read in found),
-        ]
-        return ConsolePages(pages=shown, templates=HERE / "templates")
+        slug = f"{PATH}/{{orga_id}}"
+        inside = (self.page(f"{slug}{path}", name, partial(self.inside, read)) for path, name, read in INSIDE)
+        outside = (self.page(PATH, "organisations", self.organisations), self.page(f"{slug}/join", "join", self.join))
+        return ConsolePages(pages=[*outside, *inside], templates=HERE / "templates")
 
-    def page(
-        self, path: str, name: str, read: Callable[[Visit], Values], *, title: str = "", listed: bool = False
-    ) -> ConsolePage:
+    def page(self, path: str, name: str, read: Callable[[Visit], Values]) -> ConsolePage:
         """Return the page of a template, with the actions of its forms; `read` returns the template's values.
 
         `forms` has those that are offered now, with their present values, and `choices` what their fields offer.
         """
-        title, forms = title or name.capitalize(), forms_of(name)
+        title, forms = name.capitalize(), forms_of(name)
 
         def view(visit: Visit, problem: CommonplaceError | None, more: Values) -> View:
-            values = {"title": title, "choices": {}, "tabs": (), "forms": {}, **read(visit), **more}
-            shown = {
-                one: forms[one].shown(visit, present, problem, values["choices"])
-                for one, present in values["forms"].items()
-            }
+            values = NOTHING | {"title": title} | read(visit) | more
+            choices = {name: one for name, one in values["choices"].items() if one is not None}
+            shown = {one: forms[one].shown(visit, now, problem, choices) for one, now in values["forms"].items()}
             values |= {
                 "forms_shown": shown,
+                "open": OPEN,
                 "problem": problem,
                 "refused": [one for form in shown.values() if form["refused"] for one in form["fields"]],
                 "when": datetime.fromisoformat,
                 "console_title": values["title"],
             }
-            return View(f"governance_{name}.html", values, problem.status if problem else 200)
+            template = name if name in ("channel", "message") else "page"
+            return View(f"governance_{template}.html", values, problem.status if problem else 200)
 
         async def show(visit: Visit, problem: CommonplaceError | None = None) -> View:
             return await run_in_threadpool(view, visit, problem, {})
@@ -189,183 +401,46 @@ class GovernancePages:
             one: form.action(self.governance, show, done=done, values=partial(beside, one), need=PERSON)
             for one, form in forms.items()
         }
-        return ConsolePage(
-            path=path, title=title, show=show, need=PERSON, actions=actions, messages=MESSAGES, listed=listed
-        )
+        more: Values = {"actions": actions, "messages": MESSAGES, "listed": path == PATH}
+        return ConsolePage(path=path, title=title, show=show, need=PERSON, **more)
 
-    def inside(self, read: Callable[[Here], Values]) -> Callable[[Visit], Values]:
-        """Return how a page for members is read. It raises NotFound for everybody else."""
+    def inside(self, read: Callable[[Here], Values], visit: Visit) -> Values:
+        """Return what a page for members shows. Raises NotFound for everybody else."""
+        slug = visit.request.path_params["orga_id"]
+        access, base = self.governance.access(actor(visit), slug), f"/console/{PATH}/{slug}"
+        organisation = self.governance.store.organisation(slug)
+        links = [Link(f"{base}/{tab}".rstrip("/"), (tab or "teams").capitalize()) for tab in TABS]
+        common = {"organisation": organisation, "me": access.member, "base": base, "tabs": tabs_of(visit, links)}
+        return common | read(Here(self.governance, access, visit, organisation.owner))
 
-        def found(visit: Visit) -> Values:
-            slug = visit.request.path_params["orga_id"]
-            access, base = self.governance.access(actor(visit), slug), f"/console/{PATH}/{slug}"
-            organisation = self.store.organisation(slug)
-            links = [Link(f"{base}/{tab}".rstrip("/"), (tab or "teams").capitalize()) for tab in TABS]
-            common = {"organisation": organisation, "me": access.member, "base": base, "tabs": tabs_of(visit, links)}
-            return common | read(Here(visit, access, Reading(self.governance, access), organisation.owner))
-
-        return found
-
-    def mine(self, visit: Visit) -> Values:
+    def organisations(self, visit: Visit) -> Values:
         """Return the organisations of whoever is signed in, with what awaits them there."""
-        who, found = actor(visit), []
-        for one in self.store.memberships(self.governance.account(who)):
+        who, store, lists = actor(visit), self.governance.store, []
+        for one in store.memberships(self.governance.account(who)):
             with suppress(NotFound):  # somebody removed the member just now
                 asked = listings.list_processes.accepted({"orga_id": one.id, "limit": 100})
                 active, _ = listings.list_processes.read(self.governance, who, asked)
-                found.append((self.store.organisation(one.id), [row for row in active if row.awaits_you]))
-        return {"found": found, "forms": {"found_organisation": {}}}
+                waiting = [each for each in active if each.awaits_you]
+                rows = [
+                    card(each.title, f"{one.id}/messages/{each.message_id}", badges=(each.type,)) for each in waiting
+                ]
+                lists.append((Link(one.id, store.organisation(one.id).name), rows, "Nothing awaits you here."))
+        none = "You are in no organisation yet. Ask a member for the link of an invitation, or found one."
+        reads = (
+            f"An agent reads along for you at {self.origin}/mcp/governance, as far as you allow: see connected apps."
+        )
+        return {"about": reads if lists else none, "lists": lists, "forms": {"found_organisation": {}}}
 
-    def joining(self, visit: Visit) -> Values:
+    def join(self, visit: Visit) -> Values:
         """Return the page to which the link of an invitation leads. Raises NotFound without a valid one."""
         slug, secret = visit.request.path_params["orga_id"], visit.request.query_params.get("invitation", "")
-        known = self.store.records.get(slug, INVITATIONS, digest(secret)) if is_organisation(slug) else None
-        if known is None or known.expires_at <= self.store.clock():
-            raise gone()
-        return {"organisation": self.store.organisation(slug), "forms": {"accept_invitation": {"secret": secret}}}
-
-    def teams(self, here: Here) -> Values:
-        """Return a page of the tree of teams: each stands behind the one above it."""
-        teams = self.store.all(here["orga_id"], TEAMS)
-        known, order = {one.id for one in teams}, list[tuple[int, Team]]()
-        below: dict[str | None, list[Team]] = {}
-        for one in sorted(teams, key=lambda one: one.name.casefold(), reverse=True):
-            below.setdefault(one.parent if one.parent in known else None, []).append(one)
-        waiting = [(0, one) for one in below.get(None, ())]
-        while waiting:
-            depth, one = waiting.pop()
-            order.append((depth, one))
-            waiting += [(depth + 1, child) for child in below.get(one.id, ())]
-        after = here.visit.request.query_params.get("after", "")
-        start = next((at for at, (_, one) in enumerate(order, 1) if one.id == after), 0)
-        shown = order[start : start + SHOWN]
-        leaders = list(here.reading.many(ROLES, (one.leader for _, one in shown)).values())
-        rows = here.reading.teams([one for _, one in shown], leaders)
-        more = f"?after={shown[-1][1].id}" if len(order) > start + SHOWN else ""
-        return {
-            "rows": [(depth, row) for (depth, _), row in zip(shown, rows, strict=True)],
-            "more": more,
-            "first": start,
-        }
-
-    def team(self, here: Here) -> Values:
-        team = here.sheet(listings.read_team)
-        teams = {one.id: one.name for one in self.store.all(here["orga_id"], TEAMS) if one.id != team.id}
-        return {
-            "title": team.name,
-            "team": team,
-            "above": teams.get(team.parent_team_id),
-            "policies": [one for one in self.store.all(here["orga_id"], POLICIES) if one.team == team.id],
-            "forms": {"create_team": {}, "create_role": {}, "change_team": team, "delete_team": team},
-            "choices": {"parent_team_id": teams, **TYPES},
-        }
-
-    def role(self, here: Here) -> Values:
-        found = self.store.get(here["orga_id"], ROLES, here["role_id"])
-        (role,) = here.reading.roles([found])
-        forms: Values = {"create_policy": {}} if role.mine else {}
-        forms |= {"assign_role": {"revision": role.revision}, "change_role": found}
-        forms |= {} if found.type == "leader" else {"delete_role": role}
-        choices = {"member_id": self.people(here["orga_id"]), **TYPES}
-        return {"title": role.title, "role": role, "forms": forms, "choices": choices}
-
-    def people(self, organisation: str) -> dict[str, str]:
-        """Return the names of the present members by id."""
-        members = self.store.all(organisation, MEMBERS)
-        return {one.id: one.name for one in sorted(members, key=lambda one: one.name) if one.left_at is None}
-
-    def member(self, here: Here) -> Values:
-        member, me = here.sheet(listings.read_member), here.access.member.id
-        names = "open_direct transfer_ownership remove_member" if here.owner == me else "open_direct"
-        forms = {"change_profile": member} if member.id == me else dict.fromkeys(names.split())
-        return {"title": member.name, "member": member, "forms": forms}
-
-    def channel(self, here: Here) -> Values:
-        channel = self.governance.channel(here.access, here["channel_id"])
-        (row,) = here.reading.channels([channel])
-        team = channel.team
-        roles = {one.id: one.title for one in here.reading.of_teams(team, team)} if team else {}
-        names = ["send_message", *([] if channel.kind == "dm" else ["open_topic", "open_vote"])]
-        forms = dict.fromkeys([] if row.is_archived else [*names, *(["open_election"] if roles else [])])
-        values = here.rows(listings.list_messages, channel_id=channel.id)
-        return values | {"title": row.name, "channel": row, "forms": forms, "choices": {"role_id": roles}}
-
-    def message(self, here: Here) -> Values:
-        id = here["message_id"]
-        channel = self.governance.channel(here.access, id.partition(".")[0])
-        (row,) = here.reading.channels([channel])
-        values = here.rows(listings.read_thread, channel_id=channel.id, message_id=id)
-        tool = values["parent"].embedded_tool
-        forms, choices = self.taking_part(here, tool) if tool and not row.is_archived else (Values(), Values())
-        return values | {
-            "title": (tool.title or tool.question or tool.role_title) if tool else "Thread",
-            "channel": row,
-            "tool": tool,
-            "present": [one for one in (tool and tool.given_responses) or () if one.round == tool.round],
-            "emoji": () if row.is_archived else EMOJI,
-            "moves": [name for name in forms if name in MOVES],
-            "forms": forms if row.is_archived else forms | {"send_message": {}},
-            "choices": choices,
-        }
-
-    def taking_part(self, here: Here, tool: Any) -> tuple[Values, Values]:
-        """Return the forms with which a member takes part in a process now, and the choices that they offer."""
-        process = self.governance.process(here.access, here["message_id"])
-        forms, choices = Values(), Values()
-        match process.phase:
-            case "clarification":
-                choices["question_id"] = {one.id: one.text for one in tool.clarifications or () if not one.answers}
-                forms |= {"answer_clarification": {}} if choices["question_id"] else {}
-                forms["ask_clarification"] = {}
-            case "consent":
-                said = [one.text for one in tool.given_responses or () if one.member_id == here.access.member.id]
-                forms["respond"] = {"response": tool.yours, "reason": said[-1] if tool.yours else ""}
-                choices["response"] = {one: one.replace("_", " ") for one in get_args(Response)}  # none is chosen yet
-            case "open" if not tool.is_closed:
-                forms["cast_vote"] = {"choices": tool.yours}
-                choices["choices"] = {one.id: one.label for one in tool.options or ()}
-            case "nomination" if not tool.you_nominated:
-                forms["nominate_member"] = {}
-                choices["nominee_id"] = self.people(here["orga_id"])
-            case "discussion":
-                choices["candidate_id"] = {one.member_id: f"{one.name} ({one.count})" for one in tool.tally or ()}
-        if processes.facilitator(self.store, here.access, process)[0]:
-            for name, move in MOVES.items():
-                fits = move["kind"] == process.kind and process.phase in move["phases"].split()
-                forms |= {name: {}} if fits else {}
-        return forms, choices
-
-    def policy(self, here: Here) -> Values:
-        policy = here.sheet(listings.read_policy)
-        forms = {"change_policy": policy, "delete_policy": policy} if policy.role_id in here.access.roles else {}
-        return {"title": f"{policy.number}. {policy.title}", "policy": policy, "forms": forms}
-
-    def journal(self, here: Here) -> Values:
-        query, listed, slug = here.visit.request.query_params, listings.list_decisions, here["orga_id"]
-        known = {one.id: one.name for one in self.store.all(slug, TEAMS)}
-        offered = {"team_id": {"": "any", **known}, "target_type": {"": "any"} | {one: one for one in TARGETS}}
-        labels = {"team_id": "Team", "target_type": "What was changed"}
-        filters = Fields(model=listed.input, names=tuple(labels), id="filter", labels=labels, offered=offered)
-        values = here.rows(listed, **{name: query.get(name) or None for name in labels})
-        sides = [side for row in values["rows"] for side in (row.diff.before, row.diff.after)]
-        ids = {one for side in sides for one in side.values() if isinstance(one, str)}
-        known |= self.governance.names(slug, {one for one in ids if one.startswith("mb_")})
-        roles = here.reading.many(ROLES, (one for one in ids if one.startswith("ro_")))
-        known |= {id: one.title for id, one in roles.items()}
-        shown = filters.filters({name: query.getlist(name) for name in query}, None)
-        return values | {"filters": shown, "words": partial(words, known), "label": label, "pages": PAGES_OF}
-
-    def invitations(self, here: Here) -> Values:
-        me, now = here.access.member.id, self.store.clock()
-        found = [one for one in self.store.all(here["orga_id"], INVITATIONS) if one.expires_at > now]
-        pending = [one for one in found if me in (one.member, here.owner)]
-        names = self.governance.names(here["orga_id"], {one.member for one in pending})
-        return {"pending": pending, "names": names, "link": "", "forms": {"invite": {}}}
-
-    def settings(self, here: Here) -> Values:
-        owner = here.owner == here.access.member.id
-        present = self.store.organisation(here["orga_id"])
-        return {"owner": owner, "forms": {"change_settings": present} if owner else {"leave_organisation": {}}}
+        store = self.governance.store
+        known = store.records.get(slug, INVITATIONS, digest(secret)) if is_organisation(slug) else None
+        if known is None or known.expires_at <= store.clock():
+            hint = "If you used it, look under Organisations in the console; else ask its sender for a new one."
+            raise NotFound("This invitation is not valid any more.", hint=hint)
+        about = f"You are invited to {store.organisation(slug).name}. Its members see the name that you write here."
+        return {"title": "Become a member", "about": about, "forms": {"accept_invitation": {"secret": secret}}}
 
 
 def beside(name: str, visit: Visit) -> Mapping[str, Any]:
@@ -374,7 +449,7 @@ def beside(name: str, visit: Visit) -> Mapping[str, Any]:
     match name:
         case "create_team":
             return {"parent_team_id": path["team_id"]}
-        case "react_to_message" | "delete_message":  # of a reply, too
+        case "react_to_message":  # of a reply, too
             return {"message_id": visit.value("message_id")}
         case "send_message" if "message_id" in path:
             return {"channel_id": path["message_id"].partition(".")[0], "parent_id": path["message_id"]}
@@ -382,18 +457,27 @@ def beside(name: str, visit: Visit) -> Mapping[str, Any]:
     return given
 
 
-def words(known: Mapping[str, str], value: Any) -> str:
-    """Return a value of the journal as people read it; `known` are names by id."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{label(name)}: {words(known, one)}" for name, one in value.items())
-    if isinstance(value, list | tuple):
-        return "; ".join(words(known, one) for one in value)
-    return known.get(value, value) if isinstance(value, str) else "" if value is None else str(value)
+def decision_card(one: Any, known: Mapping[str, str]) -> Values:
+    """Return a record of the journal, before and after; `known` are names by id."""
 
+    def words(value: Any) -> str:
+        if isinstance(value, Mapping):
+            return ", ".join(f"{label(name)}: {words(one)}" for name, one in value.items() if name != "memberId")
+        if isinstance(value, list | tuple):
+            return "; ".join(map(words, value))
+        return known.get(value, value) if isinstance(value, str) else "" if value is None else str(value)
 
-def label(name: str) -> str:
-    """Return a name in camel case as words."""
-    return WORDS.sub(" ", name).lower()
+    def label(name: str) -> str:
+        return WORDS.sub(" ", name).replace("_", " ").lower()
+
+    before, after = one.diff.before, one.diff.after
+    done = "changed" if before and after else "deleted" if before else "created"
+    names = [name for name in {**before, **after} if not name.endswith("At") and name != "channel"]
+    told = [(name, [words(side[name]) for side in (before, after) if name in side]) for name in names]
+    url = f"{PAGES_OF[one.target_type]}/{one.target_id}" if after and one.target_type in PAGES_OF else ""
+    facts = one.author.name, f"{one.role_name}, {one.team_name}", datetime.fromisoformat(one.created_at)
+    text = "\n".join(f"{label(name)}: {' → '.join(each)}" for name, each in told)
+    return card(TOLD.get(one.diff.type, one.diff.type), url, *facts, badges=(done,), text=text)
 
 
 def pages(context: PageContext) -> ConsolePages | None:

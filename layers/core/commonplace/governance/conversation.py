@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -14,8 +13,7 @@ from commonplace.governance.inputs import Id, change, filled
 from commonplace.governance.model import MAX_EMOJI_BYTES, MAX_REACTIONS, MAX_TEXT, Channel, Message, new_id
 from commonplace.governance.rules import gone
 from commonplace.governance.store import CARDS, CHANNELS, MEMBERS, NAMES, REACTIONS, Act, room_of
-from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput
-from commonplace.kernel.records import Room
+from commonplace.kernel.errors import Conflict, InvalidInput
 from commonplace.web.mcp.rendering import is_emoji_sequence
 
 EMOJI_NAMES: Mapping[str, str] = dict(
@@ -32,7 +30,6 @@ PICTURES = re.compile("[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001
 FLAG = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
 SELECTOR = "\ufe0f"
 """Asks for a picture where a character can be drawn as a sign of text too."""
-
 
 Text = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(filled)]
 Emoji = Annotated[str, Field(max_length=100, description="An emoji, or the usual name of one such as thumbsup.")]
@@ -66,7 +63,7 @@ def send_message(act: Act, channel_id: Id, text: Text, parent_id: Id | None = No
         if parent.channel != within:
             raise gone()
         within = parent.parent or parent.id
-    message = Message(id=f"{within}.{new_id('')}", author=act.access.member.id, text=text, created_at=act.at)
+    message = Message(id=f"{within}.{new_id()}", author=act.access.member.id, text=text, created_at=act.at)
     post(act, message)
     return message
 
@@ -78,47 +75,21 @@ def react_to_message(act: Act, message_id: Id, emoji: Emoji) -> bool:
     points = "_".join(f"{ord(one):x}" for one in emoji_of(emoji))
     channel_to_write(act, message_id.partition(".")[0])
     message = act.store.message(organisation, message_id)
-    if message.deleted_at is not None:
-        raise Conflict("This message was deleted.", hint="Reactions go to messages that are still there.")
     mine = REACTIONS.at(organisation, f"{message.id}.{act.access.member.id}.{points}")
     there = table.get(mine) is not None
     counts = act.store.cards(organisation, [message.id]).get(message.id, {})
     counter = f"r_{points}"
     if not there and counter not in counts and sum(name.startswith("r_") for name in counts) >= MAX_REACTIONS:
-        hint = "Take one that it already has."
-        raise Conflict(f"A message has at most {MAX_REACTIONS} kinds of reactions.", hint=hint)
-    # A counter at nothing is removed: the card would grow with every kind that was ever tried.
-    if not there:
-        update, condition, values = f"ADD #{counter} :step", "", {"step": 1}
-    elif counts.get(counter) == 1:
+        raise Conflict(f"A message has at most {MAX_REACTIONS} kinds of reactions.", hint="Take one that it has.")
+    values: dict[str, int] = {"step": -1, "one": 1} if there else {"step": 1}
+    update, condition = f"ADD #{counter} :step", f"#{counter} > :one" if there else ""
+    if there and counts.get(counter) == 1:
+        # A counter at nothing is removed: the card would grow with every kind that was ever tried.
         update, condition, values = f"REMOVE #{counter}", f"#{counter} = :one", {"one": 1}
-    else:
-        update, condition, values = f"ADD #{counter} :step", f"#{counter} > :one", {"step": -1, "one": 1}
-    act.change.writes += [
-        table.delete(mine, "attribute_exists(pk)") if there else table.new(mine),
-        table.update(CARDS.at(organisation, message.id), update, condition, **values),
-    ]
-    act.require(room(message), message.id, "attribute_exists(pk) AND attribute_not_exists(#deletedAt)")
+    toggle = table.delete(mine, "attribute_exists(pk)") if there else table.new(mine)
+    act.change.writes += [toggle, table.update(CARDS.at(organisation, message.id), update, condition, **values)]
     touch(act, message.id)
     return not there
-
-
-@change("Delete a message")
-def delete_message(act: Act, message_id: Id) -> Message:
-    """Delete a message of your own. That there was one stays, and so do its replies."""
-    channel = act.channel(message_id.partition(".")[0])
-    message = act.store.message(act.access.organisation, message_id)
-    if message.author != act.access.member.id:
-        raise Forbidden("This message is another member's.", hint="Its author can delete it.")
-    if message.process is not None:
-        raise Conflict("The message of a process is not deleted.", hint="A process ends with an outcome.")
-    if message.deleted_at is not None:
-        return message
-    deleted = replace(message, text="", deleted_at=act.at)
-    act.authority(act.access.role_in(channel.team))
-    act.replace(room(message), deleted, message)
-    touch(act, message.id)
-    return deleted
 
 
 def channel_to_write(act: Act, id: str, *, touched: bool = False) -> Channel:
@@ -126,7 +97,7 @@ def channel_to_write(act: Act, id: str, *, touched: bool = False) -> Channel:
 
     With `touched` its revision changes. Raises NotFound, and Conflict for a channel that is archived.
     """
-    channel = act.channel(id)
+    channel = act.store.channel(act.access, id)
     if channel.archived_at is not None:
         raise Conflict("This channel is archived.", hint="It can be read; write in another one.")
     act.authority(act.access.role_in(channel.team))
@@ -139,24 +110,17 @@ def require_present(act: Act, id: str) -> None:
     """Commit only if this member has not left. Raises Conflict."""
     if act.get(MEMBERS, id).left_at is not None:
         raise Conflict("This member has left.", hint="The list of members has who is here.")
-    if id not in act.members:
-        act.members.add(id)
-        act.require(MEMBERS, id, "attribute_exists(pk) AND attribute_not_exists(#leftAt)")
+    act.require(MEMBERS, id, "attribute_exists(pk) AND attribute_not_exists(#leftAt)")
 
 
 def post(act: Act, message: Message) -> None:
     """Write a message, and count it beside its channel and the message that it replies to."""
-    act.add(room(message), message)
+    act.add(room_of(message.id), message)
     card = CARDS.at(act.access.organisation, message.channel)
     act.change.writes.append(act.store.table.update(card, "SET #last = :last", last=message.created_at))
     if message.parent is not None:
         act.change.count(CARDS, message.parent, replies=1)
     touch(act, message.id, "channels")
-
-
-def room(message: Message) -> Room[Message]:
-    """Return the room of a message."""
-    return room_of(message.id, reply=message.parent is not None)
 
 
 def touch(act: Act, id: str, *further: str) -> None:

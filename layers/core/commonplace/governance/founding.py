@@ -6,18 +6,18 @@ file says wrong is found before anything is written; what only an operation can 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Annotated, Any, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from commonplace.governance import conversation, processes, structure
 from commonplace.governance import store as rooms
 from commonplace.governance.governance import Governance
-from commonplace.governance.model import Invitation, Member, RoleType, new_id, shown
+from commonplace.governance.model import Invitation, Member, RoleType, new_id, roles_of, shown
 from commonplace.governance.rules import Access
 from commonplace.governance.store import CHANNELS, INVITATIONS, MEMBERS, NAMES, ROLES, TEAMS, Act, Store, founded_key
 from commonplace.identity.principals import Principal
@@ -33,8 +33,6 @@ MAX_BYTES, MAX_DEPTH, MAX_VALUES, MAX_FAULTS = 2_000_000, 16, 100_000, 50
 """Of a file: some thousand members, roles and messages; a founding is no bulk load. The last is of the report."""
 MAX_DAYS = 365
 """Until the deadline of a vote."""
-TOGETHER = 10
-"""Members that one transaction writes."""
 UNFINISHED = "founding"
 """The name that an organisation holds until its founding has come to its end."""
 
@@ -62,6 +60,8 @@ DOES: Mapping[str, tuple[Operation, tuple[str, ...]]] = {
 """What an entry does, those of sections first, and the fields that what follows in `then` gets from it."""
 LEADING: tuple[str, ...] = get_args(RoleType)
 """The first roles of a team. Fields of a team name who holds them, and `{team}.leader` names the role."""
+MORE = {"vote": ("days",), "team": LEADING}
+"""Fields of entries that their operation does not have."""
 NAMED = {"parent_team_id": "team", "nominee_id": "member", "candidate_id": "member"}
 """What a field names by its key, where the field does not say it."""
 
@@ -84,19 +84,10 @@ class Person(Part):
 
 
 Entry = Mapping[str, Any]
-
-
-class FoundingFile(Part):
-    organisation: Named
-    members: Mapping[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")], Person]
-    teams: list[Entry] = []
-    roles: list[Entry] = []
-    policies: list[Entry] = []
-    messages: list[Entry] = []
-    direct: list[Entry] = []
-    topics: list[Entry] = []
-    votes: list[Entry] = []
-    elections: list[Entry] = []
+MemberKey = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
+SHAPE: dict[str, Any] = {"organisation": (Named, ...), "members": (Mapping[MemberKey, Person], ...)}
+SHAPE |= dict.fromkeys(SECTIONS, (list[Entry], []))
+FoundingFile: Any = create_model("FoundingFile", __base__=Part, **SHAPE)
 
 
 class Ref(str):
@@ -121,7 +112,7 @@ class Step:
 class Plan:
     """What a file amounts to, step by step, and its faults."""
 
-    file: FoundingFile
+    file: Any
     now: datetime
     steps: list[Step] = field(default_factory=list)
     faults: list[tuple[Place, str]] = field(default_factory=list)
@@ -129,70 +120,69 @@ class Plan:
     """The references to what the steps until now have made."""
     keys: set[str] = field(default_factory=set)
 
+    def fault(self, told: str, *place: str | int) -> None:
+        self.faults.append((place, told))
+
     def step(self, place: Place, by: str, operation: Operation, values: Mapping[str, Any], makes: str = "") -> None:
         """Append an operation. What its input refuses is a fault, and what refers to nothing."""
         for name, one in values.items():
             if isinstance(one, Ref) and one not in self.known:
                 kind = one.partition(" ")[0]
                 there = sorted(known.partition(" ")[2] for known in self.known if known.startswith(f"{kind} "))
-                self.faults.append(((*place, name.removesuffix("_id")), f"there is no such {kind}; {listed(there)}"))
+                self.fault(f"there is no such {kind}; {listed(there)}", *place, name.removesuffix("_id"))
         given = {"orga_id": self.file.organisation.slug, "revision": 1}
         try:
-            known = {name: one for name, one in given.items() if name in fields_of(operation)}
+            known = {name: one for name, one in given.items() if name in operation.input.model_fields}
             operation.accepted({**known, **values})
             if "emoji" in values:
                 conversation.emoji_of(values["emoji"])
         except InvalidInput as error:
-            self.faults.append((place, f"{error.message.replace('_id:', ':')} {error.hint or ''}".strip()))
+            self.fault(f"{error.message.replace('_id:', ':')} {error.hint or ''}".strip(), *place)
         if by not in self.file.members:
-            self.faults.append(((*place, "by"), f"there is no such member; {listed(self.file.members)}"))
+            self.fault(f"there is no such member; {listed(self.file.members)}", *place, "by")
         self.known.add(makes)
         self.steps.append(Step(place, by, operation, values, makes))
 
-    def entry(self, place: Place, does: str, given: Any, by: str, around: Mapping[str, Ref]) -> None:
+    def entry(self, place: Place, does: str, given: Entry, by: str, around: Mapping[str, Ref]) -> None:
         """Append what an entry does, and what follows it; `around` are the fields that it gets from what it follows."""
         operation, gives = DOES[does]
-        if not isinstance(given, Mapping):
-            self.faults.append((place, "this takes a mapping"))
-            return
-        fields = {name.removesuffix("_id"): name for name in fields_of(operation) if name != "orga_id"}
-        own = dict.fromkeys(("by", "key", "then", *({"vote": ("days",), "team": LEADING}.get(does, ()))))
-        if unknown := [name for name in given if name not in fields | own]:
-            self.faults.append((place, f"unknown: {', '.join(unknown)[:200]}; {listed(fields | own)}"))
+        fields = {name.removesuffix("_id"): name for name in operation.input.model_fields if name != "orga_id"}
+        own = (*fields, "by", "key", "then", *MORE.get(does, ()))
+        if unknown := [name for name in given if name not in own]:
+            self.fault(f"unknown: {', '.join(unknown)[:200]}; {listed(own)}", *place)
         by, made = str(given.get("by", by)), f"{does} {given.get('key') or dotted(place)}"
         if "key" in given and made in self.keys:
-            self.faults.append(((*place, "key"), f"another {does} has this key"))
+            self.fault(f"another {does} has this key", *place, "key")
         self.keys.add(made)
         values: dict[str, Any] = {name: one for name, one in around.items() if name in fields.values()}
         for short, name in fields.items():
             if (one := given.get(short)) is not None:
-                kind = NAMED.get(name, short)
-                values[name] = Ref(f"{kind} {one}") if name.endswith("_id") else one
-        if "choices" in values and isinstance(values["choices"], list):
-            values["choices"] = [str(one) for one in values["choices"]]
+                values[name] = Ref(f"{NAMED.get(name, short)} {one}") if name.endswith("_id") else one
+        if isinstance(choices := values.get("choices"), list):
+            values["choices"] = [str(one) for one in choices]
         if (days := given.get("days")) is not None and does == "vote":
-            within = isinstance(days, int) and 1 <= days <= MAX_DAYS
-            values["deadline"] = self.now + timedelta(days=days if within else 1)
-            if not within:
-                self.faults.append(((*place, "days"), f"this takes a number from 1 to {MAX_DAYS}"))
+            if isinstance(days, int) and 1 <= days <= MAX_DAYS:
+                values["deadline"] = self.now + timedelta(days=days)
+            else:
+                self.fault(f"this takes a number from 1 to {MAX_DAYS}", *place, "days")
         if does == "team":
             self.team(place, given, by, values, made)
         else:
             self.step(place, by, operation, values, made)
-        channel = {name: one for name, one in values.items() if name == "channel_id"}
-        self.follow(
-            (*place, "then"), given.get("then", []), by, {**around, **channel, **dict.fromkeys(gives, Ref(made))}
-        )
+        after = {**around, **dict.fromkeys(gives, Ref(made))}
+        if "channel_id" in values:
+            after.setdefault("channel_id", values["channel_id"])
+        self.follow((*place, "then"), given.get("then", []), by, after)
 
     def follow(self, place: Place, then: Any, by: str, around: Mapping[str, Ref]) -> None:
         """Append what follows an entry: a list of mappings of one key, which says what is done."""
         for number, one in enumerate(then if isinstance(then, list) else [None]):
             at = (*place, number) if isinstance(then, list) else place
-            does = next(iter(one), "") if isinstance(one, Mapping) and len(one) == 1 else ""
-            if does in DOES:
-                self.entry((*at, does), does, one[does], by, around)
+            does, given = next(iter(one.items())) if isinstance(one, Mapping) and len(one) == 1 else ("", None)
+            if does in DOES and isinstance(given, Mapping):
+                self.entry((*at, does), does, given, by, around)
             else:
-                self.faults.append((at, f"this takes a list of mappings of one key, what is done; {listed(DOES)}"))
+                self.fault(f"this takes a list of mappings of one key, what is done, of a mapping; {listed(DOES)}", *at)
 
     def team(self, place: Place, given: Entry, by: str, values: dict[str, Any], made: str) -> None:
         """Append a team, and who holds its first roles. The one without parent is that of the founding."""
@@ -216,16 +206,11 @@ def with_a_team(key: str) -> set[str]:
     return {f"team {key}", f"channel {key}", *(f"role {key}.{type}" for type in LEADING)}
 
 
-def fields_of(operation: Operation) -> Mapping[str, Any]:
-    fields: Mapping[str, Any] = operation.input.model_fields
-    return fields
-
-
 def dotted(place: Place) -> str:
     return ".".join(map(str, place))
 
 
-def listed(names: Any) -> str:
+def listed(names: Iterable[str]) -> str:
     return f"there are: {', '.join(list(names)[:30]) or 'none'}"
 
 
@@ -256,35 +241,35 @@ def founding(text: str, governance: Governance) -> Plan:
     raise InvalidInput(f"Faults of the file: {len(told)}. Nothing was written.", hint=hint)
 
 
-def planned(file: FoundingFile, governance: Governance) -> Plan:
+def planned(file: Any, governance: Governance) -> Plan:
     """Return the plan of a file, with its faults."""
     own, people = file.organisation, file.members
     plan = Plan(file, datetime.fromisoformat(governance.store.now()))
     if own.slug in governance.reserved or not is_organisation(own.slug):
         valid = "small letters, digits and hyphens, and no name that this deployment uses already"
-        plan.faults.append((("organisation", "slug"), f"this takes {valid}"))
-    if own.owner in people and people[own.owner].account is None:
-        plan.faults.append((("members", own.owner), "the owner has an `account`, or nobody could sign in"))
+        plan.fault(f"this takes {valid}", "organisation", "slug")
+    if own.owner not in people:
+        plan.fault(f"there is no such member; {listed(people)}", "organisation", "owner")
+    elif people[own.owner].account is None:
+        plan.fault("the owner has an `account`, or nobody could sign in", "members", own.owner)
     accounts = [one.account for one in people.values() if one.account]
     if len(set(accounts)) < len(accounts):
-        plan.faults.append((("members",), "two members have the same account"))
+        plan.fault("two members have the same account", "members")
     roots = [str(one.get("key")) for one in file.teams if "parent_team" not in one]
     if file.teams and len(roots) != 1:
-        plan.faults.append((("teams",), f"one team has no `parent_team`; {listed(roots)}"))
+        plan.fault(f"one team has no `parent_team`; {listed(roots)}", "teams")
     for key, one in people.items():
         at = ("organisation",) if key == own.owner else ("members", key)
         values = {"slug": own.slug, "name": own.name, "firstname": one.firstname, "surname": one.surname}
         plan.step(at, key, structure.found_organisation, values, f"team {roots[0] if roots else ''}")
     # Only the owner founds; of the others this has checked the names.
     plan.steps = [one for one in plan.steps if one.by == own.owner]
-    owner = own.owner if own.owner in people else next(iter(people), "")
-    if owner != own.owner:
-        plan.faults.append((("organisation", "owner"), f"there is no such member; {listed(people)}"))
     plan.known |= {f"member {key}" for key in people} | {"channel organisation"}
     plan.known |= set().union(*map(with_a_team, roots))
+    by = own.owner if own.owner in people else next(iter(people), "")
     for section, does in zip(SECTIONS, DOES, strict=False):
         for number, entry in enumerate(getattr(file, section)):
-            plan.entry((section, number), does, entry, owner, {})
+            plan.entry((section, number), does, entry, by, {})
     return plan
 
 
@@ -304,26 +289,25 @@ def carry_out(plan: Plan, governance: Governance, pseudonym: Callable[[str], str
     `pseudonym` names the account of a subject. Raises Conflict for a name that is taken, and for what an operation
     refuses, after everything was removed again. What an interrupted run has left is removed by the next one.
     """
-    own, store, ids = plan.file.organisation, governance.store, dict[str, str]()
+    own, store, ids, secrets = plan.file.organisation, governance.store, dict[str, str](), dict[str, str]()
     unfinished = NAMES.at(own.slug, UNFINISHED)
     if store.table.get(unfinished):
         remove(store, own.slug)
     elif store.table.get(key_of("organisations", f"gov#{own.slug}")):
         raise Conflict(f"There is an organisation {own.slug}.", hint="A file only founds. Change it in the console.")
     accounts = {key: pseudonym(one.account) for key, one in plan.file.members.items() if one.account}
-    actor, secrets, step = Actor(Principal(account=accounts[own.owner])), dict[str, str](), plan.steps[0]
+    actor, step = Actor(Principal(account=accounts[own.owner])), plan.steps[0]
     operator = InTheirPlace(store=store, reserved=governance.reserved, founded=governance.founded)
     store.table.write(store.table.put(unfinished, {"account": accounts[own.owner]}))
     try:
         for step in plan.steps:
-            acting = replace(operator, acting=ids.get(f"member {step.by}", ""))
+            takes = step.operation.input.model_fields
             values = {name: ids[one] if isinstance(one, Ref) else one for name, one in step.values.items()}
-            if "orga_id" in fields_of(step.operation):
-                values["orga_id"] = own.slug
-            if "revision" in fields_of(step.operation):
+            values |= {"orga_id": own.slug} if "orga_id" in takes else {}
+            if "revision" in takes:
                 room: Room[Any] = ROLES if "role_id" in values else TEAMS
-                id = values.get("role_id") or values["team_id"]
-                values["revision"] = store.get(own.slug, room, id).revision
+                values["revision"] = store.get(own.slug, room, values.get("role_id") or values["team_id"]).revision
+            acting = replace(operator, acting=ids.get(f"member {step.by}", ""))
             result = step.operation.run(acting, actor, step.operation.accepted(values))
             if step.operation is structure.found_organisation:
                 ids[f"member {own.owner}"] = result.owner
@@ -333,9 +317,8 @@ def carry_out(plan: Plan, governance: Governance, pseudonym: Callable[[str], str
                 result = store.all(own.slug, TEAMS)[0]
             if step.operation in (structure.found_organisation, structure.create_team):
                 key = step.makes.partition(" ")[2]
-                ids |= {f"channel {key}": result.channel}
-                roles = [one for one in store.all(own.slug, ROLES) if one.team == result.id and one.type]
-                ids |= {f"role {key}.{one.type}": one.id for one in roles}
+                roles = store.all(own.slug, ROLES, within=roles_of(result.id))
+                ids |= {f"channel {key}": result.channel} | {f"role {key}.{one.type}": one.id for one in roles}
             if step.makes:
                 ids[step.makes] = getattr(result, "id", "")
     except BaseException as error:
@@ -353,33 +336,26 @@ def _add_members(
     """Write the members of a file but its owner; those without account with an invitation that makes somebody them."""
     own = plan.file.organisation
     owner = store.get(own.slug, MEMBERS, ids[f"member {own.owner}"])
-    people = [(key, one) for key, one in plan.file.members.items() if key != own.owner]
+    access = Access(organisation=own.slug, member=owner, roles=owner.roles)
 
-    def write(act: Act, part: Sequence[tuple[str, Person]]) -> None:
-        for key, one in part:
-            id, account, secret = new_id("mb"), accounts.get(key, ""), fresh(structure.INVITATION)
-            member = Member(id=id, firstname=one.firstname, surname=one.surname, account=account, joined_at=act.at)
-            act.add(MEMBERS, member)
-            if account:
-                act.change.writes += store.join(own.slug, account, id)
-            else:
-                invitation = Invitation(
-                    id=digest(secret),
-                    member=owner.id,
-                    created_at=act.at,
-                    expires_at=store.invitation_ends,
-                    note=member.name,
-                    claims=id,
-                )
-                act.add(INVITATIONS, invitation)
-                secrets[key] = secret
-            act.record("Member", "members", id, ({}, shown(member, "account", "roles")), organisation=own.name)
-            ids[f"member {key}"] = id
+    def add(act: Act, key: str, one: Person) -> None:
+        named: dict[str, Any] = {"firstname": one.firstname, "surname": one.surname}
+        member = Member(id=new_id("mb"), account=accounts.get(key, ""), joined_at=act.at, **named)
+        act.add(MEMBERS, member)
+        ids[f"member {key}"] = member.id
+        if member.account:
+            act.change.writes += store.join(own.slug, member.account, member.id)
+        else:
+            secrets[key] = fresh(structure.INVITATION)
+            about: dict[str, Any] = {"member": owner.id, "note": member.name, "claims": member.id}
+            about |= {"created_at": act.at, "expires_at": store.invitation_ends}
+            act.add(INVITATIONS, Invitation(id=digest(secrets[key]), **about))
+        act.record("Member", "members", member.id, ({}, shown(member, "account", "roles")), organisation=own.name)
         act.touch("", "members")
 
-    access = Access(organisation=own.slug, member=owner, roles=owner.roles)
-    for start in range(0, len(people), TOGETHER):
-        store.change(access, partial(write, part=people[start : start + TOGETHER]))
+    for key, one in plan.file.members.items():
+        if key != own.owner:
+            store.change(access, partial(add, key=key, one=one))
 
 
 def remove(store: Store, slug: str) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from commonplace.governance.model import Channel, Member, Process, Role
+from commonplace.governance.model import Channel, Member, Process
 from commonplace.governance.rules import Access, gone
-from commonplace.governance.store import CHANNELS, MEMBERS, PROCESSES, ROLES, TEAMS, Store
+from commonplace.governance.store import MEMBERS, PROCESSES, Store
 from commonplace.identity.authorization import Need
 from commonplace.kernel.environment import is_organisation
 from commonplace.kernel.errors import Forbidden
+from commonplace.kernel.records import Room
 from commonplace.web.operations import Actor
 
 if TYPE_CHECKING:
@@ -33,9 +34,10 @@ class Governance:
     search: MessageSearch | None = None
 
     def access(self, actor: Actor, organisation: str) -> Access:
-        """Return who asks and how far that reaches, by membership and roles as they are now. Raises NotFound.
+        """Return who asks and how far that reaches, by membership and roles as they are now.
 
         A token reaches the organisation of its grant; the session of a browser each of which the account is a member.
+        Raises NotFound, and Forbidden for a token without a membership.
         """
         principal = actor.principal
         if not is_organisation(organisation):
@@ -58,9 +60,7 @@ class Governance:
 
     def member(self, actor: Actor, organisation: str) -> Member:
         """Return the person of a browser's session as a member. Raises NotFound, and Forbidden for a token."""
-        account = self.account(actor)
-        member = self.store.membership(account, organisation)
-        if member is None:
+        if (member := self.store.membership(self.account(actor), organisation)) is None:
             raise gone()
         return member
 
@@ -71,27 +71,15 @@ class Governance:
         return actor.principal.account
 
     def channel(self, access: Access, id: str) -> Channel:
-        """Return a channel that is readable. Raises NotFound, alike for one that does not exist and one that is not."""
-        channel = self.store.get(access.organisation, CHANNELS, id)
-        if not access.reaches(channel):
-            raise gone()
-        return channel
+        """Return a channel that is readable. Raises NotFound."""
+        return self.store.channel(access, id)
 
     def process(self, access: Access, id: str) -> Process:
         """Return a process in a readable channel. Raises NotFound."""
         self.channel(access, id.partition(".")[0])
         return self.store.get(access.organisation, PROCESSES, id)
 
-    def names(self, organisation: str, members: set[str]) -> Mapping[str, str]:
-        """Return the names of members, those who left included."""
-        found = self.store.records.get_many(organisation, MEMBERS, sorted(members))
-        return {id: one.name for id, one in found.items()}
-
-    def through(self, access: Access, role: str | None) -> Role | None:
-        """Return a role of the member, for the journal."""
-        return self.store.records.get(access.organisation, ROLES, role) if role else None
-
-    def team_names(self, organisation: str, teams: set[str]) -> Mapping[str, str]:
-        """Return the names of teams."""
-        found = self.store.records.get_many(organisation, TEAMS, sorted(teams))
+    def names(self, organisation: str, ids: set[str], room: Room[Any] = MEMBERS) -> Mapping[str, str]:
+        """Return the names of members, those who left included; or of the records of another room."""
+        found = self.store.records.get_many(organisation, room, sorted(ids))
         return {id: one.name for id, one in found.items()}

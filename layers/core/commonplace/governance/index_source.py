@@ -54,15 +54,14 @@ def message_of(body: str) -> RecordId | None:
 class StoredMessages:
     """The source of the collection `messages` (`commonplace.search.source.Source`).
 
-    Reads of the store are consistent, and no id is given twice: a message that is deleted is gone for ever.
+    Reads of the store are consistent, and no id is given twice: a message that is gone is gone for ever.
     """
 
     def __init__(self, store: Store) -> None:
         self.store = store
 
     def named(self, body: str) -> tuple[RecordId, ...]:
-        record = message_of(body)
-        if record is None:
+        if (record := message_of(body)) is None:
             raise ValueError("the message of the queue names no message of a channel")
         return (record,)
 
@@ -71,17 +70,13 @@ class StoredMessages:
 
     def published(self) -> Published:
         """Return every message of every organisation, without its text."""
-        return Published(
-            {
-                record_id(organisation, item["sk"]): int(item["revision"])
-                for organisation in self.store.slugs()
-                for room in (MESSAGES, REPLIES)
-                for item in self.store.table.query(
-                    room.partition(organisation), ProjectionExpression="sk, revision, deletedAt"
-                )
-                if "deletedAt" not in item
-            }
-        )
+        versions = {
+            record_id(organisation, item["sk"]): int(item["revision"])
+            for organisation in self.store.slugs()
+            for room in (MESSAGES, REPLIES)
+            for item in self.store.table.query(room.partition(organisation), ProjectionExpression="sk, revision")
+        }
+        return Published(versions)
 
     def read(self, ids: Iterable[RecordId]) -> Reading:
         reading = Reading()
@@ -91,9 +86,6 @@ class StoredMessages:
             wanted.setdefault(organisation, []).append(id)
         for organisation, messages in wanted.items():
             found = self.store.said(organisation, messages)
-            for id in messages:
-                if id in found:
-                    reading.records[record_id(organisation, id)] = record_of(organisation, found[id])
-                else:
-                    reading.missing.append(record_id(organisation, id))
+            reading.records |= {record_id(organisation, id): record_of(organisation, one) for id, one in found.items()}
+            reading.missing += [record_id(organisation, id) for id in messages if id not in found]
         return reading

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import unicodedata
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, create_model
@@ -13,7 +13,7 @@ from pydantic.alias_generators import to_pascal
 
 from commonplace.governance import model
 from commonplace.governance.governance import Governance
-from commonplace.governance.rules import only_in_person
+from commonplace.kernel.errors import Forbidden
 from commonplace.web.faces import Face
 from commonplace.web.operations import Actor, Input, Operation, operation
 
@@ -21,35 +21,22 @@ JOINERS = "\u200c\u200d"
 """Invisible characters that writing needs; others could hide or turn around what a reader sees."""
 
 
-def line(text: str) -> str:
-    """Return a text as one line without needless spaces. Raises ValueError for characters that nobody sees."""
-    found = " ".join(text.split())
-    if any(unicodedata.category(one).startswith("C") and one not in JOINERS for one in found):
+def clean(text: str, *, lines: bool = False, filled: bool = False) -> str:
+    """Return a text without needless spaces: as one line, unless it may have several.
+
+    Raises ValueError for characters that nobody sees, and with `filled` for a text that shows nothing.
+    """
+    found = text.replace("\r\n", "\n").strip() if lines else " ".join(text.split())
+    hidden = ("Cc", "Cs") if lines else ("Cc", "Cf", "Cn", "Co", "Cs")
+    if any(unicodedata.category(one) in hidden and one not in f"{JOINERS}\n\t" for one in found):
         raise ValueError("it has characters that cannot be seen")
-    return found
-
-
-def named(text: str) -> str:
-    """Return a text as `line` does. Raises ValueError for one that shows nothing, too."""
-    if not (found := line(text)).strip(JOINERS):
+    if filled and not found.strip(JOINERS):
         raise ValueError("it is empty")
     return found
 
 
-def block(text: str) -> str:
-    """Return a text of several lines. Raises ValueError for control characters."""
-    found = text.replace("\r\n", "\n").strip()
-    if any(unicodedata.category(one) in ("Cc", "Cs") and one not in "\n\t" for one in found):
-        raise ValueError("it has control characters")
-    return found
-
-
-def filled(text: str) -> str:
-    """Return a text as `block` does. Raises ValueError for one that shows nothing, too."""
-    if not (found := block(text)).strip(JOINERS):
-        raise ValueError("it is empty")
-    return found
-
+line, named = clean, partial(clean, filled=True)
+block, filled = partial(clean, lines=True), partial(clean, lines=True, filled=True)
 
 Id = Annotated[str, Field(max_length=100)]
 Revision = Annotated[int, Field(ge=1, description="The one that was read: a change in between is a conflict.")]
@@ -58,9 +45,9 @@ Title = Annotated[str, Field(max_length=model.MAX_TITLE), AfterValidator(named)]
 Firstname = Annotated[str, Field(max_length=model.MAX_PERSON_NAME), AfterValidator(named)]
 Surname = Annotated[str, Field(max_length=model.MAX_PERSON_NAME), AfterValidator(line)]
 Note = Annotated[str, Field(max_length=model.MAX_TITLE), AfterValidator(line)]
-Mission = Annotated[str, Field(max_length=model.MAX_MISSION), AfterValidator(block)]
+Aim = Annotated[str, Field(max_length=model.MAX_MISSION), AfterValidator(block)]
 Duty = Annotated[str, Field(max_length=model.MAX_DUTY), AfterValidator(named)]
-Duties = Annotated[tuple[Duty, ...], Field(max_length=model.MAX_DUTIES)]
+Tasks = Annotated[tuple[Duty, ...], Field(max_length=model.MAX_DUTIES, description="What its holder does.")]
 Kind = Literal["secretary", "referee"] | None
 Abstract = Annotated[str, Field(max_length=model.MAX_SUMMARY), AfterValidator(block)]
 Markdown = Annotated[str, Field(min_length=1, max_length=model.MAX_POLICY_CHARACTERS), AfterValidator(block)]
@@ -71,10 +58,6 @@ DECLARED: dict[str, Any] = {"output": Face, "tier": "public", "level": "write", 
 
 class InOrganisation(Input):
     orga_id: Id
-
-
-class OneMember(InOrganisation):
-    member_id: Id
 
 
 class Founding(Input):
@@ -90,25 +73,26 @@ class Acceptance(InOrganisation):
     surname: Surname = ""
 
 
-def change(title: str, input: type[InOrganisation] | None = None) -> Callable[[Callable[..., Any]], Operation]:
-    """Declare a change of an organisation by a member in person. `decide` is repeated after conflicts.
+def change(title: str) -> Callable[[Callable[..., Any]], Operation]:
+    """Declare a change of an organisation by a member in person.
 
-    It is called with an act and the input; without a class of input, with the fields that it takes by name.
+    `decide` is called with an act and, by name, the fields of the input; again after a concurrent change.
     """
 
     def declare(decide: Callable[..., Any]) -> Operation:
         _, *taken = inspect.signature(decide, eval_str=True).parameters.values()
         fields = {one.name: (one.annotation, ... if one.default is one.empty else one.default) for one in taken}
         build: Any = create_model
-        made = input or build(to_pascal(decide.__name__), __base__=InOrganisation, **fields)
 
         @wraps(decide)
         def function(governance: Governance, actor: Actor, asked: Any) -> Any:
             access = governance.access(actor, asked.orga_id)
-            only_in_person(access)
-            given = {} if input else {name: getattr(asked, name) for name in fields}
-            return governance.store.change(access, lambda act: decide(act, *([asked] if input else []), **given))
+            if access.agent:
+                raise Forbidden("An agent cannot do this.", hint="Its member can, in the console.")
+            given = {name: getattr(asked, name) for name in fields}
+            return governance.store.change(access, lambda act: decide(act, **given))
 
+        made = build(to_pascal(decide.__name__), __base__=InOrganisation, **fields)
         return operation("governance", title=title, input=made, **DECLARED)(function)
 
     return declare

@@ -124,8 +124,8 @@ ActiveRow.read = {"id": attrgetter("message_id")}
 ReactionRow = row_of("ReactionRow", "emoji count reacted", {"count": int, "reacted": bool})
 MessageRow = row_of(
     "MessageRow",
-    "id channel_id text author_id author_name created_at deleted? embedded_tool? thread_count reactions*",
-    {"deleted": bool, "embedded_tool": ProcessFace, "thread_count": int, "reactions": ReactionRow},
+    "id channel_id text author_id author_name created_at embedded_tool? thread_count reactions*",
+    {"embedded_tool": ProcessFace, "thread_count": int, "reactions": ReactionRow},
 )
 Difference = row_of("Difference", "type before after", {"before": dict[str, Any], "after": dict[str, Any]})
 DecisionRow = row_of(
@@ -148,14 +148,11 @@ BEYOND: Mapping[Kind, frozenset[str]] = {
 }
 """Fields of rows that are left out where a token does not reach a kind, whatever list they stand in."""
 
-RESULTS = frozenset({"results", "ballots", "tally", "nominations"})
+RESULTS = ("results", "ballots", "tally", "nominations")
 """What lists of open processes do not show."""
 
 DECIDED: Mapping[str, Kind] = {one: one for one in model.KINDS} | {"votings": "topics", "elections": "topics"}
 """The kinds of what the journal tells before and after, by its type of target."""
-
-HELD = frozenset({"team_ids", "teams"})
-"""Teams of a member: whoever is told them knows of roles as well."""
 
 SHOWN: Mapping[ProcessKind, str] = {
     "topic": "title description phase round electorate outcome changes",
@@ -175,7 +172,8 @@ class Reading:
     def row(self, face: Any, record: Any, **more: Any) -> Any:
         """Return a row: fields of the record that are called alike, what is given, and nothing out of reach."""
         beyond = {name for kind, names in BEYOND.items() if not self.access.touches(kind) for name in names}
-        beyond |= HELD if "role_ids" in beyond else set()
+        if "role_ids" in beyond:  # whoever is told the teams of a member knows of roles as well
+            beyond |= {"team_ids", "teams"}
         beyond -= {name for name, field in face.model_fields.items() if field.is_required()}
         values = {name: getattr(record, name) for name in face.model_fields if hasattr(record, name)} | more
         return face(**{name: value for name, value in values.items() if name not in beyond})
@@ -193,10 +191,8 @@ class Reading:
 
     def count(self, room: Room[Any], filter: str = "") -> int:
         """Return how many records a room has, without fetching them."""
-        pages = self.governance.store.table.pages(
-            room.partition(self.access.organisation), filter=filter, Select="COUNT"
-        )
-        return sum(page["Count"] for page in pages)
+        where = room.partition(self.access.organisation)
+        return sum(page["Count"] for page in self.governance.store.table.pages(where, filter=filter, Select="COUNT"))
 
     def names(self, ids: Iterable[str | None]) -> Callable[[str], Any]:
         known = self.governance.names(self.access.organisation, {id for id in ids if id})
@@ -273,7 +269,7 @@ class Reading:
         shown, names = self.processes(found.values(), whole=whole), self.names(one.author for one in messages)
         for one in messages:
             more: dict[str, Any] = {"channel_id": one.channel, "author_id": one.author}
-            more |= {"author_name": names(one.author).name, "deleted": one.deleted_at is not None or None}
+            more["author_name"] = names(one.author).name
             more["thread_count"] = cards.get(one.id, {}).get("replies", 0)
             more["reactions"] = [
                 ReactionRow(emoji=emoji(code), count=count, reacted=f"{one.id}.{me}.{code}" in mine)
@@ -304,11 +300,10 @@ class Reading:
         shown["awaits_you"] = awaits(one, answers, me, now)
         if one.kind == "voting":
             results = tally(one.mode, one.options, [each.choices for each in of["ballot"]])
-            by = {each.option: [b.member for b in of["ballot"] if each.option in b.choices] for each in results}
-            rows = [
-                ResultRow(**asdict(each), id=each.option, voters=[*map(names, by[each.option])] if whole else None)
-                for each in results
-            ]
+            rows = []
+            for each in results:
+                by = [names(one.member) for one in of["ballot"] if each.option in one.choices] if whole else None
+                rows.append(ResultRow(**asdict(each), id=each.option, voters=by))
             mine = next((list(each.choices) for each in of["ballot"] if each.member == me), None)
             shown |= {"question": one.title, "is_closed": one.ended(now), "ballots": len(of["ballot"]), "results": rows}
             options = [OptionRow(id=str(at), label=label) for at, label in enumerate(one.options, 1)]
@@ -329,9 +324,7 @@ class Reading:
         shown |= {"nominations": len(of["nomination"]), "elected": candidate if one.phase == "elected" else None}
         shown["you_nominated"] = any(each.member == me for each in of["nomination"])
         if one.revealed:
-            shown["tally"] = [
-                Somebody(member_id=id, name=names(id).name, count=number) for id, number in sorted(nominees.items())
-            ]
+            shown["tally"] = [Somebody(**dict(names(id)) | {"count": by}) for id, by in sorted(nominees.items())]
             shown["given_nominations"] = [said(each, names) for each in of["nomination"]] if whole else None
         return ProcessFace(**shown)
 
@@ -347,12 +340,9 @@ class Reading:
             rows, names = self.processes(processes.values()), self.names(one.author for one in processes.values())
             for id, one in sorted(processes.items()):
                 told = {name: getattr(rows[id], name) for name in ProcessFace.model_fields if name not in RESULTS}
-                told |= {
-                    "title": one.title,
-                    "description": one.description[: model.MAX_SUMMARY] or None,
-                    "team_id": one.team,
-                }
-                told |= {"message_id": id, "channel_id": one.channel, "channel_name": channels[one.channel].name}
+                told |= {"title": one.title, "description": one.description[: model.MAX_SUMMARY] or None}
+                told |= {"message_id": id, "team_id": one.team}
+                told |= {"channel_id": one.channel, "channel_name": channels[one.channel].name}
                 yield self.row(ActiveRow, None, **told, proposer=names(one.author))
 
 
@@ -385,29 +375,30 @@ def entered(governance: Governance, actor: Actor, asked: Any, kind: Kind) -> Rea
     return Reading(governance, access)
 
 
+def declares(declared: Callable[..., Any], kind: Kind, address: str, title: str, **more: Any) -> Callable[..., Any]:
+    """Declare `function(reading, asked)`, or `function(reading, asked, after)` of a list."""
+    shared: dict[str, Any] = {"tier": "public", "tool": False, "kind": kind, "title": title}
+    made = declared("governance", address=f"orgas/{{orgaId}}{address}", **(shared | more))
+
+    def declare(function: Callable[..., Any]) -> Any:
+        @wraps(function)
+        def run(governance: Governance, actor: Actor, asked: Any, *after: str | None) -> Any:
+            return function(entered(governance, actor, asked, kind), asked, *after)
+
+        return made(run)
+
+    return declare
+
+
 def reads(kind: Kind, address: str, title: str, output: type[Face], input: type[Input]) -> Callable[..., Operation]:
-    """Declare `function(reading, asked)` as a reading of one thing."""
-    more = {"input": input, "output": output, "address": f"orgas/{{orgaId}}{address}", "title": title}
-    declared = operation("governance", tier="public", tool=False, kind=kind, **more)
-    return lambda function: declared(_entering(kind, function))
+    return declares(operation, kind, address, title, output=output, input=input)
 
 
 def lists(kind: Kind, address: str, title: str, row: type[Face], **more: Any) -> Callable[..., Listing]:
-    """Declare `function(reading, asked, after)` as a list; the last word of its address names the rows, or `of`."""
-    parameters = more.pop("parameters", "limit,cursor")
+    """Declare a list; the last word of its address names the rows, or `of`."""
     shared: dict[str, Any] = {"usual": 50, "most": 100, "input": OfOrganisation, "of": address.rpartition("/")[2]}
-    shared |= {"tier": "public", "tool": False, "line": lambda _: "", "title": title}
-    shared["address"] = f"orgas/{{orgaId}}{address}{{?{parameters}}}"
-    declared = listing("governance", kind=kind, row=row, **(shared | more))
-    return lambda function: declared(_entering(kind, function))
-
-
-def _entering(kind: Kind, function: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(function)
-    def run(governance: Governance, actor: Actor, asked: Any, *after: str | None) -> Any:
-        return function(entered(governance, actor, asked, kind), asked, *after)
-
-    return run
+    place = f"{address}{{?{more.pop('parameters', 'limit,cursor')}}}"
+    return declares(listing, kind, place, title, row=row, line=lambda _: "", **(shared | more))
 
 
 @reads("organisation", "", "Organisation", OrganisationRow, OfOrganisation)
@@ -462,7 +453,7 @@ def read_member(reading: Reading, asked: Any) -> Any:
     one = reading.governance.store.get(asked.orga_id, store.MEMBERS, asked.member_id)
     if one.left_at is not None:
         raise gone()
-    teams = reading.governance.team_names(asked.orga_id, set(one.teams))
+    teams = reading.governance.names(asked.orga_id, set(one.teams), store.TEAMS)
     return reading.row(
         *(MemberRow, one),
         role_ids=sorted(one.roles),
@@ -552,7 +543,7 @@ def list_decisions(reading: Reading, asked: Any, after: str | None) -> Iterator[
             yield Skipped(one.id)
 
 
-@lists("policies", "/policies", "Policies", PolicyRow)
+@lists("policies", "/policies", "Policies", PolicyRow, nothing="None yet: who holds a role writes them, on its page.")
 def list_policies(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
     """Lists the policies of an organisation by number, without their text."""
     return reading.paged(reading.policies, reading.read(store.POLICIES, asked.limit, after=after), asked)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from commonplace.governance.model import KINDS, ROOT, Decision, Member, new_id, stamp
 from commonplace.governance.store import JOURNAL, MEMBERS, ORGANISATIONS, ROLES, TEAMS, Store
@@ -47,23 +47,11 @@ class StoredMemberships:
             "expiresAt": stamp(datetime.fromtimestamp(grant.expires_at, UTC)),
         }
         change = Change(self.store.table, chosen.organisation)
-        change.add(
-            JOURNAL,
-            Decision(
-                id=new_id(""),
-                at=stamp(datetime.fromtimestamp(at, UTC)),
-                member=chosen.member,
-                name=member.name if member else "",
-                role="Member",
-                team=organisation.name if organisation else "",
-                target=grant.id,
-                target_type="grants",
-                type="Grant",
-                before={} if event == "granted" else terms,
-                after=terms if event == "granted" else {},
-                client=grant.client_name,
-            ),
-        )
+        made: dict[str, Any] = {"type": "Grant", "target_type": "grants", "target": grant.id, "role": "Member"}
+        made |= {"at": stamp(datetime.fromtimestamp(at, UTC)), "client": grant.client_name, "member": chosen.member}
+        made |= {"name": member.name if member else "", "team": organisation.name if organisation else ""}
+        made["after" if event == "granted" else "before"] = terms
+        change.add(JOURNAL, Decision(id=new_id(), **made))
         # Who waits for changes with this grant hears of its end (`watch`).
         self.store.feed(change, ("decisions", *([f"grants/{grant.id}"] if event == "revoked" else ())))
         return change.writes

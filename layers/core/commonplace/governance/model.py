@@ -15,20 +15,14 @@ from pydantic.alias_generators import to_camel
 from ulid import ULID
 
 MAX_NAME, MAX_PERSON_NAME, MAX_TITLE, MAX_SUMMARY = 120, 80, 200, 500
-MAX_MISSION, MAX_DUTY, MAX_DUTIES = 2_000, 300, 20
-MAX_POLICY_CHARACTERS = 16_000
-MAX_TEXT, MAX_DESCRIPTION, MAX_REASON = 4_000, 4_000, 2_000
+MAX_MISSION, MAX_DUTY, MAX_DUTIES, MAX_URL = 2_000, 300, 20, 300
+MAX_TEXT, MAX_REASON, MAX_POLICY_CHARACTERS = 4_000, 2_000, 16_000
 MIN_OPTIONS, MAX_OPTIONS, MAX_RANKED, MAX_OPTION = 2, 20, 12, 120
 MAX_EMOJI_BYTES, MAX_REACTIONS = 40, 20
-MAX_ROLES = 40
-"""Roles of one member."""
-MAX_OPEN = 100
-"""Open processes of an organisation."""
-MAX_QUESTIONS = 200
-"""Questions of one process, and answers to them."""
+MAX_ROLES, MAX_OPEN, MAX_QUESTIONS = 40, 100, 200
+"""Roles of one member; open processes of an organisation; questions of one process, and answers to them."""
 INVITATION_DAYS, MAX_INVITATIONS = 30, 50
 """How long an invitation is open, and how many of one member are."""
-MAX_URL = 300
 
 Kind = Literal["organisation", "teams", "members", "roles", "channels", "messages", "decisions", "policies", "topics"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -53,8 +47,8 @@ def stamp(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def new_id(kind: str) -> str:
-    """Return a new id of a kind: `te`, `ro`, `mb`, `ch`, `dm`, or without a prefix for an empty one."""
+def new_id(kind: str = "") -> str:
+    """Return a new id of a kind, `te`, `mb`, `ch`, `dm`, or one without a prefix."""
     return f"{kind}_{ULID()}" if kind else str(ULID())
 
 
@@ -63,14 +57,17 @@ def roles_of(team: str) -> str:
     return f"ro_{team.partition('_')[2]}_"
 
 
-def new_role_id(team: str) -> str:
-    """Return a new id of a role of a team."""
-    return f"{roles_of(team)}{ULID()}"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What every record has; each change adds one to its revision."""
+
+    id: str
+    revision: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Organisation:
-    """An organisation. `slug` begins the keys of all that it has; `owner` is a member."""
+class Organisation(Record):
+    """An organisation. `slug` begins the keys of all that it has."""
 
     slug: str
     name: str
@@ -81,42 +78,36 @@ class Organisation:
     policies: int = 0
     """The highest number that a policy ever had."""
     id: str = ROOT
-    revision: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Team:
+class Team(Record):
     """A team. Its mission is that of its leader's role; the one without a parent is the root."""
 
-    id: str
     name: str
     channel: str
     leader: str
     """Id of the leader's role."""
     parent: str | None = None
     color: str | None = None
-    revision: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Role:
+class Role(Record):
     """A role of a team, which a member always holds. `type` None is one without a special right."""
 
-    id: str
     team: str
     title: str
     member: str
     type: RoleType | None = None
     mission: str = ""
     duties: tuple[str, ...] = ()
-    revision: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
+class Member(Record):
     """An account as a member. Whoever left stays as a name, without account and roles."""
 
-    id: str
     firstname: str
     joined_at: str
     surname: str = ""
@@ -126,7 +117,6 @@ class Member:
     roles: Mapping[str, str] = field(default_factory=dict)
     """Role id -> team id: the authority for everything in a team."""
     left_at: str | None = None
-    revision: int = 1
 
     @property
     def name(self) -> str:
@@ -138,36 +128,29 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class Policy(Record):
     """A policy. `id` is `pol_` and its number with six digits, which is never given again."""
 
-    id: str
     number: int
     role: str
-    """Whose holder may change it."""
     team: str
     title: str
     abstract: str
     updated_at: str
-    revision: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyText:
+class PolicyText(Record):
     """The Markdown of a policy, apart: lists do not read it."""
 
-    id: str
     text: str
-    revision: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Invitation:
+class Invitation(Record):
     """A pending invitation, under the digest of the secret in its link. Accepting or withdrawing deletes it."""
 
-    id: str
     member: str
-    """Who invites."""
     created_at: str
     expires_at: int
     """Epoch seconds."""
@@ -175,34 +158,27 @@ class Invitation:
     """For whom it is, in the words of who invites."""
     claims: str = ""
     """Id of a member without account, whom the link makes of whoever accepts; empty makes a new member."""
-    revision: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Channel:
+class Channel(Record):
     """A channel of the whole organisation, of a team, or of two members (`dm`: its id begins with `dm_`)."""
 
-    id: str
     kind: ChannelKind
     name: str = ""
     team: str | None = None
     members: tuple[str, ...] = ()
-    """The two of a direct channel."""
     archived_at: str | None = None
-    revision: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
-    """A message, a reply, or the message of a process. `text` is empty once its author deleted it."""
+class Message(Record):
+    """A message, a reply, or the message of a process."""
 
-    id: str
     author: str
     text: str
     created_at: str
     process: ProcessKind | None = None
-    deleted_at: str | None = None
-    revision: int = 1
 
     @property
     def channel(self) -> str:
@@ -216,10 +192,9 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Process:
+class Process(Record):
     """A topic, a vote or an election; its id is that of its message. `revision` counts answers too."""
 
-    id: str
     kind: ProcessKind
     title: str
     """Of a topic; the question of a vote; the title of the role of an election."""
@@ -231,14 +206,12 @@ class Process:
     description: str = ""
     round: int = 0
     deadline: str | None = None
-    """Of a vote: it is closed from then on."""
     electorate: int = 0
     """Members who reached the channel when it, or its present round, was opened."""
     mode: Mode = "single"
     options: tuple[str, ...] = ()
     """Labels; an option's id is its number, from 1, as text."""
     role: str | None = None
-    """Whom an election is for."""
     candidate: str | None = None
     revealed: bool = False
     """Whether an election's nominations are shown: from its discussion on, and never where it ended before."""
@@ -248,7 +221,6 @@ class Process:
     ended_at: str | None = None
     decision: str | None = None
     """The journal's record of the end."""
-    revision: int = 1
 
     @property
     def channel(self) -> str:
@@ -260,10 +232,9 @@ class Process:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Record):
     """What a member said in a process. `id` is the process's, `.`, the kind, and what makes it the only one."""
 
-    id: str
     kind: AnswerKind
     member: str
     at: str
@@ -274,25 +245,20 @@ class Answer:
     nominee: str | None = None
     choices: tuple[str, ...] = ()
     question: str = ""
-    """The id of the question that is answered."""
-    revision: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Active:
+class Active(Record):
     """A pointer to an open process."""
 
-    id: str
     kind: ProcessKind
     deadline: str | None = None
-    revision: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(Record):
     """A record of the journal (seed 002, section 4.2): who changed what, before and after. It is never changed."""
 
-    id: str
     at: str
     member: str
     name: str
@@ -308,27 +274,21 @@ class Decision:
     after: Mapping[str, Any] = field(default_factory=dict)
     client: str = ""
     """The application, of what an agent did or was granted."""
-    revision: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Touched:
+class Touched(Record):
     """An entry of the change feed: the names of what a change may have altered, such as `channels/ch_…/messages`."""
 
-    id: str
     names: tuple[str, ...]
     expires_at: int
-    revision: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MembershipOf:
-    """An organisation of an account."""
+class MembershipOf(Record):
+    """An organisation of an account; its id is the slug."""
 
-    id: str
-    """The organisation's slug."""
     member: str
-    revision: int = 1
 
 
 def shown(record: Any, *without: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ round alone. A vote has round 0.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -19,9 +19,9 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from commonplace.governance import model, rules, store
-from commonplace.governance.conversation import channel_to_write, post, require_present, touch
+from commonplace.governance.conversation import Text, channel_to_write, post, require_present, touch
 from commonplace.governance.inputs import Id, Title, block, change, filled, named
-from commonplace.governance.model import Answer, AnswerKind, Message, Process, Role, new_id
+from commonplace.governance.model import Answer, AnswerKind, Message, Outcome, Phase, Process, Role, new_id
 from commonplace.governance.store import ACTIVE, ANSWERS, MEMBERS, PROCESSES, ROLES, Act, Store
 from commonplace.kernel.audit import Lost
 from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput
@@ -29,11 +29,12 @@ from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput
 SWEPT = 20
 """Pointers to votes past their deadline that opening another process removes."""
 
-Description = Annotated[str, Field(max_length=model.MAX_DESCRIPTION), AfterValidator(filled)]
 Reason = Annotated[str, Field(max_length=model.MAX_REASON), AfterValidator(filled)]
 AnyReason = Annotated[str, Field(max_length=model.MAX_REASON), AfterValidator(block)]
 Option = Annotated[str, Field(max_length=model.MAX_OPTION), AfterValidator(named)]
-Options = Annotated[list[Option], Field(min_length=model.MIN_OPTIONS, max_length=model.MAX_OPTIONS)]
+Options = Annotated[
+    list[Option], Field(min_length=model.MIN_OPTIONS, max_length=model.MAX_OPTIONS, description="At least two.")
+]
 Deadline = Annotated[datetime | None, Field(description="Such as 2026-12-31T18:00; in UTC if it names no other zone.")]
 Choices = Annotated[
     list[str], Field(max_length=model.MAX_OPTIONS, description="Ids of options; in a ranked vote all, best first.")
@@ -41,7 +42,7 @@ Choices = Annotated[
 
 
 @change("Open a topic")
-def open_topic(act: Act, channel_id: Id, title: Title, description: Description) -> Process:
+def open_topic(act: Act, channel_id: Id, title: Title, description: Text) -> Process:
     """Propose something, on which those of the channel decide by consent."""
     said = {"title": title, "description": description}
     return _open(act, channel_id, kind="topic", phase="clarification", round=1, **said)
@@ -54,7 +55,8 @@ def open_vote(
     """Put a question with options to those of the channel."""
     if len({option.casefold() for option in options}) < len(options):
         raise InvalidInput("Two options are the same.", field="options")
-    rules.require_ranked_size(mode, options)
+    if mode == "ranked" and len(options) > model.MAX_RANKED:
+        raise InvalidInput(f"A ranked vote has at most {model.MAX_RANKED} options.", field="options")
     until = model.stamp(deadline if deadline.tzinfo else deadline.replace(tzinfo=UTC)) if deadline else None
     if until is not None and until <= act.at:
         raise InvalidInput("The deadline has passed.", hint=f"In UTC it is {act.at} now.", field="deadline")
@@ -66,9 +68,8 @@ def open_vote(
 def open_election(act: Act, channel_id: Id, role_id: Id) -> Process:
     """Begin an election for a role of the channel's team, in which members nominate one another."""
     role = act.get(ROLES, role_id)
-    if role.team != act.channel(channel_id).team:
-        hint = "An election is opened in the channel of the role's team."
-        raise InvalidInput("The channel's team does not have this role.", hint=hint, field="role_id")
+    if role.team != act.store.channel(act.access, channel_id).team:
+        raise InvalidInput("An election is opened in the channel of the role's team.", field="role_id")
     act.require(ROLES, role.id)
     return _open(act, channel_id, kind="election", phase="nomination", round=1, title=role.title, role=role.id)
 
@@ -87,14 +88,8 @@ def _open(act: Act, channel_id: str, **said: Any) -> Process:
         raise Conflict(f"{model.MAX_OPEN} processes are open already.", hint="End one of them first.")
     for one in late[:SWEPT]:
         act.change.remove(ACTIVE, one)
-    process = Process(
-        id=f"{channel.id}.{new_id('')}",
-        author=act.access.member.id,
-        created_at=act.at,
-        team=channel.team,
-        electorate=electorate(act, channel.team),
-        **said,
-    )
+    said |= {"created_at": act.at, "team": channel.team, "electorate": electorate(act, channel.team)}
+    process = Process(id=f"{channel.id}.{new_id()}", author=act.access.member.id, **said)
     act.add(PROCESSES, process)
     act.add(ACTIVE, model.Active(id=process.id, kind=process.kind, deadline=process.deadline))
     text = "\n\n".join(filter(None, (process.title, process.description)))
@@ -119,7 +114,7 @@ def ask_clarification(act: Act, message_id: Id, question: Reason) -> Answer:
 
 
 @change("Answer a question")
-def answer_clarification(act: Act, message_id: Id, question_id: Id, answer: Description) -> Answer:
+def answer_clarification(act: Act, message_id: Id, question_id: Id, answer: Text) -> Answer:
     """Answer a question about a topic."""
     if not question_id.startswith(f"{message_id}.question."):
         raise rules.gone()
@@ -157,7 +152,7 @@ def _answer(act: Act, message_id: str, kind: AnswerKind, **said: Any) -> Answer:
     rules.takes(process, kind, act.at)
     own = f"{process.round:03}.{member}" if kind == "response" else member
     if kind in ("question", "answer"):
-        own = new_id("")
+        own = new_id()
         if len(act.all(ANSWERS, within=f"{process.id}.{kind}.")) >= model.MAX_QUESTIONS:
             raise Conflict(f"A topic has at most {model.MAX_QUESTIONS} of these.", hint="Write in its thread.")
     id = f"{process.id}.{kind}.{own}"
@@ -187,19 +182,13 @@ def _answer(act: Act, message_id: str, kind: AnswerKind, **said: Any) -> Answer:
 
 @change("Move a process on")
 def move_on(
-    act: Act,
-    message_id: Id,
-    phase: model.Phase,
-    outcome: model.Outcome | None = None,
-    *,
-    changes: Description | None = None,
-    candidate_id: Id | None = None,
+    act: Act, message_id: Id, phase: Phase, outcome: Outcome | None = None, *, changes: Text = "", candidate_id: Id = ""
 ) -> Process:
     """Lead a process to its next phase, back to clarification, or to its end, which the journal records.
 
     Objections of the present round stand against accepting and electing.
     """
-    channel = act.channel(message_id.partition(".")[0])
+    channel = act.store.channel(act.access, message_id.partition(".")[0])
     process = act.get(PROCESSES, message_id)
     allowed, role = facilitator(act.store, act.access, process)
     if not allowed:
@@ -208,9 +197,9 @@ def move_on(
     only = rules.OUTCOMES.get(phase, ())
     outcome = outcome or (only[0] if len(only) == 1 else None)
     rules.lead(process, phase, outcome, act.at)
-    if (changes is not None) != (outcome == "modified"):
+    if bool(changes) != (outcome == "modified"):
         raise InvalidInput("What changed is said of a topic that is accepted modified.", field="changes")
-    if (candidate_id is not None) != (process.kind == "election" and phase == "consent"):
+    if bool(candidate_id) != (process.kind == "election" and phase == "consent"):
         raise InvalidInput("A candidate is named for the consent of an election.", field="candidate_id")
     through = role.id if role else act.access.role_in(channel.team)
     act.authority(through)
@@ -231,19 +220,14 @@ def move_on(
     now = _led(act, replace(process, phase=phase, candidate=candidate_id or process.candidate), answers)
     if outcome in ("accepted", "modified", "elected") and (against := rules.objectors(answers, process.round)):
         ways = "go back to clarification or withdraw it" if process.kind == "topic" else "end it without election"
-        raise Conflict("An objection is open.", hint=f"{_names(act, against)} can answer anew; or {ways}.")
+        names = ", ".join(sorted(act.get(MEMBERS, one).name for one in against))
+        raise Conflict("An objection is open.", hint=f"{names} can answer anew; or {ways}.")
     if phase in model.ENDED:
-        until = min(act.at, process.deadline or act.at)
-        now = replace(now, outcome=outcome, changes=changes or "", ended_at=until)
-        decision = act.record(
-            process.kind.capitalize(),
-            f"{process.kind}s",
-            process.id,
-            ({"phase": process.phase}, _result(act, now, answers)),
-            through=act.get(ROLES, through) if through else None,
-            team=act.get(store.TEAMS, channel.team) if channel.team else None,
-            organisation=act.store.organisation(act.access.organisation).name,
-        )
+        now = replace(now, outcome=outcome, changes=changes, ended_at=min(act.at, process.deadline or act.at))
+        kind, difference = process.kind, ({"phase": process.phase}, _result(act, now, answers))
+        held = act.get(ROLES, through) if through else None
+        team = act.get(store.TEAMS, channel.team) if channel.team else None
+        decision = act.record(kind.capitalize(), f"{kind}s", process.id, difference, through=held, team=team)
         now = replace(now, decision=decision.id)
         # Opening another process may have removed the pointer of a vote past its deadline.
         act.change.writes.append(act.store.table.delete(ACTIVE.at(act.access.organisation, process.id)))
@@ -255,15 +239,10 @@ def move_on(
 def facilitator(store: Store, access: rules.Access, process: Process) -> tuple[bool, Role | None]:
     """Return whether a member moves a process on, and the leader's or secretary's role that allows it, if one does."""
     roles = [role for role, team in access.roles.items() if team == process.team]
-    held = store.records.get_many(access.organisation, ROLES, roles)
+    held = store.records.get_many(access.organisation, ROLES, roles).values()
+    role = next((one for one in held if one.type in ("leader", "secretary")), None)
     owner = store.organisation(access.organisation).owner
-    allowed = rules.facilitates(access, process, owner, {id: role.type for id, role in held.items()})
-    return allowed, next((role for role in held.values() if role.type in ("leader", "secretary")), None)
-
-
-def _names(act: Act, members: Iterable[str]) -> str:
-    found = act.store.records.get_many(act.access.organisation, MEMBERS, sorted(members))
-    return ", ".join(sorted(one.name for one in found.values()))
+    return role is not None or access.member.id in (process.author, owner), role
 
 
 def _led(act: Act, now: Process, answers: Sequence[Answer]) -> Process:
@@ -271,7 +250,8 @@ def _led(act: Act, now: Process, answers: Sequence[Answer]) -> Process:
     if now.candidate is not None and now.phase in ("consent", "elected"):
         nominated = {one.nominee for one in answers if one.nominee is not None}
         if now.candidate not in nominated:
-            hint = f"Nominated: {', '.join(sorted(nominated)) or 'nobody'}."
+            names = ", ".join(sorted(act.get(MEMBERS, one).name for one in nominated if one))
+            hint = f"Nominated: {names or 'nobody'}."
             raise InvalidInput("A candidate is a member who was nominated.", hint=hint, field="candidate_id")
         require_present(act, now.candidate)
     match now.phase:
@@ -286,8 +266,7 @@ def _led(act: Act, now: Process, answers: Sequence[Answer]) -> Process:
 
 def _result(act: Act, process: Process, answers: Sequence[Answer]) -> dict[str, Any]:
     """Return the end of a process as the journal has it: its outcome, and the answers in figures."""
-    found: dict[str, Any] = {"title": process.title, "phase": process.phase, "outcome": process.outcome}
-    found["electorate"] = process.electorate
+    found: dict[str, Any] = {one: getattr(process, one) for one in ("title", "phase", "outcome", "electorate")}
     if process.kind == "voting":
         ballots = [one.choices for one in answers if one.kind == "ballot"]
         results = rules.tally(process.mode, process.options, ballots)
@@ -297,5 +276,5 @@ def _result(act: Act, process: Process, answers: Sequence[Answer]) -> dict[str, 
     if process.changes:
         found["changes"] = process.changes
     if process.outcome == "elected" and process.candidate is not None:
-        found["elected"] = {"memberId": process.candidate, "name": _names(act, [process.candidate])}
+        found["elected"] = {"memberId": process.candidate, "name": act.get(MEMBERS, process.candidate).name}
     return found

@@ -6,21 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from commonplace.governance.model import (
-    ENDED,
-    MAX_RANKED,
-    Answer,
-    AnswerKind,
-    Channel,
-    Member,
-    Mode,
-    Outcome,
-    Phase,
-    Process,
-    ProcessKind,
-    Team,
-)
-from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput, NotFound
+from commonplace.governance import model
+from commonplace.governance.model import Answer, AnswerKind, Channel, Mode, Outcome, Phase, Process, ProcessKind
+from commonplace.kernel.errors import Conflict, InvalidInput, NotFound
 
 
 def gone() -> NotFound:
@@ -36,7 +24,7 @@ class Access:
     """Who asks, in which organisation, and how far that reaches. A person has all roles of the member and all kinds."""
 
     organisation: str
-    member: Member
+    member: model.Member
     roles: Mapping[str, str]
     """Role id -> team id: those of the member, and of an agent's token as well."""
     kinds: frozenset[str] | None = None
@@ -69,11 +57,7 @@ class Access:
 PHASES: Mapping[ProcessKind, Mapping[Phase, Sequence[Phase]]] = {
     "topic": {"clarification": ("consent",), "consent": ("clarification", "resolved")},
     "voting": {"open": ("closed",)},
-    "election": {
-        "nomination": ("discussion",),
-        "discussion": ("consent",),
-        "consent": ("elected", "no_election"),
-    },
+    "election": {"nomination": ("discussion",), "discussion": ("consent",), "consent": ("elected", "no_election")},
 }
 """Where each phase can lead. A topic is also withdrawn, and an election given up, from any phase before its end."""
 
@@ -108,10 +92,8 @@ def lead(process: Process, to: Phase, outcome: Outcome | None, now: str) -> None
     over(process, now, late=process.kind == "voting")
     onward = PHASES[process.kind][process.phase]
     if to not in onward and (to, outcome) != GIVEN_UP.get(process.kind):
-        raise Conflict(
-            f"It is in the phase {process.phase}, which does not lead to {to}.",
-            hint=f"It can go on to: {', '.join(onward)}.",
-        )
+        hint = f"It can go on to: {', '.join(onward)}."
+        raise Conflict(f"It is in the phase {process.phase}, which does not lead to {to}.", hint=hint)
     outcomes = OUTCOMES.get(to, ())
     if outcome not in (outcomes or (None,)):
         told = f"Outcomes: {', '.join(outcomes)}." if outcomes else "Leave the outcome out."
@@ -122,23 +104,15 @@ def takes(process: Process, kind: AnswerKind, now: str) -> None:
     """Return if answers of a kind are given in the present phase. Raises Conflict, also for another kind of process."""
     over(process, now)
     if TAKES[kind] != process.phase:
-        raise Conflict(
-            f"It is in the phase {process.phase}, which takes no {kind}.",
-            hint=f"A {kind} is given in the phase {TAKES[kind]}.",
-        )
+        hint = f"A {kind} is given in the phase {TAKES[kind]}."
+        raise Conflict(f"It is in the phase {process.phase}, which takes no {kind}.", hint=hint)
 
 
 def over(process: Process, now: str, *, late: bool = False) -> None:
     """Return unless a process has ended; with `late` its deadline does not count. Raises Conflict."""
-    if process.phase in ENDED or (not late and process.ended(now)):
-        raise Conflict(
-            "This process has ended.", hint="Read its result; a new one can be opened.", since=ended(process)
-        )
-
-
-def ended(process: Process) -> str | None:
-    """Return when nobody could take part any more."""
-    return process.ended_at or process.deadline
+    if process.phase in model.ENDED or (not late and process.ended(now)):
+        since = process.ended_at or process.deadline
+        raise Conflict("This process has ended.", hint="Read its result; a new one can be opened.", since=since)
 
 
 def objectors(answers: Iterable[Answer], round: int) -> list[str]:
@@ -150,14 +124,17 @@ def ballot(mode: Mode, options: Sequence[str], choices: Sequence[str]) -> None:
     """Return if these choices are a valid ballot. Raises InvalidInput, which names the options."""
     known = [str(number) for number in range(1, len(options) + 1)]
     listed = ", ".join(f"{id} ({label})" for id, label in zip(known, options, strict=True))
-    if unknown := [one for one in choices if one not in known]:
-        raise InvalidInput(f"There is no option {unknown[0][:64]}.", hint=f"Options: {listed}.", field="choices")
-    if len(set(choices)) < len(choices):
-        raise InvalidInput("An option is named more than once.", hint=f"Options: {listed}.", field="choices")
     wanted = {"single": len(choices) == 1, "approval": len(choices) >= 1, "ranked": len(choices) == len(known)}
-    if not wanted[mode]:
+    if unknown := [one for one in choices if one not in known]:
+        fault = f"There is no option {unknown[0][:64]}."
+    elif len(set(choices)) < len(choices):
+        fault = "An option is named more than once."
+    elif not wanted[mode]:
         told = {"single": "exactly one option", "approval": "at least one option", "ranked": "every option, best first"}
-        raise InvalidInput(f"This vote takes {told[mode]}.", hint=f"Options: {listed}.", field="choices")
+        fault = f"This vote takes {told[mode]}."
+    else:
+        return
+    raise InvalidInput(fault, hint=f"Options: {listed}.", field="choices")
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,33 +182,11 @@ def awaits(process: Process, answers: Collection[Answer], member: str, now: str)
     return False
 
 
-def require_ranked_size(mode: Mode, options: Sequence[str]) -> None:
-    """Raises InvalidInput for more options than a person can rank."""
-    if mode == "ranked" and len(options) > MAX_RANKED:
-        raise InvalidInput(f"A ranked vote has at most {MAX_RANKED} options.", field="options")
-
-
-def facilitates(access: Access, process: Process, owner: str, types: Mapping[str, str | None]) -> bool:
-    """Return whether this member moves a process on: its author, the organisation's owner, and who leads or is
-    secretary of the channel's team. `types` has the types of the member's roles in that team."""
-    if access.member.id in (process.author, owner):
-        return True
-    return any(type in ("leader", "secretary") for type in types.values())
-
-
-def only_in_person(access: Access) -> None:
-    """Raises Forbidden for an agent: no token changes anything here."""
-    if access.agent:
-        raise Forbidden("An agent cannot do this.", hint="Its member can, in the console.")
-
-
-def below(team: str, parent: str, teams: Mapping[str, Team]) -> bool:
+def below(team: str, parent: str, teams: Mapping[str, model.Team]) -> bool:
     """Return whether a team would stand below itself with this parent."""
-    seen: set[str] = set()
-    at: str | None = parent
-    while at is not None and at not in seen:
-        if at == team:
-            return True
-        seen.add(at)
-        at = teams[at].parent if at in teams else None
-    return False
+    above: str | None = parent
+    for _ in teams:
+        if above is None or above == team:
+            break
+        above = teams[above].parent if above in teams else None
+    return above == team

@@ -7,7 +7,7 @@ read and judged again before anything of it is shown.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from commonplace.governance.model import Channel
@@ -46,21 +46,12 @@ class Hit:
 class MessageSearch:
     """Searches the index of the collection `messages`.
 
-    Several `embeddings` are those of the index that answers and of the one that is to take its place. `clock` gives
-    seconds, for timings.
+    Several `embeddings` are those of the index that answers and of the one that is to take its place.
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        embeddings: Sequence[EmbeddingProvider],
-        store: Store,
-        *,
-        clock: Callable[[], float] = time.perf_counter,
-    ) -> None:
+    def __init__(self, engine: Engine, embeddings: Sequence[EmbeddingProvider], store: Store) -> None:
         self._retrievals = Retrievals(engine, embeddings, FUSION)
         self._store = store
-        self._clock = clock
 
     def search(self, access: Access, text: str, channel: Channel | None = None, start: int = 0) -> Iterator[Hit]:
         """Yield messages of the channels that `access` reaches, or of one of them, best first, from a place on.
@@ -72,12 +63,9 @@ class MessageSearch:
         if not channels:
             return
         processes = access.touches("topics")
-        filters = Filters(
-            organisation=access.organisation,
-            roles_any=tuple(channels),
-            content_types=() if processes else ("message", "reply"),
-        )
-        query, watch = Query.of(text), Stopwatch(self._clock)
+        types = () if processes else ("message", "reply")
+        filters = Filters(organisation=access.organisation, roles_any=tuple(channels), content_types=types)
+        query, watch = Query.of(text), Stopwatch(time.perf_counter)
         request = SearchRequest(query.text, filters, collapse=False)
         ranking = self._retrievals.of(access.organisation).rank(query, request, DEPTH, watch).best.ranking
         for begin in range(start, len(ranking), READ_TOGETHER):

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from commonplace.governance.governance import Governance
 from commonplace.governance.rules import gone
+from commonplace.governance.store import TEAMS
 from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
 from commonplace.web.operations import MAX_CURSOR_CHARACTERS, Actor, cursor_of, fenced, position_of
@@ -42,21 +43,19 @@ class MessageHits(Output):
     next: str | None = Field(None, description="The cursor of the next page")
 
 
-def tools(using: Governance) -> tuple[Tool, ...]:
+def tool(using: Governance) -> Tool:
     """Return the tool over these services."""
-    return (
-        Tool(
-            name="search_messages",
-            title="Search messages",
-            description="Finds messages, replies and processes by words and meaning, in the channels that you reach "
-            "for your member; direct messages are never found. Read a hit in its channel before you rely on it.",
-            arguments=SearchArguments,
-            output=MessageHits,
-            run=partial(search_messages, using),
-            cost="search",
-            kind="messages",
-            exact=True,
-        ),
+    return Tool(
+        name="search_messages",
+        title="Search messages",
+        description="Finds messages, replies and processes by words and meaning, in the channels that you reach "
+        "for your member; direct messages are never found. Read a hit in its channel before you rely on it.",
+        arguments=SearchArguments,
+        output=MessageHits,
+        run=partial(search_messages, using),
+        cost="search",
+        kind="messages",
+        exact=True,
     )
 
 
@@ -76,7 +75,7 @@ def search_messages(using: Governance, call: Call, given: SearchArguments) -> An
     shown = found[: given.limit]
     onward = cursor_of(shown[-1].position + 1, question) if len(found) > len(shown) else None
     authors = using.names(access.organisation, {one.author for one in shown})
-    teams = using.team_names(access.organisation, {one.channel.team for one in shown if one.channel.team})
+    teams = using.names(access.organisation, {one.channel.team for one in shown if one.channel.team}, TEAMS)
     organisation = using.store.organisation(access.organisation).name
     data = MessageHits(
         hits=[
@@ -95,8 +94,8 @@ def search_messages(using: Governance, call: Call, given: SearchArguments) -> An
     )
     if not data.hits:
         return Answer("Nothing was found in the channels that you reach.", data)
-    lines = [
+    lines = (
         f"{one.message_id} {one.created_at} {one.channel_name}, {one.author_name}: {one.excerpt}" for one in data.hits
-    ]
+    )
     more = f"\nMore: cursor `{onward}`" if onward else ""
-    return Answer(f"{len(lines)} messages. {NOTICE}\n{fenced(chr(10).join(lines))}{more}", data)
+    return Answer(f"Found: {len(data.hits)}. {NOTICE}\n{fenced(chr(10).join(lines))}{more}", data)

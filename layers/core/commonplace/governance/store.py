@@ -13,27 +13,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from commonplace.governance.model import (
-    INVITATION_DAYS,
-    ROOT,
-    Active,
-    Answer,
-    Channel,
-    Decision,
-    Invitation,
-    Member,
-    MembershipOf,
-    Message,
-    Organisation,
-    Policy,
-    PolicyText,
-    Process,
-    Role,
-    Team,
-    Touched,
-    new_id,
-    stamp,
-)
+from commonplace.governance import model
+from commonplace.governance.model import ROOT, Channel, Decision, Member, MembershipOf, Message, Organisation, new_id
 from commonplace.governance.rules import Access, gone
 from commonplace.kernel.audit_store import HIVE
 from commonplace.kernel.errors import Conflict
@@ -47,20 +28,20 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 ORGANISATIONS = Room("gov#orga", Organisation)
-TEAMS = Room("gov#teams", Team)
-ROLES = Room("gov#roles", Role)
+TEAMS = Room("gov#teams", model.Team)
+ROLES = Room("gov#roles", model.Role)
 MEMBERS = Room("gov#members", Member)
 CHANNELS = Room("gov#channels", Channel)
-POLICIES = Room("gov#policies", Policy)
-TEXTS = Room("gov#texts", PolicyText)
-INVITATIONS = Room("gov#invitations", Invitation)
+POLICIES = Room("gov#policies", model.Policy)
+TEXTS = Room("gov#texts", model.PolicyText)
+INVITATIONS = Room("gov#invitations", model.Invitation)
 MESSAGES, REPLIES = Room("gov#messages", Message), Room("gov#replies", Message)
 DIRECT, DIRECT_REPLIES = Room("gov#direct", Message), Room("gov#direct-replies", Message)
-PROCESSES = Room("gov#processes", Process)
-ANSWERS = Room("gov#answers", Answer)
-ACTIVE = Room("gov#active", Active)
+PROCESSES = Room("gov#processes", model.Process)
+ANSWERS = Room("gov#answers", model.Answer)
+ACTIVE = Room("gov#active", model.Active)
 JOURNAL = Room("gov#journal", Decision)
-FEED = Room("gov#feed", Touched)
+FEED = Room("gov#feed", model.Touched)
 NAMES: Room[Any] = Room("gov#names", dict)
 """Claims of what only one may have: `team.{name}`, `dm.{a}.{b}`, `account.{account}`."""
 CARDS: Room[Any] = Room("gov#cards", dict)
@@ -82,37 +63,35 @@ class Act:
     access: Access
     at: str
     touched: list[str] = field(default_factory=list)
-    members: set[str] = field(default_factory=set)
-    """Members that it writes or checks: a transaction names an item once."""
+    named: set[tuple[str, str]] = field(default_factory=set)
+    """Rooms and ids of records that it writes or checks: a transaction names an item once."""
 
-    def get(self, room: Room[R], id: str) -> R:
-        """Return a record as it is now. Raises NotFound."""
-        return self.store.get(self.access.organisation, room, id)
+    def get(self, room: Room[R], id: str, revision: int | None = None) -> R:
+        """Return a record as it is now. Raises NotFound, and Conflict for another revision than this one."""
+        found = self.store.get(self.access.organisation, room, id)
+        current = getattr(found, "revision", None)
+        if revision is not None and current != revision:
+            raise Conflict("Somebody changed this meanwhile.", hint="See what it is now.", revision=current)
+        return found
 
     def all(self, room: Room[R], within: str = "") -> list[R]:
         """Return every record of a room as it is now."""
         return self.store.all(self.access.organisation, room, within)
 
-    def channel(self, id: str) -> Channel:
-        """Return a channel that the member reaches. Raises NotFound."""
-        channel = self.get(CHANNELS, id)
-        if not self.access.reaches(channel):
-            raise gone()
-        return channel
-
     def add(self, room: Room[Any], record: Any) -> None:
-        if room is MEMBERS:
-            self.members.add(record.id)
+        self.named.add((room.name, record.id))
         self.change.add(room, record)
 
     def replace(self, room: Room[Any], now: Any, was: Any) -> None:
         """Write a record over the revision that was read, with the next revision."""
-        if room is MEMBERS:
-            self.members.add(now.id)
+        self.named.add((room.name, now.id))
         self.change.replace(room, replace(now, revision=was.revision + 1), was)
 
     def require(self, room: Room[Any], id: str, condition: str = "attribute_exists(pk)", **values: Any) -> None:
-        self.change.require(room, id, condition, **values)
+        """Commit only if another record meets a condition; not for one that this writes or checks already."""
+        if (room.name, id) not in self.named:
+            self.named.add((room.name, id))
+            self.change.require(room, id, condition, **values)
 
     def alone(self, what: str = "structure") -> None:
         """Commit only if no other change that calls this was committed since: for what rests on a whole room.
@@ -125,11 +104,8 @@ class Act:
 
     def authority(self, role: str | None) -> None:
         """Commit only if the member still has this role, or with None still is a member."""
-        me = self.access.member.id
-        if me not in self.members:
-            self.members.add(me)
-            held = f"attribute_exists(#roles.#{role})" if role else "attribute_not_exists(#leftAt)"
-            self.change.require(MEMBERS, me, f"attribute_exists(pk) AND {held}")
+        held = f"attribute_exists(#roles.#{role})" if role else "attribute_not_exists(#leftAt)"
+        self.require(MEMBERS, self.access.member.id, f"attribute_exists(pk) AND {held}")
 
     def touch(self, *names: str) -> None:
         """Name addresses below the organisation's that may read otherwise from now on: `teams`, `channels/{id}`."""
@@ -142,26 +118,24 @@ class Act:
         target: str,
         difference: tuple[Mapping[str, Any], Mapping[str, Any]],
         *,
-        through: Role | None = None,
-        team: Team | None = None,
+        through: model.Role | None = None,
+        team: model.Team | None = None,
         organisation: str = "",
-        client: str = "",
     ) -> Decision:
         """Write a record of the journal: `difference` is before and after; `through` the role that gave the right."""
         decision = Decision(
-            id=new_id(""),
+            id=new_id(),
             at=self.at,
             member=self.access.member.id,
             name=self.access.member.name,
             role=through.title if through else "Member",
-            team=team.name if team else organisation,
+            team=team.name if team else organisation or self.store.organisation(self.access.organisation).name,
             target=target,
             target_type=target_type,
             type=type,
             target_team=team.id if team else None,
             before=difference[0],
             after=difference[1],
-            client=client,
         )
         self.change.add(JOURNAL, decision)
         self.touch("decisions")
@@ -186,14 +160,20 @@ class Store:
         self.clock = clock
 
     def now(self) -> str:
-        return stamp(datetime.fromtimestamp(self.clock(), UTC))
+        return model.stamp(datetime.fromtimestamp(self.clock(), UTC))
 
     def get(self, organisation: str, room: Room[R], id: str) -> R:
         """Return a record. Raises NotFound, in the words that every address out of reach has."""
-        found = self.records.get(organisation, room, id)
-        if found is None:
+        if (found := self.records.get(organisation, room, id)) is None:
             raise gone()
         return found
+
+    def channel(self, access: Access, id: str) -> Channel:
+        """Return a channel that is readable. Raises NotFound, alike for one that does not exist and one that is not."""
+        channel = self.get(access.organisation, CHANNELS, id)
+        if not access.reaches(channel):
+            raise gone()
+        return channel
 
     def all(self, organisation: str, room: Room[R], within: str = "") -> list[R]:
         """Return every record of a room."""
@@ -244,27 +224,18 @@ class Store:
         """Name what a change may have altered in the feed that subscriptions follow."""
         if names:
             until = int(self.clock()) + FEED_SECONDS
-            change.add(FEED, Touched(id=new_id(""), names=tuple(names), expires_at=until))
-
-    def messages(self, organisation: str, channel: str, *, after: str | None, newest: bool = True) -> Iterator[Message]:
-        """Yield the messages of a channel that are no replies."""
-        return self.records.list(organisation, room_of(channel), after=after, newest=newest, within=f"{channel}.")
-
-    def replies(self, organisation: str, parent: str, *, after: str | None) -> Iterator[Message]:
-        """Yield the replies to a message, oldest first."""
-        room = room_of(parent, reply=True)
-        return self.records.list(organisation, room, after=after, within=f"{parent}.")
+            change.add(FEED, model.Touched(id=new_id(), names=tuple(names), expires_at=until))
 
     def message(self, organisation: str, id: str) -> Message:
         """Return a message or a reply. Raises NotFound."""
-        return self.get(organisation, room_of(id, reply=id.count(".") == 2), id)
+        return self.get(organisation, room_of(id), id)
 
     def said(self, organisation: str, ids: Sequence[str]) -> dict[str, Message]:
-        """Return messages and replies of channels, by id, without those that were deleted, and no direct ones."""
+        """Return messages and replies of channels, by id, and no direct ones."""
         found: dict[str, Message] = {}
         for room, dots in ((MESSAGES, 1), (REPLIES, 2)):
             found |= self.records.get_many(organisation, room, [id for id in ids if id.count(".") == dots])
-        return {id: one for id, one in found.items() if one.deleted_at is None}
+        return found
 
     def slugs(self) -> Iterator[str]:
         """Yield every organisation."""
@@ -276,7 +247,7 @@ class Store:
         found = self.table.get_many([CARDS.at(organisation, id) for id in dict.fromkeys(ids)])
         return {item["sk"]: item for item in found}
 
-    def answers(self, organisation: str, process: str) -> list[Answer]:
+    def answers(self, organisation: str, process: str) -> list[model.Answer]:
         """Return everything that was said in a process."""
         return self.all(organisation, ANSWERS, within=f"{process}.")
 
@@ -306,7 +277,7 @@ class Store:
 
     @property
     def invitation_ends(self) -> int:
-        return int(self.clock()) + INVITATION_DAYS * 86_400
+        return int(self.clock()) + model.INVITATION_DAYS * 86_400
 
 
 def account_key(account: str) -> str:
@@ -322,7 +293,8 @@ def founded_key(account: str) -> Item:
 
 
 def room_of(id: str, *, reply: bool = False) -> Room[Message]:
-    """Return the room of the messages, or replies, of a channel or of a message's channel."""
+    """Return the room of a message or a reply; of a channel's messages; or with `reply` of a message's replies."""
+    reply = reply or id.count(".") == 2
     if id.startswith("dm_"):
         return DIRECT_REPLIES if reply else DIRECT
     return REPLIES if reply else MESSAGES

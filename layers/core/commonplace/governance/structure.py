@@ -8,79 +8,31 @@ room (the tree of teams, what a team or a role has) commits alone.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, TypeVar, get_args
 
+from commonplace.governance import inputs, model, store
 from commonplace.governance.governance import Governance
-from commonplace.governance.inputs import (
-    DECLARED,
-    JOINERS,
-    Abstract,
-    Acceptance,
-    Color,
-    Duties,
-    Firstname,
-    Founding,
-    Id,
-    Kind,
-    Markdown,
-    Mission,
-    Name,
-    Note,
-    Revision,
-    Surname,
-    Title,
-    Url,
-    change,
-)
-from commonplace.governance.model import (
-    MAX_INVITATIONS,
-    MAX_ROLES,
-    ROOT,
-    Channel,
-    Invitation,
-    Member,
-    Organisation,
-    Policy,
-    PolicyText,
-    Role,
-    RoleType,
-    Team,
-    changed,
-    new_id,
-    new_role_id,
-    roles_of,
-)
+from commonplace.governance.inputs import Aim, Color, Firstname, Id, Kind, Name, Revision, Tasks, Title, Url, change
+from commonplace.governance.model import ROOT, Invitation, Member, Organisation, Policy, Role, Team, new_id, roles_of
 from commonplace.governance.rules import Access, below, gone
-from commonplace.governance.store import (
-    ACTIVE,
-    CHANNELS,
-    INVITATIONS,
-    MEMBERS,
-    NAMES,
-    ORGANISATIONS,
-    POLICIES,
-    ROLES,
-    TEAMS,
-    TEXTS,
-    Act,
-)
+from commonplace.governance.store import CHANNELS, INVITATIONS, MEMBERS, NAMES, POLICIES, ROLES, TEAMS, TEXTS, Act
 from commonplace.identity.secrets import digest, fresh
 from commonplace.kernel.environment import is_organisation
 from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput, NotFound
 from commonplace.web.operations import Actor, operation
 
-R = TypeVar("R")
+R = TypeVar("R", bound=model.Record)
 
 INVITATION = "cpv_"
 """The beginning of the secret of an invitation."""
 HOLDERS = ("", "teams", "roles", "members", "channels", "topics", "governance-tools")
 JOURNAL: Mapping[type, tuple[Any, str, str, tuple[str, ...]]] = {
-    Organisation: (ORGANISATIONS, "Organization", "orgas", ("", "channels", "members")),
+    Organisation: (store.ORGANISATIONS, "Organization", "orgas", ("", "channels", "members")),
     Team: (TEAMS, "Team", "teams", HOLDERS),
     Role: (ROLES, "Role", "roles", (*HOLDERS, "policies")),
     Member: (MEMBERS, "Member", "members", (*HOLDERS, "policies")),
@@ -93,31 +45,29 @@ UNRECORDED = ("account", "note", "updated_at", "roles")
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-@operation("governance", title="Found an organisation", input=Founding, **DECLARED)
-def found_organisation(governance: Governance, actor: Actor, asked: Founding) -> Organisation:
+@operation("governance", title="Found an organisation", input=inputs.Founding, **inputs.DECLARED)
+def found_organisation(governance: Governance, actor: Actor, asked: inputs.Founding) -> Organisation:
     """Found an organisation, with its first team, whose roles the founder holds."""
-    account, store, slug = governance.account(actor), governance.store, asked.slug
+    account, slug = governance.account(actor), asked.slug
     if not is_organisation(slug):
         raise InvalidInput("Small letters, digits and hyphens, at most 64, with none at the ends.", field="slug")
     if slug in governance.reserved:
         raise Conflict("This deployment uses this name.", hint="Choose another one.", field="slug")
-    founder = Member(
-        id=new_id("mb"), firstname=asked.firstname, surname=asked.surname, account=account, joined_at=store.now()
-    )
+    founder = newcomer(governance, account, asked)
 
     def decide(act: Act) -> Organisation:
-        if store.founded(account) >= governance.founded:
+        if act.store.founded(account) >= governance.founded:
             raise Forbidden(f"An account can found at most {governance.founded} organisations.")
-        organisation = Organisation(slug=slug, name=asked.name, owner=founder.id, created_at=act.at)
-        act.change.writes += [store.found(slug), *store.join(slug, account, founder.id, founded=governance.founded)]
-        act.add(CHANNELS, Channel(id=new_id("ch"), kind="orga", name=asked.name))
+        joining = act.store.join(slug, account, founder.id, founded=governance.founded)
+        act.change.writes += [act.store.found(slug), *joining]
+        act.add(CHANNELS, model.Channel(id=new_id("ch"), kind="orga", name=asked.name))
         team, member = new_team(act, asked.name, founder)
         act.add(TEAMS, team)
         act.add(MEMBERS, member)
-        write(act, None, organisation, [team])
-        return organisation
+        new = Organisation(slug=slug, name=asked.name, owner=founder.id, created_at=act.at)
+        return write(act, None, new, [team])
 
-    return store.change(Access(organisation=slug, member=founder, roles={}), decide)
+    return governance.store.change(Access(organisation=slug, member=founder, roles={}), decide)
 
 
 @change("Change the settings")
@@ -125,7 +75,7 @@ def change_settings(
     act: Act, *, revision: Revision, name: Name, color: Color = None, logo_url: Url = None
 ) -> Organisation:
     """Change the name, the colour and the logo of the organisation, as its owner."""
-    was = at_revision(owned(act), revision)
+    was = owned(act, revision)
     channel = next(one for one in act.all(CHANNELS) if one.kind == "orga")
     if name != channel.name:
         act.replace(CHANNELS, replace(channel, name=name), channel)
@@ -152,7 +102,7 @@ def remove_member(act: Act, *, member_id: Id) -> Member:
 @change("Leave the organisation")
 def leave_organisation(act: Act) -> Member:
     """Leave the organisation, once your roles are assigned to others. Its owner transfers it first."""
-    return end_membership(act, act.get(ORGANISATIONS, ROOT), act.access.member.id)
+    return end_membership(act, act.get(store.ORGANISATIONS, ROOT), act.access.member.id)
 
 
 def end_membership(act: Act, organisation: Organisation, id: str) -> Member:
@@ -164,14 +114,14 @@ def end_membership(act: Act, organisation: Organisation, id: str) -> Member:
         held = map(partial(act.get, ROLES), was.roles)
         titles = sorted(f"{one.title} ({act.get(TEAMS, one.team).name})" for one in held)
         raise Conflict(f"{was.name} holds roles, which go to others first.", hint=f"Assign: {', '.join(titles)}.")
-    act.require(ORGANISATIONS, ROOT, "#owner = :owner", owner=organisation.owner)
+    act.require(store.ORGANISATIONS, ROOT, "#owner = :owner", owner=organisation.owner)
     if was.account:
         act.change.writes.append(act.store.leave(organisation.slug, was.account))
     return write(act, was, replace(was, account="", picture_url=None, left_at=act.at))
 
 
 @change("Change your profile")
-def change_profile(act: Act, *, firstname: Firstname, surname: Surname = "", picture_url: Url = None) -> Member:
+def change_profile(act: Act, *, firstname: Firstname, surname: inputs.Surname = "", picture_url: Url = None) -> Member:
     """Change your name and your picture in this organisation."""
     was = present(act, act.access.member.id)
     now = replace(was, firstname=firstname, surname=surname, picture_url=picture_url)
@@ -183,7 +133,7 @@ def change_profile(act: Act, *, firstname: Firstname, surname: Surname = "", pic
 
 
 @change("Create a team")
-def create_team(act: Act, *, parent_team_id: Id, name: Name, mission: Mission = "", color: Color = None) -> Team:
+def create_team(act: Act, *, parent_team_id: Id, name: Name, mission: Aim = "", color: Color = None) -> Team:
     """Create a team below another one, with a channel and the roles of leader, secretary and referee, which you hold
     until they are assigned to others."""
     act.alone()
@@ -198,7 +148,7 @@ def change_team(
     act: Act, *, team_id: Id, revision: Revision, name: Name, color: Color = None, parent_team_id: Id | None = None
 ) -> Team:
     """Change the name and the colour of a team, or, with a parent, the team that it stands below."""
-    was = at_revision(act.get(TEAMS, team_id), revision)
+    was = act.get(TEAMS, team_id, revision)
     now, moved = replace(was, name=name, color=color, parent=parent_team_id or was.parent), []
     if now.parent is not None and now.parent != was.parent:
         act.alone()
@@ -225,14 +175,14 @@ def delete_team(act: Act, *, team_id: Id, revision: Revision) -> Team:
     """Delete a team that is not in use: without teams below it, policies, open processes, or roles beside those of
     leader, secretary and referee, which end with it. Its channel is archived."""
     act.alone()
-    team = at_revision(act.get(TEAMS, team_id), revision)
+    team = act.get(TEAMS, team_id, revision)
     roles, channel = act.all(ROLES, roles_of(team.id)), act.get(CHANNELS, team.channel)
     obstacles = {
         "it is the first team": team.parent is None,
         "teams stand below it": any(one.parent == team.id for one in act.all(TEAMS)),
-        "it has further roles": len(roles) > len(get_args(RoleType)) or any(one.type is None for one in roles),
+        "it has further roles": len(roles) > len(get_args(model.RoleType)) or any(one.type is None for one in roles),
         "it has policies": any(one.team == team.id for one in act.all(POLICIES)),
-        "a process is open in its channel": bool(act.all(ACTIVE, f"{channel.id}.")),
+        "a process is open in its channel": bool(act.all(store.ACTIVE, f"{channel.id}.")),
     }
     if team.parent is None or any(obstacles.values()):
         found = ", ".join(why for why, is_so in obstacles.items() if is_so)
@@ -244,44 +194,29 @@ def delete_team(act: Act, *, team_id: Id, revision: Revision) -> Team:
     for holder in [act.get(MEMBERS, id) for id in {one.member for one in roles}]:
         act.replace(MEMBERS, with_roles(holder, team, without=[one.id for one in roles]), holder)
     ended = {"roles": {one.title: one.member for one in roles}}
-    write(act, team, None, [team, act.get(TEAMS, team.parent)], (one.member for one in roles), more=ended)
-    return team
+    return write(act, team, None, [team, act.get(TEAMS, team.parent)], (one.member for one in roles), more=ended)
 
 
 @change("Create a role")
 def create_role(
-    act: Act,
-    *,
-    team_id: Id,
-    title: Title,
-    type: Kind = None,
-    mission: Mission = "",
-    duties: Duties = (),
-    member_id: Id = "",
+    act: Act, *, team_id: Id, title: Title, type: Kind = None, mission: Aim = "", duties: Tasks = (), member_id: Id = ""
 ) -> Role:
     """Create a role of a team. Somebody always holds it: without a member, who leads the team."""
     act.alone()
     team = act.get(TEAMS, team_id)
     holder = present(act, member_id or act.get(ROLES, team.leader).member)
-    about: dict[str, Any] = {"title": title, "type": type, "mission": mission, "duties": duties}
-    role = Role(id=new_role_id(team.id), team=team.id, member=holder.id, **about)
+    id = roles_of(team.id) + new_id()
+    role = Role(id=id, team=team.id, member=holder.id, title=title, type=type, mission=mission, duties=duties)
     act.replace(MEMBERS, with_roles(holder, team, role.id), holder)
     return write(act, None, role, [team], [holder.id])
 
 
 @change("Change a role")
 def change_role(
-    act: Act,
-    *,
-    role_id: Id,
-    revision: Revision,
-    title: Title,
-    type: Kind = None,
-    mission: Mission = "",
-    duties: Duties = (),
+    act: Act, *, role_id: Id, revision: Revision, title: Title, type: Kind = None, mission: Aim = "", duties: Tasks = ()
 ) -> Role:
     """Change what a role is called, its mission and its duties; and its type, unless it is a leader's."""
-    was = at_revision(act.get(ROLES, role_id), revision)
+    was = act.get(ROLES, role_id, revision)
     if was.type == "leader" and type:
         raise Conflict("The role of a leader stays one.", field="type")
     kind = was.type if was.type == "leader" else type
@@ -292,7 +227,7 @@ def change_role(
 @change("Assign a role")
 def assign_role(act: Act, *, role_id: Id, revision: Revision, member_id: Id) -> Role:
     """Give a role to another member; whoever held it does so no longer."""
-    was = at_revision(act.get(ROLES, role_id), revision)
+    was = act.get(ROLES, role_id, revision)
     team, holder, heir = act.get(TEAMS, was.team), act.get(MEMBERS, was.member), present(act, member_id)
     if heir.id != holder.id:
         act.replace(MEMBERS, with_roles(holder, team, without=[was.id]), holder)
@@ -304,36 +239,35 @@ def assign_role(act: Act, *, role_id: Id, revision: Revision, member_id: Id) -> 
 def delete_role(act: Act, *, role_id: Id, revision: Revision) -> Role:
     """Delete a role that owns no policies and is not a leader's."""
     act.alone()
-    role = at_revision(act.get(ROLES, role_id), revision)
+    role = act.get(ROLES, role_id, revision)
     if role.type == "leader":
         raise Conflict("A team always has a leader.", hint="Assign the role to somebody else.")
     if owned := [one.title for one in act.all(POLICIES) if one.role == role.id]:
         raise Conflict("This role owns policies.", hint=f"Delete them first: {', '.join(owned[:5])}.")
     team, holder = act.get(TEAMS, role.team), act.get(MEMBERS, role.member)
     act.replace(MEMBERS, with_roles(holder, team, without=[role.id]), holder)
-    write(act, role, None, [team], [holder.id])
-    return role
+    return write(act, role, None, [team], [holder.id])
 
 
 @change("Create a policy")
-def create_policy(act: Act, *, role_id: Id, title: Title, abstract: Abstract, text: Markdown) -> Policy:
+def create_policy(act: Act, *, role_id: Id, title: Title, abstract: inputs.Abstract, text: inputs.Markdown) -> Policy:
     """Create a policy of a role that you hold. Its number is given once and for all."""
     act.alone()
-    role, organisation = held(act, role_id), act.get(ORGANISATIONS, ROOT)
+    role, organisation = held(act, role_id), act.get(store.ORGANISATIONS, ROOT)
     number = organisation.policies + 1
-    about: dict[str, Any] = {"title": title, "abstract": abstract, "updated_at": act.at}
-    policy = Policy(id=f"pol_{number:06}", number=number, role=role.id, team=role.team, **about)
-    act.replace(ORGANISATIONS, replace(organisation, policies=number), organisation)
-    act.add(TEXTS, PolicyText(id=policy.id, text=text))
+    about: dict[str, Any] = {"id": f"pol_{number:06}", "title": title, "abstract": abstract, "updated_at": act.at}
+    policy = Policy(number=number, role=role.id, team=role.team, **about)
+    act.replace(store.ORGANISATIONS, replace(organisation, policies=number), organisation)
+    act.add(TEXTS, model.PolicyText(id=policy.id, text=text))
     return write(act, None, policy, [act.get(TEAMS, role.team)], through=role, more={"text": text})
 
 
 @change("Change a policy")
 def change_policy(
-    act: Act, *, policy_id: Id, revision: Revision, title: Title, abstract: Abstract, text: Markdown
+    act: Act, *, policy_id: Id, revision: Revision, title: Title, abstract: inputs.Abstract, text: inputs.Markdown
 ) -> Policy:
     """Change a policy of a role that you hold."""
-    was = at_revision(act.get(POLICIES, policy_id), revision)
+    was = act.get(POLICIES, policy_id, revision)
     role, before = held(act, was.role), act.get(TEXTS, was.id)
     now = replace(was, title=title, abstract=abstract)
     if now == was and text == before.text:
@@ -347,20 +281,19 @@ def change_policy(
 @change("Delete a policy")
 def delete_policy(act: Act, *, policy_id: Id, revision: Revision) -> Policy:
     """Delete a policy of a role that you hold. The journal keeps its text, and no other gets its number."""
-    policy = at_revision(act.get(POLICIES, policy_id), revision)
+    policy = act.get(POLICIES, policy_id, revision)
     role, text = held(act, policy.role), act.get(TEXTS, policy.id)
     act.change.remove(TEXTS, text)
-    write(act, policy, None, [act.get(TEAMS, role.team)], through=role, more={"text": text.text})
-    return policy
+    return write(act, policy, None, [act.get(TEAMS, role.team)], through=role, more={"text": text.text})
 
 
 @change("Invite somebody")
-def invite(act: Act, *, note: Note = "", member_id: Id = "") -> tuple[Invitation, str]:
+def invite(act: Act, *, note: inputs.Note = "", member_id: Id = "") -> tuple[Invitation, str]:
     """Invite somebody by a link, whose secret is shown once and counts once. The note is for those who invite; a member
     is one without an account, whom the link makes of whoever accepts."""
     me, secret = act.access.member.id, fresh(INVITATION)
-    if sum(one.member == me for one in act.all(INVITATIONS)) >= MAX_INVITATIONS:
-        raise Conflict(f"{MAX_INVITATIONS} invitations of yours are open.", hint="Withdraw some first.")
+    if sum(one.member == me for one in act.all(INVITATIONS)) >= model.MAX_INVITATIONS:
+        raise Conflict(f"{model.MAX_INVITATIONS} invitations of yours are open.", hint="Withdraw some first.")
     if member_id and (known := present(act, member_id)).account:
         raise Conflict(f"{known.name} has an account here.", field="member_id")
     about: dict[str, Any] = {"created_at": act.at, "expires_at": act.store.invitation_ends, "note": note}
@@ -376,79 +309,75 @@ def withdraw_invitation(act: Act, *, invitation_id: Id) -> None:
     write(act, invitation, None)
 
 
-@operation("governance", title="Accept an invitation", input=Acceptance, **DECLARED)
-def accept_invitation(governance: Governance, actor: Actor, asked: Acceptance) -> Member:
+@operation("governance", title="Accept an invitation", input=inputs.Acceptance, **inputs.DECLARED)
+def accept_invitation(governance: Governance, actor: Actor, asked: inputs.Acceptance) -> Member:
     """Become a member by the link of an invitation, which counts once. One that was made for a member who is known by
     name only makes you that member."""
-    account, store, slug = governance.account(actor), governance.store, asked.orga_id
+    account, slug = governance.account(actor), asked.orga_id
     over = NotFound("This invitation is not valid any more.", hint="Ask who sent the link for a new one.")
     if not is_organisation(slug):
         raise over
 
     def pending() -> Invitation:
-        if store.membership(account, slug):
+        if governance.store.membership(account, slug):
             raise Conflict("You are a member of this organisation already.")
-        found = store.records.get(slug, INVITATIONS, digest(asked.secret))
-        if found is None or found.expires_at <= store.clock():
+        found = governance.store.records.get(slug, INVITATIONS, digest(asked.secret))
+        if found is None or found.expires_at <= governance.store.clock():
             raise over
         return found
 
-    newcomer = Member(
-        id=pending().claims or new_id("mb"),
-        firstname=asked.firstname,
-        surname=asked.surname,
-        account=account,
-        joined_at=store.now(),
-    )
+    joining = newcomer(governance, account, asked, pending().claims)
 
     def decide(act: Act) -> Member:
-        invitation, known = pending(), None
-        member = newcomer
+        invitation, known, member = pending(), None, joining
         if invitation.claims:
             known = act.get(MEMBERS, invitation.claims)
             if known.account or known.left_at:
                 raise over
-            member = replace(newcomer, roles=known.roles, picture_url=known.picture_url)
+            member = replace(joining, roles=known.roles, picture_url=known.picture_url)
         act.change.remove(INVITATIONS, invitation)
-        act.change.writes += store.join(slug, account, member.id)
+        act.change.writes += act.store.join(slug, account, member.id)
         return write(act, known, member, more={"invitedBy": invitation.member})
 
-    return store.change(Access(organisation=slug, member=newcomer, roles={}), decide)
+    return governance.store.change(Access(organisation=slug, member=joining, roles={}), decide)
+
+
+def newcomer(governance: Governance, account: str, asked: inputs.Founding | inputs.Acceptance, id: str = "") -> Member:
+    """Return whoever founds or joins an organisation as a member; `id` is that of one who is known already."""
+    about: dict[str, Any] = {"account": account, "joined_at": governance.store.now()}
+    return Member(id=id or new_id("mb"), firstname=asked.firstname, surname=asked.surname, **about)
 
 
 def write(
     act: Act,
-    was: Any,
-    now: R,
-    teams: Iterable[Team] = (),
+    was: R | None,
+    now: R | None,
+    teams: Sequence[Team] = (),
     members: Iterable[str] = (),
     *,
     through: Role | None = None,
     more: Mapping[str, Any] | tuple[Mapping[str, Any], Mapping[str, Any]] = NOTHING,
 ) -> R:
-    """Write a record, its change, or its end, with the journal, and return it; nothing if it stays as it is.
+    """Write a record, its change, or its end, with the journal; nothing if it stays as it is. Return it.
 
     The first of `teams` is whose change it is; they and `members` have pages that show it. `more` stands in the journal
     beside the record's fields: after a change, before an end, or both in a pair.
     """
+    kept: Any = now or was
+    written: R = replace(now, revision=was.revision + 1) if was and now and was != now else kept
     if was == now:
-        return now
-    room, name, target, lists = JOURNAL[type(was or now)]
+        return written
+    room, name, target, lists = JOURNAL[type(kept)]
     if was is None:
         act.add(room, now)
     elif now is None:
         act.change.remove(room, was)
     else:
         act.replace(room, now, was)
-    before, after = changed(was, now, *UNRECORDED)
-    more_before, more_after = more if isinstance(more, tuple) else (NOTHING, more) if now else (more, NOTHING)
-    difference = {**before, **more_before}, {**after, **more_after}
-    teams = list(teams)
-    kept: Any = now or was
     id = kept.slug if isinstance(kept, Organisation) else kept.id
-    whole = "" if teams else act.get(ORGANISATIONS, ROOT).name
-    team = teams[0] if teams else None
-    act.record(name, target, id, difference, through=through, team=team, organisation=whole)
+    beside = more if isinstance(more, tuple) else (NOTHING, more) if now else (more, NOTHING)
+    before, after = ({**one, **of} for one, of in zip(model.changed(was, now, *UNRECORDED), beside, strict=True))
+    act.record(name, target, id, (before, after), through=through, team=teams[0] if teams else None)
     pages = (f"{target}/{id}",) if target in ("teams", "members", "policies") else ()
     act.touch(*lists, *pages, *(f"members/{one}" for one in members))
     # A policy shows the title and the holder of its role.
@@ -457,7 +386,6 @@ def write(
         act.touch(*(f"policies/{one.id}" for one in act.all(POLICIES) if one.role in roles))
     for one in teams:
         act.touch(f"teams/{one.id}", f"channels/{one.channel}/messages")
-    written: R = replace(kept, revision=was.revision + 1) if was and now else now
     return written
 
 
@@ -469,10 +397,10 @@ def new_team(
     The caller writes both. Raises Conflict for a name that another team has, and for too many roles.
     """
     id = new_id("te")
-    roles = {type: new_role_id(id) for type in get_args(RoleType)}
+    roles = {type: roles_of(id) + new_id() for type in get_args(model.RoleType)}
     team = Team(id=id, name=name, channel=new_id("ch"), leader=roles["leader"], parent=parent, color=color)
     claim_name(act, team)
-    act.add(CHANNELS, Channel(id=team.channel, kind="team", name=name, team=id))
+    act.add(CHANNELS, model.Channel(id=team.channel, kind="team", name=name, team=id))
     for type, role in roles.items():
         about = {"mission": mission if type == "leader" else "", "title": type.capitalize()}
         act.add(ROLES, Role(id=role, team=id, member=holder.id, type=type, **about))
@@ -489,7 +417,7 @@ def claim_name(act: Act, team: Team) -> None:
 
 def name_claim(name: str) -> str:
     """Return the id under which a team's name is claimed: a digest, since a key is bounded in bytes."""
-    folded = unicodedata.normalize("NFKC", name).casefold().translate(dict.fromkeys(map(ord, JOINERS)))
+    folded = unicodedata.normalize("NFKC", name).casefold().translate(dict.fromkeys(map(ord, inputs.JOINERS)))
     return f"team.{sha256(unicodedata.normalize('NFKC', folded).encode()).hexdigest()}"
 
 
@@ -497,8 +425,8 @@ def with_roles(member: Member, team: Team, *roles: str, without: Iterable[str] =
     """Return a member with and without roles of a team. Raises Conflict for more than a member can hold."""
     ended = set(without)
     held = {id: of for id, of in member.roles.items() if id not in ended} | dict.fromkeys(roles, team.id)
-    if roles and len(held) > MAX_ROLES:
-        raise Conflict(f"{member.name} would hold more than {MAX_ROLES} roles.", hint="Assign some to others first.")
+    if roles and len(held) > (most := model.MAX_ROLES):
+        raise Conflict(f"{member.name} would hold more than {most} roles.", hint="Assign some to others first.")
     return replace(member, roles=held)
 
 
@@ -519,17 +447,9 @@ def held(act: Act, id: str) -> Role:
     return role
 
 
-def owned(act: Act) -> Organisation:
-    """Return the organisation. Raises Forbidden for everybody but its owner."""
-    organisation = act.get(ORGANISATIONS, ROOT)
+def owned(act: Act, revision: int | None = None) -> Organisation:
+    """Return the organisation. Raises Forbidden for everybody but its owner, and Conflict for another revision."""
+    organisation = act.get(store.ORGANISATIONS, ROOT, revision)
     if organisation.owner != act.access.member.id:
         raise Forbidden("Only the owner of the organisation can do this.")
     return organisation
-
-
-def at_revision(found: R, revision: int) -> R:
-    """Return a record that is as it was when it was read. Raises Conflict for another revision."""
-    current: Any = found
-    if current.revision != revision:
-        raise Conflict("Somebody changed this meanwhile.", hint="See what it is now.", revision=current.revision)
-    return found

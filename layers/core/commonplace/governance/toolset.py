@@ -18,7 +18,7 @@ from commonplace.governance.watch import Watch
 from commonplace.kernel.deferred import deferred
 from commonplace.kernel.errors import NotFound
 from commonplace.kernel.records import Room
-from commonplace.web.mcp.declaration import Caller, Complete, Listed, Toolset
+from commonplace.web.mcp.declaration import Caller, Listed, Toolset
 from commonplace.web.mcp.resources import MAX_VALUES
 from commonplace.web.operation_tools import JSON, templates_of
 from commonplace.web.operations import Actor
@@ -40,13 +40,13 @@ INSTRUCTIONS = (
 def governance_toolset(using: Governance, scheme: str) -> Toolset:
     """Return the toolset over an organisation's services, with addresses of this scheme."""
     declared = [replace(one, address=f"{scheme}://{one.address}") for one in OPERATIONS]
-    complete = completions(using)
+    complete = {name: partial(completed, using, name) for name in IDS}
     templates = tuple(replace(one, complete={**one.complete, **complete}) for one in templates_of(declared, using))
     offered = Toolset(
         name=NAME,
         title="Governance",
         instructions=INSTRUCTIONS,
-        tools=search_tool.tools(using),
+        tools=(search_tool.tool(using),),
         templates=templates,
         documents=partial(documents, using, scheme),
         prompts=prompts(using, scheme, complete),
@@ -97,27 +97,25 @@ def documents(using: Governance, scheme: str, caller: Caller) -> Sequence[Listed
     return rows
 
 
-def completions(using: Governance) -> Mapping[str, Complete]:
-    """Return completions to the ids that a caller reaches; messages have too many to be of use."""
+def present(room: Room[Any]) -> Callable[[Reading, str], Iterable[str]]:
+    return lambda found, typed: (
+        one.id for one in found.read(room, within=typed) if getattr(one, "left_at", None) is None
+    )
 
-    def ids(kind: Kind, find: Callable[[Reading, str], Iterable[str]]) -> Complete:
-        def complete(caller: Caller, typed: str, _: Mapping[str, str]) -> Sequence[str]:
-            found = reading(using, caller)
-            if found is None or not found.access.touches(kind):
-                return ()
-            return list(islice((id for id in find(found, typed) if id.startswith(typed)), MAX_VALUES + 1))
 
-        return complete
+IDS: Mapping[str, tuple[Kind, Callable[[Reading, str], Iterable[str]]]] = {
+    "orgaId": ("organisation", lambda found, _: (found.access.organisation,)),
+    "teamId": ("teams", present(TEAMS)),
+    "memberId": ("members", present(MEMBERS)),
+    "channelId": ("channels", lambda found, _: (one.id for one in found.readable())),
+    "policyId": ("policies", present(POLICIES)),
+}
+"""What completes variables of addresses; messages have too many ids to be of use."""
 
-    def of(room: Room[Any]) -> Callable[[Reading, str], Iterable[str]]:
-        return lambda found, typed: (
-            one.id for one in found.read(room, within=typed) if getattr(one, "left_at", None) is None
-        )
 
-    return {
-        "orgaId": ids("organisation", lambda found, _: (found.access.organisation,)),
-        "teamId": ids("teams", of(TEAMS)),
-        "memberId": ids("members", of(MEMBERS)),
-        "channelId": ids("channels", lambda found, _: (one.id for one in found.readable())),
-        "policyId": ids("policies", of(POLICIES)),
-    }
+def completed(using: Governance, name: str, caller: Caller, typed: str, _: Mapping[str, str]) -> Sequence[str]:
+    """Return the ids that a caller reaches and that begin so."""
+    (kind, find), found = IDS[name], reading(using, caller)
+    if found is None or not found.access.touches(kind):
+        return ()
+    return list(islice((id for id in find(found, typed) if id.startswith(typed)), MAX_VALUES + 1))

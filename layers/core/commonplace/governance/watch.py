@@ -8,6 +8,7 @@ read there. Whoever may not read an address any more hears nothing of it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from hashlib import sha256
 
 from ulid import ULID
@@ -90,11 +91,9 @@ class Watch:
         held = self._caller.principal.membership
         if held is None or held.expires_at <= self._governance.store.clock():
             return False
-        try:
-            self._governance.access(Actor(self._caller.principal), held.organisation)
-        except NotFound:
-            return False
-        return True
+        with suppress(NotFound):
+            return bool(self._governance.access(Actor(self._caller.principal), held.organisation))
+        return False
 
     def _named(self) -> set[str]:
         """Return the names in the feed that were not there before. The end of the grant ends everything."""
@@ -110,10 +109,9 @@ class Watch:
     def _closed(self) -> set[str]:
         """Return the names of what shows a vote whose deadline has passed since."""
         now, names = self._governance.store.now(), set[str]()
-        for deadline, id in self._due:
-            if deadline <= now:
-                messages = f"channels/{id.partition('.')[0]}/messages"
-                names |= {messages, f"{messages}/{id}/thread", "governance-tools"}
+        for id in (id for deadline, id in self._due if deadline <= now):
+            messages = f"channels/{id.partition('.')[0]}/messages"
+            names |= {messages, f"{messages}/{id}/thread", "governance-tools"}
         self._due = [(deadline, id) for deadline, id in self._due if deadline > now]
         return names
 

@@ -17,7 +17,7 @@ from commonplace.identity.authorization import Need
 from commonplace.kernel.errors import CommonplaceError, InvalidInput
 from commonplace.web.forms import Fields, Kind
 from commonplace.web.middleware import client_address
-from commonplace.web.operations import NOTHING_YET, Actor, Input, Listing, Operation, accepted
+from commonplace.web.operations import NOTHING_YET, Actor, Input, Operation, accepted
 from commonplace.web.pages.declaration import Action, ConsolePage, Done, Link, View, Visit
 
 Show = Callable[[Visit, CommonplaceError | None], Awaitable[View]]
@@ -148,37 +148,6 @@ class Form:
         return {"form": self, "fields": fields, "refused": refused}
 
 
-def form_page(
-    form: Form,
-    service: Any,
-    *,
-    path: str,
-    title: str,
-    done: str | Callable[[Visit, Any], Awaitable[Done | View]],
-    values: Callable[[Visit], Any] = lambda _: {},
-    tabs: Tabs = lambda _: (),
-    messages: Mapping[str, str] | None = None,
-    listed: bool = False,
-) -> ConsolePage:
-    """Return the page of one form. `values` reads the present values of its fields; it may read a store."""
-
-    async def show(visit: Visit, problem: CommonplaceError | None = None) -> View:
-        present = await run_in_threadpool(values, visit)
-        shown = form.shown(visit, present, problem)
-        values_shown = {"title": title, "tabs": tabs_of(visit, tabs(visit)), "problem": problem, "shown": shown}
-        return View("form.html", values_shown, problem.status if problem else 200)
-
-    return ConsolePage(
-        path=path,
-        title=title,
-        show=show,
-        need=form.called.need,
-        actions={form.name: form.action(service, show, done=done)},
-        messages=messages or {},
-        listed=listed,
-    )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
     """A row of a list: its title, a page that leads further, and facts, of which moments are shown as such."""
@@ -198,22 +167,6 @@ class Cards:
     about: str = ""
     hints: Sequence[str] = ()
     nothing: str = "There is nothing yet."
-
-
-def list_page(
-    listed: Listing, service: Any, *, path: str, title: str, card: Callable[[Any], Card] | None = None, **how: Any
-) -> ConsolePage:
-    """Return the page of a listing. `card` shows a record; else a row is the line that models read.
-
-    `how` has the further arguments of `cards_page`.
-    """
-
-    def read(who: Actor, given: Any) -> Cards:
-        records, cursor = listed.read(service, who, given)
-        shown = card or (lambda one: Card(title=listed.line(listed.row.of(one))))
-        return Cards(cards=[shown(one) for one in records], cursor=cursor, nothing=listed.nothing)
-
-    return cards_page(read, listed.input, need=listed.need, path=path, title=title, **how)
 
 
 def cards_page(

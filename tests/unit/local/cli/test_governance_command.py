@@ -101,19 +101,13 @@ def test_faults_end_the_command_with_what_is_valid(here: Here, given: str, becom
     assert done.exit_code == 1 and told in done.output and not here.store.all("reef", MEMBERS)
 
 
-def test_an_organisation_that_exists_is_refused(here: Here) -> None:
+def test_what_cannot_be_founded_is_said(here: Here) -> None:
     here.run(FILE)
-    done = here.run(FILE)
-    assert done.exit_code == 1 and "There is an organisation reef." in done.output
-
-
-def test_a_deployment_without_governance_says_so(here: Here) -> None:
-    del here.variables["GOVERNANCE_SCHEME"]
-    done = here.run(FILE)
-    assert done.exit_code == 1 and "This deployment has no governance." in done.output
-
-
-def test_a_file_that_is_no_text_is_named(here: Here) -> None:
+    again = here.run(FILE)
+    assert again.exit_code == 1 and "There is an organisation reef." in again.output
     (here.folder / "file.yaml").write_bytes(b"\xff\xfe")
-    done = here.run(None)
-    assert done.exit_code == 1 and "cannot be read" in done.output
+    unread = here.run(None)
+    assert unread.exit_code == 1 and "cannot be read" in unread.output
+    del here.variables["GOVERNANCE_SCHEME"]
+    without = here.run(FILE)
+    assert without.exit_code == 1 and "This deployment has no governance." in without.output

@@ -1,4 +1,4 @@
-"""Answers of many members at the very same moment, on DynamoDB Local: none that was accepted is lost."""
+"""Changes of many members at the very same moment, on DynamoDB Local: none that was accepted is lost."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from commonplace.governance import processes, structure
 from commonplace.governance.conversation import react_to_message, send_message
 from commonplace.governance.governance import Governance
 from commonplace.governance.model import MAX_OPEN, Active, Answer, Member, Process
-from commonplace.governance.store import ACTIVE, JOURNAL, MEMBERS, PROCESSES, Store
+from commonplace.governance.store import ACTIVE, JOURNAL, MEMBERS, PROCESSES, TEAMS, Store
 from commonplace.kernel.errors import CommonplaceError, Conflict, NotFound
 from commonplace.kernel.items import encode
-from tests.fakes.governance import Tide, found_tide
+from tests.fakes.governance import Tide, found_tide, run_machine
+from tests.unit.governance.reading_machine import ReadingMachine
+from tests.unit.governance.structure_machine import StructureMachine
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -150,3 +152,41 @@ def test_replies_and_reactions_at_once_are_all_counted(tide: Tide) -> None:
     assert (card["replies"], card["r_1f44d"]) == (16, 16)
     at_once(react)
     assert "r_1f44d" not in tide.store.cards(tide.slug, [message.id])[message.id]
+
+
+def test_teams_that_move_below_each_other_at_once_stay_a_tree(tide: Tide) -> None:
+    for name in ("Lamp", "Bell"):
+        tide.do("Ada", structure.create_team, parent_team_id=tide.team("Tide").id, name=name)
+    lamp, bell = tide.team("Lamp"), tide.team("Bell")
+
+    def move(one: Any, below: Any) -> Callable[[], Any]:
+        given = {"team_id": one.id, "revision": 1, "name": one.name, "parent_team_id": below.id}
+        return partial(tide.do, "Vi", structure.change_team, **given)
+
+    outcomes = at_once([move(lamp, bell), move(bell, lamp)])
+    assert sum(isinstance(one, Conflict) for one in outcomes) == 1
+
+
+def test_changes_that_many_make_at_once_are_all_there(tide: Tide) -> None:
+    watch, records = tide.team("Watch"), len(tide.all(JOURNAL))
+    roles = [partial(tide.do, "Ada", structure.create_role, team_id=watch.id, title="Bell")] * 4
+    same = [partial(tide.do, "Guest", structure.create_team, parent_team_id=tide.team("Tide").id, name="Lamp")] * 3
+    outcomes = at_once([*roles, *same])
+    made = [one for one in outcomes if not isinstance(one, Exception)]
+    assert len(made) == 5
+    assert len(tide.member("Vi").roles) == 3 + 4
+    assert [one.name for one in tide.all(TEAMS)].count("Lamp") == 1
+    assert len(tide.all(JOURNAL)) == records + 5
+
+
+def test_a_link_that_many_open_at_once_makes_one_member(tide: Tide) -> None:
+    _, secret = tide.do("Vi", structure.invite)
+    accept, names = structure.accept_invitation, ("Kim", "Lee", "Max", "Noa")
+    outcomes = at_once([partial(tide.do, one, accept, secret=secret, firstname=one) for one in names])
+    assert sum(isinstance(one, NotFound) for one in outcomes) == 3
+    assert len(tide.all(MEMBERS)) == 4
+
+
+@pytest.mark.parametrize("machine", [StructureMachine, ReadingMachine])
+def test_a_machine_finds_no_fault(dynamodb_local: DynamoDBClient, machine: type[Any]) -> None:
+    run_machine(machine, dynamodb_local, 3, 60, 15)
