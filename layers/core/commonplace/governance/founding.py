@@ -19,9 +19,21 @@ from commonplace.governance import store as rooms
 from commonplace.governance.governance import Governance
 from commonplace.governance.model import Invitation, Member, RoleType, new_id, roles_of, shown
 from commonplace.governance.rules import Access
-from commonplace.governance.store import CHANNELS, INVITATIONS, MEMBERS, NAMES, ROLES, TEAMS, Act, Store, founded_key
+from commonplace.governance.store import (
+    CHANNELS,
+    INVITATIONS,
+    MEMBERS,
+    NAMES,
+    ROLES,
+    TEAMS,
+    UNFINISHED,
+    Act,
+    Store,
+    founded_key,
+)
 from commonplace.identity.principals import Principal
 from commonplace.identity.secrets import digest, fresh
+from commonplace.kernel.audit import Lost
 from commonplace.kernel.environment import is_organisation
 from commonplace.kernel.errors import CommonplaceError, Conflict, InvalidInput
 from commonplace.kernel.items import key as key_of
@@ -33,8 +45,6 @@ MAX_BYTES, MAX_DEPTH, MAX_VALUES, MAX_FAULTS = 2_000_000, 16, 100_000, 50
 """Of a file: some thousand members, roles and messages; a founding is no bulk load. The last is of the report."""
 MAX_DAYS = 365
 """Until the deadline of a vote."""
-UNFINISHED = "founding"
-"""The name that an organisation holds until its founding has come to its end."""
 
 SECTIONS = ("teams", "roles", "policies", "messages", "direct", "topics", "votes", "elections")
 """The lists of a file, in the order in which they are carried out."""
@@ -277,10 +287,8 @@ def planned(file: Any, governance: Governance) -> Plan:
 class InTheirPlace(Governance):
     """Governance for an operator who acts for the members of a file: many of them have no account yet."""
 
-    acting: str = ""
-
     def member(self, actor: Actor, organisation: str) -> Member:  # noqa: ARG002 - who acts is not who asks
-        return self.store.get(organisation, MEMBERS, self.acting)
+        return self.store.get(organisation, MEMBERS, self.acting or "")
 
 
 def carry_out(plan: Plan, governance: Governance, pseudonym: Callable[[str], str]) -> dict[str, str]:
@@ -290,15 +298,19 @@ def carry_out(plan: Plan, governance: Governance, pseudonym: Callable[[str], str
     refuses, after everything was removed again. What an interrupted run has left is removed by the next one.
     """
     own, store, ids, secrets = plan.file.organisation, governance.store, dict[str, str](), dict[str, str]()
-    unfinished = NAMES.at(own.slug, UNFINISHED)
+    unfinished, name = NAMES.at(own.slug, UNFINISHED), key_of("organisations", f"gov#{own.slug}")
     if store.table.get(unfinished):
         remove(store, own.slug)
-    elif store.table.get(key_of("organisations", f"gov#{own.slug}")):
-        raise Conflict(f"There is an organisation {own.slug}.", hint="A file only founds. Change it in the console.")
     accounts = {key: pseudonym(one.account) for key, one in plan.file.members.items() if one.account}
     actor, step = Actor(Principal(account=accounts[own.owner])), plan.steps[0]
     operator = InTheirPlace(store=store, reserved=governance.reserved, founded=governance.founded)
-    store.table.write(store.table.put(unfinished, {"account": accounts[own.owner]}))
+    mark = store.table.put(unfinished, {"account": accounts[own.owner]})
+    try:
+        # From here on nobody else founds it: what `remove` deletes is of this file.
+        store.table.transact([mark, store.table.check(name, "attribute_not_exists(pk)")])
+    except Lost:
+        hint = "A file only founds. Change it in the console."
+        raise Conflict(f"There is an organisation {own.slug}.", hint=hint) from None
     try:
         for step in plan.steps:
             takes = step.operation.input.model_fields

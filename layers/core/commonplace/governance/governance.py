@@ -32,6 +32,8 @@ class Governance:
     founded: int = 3
     """How many organisations one account may found."""
     search: MessageSearch | None = None
+    acting: str | None = None
+    """The member in whose place an operator acts; empty before there is one."""
 
     def access(self, actor: Actor, organisation: str) -> Access:
         """Return who asks and how far that reaches, by membership and roles as they are now.

@@ -17,8 +17,15 @@ from commonplace.kernel.errors import Forbidden
 from commonplace.web.faces import Face
 from commonplace.web.operations import Actor, Input, Operation, operation
 
-JOINERS = "\u200c\u200d"
+JOINERS = "".join(map(chr, (0x200C, 0x200D, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 """Invisible characters that writing needs; others could hide or turn around what a reader sees."""
+FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
+"""Letters and signs, by their category, of which nothing is seen."""
+
+
+def shows(text: str) -> bool:
+    """Return whether anything of a text is seen."""
+    return any(unicodedata.category(one)[0] not in "CZ" and one not in JOINERS + FILLERS for one in text)
 
 
 def clean(text: str, *, lines: bool = False, filled: bool = False) -> str:
@@ -28,9 +35,10 @@ def clean(text: str, *, lines: bool = False, filled: bool = False) -> str:
     """
     found = text.replace("\r\n", "\n").strip() if lines else " ".join(text.split())
     hidden = ("Cc", "Cs") if lines else ("Cc", "Cf", "Cn", "Co", "Cs")
-    if any(unicodedata.category(one) in hidden and one not in f"{JOINERS}\n\t" for one in found):
+    unseen = "" if lines else FILLERS
+    if any(one in unseen or (unicodedata.category(one) in hidden and one not in f"{JOINERS}\n\t") for one in found):
         raise ValueError("it has characters that cannot be seen")
-    if filled and not found.strip(JOINERS):
+    if filled and not shows(found):
         raise ValueError("it is empty")
     return found
 

@@ -140,13 +140,13 @@ PolicyRow = row_of(
 )
 
 BEYOND: Mapping[Kind, frozenset[str]] = {
-    "teams": frozenset({"team_id", "team_ids", "team_name", "parent_team_id", "teams"}),
-    "roles": frozenset({"role_id", "role_ids", "role_title", "role_count", "roles", "leader", "owner_name"}),
-    "members": frozenset({"member_id", "member_name", "member_count", "leader", "owner_name"}),
-    "channels": frozenset({"channel_name"}),
+    "teams": frozenset({"team_id", "team_ids", "team_name", "parent_team_id", "teams", "team", "parent"}),
+    "roles": frozenset({"role_id", "role_ids", "role_title", "role_count", "roles", "leader", "owner_name", "role"}),
+    "members": frozenset({"member_id", "member_name", "member_count", "leader", "owner_name", "member"}),
+    "channels": frozenset({"channel_name", "channel"}),
     "messages": frozenset({"last_message_at"}),
 }
-"""Fields of rows that are left out where a token does not reach a kind, whatever list they stand in."""
+"""Fields of rows, and of what the journal tells, that are left out where a token does not reach a kind."""
 
 RESULTS = ("results", "ballots", "tally", "nominations")
 """What lists of open processes do not show."""
@@ -169,9 +169,13 @@ class Reading:
     governance: Governance
     access: Access
 
+    def beyond(self) -> set[str]:
+        """Return the names of fields out of reach."""
+        return {name for kind, names in BEYOND.items() if not self.access.touches(kind) for name in names}
+
     def row(self, face: Any, record: Any, **more: Any) -> Any:
         """Return a row: fields of the record that are called alike, what is given, and nothing out of reach."""
-        beyond = {name for kind, names in BEYOND.items() if not self.access.touches(kind) for name in names}
+        beyond = self.beyond()
         if "role_ids" in beyond:  # whoever is told the teams of a member knows of roles as well
             beyond |= {"team_ids", "teams"}
         beyond -= {name for name, field in face.model_fields.items() if field.is_required()}
@@ -326,7 +330,7 @@ class Reading:
         if one.revealed:
             shown["tally"] = [Somebody(**dict(names(id)) | {"count": by}) for id, by in sorted(nominees.items())]
             shown["given_nominations"] = [said(each, names) for each in of["nomination"]] if whole else None
-        return ProcessFace(**shown)
+        return self.row(ProcessFace, None, **shown)
 
     def active(self, after: str | None, limit: int, *kinds: str) -> Iterator[Any]:
         """Yield the open processes of readable channels, in the order of their ids."""
@@ -530,12 +534,14 @@ def read_thread(reading: Reading, asked: Any, after: str | None) -> Iterator[Any
 )
 def list_decisions(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
     """Lists the journal of an organisation, newest first: who changed what, before and after."""
+    beyond = reading.beyond()
     for one in reading.read(store.JOURNAL, asked.limit, after=after, newest=True):
         if asked.team_id in (None, one.target_team) and asked.target_type in (None, one.target_type):
             more: dict[str, Any] = {"role_name": one.role, "team_name": one.team, "target_team_id": one.target_team}
             more |= {"created_at": one.at, "author": Somebody(member_id=one.member, name=one.name)}
             told = reading.access.touches(DECIDED.get(one.target_type, "organisation"))
-            was, now = (dict(one.before), dict(one.after)) if told else ({}, {})
+            sides = ((one.before if told else {}).items(), (one.after if told else {}).items())
+            was, now = ({name: value for name, value in side if name not in beyond} for side in sides)
             more |= {"diff": Difference(type=one.type, before=was, after=now)}
             more |= {"target_id": one.target, "agent": {"client": one.client} if one.client else None}
             yield DecisionRow(id=one.id, target_type=one.target_type, **more)

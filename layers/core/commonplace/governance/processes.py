@@ -35,7 +35,20 @@ Option = Annotated[str, Field(max_length=model.MAX_OPTION), AfterValidator(named
 Options = Annotated[
     list[Option], Field(min_length=model.MIN_OPTIONS, max_length=model.MAX_OPTIONS, description="At least two.")
 ]
-Deadline = Annotated[datetime | None, Field(description="Such as 2026-12-31T18:00; in UTC if it names no other zone.")]
+
+
+def _in_utc(at: datetime) -> datetime:
+    """Return a time in UTC. Raises ValueError for one that UTC has no year for."""
+    try:
+        return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+    except OverflowError:
+        raise ValueError("it is out of range") from None
+
+
+Deadline = Annotated[
+    Annotated[datetime, AfterValidator(_in_utc)] | None,
+    Field(description="Such as 2026-12-31T18:00; in UTC if it names no other zone."),
+]
 Choices = Annotated[
     list[str], Field(max_length=model.MAX_OPTIONS, description="Ids of options; in a ranked vote all, best first.")
 ]
@@ -57,7 +70,7 @@ def open_vote(
         raise InvalidInput("Two options are the same.", field="options")
     if mode == "ranked" and len(options) > model.MAX_RANKED:
         raise InvalidInput(f"A ranked vote has at most {model.MAX_RANKED} options.", field="options")
-    until = model.stamp(deadline if deadline.tzinfo else deadline.replace(tzinfo=UTC)) if deadline else None
+    until = model.stamp(deadline) if deadline else None
     if until is not None and until <= act.at:
         raise InvalidInput("The deadline has passed.", hint=f"In UTC it is {act.at} now.", field="deadline")
     said = {"title": title, "mode": mode, "options": tuple(options), "deadline": until}

@@ -29,7 +29,7 @@ class SearchArguments(Arguments):
 class MessageHit(Part):
     message_id: str
     channel_id: str
-    channel_name: str
+    channel_name: str | None = None
     author_name: str
     created_at: str
     excerpt: str
@@ -76,13 +76,13 @@ def search_messages(using: Governance, call: Call, given: SearchArguments) -> An
     onward = cursor_of(shown[-1].position + 1, question) if len(found) > len(shown) else None
     authors = using.names(access.organisation, {one.author for one in shown})
     teams = using.names(access.organisation, {one.channel.team for one in shown if one.channel.team}, TEAMS)
-    organisation = using.store.organisation(access.organisation).name
+    organisation, named = using.store.organisation(access.organisation).name, access.touches("channels")
     data = MessageHits(
         hits=[
             MessageHit(
                 message_id=one.message,
                 channel_id=one.channel.id,
-                channel_name=teams.get(one.channel.team or "", one.channel.name or organisation),
+                channel_name=teams.get(one.channel.team or "", one.channel.name or organisation) if named else None,
                 author_name=authors.get(one.author, ""),
                 created_at=one.created_at,
                 excerpt=" ".join(one.excerpt.split()),
@@ -95,7 +95,8 @@ def search_messages(using: Governance, call: Call, given: SearchArguments) -> An
     if not data.hits:
         return Answer("Nothing was found in the channels that you reach.", data)
     lines = (
-        f"{one.message_id} {one.created_at} {one.channel_name}, {one.author_name}: {one.excerpt}" for one in data.hits
+        f"{one.message_id} {one.created_at} {one.channel_name or one.channel_id}, {one.author_name}: {one.excerpt}"
+        for one in data.hits
     )
     more = f"\nMore: cursor `{onward}`" if onward else ""
     return Answer(f"Found: {len(data.hits)}. {NOTICE}\n{fenced(chr(10).join(lines))}{more}", data)

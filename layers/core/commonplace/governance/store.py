@@ -49,6 +49,8 @@ CARDS: Room[Any] = Room("gov#cards", dict)
 REACTIONS: Room[Any] = Room("gov#reactions", dict)
 """`{message}.{member}.{code points}`: one each."""
 
+UNFINISHED = "founding"
+"""The name that an organisation holds until its founding from a file has come to its end."""
 FEED_SECONDS = 3_600
 ATTEMPTS = 12
 """Of one transaction, while others write the same items: a hundred members may vote at once."""
@@ -268,12 +270,13 @@ class Store:
         """Return how many organisations an account has founded."""
         return int((self.table.get(founded_key(account)) or {}).get("founded", 0))
 
-    def found(self, slug: str) -> Write:
-        """Return the write that takes a name for ever. Raises Conflict if it is taken."""
-        where = key("organisations", f"gov#{slug}")
-        if self.table.get(where):
+    def found(self, slug: str, *, operator: bool) -> Sequence[Write]:
+        """Return the writes that take a name for ever. Raises Conflict if it is taken, or a file is to found it."""
+        where, unfinished = key("organisations", f"gov#{slug}"), NAMES.at(slug, UNFINISHED)
+        if self.table.get(where) or (not operator and self.table.get(unfinished)):
             raise Conflict("An organisation has, or had, this name.", hint="Choose another one.", field="slug")
-        return self.table.new(where)
+        free = [] if operator else [self.table.check(unfinished, "attribute_not_exists(pk)")]
+        return [self.table.new(where), *free]
 
     @property
     def invitation_ends(self) -> int:

@@ -58,8 +58,8 @@ def found_organisation(governance: Governance, actor: Actor, asked: inputs.Found
     def decide(act: Act) -> Organisation:
         if act.store.founded(account) >= governance.founded:
             raise Forbidden(f"An account can found at most {governance.founded} organisations.")
-        joining = act.store.join(slug, account, founder.id, founded=governance.founded)
-        act.change.writes += [act.store.found(slug), *joining]
+        act.change.writes += act.store.found(slug, operator=governance.acting is not None)
+        act.change.writes += act.store.join(slug, account, founder.id, founded=governance.founded)
         act.add(CHANNELS, model.Channel(id=new_id("ch"), kind="orga", name=asked.name))
         team, member = new_team(act, asked.name, founder)
         act.add(TEAMS, team)
@@ -311,8 +311,8 @@ def withdraw_invitation(act: Act, *, invitation_id: Id) -> None:
 
 @operation("governance", title="Accept an invitation", input=inputs.Acceptance, **inputs.DECLARED)
 def accept_invitation(governance: Governance, actor: Actor, asked: inputs.Acceptance) -> Member:
-    """Become a member by the link of an invitation, which counts once. One that was made for a member who is known by
-    name only makes you that member."""
+    """Become a member by the link of an invitation, which counts once, and while who sent it is one. One that was made
+    for a member who is known by name only makes you that member."""
     account, slug = governance.account(actor), asked.orga_id
     over = NotFound("This invitation is not valid any more.", hint="Ask who sent the link for a new one.")
     if not is_organisation(slug):
@@ -323,6 +323,8 @@ def accept_invitation(governance: Governance, actor: Actor, asked: inputs.Accept
             raise Conflict("You are a member of this organisation already.")
         found = governance.store.records.get(slug, INVITATIONS, digest(asked.secret))
         if found is None or found.expires_at <= governance.store.clock():
+            raise over
+        if governance.store.get(slug, MEMBERS, found.member).left_at:
             raise over
         return found
 
@@ -336,6 +338,7 @@ def accept_invitation(governance: Governance, actor: Actor, asked: inputs.Accept
                 raise over
             member = replace(joining, roles=known.roles, picture_url=known.picture_url)
         act.change.remove(INVITATIONS, invitation)
+        act.require(MEMBERS, invitation.member, "attribute_not_exists(#leftAt)")
         act.change.writes += act.store.join(slug, account, member.id)
         return write(act, known, member, more={"invitedBy": invitation.member})
 
