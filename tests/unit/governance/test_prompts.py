@@ -287,16 +287,16 @@ def crowded(tide: Tide) -> str:
     records += [(ROLES, Role(id=id, team=watch, member=vi.id, mission=much[:2000], **titled)) for id in held]
     people = [Member(id=model.new_id("mb"), firstname=f"{at}{HOSTILE}", joined_at=now) for at in range(1_000 - 3)]
     records += [(MEMBERS, one) for one in people]
-    records += [(MESSAGES, Message(id=f"{here}.{model.new_id('')}", **said)) for _ in range(250)]
+    records += [(MESSAGES, Message(id=f"{here}.{model.new_id()}", **said)) for _ in range(250)]
     for at in range(1, 61):
         about: Any = {"role": held[0], "team": watch, "abstract": much[:500], "updated_at": now}
         records.append((POLICIES, Policy(id=f"pol_{at:06}", number=at, **titled, **about)))
         records.append((TEXTS, PolicyText(id=f"pol_{at:06}", text=much * 4)))
         about = {"member": vi.id, "target": vi.id, "at": now, "target_type": KINDS[at % 9], "after": {"text": much}}
         about |= dict.fromkeys(("name", "role", "team"), HOSTILE)
-        records.append((JOURNAL, Decision(id=model.new_id(""), type="Any", **about)))
+        records.append((JOURNAL, Decision(id=model.new_id(), type="Any", **about)))
     for at in range(30):
-        id, kind, replied = f"{here}.{model.new_id('')}", ("election", "topic")[at % 2], range(100 if at < 2 else 0)
+        id, kind, replied = f"{here}.{model.new_id()}", ("election", "topic")[at % 2], range(100 if at < 2 else 0)
         of: Any = {"id": id, "kind": kind}
         about = {"author": vi.id, "created_at": now, "phase": "consent", "round": 2, "description": much}
         about |= {"role": held[0], "revealed": True, "candidate": vi.id}
@@ -307,7 +307,7 @@ def crowded(tide: Tide) -> str:
             more: Any = {"response": {"response": "objection"}, "nomination": {"nominee": vi.id}, "question": {}}
             more |= {"answer": {"question": f"{id}.question.{number}"}}
             answers = [Answer(id=f"{id}.{kind}.{number}", kind=kind, **by, **values) for kind, values in more.items()]
-            records += [(REPLIES, Message(id=f"{id}.{model.new_id('')}", **said)), *((ANSWERS, one) for one in answers)]
+            records += [(REPLIES, Message(id=f"{id}.{model.new_id()}", **said)), *((ANSWERS, one) for one in answers)]
     put, cards = tide.store.table.put, [CARDS.at(tide.slug, one.id) for room, one in records if room is PROCESSES]
     writes = [put(room.at(tide.slug, one.id), encode(one)) for room, one in records]
     assert not tide.store.table.write_many([*writes, *(put(one, {"replies": 100}) for one in cards)])

@@ -206,7 +206,7 @@ def meeting_summary(brief: Brief, given: Mapping[str, str]) -> None:
 
     here = (one for one in brief.rows(listings.list_channels) if one["_id"] == channel)
     brief.add("channels", "The channel", here, "_id kind name isArchived", "/channels")
-    fields = "_id createdAt authorName deleted threadCount process text"
+    fields = "_id createdAt authorName threadCount process text"
     brief.add("messages", f"Messages since {since}, newest first", messages, fields, place, most=MESSAGES)
     title = f"Replies since then, in the threads of the newest {THREADS} of these messages that have any"
     brief.add("messages", title, replies(), REPLY, f"{place}/{{messageId}}/thread")
