@@ -11,6 +11,8 @@ import pytest
 
 from commonplace.governance import console, conversation, processes, structure
 from commonplace.governance.console import DECLARED, GovernancePages, forms_of
+from commonplace.governance.model import Member, new_id
+from commonplace.governance.store import MEMBERS
 from commonplace.identity.accounts import Profile
 from commonplace.identity.sessions import open_session
 from tests.console_app import ORIGIN, Browser, Deployment
@@ -103,6 +105,17 @@ def test_an_organisation_is_founded_and_others_join_by_a_link_that_is_shown_once
     assert desk.see("Pim", f"{start}/dunes/join?invitation=x", 404) == desk.see(
         "Pim", f"{start}/moor/join?invitation=x", 404
     )
+
+
+def test_a_link_makes_a_member_by_name_only_somebodys(desk: Desk) -> None:
+    known = Member(id=new_id("mb"), firstname="Pell", joined_at=desk.tide.store.now())
+    desk.tide.store.change(desk.tide.access("Ada"), lambda act: act.add(MEMBERS, known))
+    place = f"members/{known.id}"
+    assert "Write a direct message" not in desk.see("Vi", place)
+    (link,) = re.findall(rf"{ORIGIN}(\S+)", text(desk.do("Vi", place, "invite", 200)))
+    desk.do("Oda", link, "accept_invitation", firstname="Oda", secret=link.partition("=")[2])
+    assert desk.tide.access("Oda").member.id == known.id
+    assert "Make a link" not in desk.see("Vi", place)
 
 
 def test_structure_is_changed_by_forms_and_the_journal_tells_it_in_names(desk: Desk) -> None:

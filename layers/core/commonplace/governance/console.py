@@ -203,7 +203,10 @@ class Here(Reading):
 
     def member(self) -> Values:
         member, me = self.sheet(listings.read_member), self.access.member.id
-        names = "open_direct transfer_ownership remove_member" if self.owner == me else "open_direct"
+        # Whoever is a member by name only has no account yet: a link makes one theirs.
+        known = self.store.get(self["orga_id"], MEMBERS, member.id).account
+        names = "open_direct transfer_ownership" if known and self.owner == me else "open_direct" if known else "invite"
+        names += " remove_member" if self.owner == me else ""
         roles = [role_card(one, Link(f"teams/{one.team_id}", one.team_name)) for one in member.roles]
         return {
             "title": member.name,
