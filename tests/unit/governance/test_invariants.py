@@ -24,7 +24,7 @@ from commonplace.web.mcp.declaration import Call, Caller
 from tests.fakes.governance import Tide, found_tide
 from tests.fakes.governance_agents import PATH, SCHEME, Agents, Numbered, Seen, within
 from tests.unit.web.mcp.guarded import bearer, resource
-from tests.unit.web.mcp.world import LEGACY, event, message, modern
+from tests.unit.web.mcp.world import LEGACY, body_of, event, message, modern
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -121,6 +121,8 @@ def test_invariant_4_token_revocation_is_immediate(tide: Tide, agents: Agents) -
     token = agents.signed(claims)
     messages = f"{SCHEME}://orgas/tide/channels/{tide.channel('Watch').id}/messages"
     assert agents.read(token, messages).startswith("{")
+    kept = body_of(agents.ask(token, "resources/read", {"uri": messages}))["result"]["ttlMs"]
+    assert kept <= 5_000, "no client shows for long what its member may read no more"
     agents.realm.change(claims, revoked_at=int(agents.realm.clock.now))
     assert agents.read(token, messages).startswith("401 invalid_token")
 

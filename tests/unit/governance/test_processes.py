@@ -107,6 +107,14 @@ def test_an_objection_blocks_until_it_is_answered_anew_or_a_round_is_opened(tide
     assert record(tide, opened).after["responses"] == {"consent": 1}
 
 
+def test_an_objection_goes_with_the_member_who_made_it(tide: Tide) -> None:
+    opened = topic(tide, "Vi", None)
+    lead(tide, "Vi", opened, "consent")
+    respond(tide, "Guest", opened, **OBJECTION)
+    tide.do("Guest", structure.leave_organisation)
+    assert lead(tide, "Vi", opened, "resolved", "accepted").outcome == "accepted"
+
+
 @pytest.mark.parametrize(
     ("operation", "given"),
     [

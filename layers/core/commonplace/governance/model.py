@@ -19,7 +19,7 @@ MAX_MISSION, MAX_DUTY, MAX_DUTIES, MAX_URL = 2_000, 300, 20, 300
 MAX_TEXT, MAX_REASON, MAX_POLICY_CHARACTERS = 4_000, 2_000, 16_000
 MIN_OPTIONS, MAX_OPTIONS, MAX_RANKED, MAX_OPTION = 2, 20, 12, 120
 MAX_EMOJI_BYTES, MAX_REACTIONS = 40, 20
-MAX_ROLES, MAX_OPEN, MAX_QUESTIONS = 40, 100, 200
+MAX_ROLES, MAX_OPEN, MAX_QUESTIONS = 40, 100, 40
 """Roles of one member; open processes of an organisation; questions of one process, and answers to them."""
 INVITATION_DAYS, MAX_INVITATIONS = 30, 50
 """How long an invitation is open, and how many of one member are."""

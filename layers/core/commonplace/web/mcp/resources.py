@@ -22,6 +22,8 @@ from commonplace.web.mcp.rendering import CACHED, COMPLETE, contents
 
 MAX_RESOURCE_BYTES = 3_500_000
 """A function's response holds 6 MB, and base64 makes a third more of a file."""
+MEMBER_MILLISECONDS = 5_000
+"""For how long a client keeps what it read for a member of an organisation."""
 MAX_VALUES = 100
 """The values of one completion, as the protocol says."""
 MAX_TYPED_CHARACTERS = 200
@@ -112,7 +114,9 @@ class Reading:
         if size > MAX_RESOURCE_BYTES:
             raise TooLarge("This resource is too large to be read here.", sizeBytes=size)
         tokens = size // 2 if isinstance(body, bytes) else estimate_tokens(body)
-        return Reply(CACHED | {"contents": [contents(uri, mime_type, body)]}, tokens)
+        # What a member reads ends with a role or a grant: no client may show it for long afterwards.
+        brief = {} if caller.principal.membership is None else {"ttlMs": MEMBER_MILLISECONDS}
+        return Reply(CACHED | brief | {"contents": [contents(uri, mime_type, body)]}, tokens)
 
     async def prompt(self, ctx: Context, params: GetPromptRequestParams) -> Reply:
         """Raises MCPError -32602 for an unknown prompt or a missing argument."""
