@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import pytest
@@ -45,10 +46,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     user.commit("The sample")
     allowed = [(MEMBER, "member"), (VIBECODER, "vibecoder")]
     options = [option for one, tier in allowed for option in ("--allow", f"{one.address}={tier}")]
-    with pytest.MonkeyPatch.context() as shell:
-        shell.setenv("MCP_FULL_TEXT_TIER", "member")
-        with started(user, folder / "data", *options) as dev:
-            yield Place(dev)
+    with ExitStack() as running:
+        # Other tests of this worker start laptops too: the variable is for this one alone.
+        with pytest.MonkeyPatch.context() as shell:
+            shell.setenv("MCP_FULL_TEXT_TIER", "member")
+            dev = running.enter_context(started(user, folder / "data", *options))
+        yield Place(dev)
 
 
 @pytest.fixture
