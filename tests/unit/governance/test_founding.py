@@ -192,7 +192,7 @@ topics:
 
 
 def test_what_an_operation_refuses_leaves_nothing(governance: Governance, held: Any) -> None:
-    with pytest.raises(Conflict, match=r"^topics\.0\.then\.2\.move: ada: Move a process on: .* Nothing was kept"):
+    with pytest.raises(Conflict, match=r"^topics\.0\.then\.2\.move: ada: Move a process on: .* Nothing was stored"):
         found(governance, SMALL + REFUSED)
     assert "reef" not in held() and governance.store.founded("local-ada") == 0
     assert not governance.store.memberships("local-ada")

@@ -129,11 +129,11 @@ class Here(Reading):
         """Return a page of a list, with the addresses of the next and the first."""
         query, address = self.visit.request.query_params, self.visit.request.url.path
         cursor = query.get("cursor") or None
-        asked = listed.accepted({"orga_id": self["orga_id"], "limit": SHOWN, "cursor": cursor, **given})
-        found: Values = listed.run(self.governance, actor(self.visit), asked)
-        kept = {name: one for name, one in query.items() if name in given and one}
-        more = found["next_cursor"] and f"{address}?{urlencode(kept | {'cursor': found['next_cursor']})}"
-        return found | {"rows": found[listed.of], "more": more, "first": cursor and f"{address}?{urlencode(kept)}"}
+        request = listed.accepted({"orga_id": self["orga_id"], "limit": SHOWN, "cursor": cursor, **given})
+        found: Values = listed.run(self.governance, actor(self.visit), request)
+        chosen = {name: one for name, one in query.items() if name in given and one}
+        more = found["next_cursor"] and f"{address}?{urlencode(chosen | {'cursor': found['next_cursor']})}"
+        return found | {"rows": found[listed.of], "more": more, "first": cursor and f"{address}?{urlencode(chosen)}"}
 
     def cards(self, listed: Listing, shown: Callable[[Here, Any], Values]) -> Values:
         """Return the page of a list of cards."""
@@ -421,8 +421,8 @@ class GovernancePages:
         who, store, lists = actor(visit), self.governance.store, []
         for one in store.memberships(self.governance.account(who)):
             with suppress(NotFound):  # somebody removed the member just now
-                asked = listings.list_processes.accepted({"orga_id": one.id, "limit": 100})
-                active, _ = listings.list_processes.read(self.governance, who, asked)
+                request = listings.list_processes.accepted({"orga_id": one.id, "limit": 100})
+                active, _ = listings.list_processes.read(self.governance, who, request)
                 waiting = [each for each in active if each.awaits_you]
                 rows = [
                     card(each.title, f"{one.id}/messages/{each.message_id}", badges=(each.type,)) for each in waiting
@@ -476,10 +476,10 @@ def decision_card(one: Any, known: Mapping[str, str]) -> Values:
     before, after = one.diff.before, one.diff.after
     done = "changed" if before and after else "deleted" if before else "created"
     names = [name for name in {**before, **after} if not name.endswith("At") and name != "channel"]
-    told = [(name, [words(side[name]) for side in (before, after) if name in side]) for name in names]
+    sides = [(name, [words(side[name]) for side in (before, after) if name in side]) for name in names]
     url = f"{PAGES_OF[one.target_type]}/{one.target_id}" if after and one.target_type in PAGES_OF else ""
     facts = one.author.name, f"{one.role_name}, {one.team_name}", datetime.fromisoformat(one.created_at)
-    text = "\n".join(f"{label(name)}: {' → '.join(each)}" for name, each in told)
+    text = "\n".join(f"{label(name)}: {' → '.join(each)}" for name, each in sides)
     return card(TOLD.get(one.diff.type, one.diff.type), url, *facts, badges=(done,), text=text)
 
 

@@ -130,8 +130,8 @@ class Plan:
     """The references to what the steps until now have made."""
     keys: set[str] = field(default_factory=set)
 
-    def fault(self, told: str, *place: str | int) -> None:
-        self.faults.append((place, told))
+    def fault(self, message: str, *place: str | int) -> None:
+        self.faults.append((place, message))
 
     def step(self, place: Place, by: str, operation: Operation, values: Mapping[str, Any], makes: str = "") -> None:
         """Append an operation. What its input refuses is a fault, and what refers to nothing."""
@@ -242,13 +242,13 @@ def founding(text: str, governance: Governance) -> Plan:
         faults = [(one["loc"], f"{one['msg']} (in the file {known})") for one in error.errors(include_url=False)]
     if not faults:
         return plan
-    told = []
+    lines = []
     for place, fault in faults:
         at = next((parsed.lines[place[:end]] for end in range(len(place), 0, -1) if place[:end] in parsed.lines), 1)
-        told.append((at, f"line {at}, {dotted(place) or 'the file'}: {fault}"))
-    more = [f"and {len(told) - MAX_FAULTS} more"] if len(told) > MAX_FAULTS else []
-    hint = "\n".join([*(fault for _, fault in sorted(told)[:MAX_FAULTS]), *more])
-    raise InvalidInput(f"Faults of the file: {len(told)}. Nothing was written.", hint=hint)
+        lines.append((at, f"line {at}, {dotted(place) or 'the file'}: {fault}"))
+    more = [f"and {len(lines) - MAX_FAULTS} more"] if len(lines) > MAX_FAULTS else []
+    hint = "\n".join([*(fault for _, fault in sorted(lines)[:MAX_FAULTS]), *more])
+    raise InvalidInput(f"Faults of the file: {len(lines)}. Nothing was written.", hint=hint)
 
 
 def planned(file: Any, governance: Governance) -> Plan:
@@ -336,7 +336,7 @@ def carry_out(plan: Plan, governance: Governance, pseudonym: Callable[[str], str
     except BaseException as error:
         remove(store, own.slug)
         if isinstance(error, CommonplaceError):
-            raise Conflict(f"{step}: {error.message} Nothing was kept.", hint=error.hint) from error
+            raise Conflict(f"{step}: {error.message} Nothing was stored.", hint=error.hint) from error
         raise
     store.table.write(store.table.delete(unfinished))
     return secrets

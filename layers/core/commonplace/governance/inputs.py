@@ -93,11 +93,11 @@ def change(title: str) -> Callable[[Callable[..., Any]], Operation]:
         build: Any = create_model
 
         @wraps(decide)
-        def function(governance: Governance, actor: Actor, asked: Any) -> Any:
-            access = governance.access(actor, asked.orga_id)
+        def function(governance: Governance, actor: Actor, request: Any) -> Any:
+            access = governance.access(actor, request.orga_id)
             if access.agent:
                 raise Forbidden("An agent cannot do this.", hint="Its member can, in the console.")
-            given = {name: getattr(asked, name) for name in fields}
+            given = {name: getattr(request, name) for name in fields}
             return governance.store.change(access, lambda act: decide(act, **given))
 
         made = build(to_pascal(decide.__name__), __base__=InOrganisation, **fields)

@@ -176,7 +176,7 @@ class Reading:
     def row(self, face: Any, record: Any, **more: Any) -> Any:
         """Return a row: fields of the record that are called alike, what is given, and nothing out of reach."""
         beyond = self.beyond()
-        if "role_ids" in beyond:  # whoever is told the teams of a member knows of roles as well
+        if "role_ids" in beyond:  # whoever reads the teams of a member knows of roles as well
             beyond |= {"team_ids", "teams"}
         beyond -= {name for name, field in face.model_fields.items() if field.is_required()}
         values = {name: getattr(record, name) for name in face.model_fields if hasattr(record, name)} | more
@@ -186,9 +186,9 @@ class Reading:
         """Yield records of a room, read as many at a time as a page shows."""
         return self.governance.store.records.list(self.access.organisation, room, page=limit + 2, **how)
 
-    def paged(self, show: Callable[[list[T]], Iterable[Any]], found: Iterable[T], asked: Any) -> Iterator[Any]:
+    def paged(self, show: Callable[[list[T]], Iterable[Any]], found: Iterable[T], request: Any) -> Iterator[Any]:
         """Yield rows of what is found, as many at a time as a page shows, and one by which it knows of the next."""
-        return (row for batch in batches(found, asked.limit + 1) for row in show(batch))
+        return (row for batch in batches(found, request.limit + 1) for row in show(batch))
 
     def many(self, room: Room[T], ids: Iterable[str]) -> dict[str, T]:
         return self.governance.store.records.get_many(self.access.organisation, room, sorted(set(ids)))
@@ -319,8 +319,8 @@ class Reading:
         if one.kind == "topic":
             to = {one.id: [said(by, names) for by in of["answer"] if by.question == one.id] for one in of["question"]}
             shown |= {"questions": len(to), "unanswered": sum(not each for each in to.values())}
-            asked = [Question(**dict(said(each, names)), answers=to[each.id]) for each in of["question"] if whole]
-            return ProcessFace(**shown, clarifications=asked if whole else None)
+            questions = [Question(**dict(said(each, names)), answers=to[each.id]) for each in of["question"] if whole]
+            return ProcessFace(**shown, clarifications=questions if whole else None)
         # Nominations are numbers until they are discussed; those of an election that ended before stay so.
         nominees = Counter(each.nominee for each in of["nomination"] if each.nominee)
         candidate = names(one.candidate) if one.candidate else None
@@ -343,11 +343,11 @@ class Reading:
             processes = {id: one for id, one in self.many(store.PROCESSES, batch).items() if not one.ended(now)}
             rows, names = self.processes(processes.values()), self.names(one.author for one in processes.values())
             for id, one in sorted(processes.items()):
-                told = {name: getattr(rows[id], name) for name in ProcessFace.model_fields if name not in RESULTS}
-                told |= {"title": one.title, "description": one.description[: model.MAX_SUMMARY] or None}
-                told |= {"message_id": id, "team_id": one.team}
-                told |= {"channel_id": one.channel, "channel_name": channels[one.channel].name}
-                yield self.row(ActiveRow, None, **told, proposer=names(one.author))
+                fields = {name: getattr(rows[id], name) for name in ProcessFace.model_fields if name not in RESULTS}
+                fields |= {"title": one.title, "description": one.description[: model.MAX_SUMMARY] or None}
+                fields |= {"message_id": id, "team_id": one.team}
+                fields |= {"channel_id": one.channel, "channel_name": channels[one.channel].name}
+                yield self.row(ActiveRow, None, **fields, proposer=names(one.author))
 
 
 def said(one: Answer, names: Callable[[str], Any]) -> Any:
@@ -371,23 +371,23 @@ def batches(records: Iterable[T], size: int) -> Iterator[list[T]]:
         yield batch
 
 
-def entered(governance: Governance, actor: Actor, asked: Any, kind: Kind) -> Reading:
+def entered(governance: Governance, actor: Actor, request: Any, kind: Kind) -> Reading:
     """Return the reading of whoever asks. Raises NotFound, and Forbidden for a kind that a token does not reach."""
-    access = governance.access(actor, asked.orga_id)
+    access = governance.access(actor, request.orga_id)
     if not access.touches(kind):
         raise Forbidden(f"This token does not reach {kind}.", hint="Its member chose so, and can consent anew.")
     return Reading(governance, access)
 
 
 def declares(declared: Callable[..., Any], kind: Kind, address: str, title: str, **more: Any) -> Callable[..., Any]:
-    """Declare `function(reading, asked)`, or `function(reading, asked, after)` of a list."""
+    """Declare `function(reading, request)`, or `function(reading, request, after)` of a list."""
     shared: dict[str, Any] = {"tier": "public", "tool": False, "kind": kind, "title": title}
     made = declared("governance", address=f"orgas/{{orgaId}}{address}", **(shared | more))
 
     def declare(function: Callable[..., Any]) -> Any:
         @wraps(function)
-        def run(governance: Governance, actor: Actor, asked: Any, *after: str | None) -> Any:
-            return function(entered(governance, actor, asked, kind), asked, *after)
+        def run(governance: Governance, actor: Actor, request: Any, *after: str | None) -> Any:
+            return function(entered(governance, actor, request, kind), request, *after)
 
         return made(run)
 
@@ -406,9 +406,9 @@ def lists(kind: Kind, address: str, title: str, row: type[Face], **more: Any) ->
 
 
 @reads("organisation", "", "Organisation", OrganisationRow, OfOrganisation)
-def read_organisation(reading: Reading, asked: Any) -> Any:
+def read_organisation(reading: Reading, request: Any) -> Any:
     """Returns an organisation: name, mission and owner, and on whose behalf, how far and how long, you read it."""
-    access, one = reading.access, reading.governance.store.organisation(asked.orga_id)
+    access, one = reading.access, reading.governance.store.organisation(request.orga_id)
     teams = {team.id: team for team in reading.read(store.TEAMS)} if access.touches("teams") else {}
     root = next((team.leader for team in teams.values() if team.parent is None), None)
     roles = reading.many(store.ROLES, [*access.roles, *([root] if root else [])])
@@ -432,32 +432,32 @@ def read_organisation(reading: Reading, asked: Any) -> Any:
 
 
 @lists("teams", "/teams", "Teams", TeamRow)
-def list_teams(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
+def list_teams(reading: Reading, request: Any, after: str | None) -> Iterator[Any]:
     """Lists the teams of an organisation: a tree, by the ids of their parents."""
-    return reading.paged(reading.teams, reading.read(store.TEAMS, asked.limit, after=after), asked)
+    return reading.paged(reading.teams, reading.read(store.TEAMS, request.limit, after=after), request)
 
 
 @reads("teams", "/teams/{teamId}", "Team", TeamRow, naming("team"))
-def read_team(reading: Reading, asked: Any) -> Any:
+def read_team(reading: Reading, request: Any) -> Any:
     """Returns a team with its roles and who holds them."""
-    return reading.teams([reading.governance.store.get(asked.orga_id, store.TEAMS, asked.team_id)], whole=True)[0]
+    return reading.teams([reading.governance.store.get(request.orga_id, store.TEAMS, request.team_id)], whole=True)[0]
 
 
 @lists("members", "/members", "Members", MemberRow)
-def list_members(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
+def list_members(reading: Reading, request: Any, after: str | None) -> Iterator[Any]:
     """Lists the members of an organisation, with the ids of their roles and teams."""
-    for one in reading.read(store.MEMBERS, asked.limit, after=after):
+    for one in reading.read(store.MEMBERS, request.limit, after=after):
         more = {"role_ids": sorted(one.roles), "team_ids": sorted(one.teams), "roles": None, "teams": None}
         yield reading.row(MemberRow, one, **more) if one.left_at is None else Skipped(one.id)
 
 
 @reads("members", "/members/{memberId}", "Member", MemberRow, naming("member"))
-def read_member(reading: Reading, asked: Any) -> Any:
+def read_member(reading: Reading, request: Any) -> Any:
     """Returns a member with roles and teams."""
-    one = reading.governance.store.get(asked.orga_id, store.MEMBERS, asked.member_id)
+    one = reading.governance.store.get(request.orga_id, store.MEMBERS, request.member_id)
     if one.left_at is not None:
         raise gone()
-    teams = reading.governance.names(asked.orga_id, set(one.teams), store.TEAMS)
+    teams = reading.governance.names(request.orga_id, set(one.teams), store.TEAMS)
     return reading.row(
         *(MemberRow, one),
         role_ids=sorted(one.roles),
@@ -468,46 +468,46 @@ def read_member(reading: Reading, asked: Any) -> Any:
 
 
 @lists("roles", "/roles", "Roles", RoleRow)
-def list_roles(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
+def list_roles(reading: Reading, request: Any, after: str | None) -> Iterator[Any]:
     """Lists roles with mission, duties and holder: an agent's are those of the teams of its own roles."""
     begin = sorted(map(roles_of, reading.access.teams)) if reading.access.agent else [""]
     found = (
         one
         for within in begin
         if after is None or after < f"{within}~"
-        for one in reading.read(store.ROLES, asked.limit, within=within, after=after)
+        for one in reading.read(store.ROLES, request.limit, within=within, after=after)
     )
-    return reading.paged(reading.roles, found, asked)
+    return reading.paged(reading.roles, found, request)
 
 
 @lists("channels", "/channels", "Channels", ChannelRow)
-def list_channels(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
+def list_channels(reading: Reading, request: Any, after: str | None) -> Iterator[Any]:
     """Lists the channels that you can read: the organisation's first, then those of teams by name."""
     found = reading.readable()
     begin = next((at for at, one in enumerate(found, 1) if one.id == after), 0)
-    return reading.paged(reading.channels, found[begin:], asked)
+    return reading.paged(reading.channels, found[begin:], request)
 
 
 @lists("messages", "/channels/{channelId}/messages", "Messages", MessageRow, input=OfChannel, order="Newest first")
-def list_messages(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
+def list_messages(reading: Reading, request: Any, after: str | None) -> Iterator[Any]:
     """Lists the messages of a channel, newest first, without the replies to them."""
-    channel = reading.governance.channel(reading.access, asked.channel_id).id
-    found = reading.read(store.room_of(channel), asked.limit, within=f"{channel}.", after=after, newest=True)
-    return reading.paged(reading.messages, found, asked)
+    channel = reading.governance.channel(reading.access, request.channel_id).id
+    found = reading.read(store.room_of(channel), request.limit, within=f"{channel}.", after=after, newest=True)
+    return reading.paged(reading.messages, found, request)
 
 
-def root_of(reading: Reading, asked: Any) -> Message:
+def root_of(reading: Reading, request: Any) -> Message:
     """Return the message that a thread begins with. Raises NotFound, also for a reply."""
-    channel = reading.governance.channel(reading.access, asked.channel_id).id
-    message = reading.governance.store.message(asked.orga_id, asked.message_id)
+    channel = reading.governance.channel(reading.access, request.channel_id).id
+    message = reading.governance.store.message(request.orga_id, request.message_id)
     if message.channel != channel or message.parent:
         raise gone()
     return message
 
 
-def parent_of(governance: Governance, actor: Actor, asked: Any) -> dict[str, Any]:
-    reading = entered(governance, actor, asked, "messages")
-    return {"parent": reading.messages([root_of(reading, asked)], whole=True)[0]}
+def parent_of(governance: Governance, actor: Actor, request: Any) -> dict[str, Any]:
+    reading = entered(governance, actor, request, "messages")
+    return {"parent": reading.messages([root_of(reading, request)], whole=True)[0]}
 
 
 @lists(
@@ -518,11 +518,13 @@ def parent_of(governance: Governance, actor: Actor, asked: Any) -> dict[str, Any
     more=parent_of,
     more_fields={"parent": (MessageRow, ...)},
 )
-def read_thread(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
+def read_thread(reading: Reading, request: Any, after: str | None) -> Iterator[Any]:
     """Returns a message, with all that was said in its process, and the replies to it, oldest first."""
-    message = root_of(reading, asked)
+    message = root_of(reading, request)
     room = store.room_of(message.id, reply=True)
-    return reading.paged(reading.messages, reading.read(room, asked.limit, within=f"{message.id}.", after=after), asked)
+    return reading.paged(
+        reading.messages, reading.read(room, request.limit, within=f"{message.id}.", after=after), request
+    )
 
 
 @lists(
@@ -532,15 +534,15 @@ def read_thread(reading: Reading, asked: Any, after: str | None) -> Iterator[Any
     order="Newest first",
     parameters="limit,cursor,teamId,targetType",
 )
-def list_decisions(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
+def list_decisions(reading: Reading, request: Any, after: str | None) -> Iterator[Any]:
     """Lists the journal of an organisation, newest first: who changed what, before and after."""
     beyond = reading.beyond()
-    for one in reading.read(store.JOURNAL, asked.limit, after=after, newest=True):
-        if asked.team_id in (None, one.target_team) and asked.target_type in (None, one.target_type):
+    for one in reading.read(store.JOURNAL, request.limit, after=after, newest=True):
+        if request.team_id in (None, one.target_team) and request.target_type in (None, one.target_type):
             more: dict[str, Any] = {"role_name": one.role, "team_name": one.team, "target_team_id": one.target_team}
             more |= {"created_at": one.at, "author": Somebody(member_id=one.member, name=one.name)}
-            told = reading.access.touches(DECIDED.get(one.target_type, "organisation"))
-            sides = ((one.before if told else {}).items(), (one.after if told else {}).items())
+            visible = reading.access.touches(DECIDED.get(one.target_type, "organisation"))
+            sides = ((one.before if visible else {}).items(), (one.after if visible else {}).items())
             was, now = ({name: value for name, value in side if name not in beyond} for side in sides)
             more |= {"diff": Difference(type=one.type, before=was, after=now)}
             more |= {"target_id": one.target, "agent": {"client": one.client} if one.client else None}
@@ -550,28 +552,28 @@ def list_decisions(reading: Reading, asked: Any, after: str | None) -> Iterator[
 
 
 @lists("policies", "/policies", "Policies", PolicyRow, nothing="None yet: who holds a role writes them, on its page.")
-def list_policies(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
+def list_policies(reading: Reading, request: Any, after: str | None) -> Iterator[Any]:
     """Lists the policies of an organisation by number, without their text."""
-    return reading.paged(reading.policies, reading.read(store.POLICIES, asked.limit, after=after), asked)
+    return reading.paged(reading.policies, reading.read(store.POLICIES, request.limit, after=after), request)
 
 
 @reads("policies", "/policies/{policyId}", "Policy", PolicyRow, naming("policy"))
-def read_policy(reading: Reading, asked: Any) -> Any:
+def read_policy(reading: Reading, request: Any) -> Any:
     """Returns a policy with its text, in Markdown."""
-    one = reading.governance.store.get(asked.orga_id, store.POLICIES, asked.policy_id)
-    return reading.policies([one], reading.governance.store.get(asked.orga_id, store.TEXTS, one.id).text)[0]
+    one = reading.governance.store.get(request.orga_id, store.POLICIES, request.policy_id)
+    return reading.policies([one], reading.governance.store.get(request.orga_id, store.TEXTS, one.id).text)[0]
 
 
 @lists("topics", "/topics", "Topics", ActiveRow)
-def list_topics(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
+def list_topics(reading: Reading, request: Any, after: str | None) -> Iterator[Any]:
     """Lists the open topics of the channels that you can read, and what awaits you."""
-    yield from reading.active(after, asked.limit, "topic")
+    yield from reading.active(after, request.limit, "topic")
 
 
 @lists("topics", "/governance-tools", "Governance tools", ActiveRow, of="tools")
-def list_processes(reading: Reading, asked: Any, after: str | None) -> Iterator[Any]:
+def list_processes(reading: Reading, request: Any, after: str | None) -> Iterator[Any]:
     """Lists the open topics, votes and elections of the channels that you can read, and what awaits you."""
-    yield from reading.active(after, asked.limit, *get_args(ProcessKind))
+    yield from reading.active(after, request.limit, *get_args(ProcessKind))
 
 
 OPERATIONS = (

@@ -59,8 +59,8 @@ OUTLINE = ("type", "title", "question", "roleTitle", "phase", "isClosed", "outco
 
 def line(row: Row, fields: str, tokens: int) -> str:
     """Return the fields of a row that are there. What is cut off at the end is counted in characters."""
-    told = ((name, row.get(name)) for name in fields.split())
-    written = "; ".join(f"{name} {compact(value)}" for name, value in told if value not in (None, "", [], {}))
+    pairs = ((name, row.get(name)) for name in fields.split())
+    written = "; ".join(f"{name} {compact(value)}" for name, value in pairs if value not in (None, "", [], {}))
     # As JSON can have them: what would make the fence longer, break the line for a reader, or turn it around.
     written = re.sub(MARKS, lambda found: "".join(f"\\u{ord(one):04x}" for one in found[0]), written)
     if estimate_tokens(written) <= tokens:
@@ -116,10 +116,10 @@ class Brief:
 
     def read(self, operation: Operation, **given: Any) -> dict[str, Any]:
         """Return what an operation shows, as resources have it. Raises what the operation raises."""
-        asked = operation.accepted({"orga_id": self.access.organisation} | given)
-        shown = operation.output_as(Part, Part, nulls=False).of(operation.run(self.using, self.actor, asked))
-        told: dict[str, Any] = shown.model_dump(mode="json", by_alias=True, exclude_none=True)
-        return told
+        request = operation.accepted({"orga_id": self.access.organisation} | given)
+        shown = operation.output_as(Part, Part, nulls=False).of(operation.run(self.using, self.actor, request))
+        values: dict[str, Any] = shown.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return values
 
     def rows(self, listing: Listing, **given: Any) -> Iterator[dict[str, Any]]:
         """Yield the rows of a list; nothing is read before the first is wanted."""

@@ -96,8 +96,8 @@ def lead(process: Process, to: Phase, outcome: Outcome | None, now: str) -> None
         raise Conflict(f"It is in the phase {process.phase}, which does not lead to {to}.", hint=hint)
     outcomes = OUTCOMES.get(to, ())
     if outcome not in (outcomes or (None,)):
-        told = f"Outcomes: {', '.join(outcomes)}." if outcomes else "Leave the outcome out."
-        raise InvalidInput(f"The phase {to} does not have this outcome.", hint=told, field="outcome")
+        hint = f"Outcomes: {', '.join(outcomes)}." if outcomes else "Leave the outcome out."
+        raise InvalidInput(f"The phase {to} does not have this outcome.", hint=hint, field="outcome")
 
 
 def takes(process: Process, kind: AnswerKind, now: str) -> None:
@@ -130,8 +130,12 @@ def ballot(mode: Mode, options: Sequence[str], choices: Sequence[str]) -> None:
     elif len(set(choices)) < len(choices):
         fault = "An option is named more than once."
     elif not wanted[mode]:
-        told = {"single": "exactly one option", "approval": "at least one option", "ranked": "every option, best first"}
-        fault = f"This vote takes {told[mode]}."
+        expected = {
+            "single": "exactly one option",
+            "approval": "at least one option",
+            "ranked": "every option, best first",
+        }
+        fault = f"This vote takes {expected[mode]}."
     else:
         return
     raise InvalidInput(fault, hint=f"Options: {listed}.", field="choices")

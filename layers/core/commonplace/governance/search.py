@@ -25,7 +25,7 @@ FUSION = Fusion("rrf", lexical_weight=0.5, vector_weight=0.5, rank_constant=60)
 DEPTH = 2 * CANDIDATES_PER_LEG
 """Where a ranking ends."""
 READ_TOGETHER = 25
-"""Messages that the store is asked for at a time."""
+"""Messages that the store reads at a time."""
 EXCERPT_CHARACTERS = 300
 
 

@@ -46,25 +46,25 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @operation("governance", title="Found an organisation", input=inputs.Founding, **inputs.DECLARED)
-def found_organisation(governance: Governance, actor: Actor, asked: inputs.Founding) -> Organisation:
+def found_organisation(governance: Governance, actor: Actor, request: inputs.Founding) -> Organisation:
     """Found an organisation, with its first team, whose roles the founder holds."""
-    account, slug = governance.account(actor), asked.slug
+    account, slug = governance.account(actor), request.slug
     if not is_organisation(slug):
         raise InvalidInput("Small letters, digits and hyphens, at most 64, with none at the ends.", field="slug")
     if slug in governance.reserved:
         raise Conflict("This deployment uses this name.", hint="Choose another one.", field="slug")
-    founder = newcomer(governance, account, asked)
+    founder = newcomer(governance, account, request)
 
     def decide(act: Act) -> Organisation:
         if act.store.founded(account) >= governance.founded:
             raise Forbidden(f"An account can found at most {governance.founded} organisations.")
         act.change.writes += act.store.found(slug, operator=governance.acting is not None)
         act.change.writes += act.store.join(slug, account, founder.id, founded=governance.founded)
-        act.add(CHANNELS, model.Channel(id=new_id("ch"), kind="orga", name=asked.name))
-        team, member = new_team(act, asked.name, founder)
+        act.add(CHANNELS, model.Channel(id=new_id("ch"), kind="orga", name=request.name))
+        team, member = new_team(act, request.name, founder)
         act.add(TEAMS, team)
         act.add(MEMBERS, member)
-        new = Organisation(slug=slug, name=asked.name, owner=founder.id, created_at=act.at)
+        new = Organisation(slug=slug, name=request.name, owner=founder.id, created_at=act.at)
         return write(act, None, new, [team])
 
     return governance.store.change(Access(organisation=slug, member=founder, roles={}), decide)
@@ -310,10 +310,10 @@ def withdraw_invitation(act: Act, *, invitation_id: Id) -> None:
 
 
 @operation("governance", title="Accept an invitation", input=inputs.Acceptance, **inputs.DECLARED)
-def accept_invitation(governance: Governance, actor: Actor, asked: inputs.Acceptance) -> Member:
+def accept_invitation(governance: Governance, actor: Actor, request: inputs.Acceptance) -> Member:
     """Become a member by the link of an invitation, which counts once, and while who sent it is one. One that was made
     for a member who is known by name only makes you that member."""
-    account, slug = governance.account(actor), asked.orga_id
+    account, slug = governance.account(actor), request.orga_id
     over = NotFound("This invitation is not valid any more.", hint="Ask who sent the link for a new one.")
     if not is_organisation(slug):
         raise over
@@ -321,14 +321,14 @@ def accept_invitation(governance: Governance, actor: Actor, asked: inputs.Accept
     def pending() -> Invitation:
         if governance.store.membership(account, slug):
             raise Conflict("You are a member of this organisation already.")
-        found = governance.store.records.get(slug, INVITATIONS, digest(asked.secret))
+        found = governance.store.records.get(slug, INVITATIONS, digest(request.secret))
         if found is None or found.expires_at <= governance.store.clock():
             raise over
         if governance.store.get(slug, MEMBERS, found.member).left_at:
             raise over
         return found
 
-    joining = newcomer(governance, account, asked, pending().claims)
+    joining = newcomer(governance, account, request, pending().claims)
 
     def decide(act: Act) -> Member:
         invitation, known, member = pending(), None, joining
@@ -345,10 +345,12 @@ def accept_invitation(governance: Governance, actor: Actor, asked: inputs.Accept
     return governance.store.change(Access(organisation=slug, member=joining, roles={}), decide)
 
 
-def newcomer(governance: Governance, account: str, asked: inputs.Founding | inputs.Acceptance, id: str = "") -> Member:
+def newcomer(
+    governance: Governance, account: str, request: inputs.Founding | inputs.Acceptance, id: str = ""
+) -> Member:
     """Return whoever founds or joins an organisation as a member; `id` is that of one who is known already."""
     about: dict[str, Any] = {"account": account, "joined_at": governance.store.now()}
-    return Member(id=id or new_id("mb"), firstname=asked.firstname, surname=asked.surname, **about)
+    return Member(id=id or new_id("mb"), firstname=request.firstname, surname=request.surname, **about)
 
 
 def write(
@@ -366,25 +368,25 @@ def write(
     The first of `teams` is whose change it is; they and `members` have pages that show it. `more` stands in the journal
     beside the record's fields: after a change, before an end, or both in a pair.
     """
-    kept: Any = now or was
-    written: R = replace(now, revision=was.revision + 1) if was and now and was != now else kept
+    record: Any = now or was
+    written: R = replace(now, revision=was.revision + 1) if was and now and was != now else record
     if was == now:
         return written
-    room, name, target, lists = JOURNAL[type(kept)]
+    room, name, target, lists = JOURNAL[type(record)]
     if was is None:
         act.add(room, now)
     elif now is None:
         act.change.remove(room, was)
     else:
         act.replace(room, now, was)
-    id = kept.slug if isinstance(kept, Organisation) else kept.id
+    id = record.slug if isinstance(record, Organisation) else record.id
     beside = more if isinstance(more, tuple) else (NOTHING, more) if now else (more, NOTHING)
     before, after = ({**one, **of} for one, of in zip(model.changed(was, now, *UNRECORDED), beside, strict=True))
     act.record(name, target, id, (before, after), through=through, team=teams[0] if teams else None)
     pages = (f"{target}/{id}",) if target in ("teams", "members", "policies") else ()
     act.touch(*lists, *pages, *(f"members/{one}" for one in members))
     # A policy shows the title and the holder of its role.
-    roles = {id} if isinstance(kept, Role) else set(kept.roles) if isinstance(kept, Member) else ()
+    roles = {id} if isinstance(record, Role) else set(record.roles) if isinstance(record, Member) else ()
     if was and now and roles:
         act.touch(*(f"policies/{one.id}" for one in act.all(POLICIES) if one.role in roles))
     for one in teams:

@@ -1,7 +1,7 @@
 """What an agent waits for: addresses that read otherwise than when it began to wait, and lists that changed.
 
 The change feed of the organisation names addresses. Only what it names, or what a deadline closes, is read again for
-this caller, and told if it reads otherwise: nobody hears of a change that a read would not show, nor of what others
+this caller, and reported if it reads otherwise: nobody hears of a change that a read would not show, nor of what others
 read there. Whoever may not read an address any more hears nothing of it.
 """
 
