@@ -217,7 +217,7 @@ class Here(Reading):
         }
 
     def channel(self) -> Values:
-        channel = self.governance.channel(self.access, self["channel_id"])
+        channel = self.store.channel(self.access, self["channel_id"])
         (row,) = self.channels([channel])
         team = channel.team
         roles = {one.id: one.title for one in self.of_teams(team, team)} if team else {}
@@ -232,7 +232,7 @@ class Here(Reading):
 
     def message(self) -> Values:
         id = self["message_id"]
-        channel = self.governance.channel(self.access, id.partition(".")[0])
+        channel = self.store.channel(self.access, id.partition(".")[0])
         (row,) = self.channels([channel])
         values = self.rows(listings.read_thread, channel_id=channel.id, message_id=id)
         tool = values["parent"].embedded_tool

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from commonplace.governance.model import Channel, Member, Process
+from commonplace.governance.model import Member, Process
 from commonplace.governance.rules import Access, gone
 from commonplace.governance.store import MEMBERS, PROCESSES, Store
 from commonplace.identity.authorization import Need
@@ -54,7 +54,6 @@ class Governance:
                 roles={role: team for role, team in member.roles.items() if role in held.roles},
                 kinds=principal.resource_scopes,
                 agent=True,
-                client=principal.client or "",
                 expires_at=held.expires_at,
             )
         member = self.member(actor, organisation)
@@ -72,13 +71,9 @@ class Governance:
             raise Forbidden("This takes a person who is signed in.", hint="Sign in to the console.")
         return actor.principal.account
 
-    def channel(self, access: Access, id: str) -> Channel:
-        """Return a channel that is readable. Raises NotFound."""
-        return self.store.channel(access, id)
-
     def process(self, access: Access, id: str) -> Process:
         """Return a process in a readable channel. Raises NotFound."""
-        self.channel(access, id.partition(".")[0])
+        self.store.channel(access, id.partition(".")[0])
         return self.store.get(access.organisation, PROCESSES, id)
 
     def names(self, organisation: str, ids: set[str], room: Room[Any] = MEMBERS) -> Mapping[str, str]:

@@ -491,14 +491,14 @@ def list_channels(reading: Reading, request: Any, after: str | None) -> Iterator
 @lists("messages", "/channels/{channelId}/messages", "Messages", MessageRow, input=OfChannel, order="Newest first")
 def list_messages(reading: Reading, request: Any, after: str | None) -> Iterator[Any]:
     """Lists the messages of a channel, newest first, without the replies to them."""
-    channel = reading.governance.channel(reading.access, request.channel_id).id
+    channel = reading.governance.store.channel(reading.access, request.channel_id).id
     found = reading.read(store.room_of(channel), request.limit, within=f"{channel}.", after=after, newest=True)
     return reading.paged(reading.messages, found, request)
 
 
 def root_of(reading: Reading, request: Any) -> Message:
     """Return the message that a thread begins with. Raises NotFound, also for a reply."""
-    channel = reading.governance.channel(reading.access, request.channel_id).id
+    channel = reading.governance.store.channel(reading.access, request.channel_id).id
     message = reading.governance.store.message(request.orga_id, request.message_id)
     if message.channel != channel or message.parent:
         raise gone()

@@ -231,12 +231,12 @@ def move_on(
         raise Lost
     answers = act.all(ANSWERS, within=f"{process.id}.")
     now = _led(act, replace(process, phase=phase, candidate=candidate_id or process.candidate), answers)
-    # An objection goes with the member who made it.
-    said = [act.get(MEMBERS, one) for one in rules.objectors(answers, process.round)]
-    against = sorted(one.name for one in said if one.left_at is None)
-    if outcome in ("accepted", "modified", "elected") and against:
-        ways = "go back to clarification or withdraw it" if process.kind == "topic" else "end it without election"
-        raise Conflict("An objection is open.", hint=f"{', '.join(against)} can answer anew; or {ways}.")
+    if outcome in ("accepted", "modified", "elected"):
+        objectors = [act.get(MEMBERS, one) for one in rules.objectors(answers, process.round)]
+        # An objection goes with the member who made it.
+        if against := sorted(one.name for one in objectors if one.left_at is None):
+            ways = "go back to clarification or withdraw it" if process.kind == "topic" else "end it without election"
+            raise Conflict("An objection is open.", hint=f"{', '.join(against)} can answer anew; or {ways}.")
     if phase in model.ENDED:
         now = replace(now, outcome=outcome, changes=changes, ended_at=min(act.at, process.deadline or act.at))
         kind, difference = process.kind, ({"phase": process.phase}, _result(act, now, answers))

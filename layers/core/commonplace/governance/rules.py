@@ -30,7 +30,6 @@ class Access:
     kinds: frozenset[str] | None = None
     """Kinds of things; None is all."""
     agent: bool = False
-    client: str = ""
     expires_at: int | None = None
     """Epoch seconds, of an agent's grant."""
 

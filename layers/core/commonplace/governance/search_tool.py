@@ -9,7 +9,6 @@ from pydantic import Field
 
 from commonplace.governance.governance import Governance
 from commonplace.governance.rules import gone
-from commonplace.governance.store import TEAMS
 from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
 from commonplace.web.operations import MAX_CURSOR_CHARACTERS, Actor, cursor_of, fenced, position_of
@@ -68,21 +67,19 @@ def search_messages(using: Governance, call: Call, given: SearchArguments) -> An
     if (held := call.caller.principal.membership) is None:
         raise gone()
     access = using.access(Actor(call.caller.principal), held.organisation)
-    channel = None if given.channel_id is None else using.channel(access, given.channel_id)
+    channel = None if given.channel_id is None else using.store.channel(access, given.channel_id)
     question = f"search_messages {access.organisation} {access.member.id} {given.channel_id} {text}"
     start = 0 if given.cursor is None else position_of(given.cursor, question, int)
     found = list(islice(using.search.search(access, text, channel, start), given.limit + 1))
     shown = found[: given.limit]
     onward = cursor_of(shown[-1].position + 1, question) if len(found) > len(shown) else None
     authors = using.names(access.organisation, {one.author for one in shown})
-    teams = using.names(access.organisation, {one.channel.team for one in shown if one.channel.team}, TEAMS)
-    organisation, named = using.store.organisation(access.organisation).name, access.touches("channels")
     data = MessageHits(
         hits=[
             MessageHit(
                 message_id=one.message,
                 channel_id=one.channel.id,
-                channel_name=teams.get(one.channel.team or "", one.channel.name or organisation) if named else None,
+                channel_name=one.channel.name if access.touches("channels") else None,
                 author_name=authors.get(one.author, ""),
                 created_at=one.created_at,
                 excerpt=" ".join(one.excerpt.split()),

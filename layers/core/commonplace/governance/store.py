@@ -43,7 +43,7 @@ ACTIVE = Room("gov#active", model.Active)
 JOURNAL = Room("gov#journal", Decision)
 FEED = Room("gov#feed", model.Touched)
 NAMES: Room[Any] = Room("gov#names", dict)
-"""Claims of what only one may have: `team.{name}`, `dm.{a}.{b}`, `account.{account}`."""
+"""Claims of what only one may have: `team.{digest of the name}`, `dm.{a}.{b}` and `dm.{b}.{a}`, and UNFINISHED."""
 CARDS: Room[Any] = Room("gov#cards", dict)
 """Counters beside a message: `replies`, and `r_{code points}` for each reaction; `last` of a channel."""
 REACTIONS: Room[Any] = Room("gov#reactions", dict)

@@ -77,9 +77,9 @@ class Memberships(Protocol):
         member. Raises Unavailable."""
 
     def journal(self, event: Literal["granted", "revoked"], grant: Grant, at: float) -> Sequence[Write]:
-        """Return writes of the organisation's journal, none for a grant without membership. Calls nothing.
+        """Return writes of the organisation's journal, none for a grant without membership.
 
-        They are part of the grant's own transaction, so nothing may stand in their way but a store that is down.
+        They are part of the grant's own transaction, so they have no conditions. It may read names. Raises Unavailable.
         """
 
 

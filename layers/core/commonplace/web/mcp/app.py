@@ -19,16 +19,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
 from commonplace.identity.composition import token_principals
-from commonplace.identity.principals import (
-    ANONYMOUS,
-    APART,
-    Everybody,
-    Principal,
-    Principals,
-    Tier,
-    levels,
-    scope,
-)
+from commonplace.identity.principals import ANONYMOUS, APART, Everybody, Principal, Principals, Tier, levels, scope
 from commonplace.identity.resources import Resources
 from commonplace.kernel.deferred import deferred
 from commonplace.kernel.limits import CounterStore, Limiter, Slots
