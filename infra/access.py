@@ -5,13 +5,15 @@ What goes with identity, the search engine or a model is granted by their constr
 
 from collections.abc import Mapping, Sequence
 
+from aws_cdk import aws_dynamodb as dynamodb
+
 from commonplace.capabilities import CAPABILITIES
 from commonplace.kernel.capability import Capability, Items, Objects, built
 from commonplace.kernel.limit_store import LISTENS
 from commonplace.kernel.objects import OPERATIONS_PREFIX
 from infra.configuration import Configuration
 from infra.functions import PythonFunction
-from infra.store import State, Store
+from infra.store import Store
 
 COUNTERS = "counter#*"
 """Partitions of the rate limits' counters (`commonplace.kernel.limit_store`)."""
@@ -35,7 +37,12 @@ def run_states(environment: Mapping[str, str]) -> list[str]:
     return [source.state_partition for sources in built(CAPABILITIES, "sources", environment) for source in sources]
 
 
-def grant(functions: Sequence[PythonFunction], configuration: Configuration, store: Store, state: State) -> None:
+def grant(
+    functions: Sequence[PythonFunction],
+    configuration: Configuration,
+    store: Store,
+    tables: Mapping[str, dynamodb.TableV2],
+) -> None:
     """Allows each function what the frames and the capabilities that are present need of it."""
     capabilities = present(configuration)
     collections = tuple(f"index#{each.collection_name}" for each in capabilities if each.collection)
@@ -52,4 +59,4 @@ def grant(functions: Sequence[PythonFunction], configuration: Configuration, sto
         if prefixes := [prefix for objects in granted for prefix in objects.prefixes]:
             function.allow_listing(store.bucket, prefixes)
         for items in (one for one in own if isinstance(one, Items)):
-            function.allow_items(getattr(state, items.table), items.actions, *items.partitions)
+            function.allow_items(tables[items.table], items.actions, *items.partitions, attributes=items.attributes)

@@ -97,7 +97,8 @@ class CommonplaceStack(Stack):
         if isinstance(engine, Domain):
             functions.append(engine.bootstrap)
             self._say(BootstrapFunction=engine.bootstrap.live.function_arn)
-        grant(functions, configuration, store, state)
+        tables = {"records": state.records, "activity": state.activity, "cache": state.cache}
+        grant(functions, configuration, store, tables | {"identity": identity.table})
         if configuration.asks_openai:
             openai = OpenAi(self, "OpenAi", configuration)
             openai.admit(users_of_models)

@@ -17,6 +17,7 @@ from commonplace.identity.principals import Tier, permission_of
 from commonplace.identity.records import Grant
 from commonplace.identity.roles import DEFAULT_SCOPES
 from commonplace.identity.secrets import digest, fresh, seal
+from commonplace.identity.store.grants import DynamoGrants
 from commonplace.identity.tokens import AccessClaims, SigningKey
 from commonplace.kernel.audit import AuditRecord
 from commonplace.kernel.errors import Unavailable
@@ -75,9 +76,11 @@ class Realm:
     issuer: str = ISSUER
     names: bool = False
     memberships: Memberships | None = None
+    stored: DynamoGrants | None = None
+    """The store of grants; without one they are in memory, where `grant_of` and `change` reach them."""
 
     def __post_init__(self) -> None:
-        self.grants = MemoryGrants(self.clock)
+        self.grants: Any = self.stored or MemoryGrants(self.clock)
         self.key = new_key(0)
         self.keys = Keys(self.key)
         self.tokens = AccessTokens(self.issuer, RememberedKeys(self.keys, self.clock))
@@ -101,8 +104,15 @@ class Realm:
         """Of a new grant with these scopes. `claims` replace fields of what the token says."""
         return self.sign(self.granted(resource, *scopes, subject=subject, **claims).as_claims())
 
-    def granted(self, resource: str, *scopes: str, subject: str = ROSA, **claims: Any) -> AccessClaims:
-        """A new grant, and what a token of it says."""
+    def granted(
+        self,
+        resource: str,
+        *scopes: str,
+        subject: str = ROSA,
+        opened: Mapping[str, Any] | None = None,
+        **claims: Any,
+    ) -> AccessClaims:
+        """A new grant, with the fields of `opened`, and what a token of it says."""
         secret, agent = fresh(), subject.startswith("agent:")
         now = int(self.clock.now)
         has = self.accounts.standings.get(subject, standing("public"))
@@ -120,7 +130,7 @@ class Realm:
             sealed_profile=seal(secret, "profile", Profile(subject=subject, kind="wallet", name="rosa.eth").as_json()),
             last_used_at=now,
         )
-        self.grants.open(grant)
+        self.grants.open(replace(grant, **(opened or {})))
         told = AccessClaims(
             issuer=self.issuer,
             subject=subject,
@@ -152,7 +162,10 @@ class Realm:
         return jws.serialize_compact(told, json.dumps(claims), ECKey.import_key(dict(key.jwk)), registry=registry)
 
     def grant_of(self, claims: AccessClaims) -> Grant:
-        return self.grants.grants[digest(claims.grant)]
+        found: Grant = (
+            self.grants.grant(digest(claims.grant)) if self.stored else self.grants.grants[digest(claims.grant)]
+        )
+        return found
 
     def change(self, claims: AccessClaims, **fields: Any) -> None:
         """Replaces fields of the grant."""

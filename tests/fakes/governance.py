@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from commonplace.governance import structure
+from commonplace.governance.acting import TOOLS, Recorded
 from commonplace.governance.governance import Governance
+from commonplace.governance.memberships import StoredMemberships
 from commonplace.governance.model import Channel, Member, Role, Team
 from commonplace.governance.rules import Access
 from commonplace.governance.store import CHANNELS, MEMBERS, ROLES, TEAMS, Store
-from commonplace.identity.memberships import Membership
-from commonplace.identity.principals import Principal
+from commonplace.identity.memberships import ChosenMembership, Membership
+from commonplace.identity.principals import Permission, Principal
+from commonplace.identity.records import Grant
+from commonplace.identity.secrets import digest, fresh
+from commonplace.identity.store.grants import DynamoGrants
 from commonplace.kernel.records import Room
+from commonplace.web.mcp.declaration import Answer, Call, Caller
 from commonplace.web.operations import Actor, Operation
 from tests.dynamodb_fixture import new_table
 from tests.examples import examples
@@ -26,6 +33,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
+RESOURCE = "https://kb.example.org/mcp/governance"
 AT = 1_795_000_000.0
 """When these tests begin, in epoch seconds."""
 
@@ -50,7 +58,9 @@ def agent(
     organisation: str, member: Member, roles: Iterable[str], kinds: Iterable[str] | None = None, until: float = AT * 2
 ) -> Actor:
     """Return an agent with a grant of a member for these roles and kinds."""
-    held = Membership(organisation=organisation, member=member.id, roles=frozenset(roles), expires_at=int(until))
+    held = Membership(
+        organisation=organisation, member=member.id, roles=frozenset(roles), expires_at=int(until), client="Reader"
+    )
     return Actor(
         Principal(
             subject=f"subject-{member.account}",
@@ -75,6 +85,13 @@ class Tide:
     clock: Clock
     slug: str = "tide"
     people: dict[str, Actor] = field(default_factory=dict)
+
+    @cached_property
+    def grants(self) -> DynamoGrants:
+        """Where members' grants are, with their records in the journal."""
+        client, activity = self.store.table._client, self.store.records._activity
+        journal: Any = {"memberships": StoredMemberships(self.store), "clock": self.clock, "sleep": lambda _: None}
+        return DynamoGrants(client, self.store.grants.name, activity, **journal)
 
     @property
     def store(self) -> Store:
@@ -114,6 +131,53 @@ class Tide:
         id = self.team(team).id if team else None
         return next(one for one in self.all(CHANNELS) if one.kind != "dm" and one.team == id)
 
+    def agent(
+        self,
+        name: str,
+        roles: Iterable[str] | None = None,
+        kinds: Iterable[str] | None = None,
+        *,
+        acts: bool = True,
+        client: str = "Helper",
+    ) -> Actor:
+        """Return an agent with a new grant of a member, which is stored: for all roles and kinds unless they are
+        named."""
+        member, now = self.member(name), int(self.clock())
+        held = tuple(sorted(member.roles)) if roles is None else tuple(roles)
+        scopes = tuple(f"governance:{level}" for level in ("read", "write", "decide")[: 3 if acts else 1])
+        named = None if kinds is None else tuple(kinds)
+        permission: Permission = "action" if acts else "readonly"
+        grant = Grant(
+            id=digest(fresh()),
+            kind="person",
+            subject_hash=member.account,
+            client_id=client,
+            client_name=client,
+            resource=RESOURCE,
+            scopes=scopes,
+            created_at=now,
+            expires_at=now + 86_400,
+            permission=permission,
+            resource_scopes=named,
+            membership=ChosenMembership(organisation=self.slug, member=member.id, roles=held),
+        )
+        self.grants.open(grant)
+        acting = agent(self.slug, member, held, kinds, grant.expires_at)
+        bound = (
+            {"membership": replace(acting.principal.membership, client=client)} if acting.principal.membership else {}
+        )
+        more: Any = {"scopes": frozenset(scopes), "permission": permission, "grant": grant.id, **bound}
+        return replace(acting, principal=replace(acting.principal, **more))
+
+    def act(self, actor: Actor, tool: str, /, **given: Any) -> Recorded:
+        """Do something as an agent, a second after what was done before, without the guard: by its tool."""
+        self.clock.now += 1
+        made = next(one for one in TOOLS if one.name == tool).tool(self.governance)
+        answer = made.run(Call(Caller(actor.principal)), made.arguments(**given))
+        assert isinstance(answer, Answer)
+        assert isinstance(answer.data, Recorded)
+        return answer.data
+
     def access(self, name: str) -> Access:
         return self.governance.access(self.person(name), self.slug)
 
@@ -121,9 +185,8 @@ class Tide:
 def found_tide(client: DynamoDBClient) -> Tide:
     """Return the organisation in new tables of a client."""
     clock = Clock()
-    store = Store(
-        client, new_table(client, "records"), new_table(client, "activity"), clock=clock, sleep=lambda _: None
-    )
+    records, activity, identity = (new_table(client, name) for name in ("records", "activity", "identity"))
+    store = Store(client, records, activity, identity, clock=clock, sleep=lambda _: None)
     tide = Tide(Governance(store=store, reserved=frozenset({"house"})), clock)
     tide.do("Ada", structure.found_organisation, slug="tide", name="Tide", firstname="Ada")
     tide.join("Vi")

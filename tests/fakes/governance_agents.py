@@ -14,6 +14,7 @@ from commonplace.governance.toolset import governance_toolset
 from commonplace.identity.authorization import Verdict
 from commonplace.identity.memberships import ChosenMembership
 from commonplace.identity.resources import Resources
+from commonplace.identity.store.grants import DynamoGrants
 from commonplace.identity.tokens import AccessClaims
 from commonplace.kernel.errors import CommonplaceError
 from commonplace.kernel.limits import Limiter
@@ -43,12 +44,13 @@ Seen = Mapping[str, str]
 class Agents:
     """The organisations of a store, behind the guard."""
 
-    def __init__(self, governance: Governance, limits: Any = NO_LIMITS) -> None:
+    def __init__(self, governance: Governance, limits: Any = NO_LIMITS, *, stored: DynamoGrants | None = None) -> None:
+        """`stored` is where grants are, in place of memory: agents that act need it."""
         self.governance = governance
         self.toolset = governance_toolset(governance, SCHEME)
         clock = Clock()
         clock.now = governance.store.clock()
-        self.realm = Realm(clock, memberships=StoredMemberships(governance.store))
+        self.realm = Realm(clock, memberships=StoredMemberships(governance.store), stored=stored)
         throttle = Throttle(Limiter(Counters(), clock), limits)
         self.handler = Gateway(
             create_app(
@@ -62,16 +64,24 @@ class Agents:
         )
 
     def claims(
-        self, tide: Tide, name: str, roles: Iterable[str] | None = None, kinds: Iterable[str] | None = None
+        self,
+        tide: Tide,
+        name: str,
+        roles: Iterable[str] | None = None,
+        kinds: Iterable[str] | None = None,
+        *,
+        acts: bool = False,
     ) -> AccessClaims:
         """Return what a token of a new grant of a member says: for all roles and kinds, unless they are named."""
         member = tide.member(name)
         held = tuple(sorted(member.roles)) if roles is None else tuple(roles)
-        claims = self.realm.granted(resource(PATH), "governance:read", subject=self.realm.account("public"))
         chosen = ChosenMembership(organisation=tide.slug, member=member.id, roles=held)
-        limits = None if kinds is None else tuple(kinds)
-        self.realm.change(claims, subject_hash=member.account, membership=chosen, resource_scopes=limits)
-        return claims
+        opened = {"subject_hash": member.account, "membership": chosen, "client_name": "Helper"}
+        opened |= {"resource_scopes": None if kinds is None else tuple(kinds)}
+        opened |= {"permission": "action" if acts else "readonly"}
+        scopes = ("governance:read", "governance:write", "governance:decide")[: 3 if acts else 1]
+        subject = self.realm.account("public")
+        return self.realm.granted(resource(PATH), *scopes, subject=subject, opened=opened)
 
     def token(self, tide: Tide, name: str, **narrowed: Any) -> str:
         return self.signed(self.claims(tide, name, **narrowed))
@@ -94,6 +104,10 @@ class Agents:
             return f"{told} {error.get('message', '')} {(error.get('data') or {}).get('hint', '')}"
         text: str = body_of(answer)["result"]["contents"][0]["text"]
         return text
+
+    def act(self, token: str, tool: str, era: Callable[..., Any] = modern, **given: Any) -> Any:
+        """Return the response to a call of a tool."""
+        return self.ask(token, "tools/call", call(tool, **given), era)
 
     def search(self, token: str, words: str) -> str:
         return json.dumps(body_of(self.ask(token, "tools/call", call("search_messages", query=words))))

@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 
 from commonplace.identity import principals
-from commonplace.identity.memberships import MemberOf, RoleHeld
+from commonplace.identity.memberships import MemberNow, MemberOf, RoleHeld
 from commonplace.identity.records import Grant
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.items import key
@@ -25,6 +25,8 @@ class MemoryMemberships:
     table: str = "records"
     members: dict[tuple[str, str], tuple[str, MemberOf]] = field(default_factory=dict)
     down: bool = False
+    limits: dict[str, int] = field(default_factory=dict)
+    refusals: list[tuple[str, str]] = field(default_factory=list)
 
     def join(self, account: str, organisation: str, *roles: RoleHeld, **named: str) -> MemberOf:
         """Makes the account a member with these roles, or gives its member these roles from now on."""
@@ -43,11 +45,16 @@ class MemoryMemberships:
     def of_account(self, account: str) -> Sequence[MemberOf]:
         return [one for whose, one in self.members.values() if whose == account]
 
-    def of(self, organisation: str, member: str, account: str) -> frozenset[str] | None:
+    def of(self, organisation: str, member: str, account: str) -> MemberNow | None:
         if self.down:
             raise Unavailable("The store does not answer.")
         whose, found = self.members.get((organisation, member), ("", None))
-        return frozenset(role.id for role in found.roles) if found and whose == account else None
+        if found is None or whose != account:
+            return None
+        return MemberNow(roles=frozenset(role.id for role in found.roles), limits=self.limits)
+
+    def refused(self, organisation: str, grant: str) -> None:
+        self.refusals.append((organisation, grant))
 
     def journal(self, event: Literal["granted", "revoked"], grant: Grant, at: float) -> Sequence[Write]:
         if (acts := grant.membership) is None:

@@ -13,7 +13,7 @@ from commonplace.governance.memberships import StoredMemberships
 from commonplace.governance.model import KINDS, Decision
 from commonplace.governance.settings import GovernanceSettings, GovernanceTables, memberships
 from commonplace.governance.store import FEED, JOURNAL
-from commonplace.identity.memberships import ChosenMembership, RoleHeld
+from commonplace.identity.memberships import ChosenMembership, MemberNow, RoleHeld
 from commonplace.identity.records import Grant
 from commonplace.kernel.environment import SettingsError
 from tests.fakes.governance import AT, Tide
@@ -65,15 +65,15 @@ def test_an_account_has_its_organisations_with_the_roles_of_each(tide: Tide, sto
 
 def test_roles_are_those_that_the_member_holds_now(tide: Tide, stored: StoredMemberships) -> None:
     vi, role = tide.member("Vi"), tide.role("Watch", "Referee")
-    assert stored.of("tide", vi.id, vi.account) == frozenset(vi.roles)
+    assert stored.of("tide", vi.id, vi.account) == MemberNow(roles=frozenset(vi.roles))
     guest = tide.member("Guest").id
     tide.do("Ada", structure.assign_role, role_id=role.id, revision=role.revision, member_id=guest)
-    assert stored.of("tide", vi.id, vi.account) == frozenset(vi.roles) - {role.id}
+    assert stored.of("tide", vi.id, vi.account) == MemberNow(roles=frozenset(vi.roles) - {role.id})
 
 
 def test_who_is_no_member_has_no_roles(tide: Tide, stored: StoredMemberships) -> None:
     guest, vi = tide.member("Guest"), tide.member("Vi")
-    assert stored.of("tide", guest.id, guest.account) == frozenset()
+    assert stored.of("tide", guest.id, guest.account) == MemberNow(roles=frozenset())
     for asked in (("tide", guest.id, vi.account), ("ebb", guest.id, guest.account), ("tide", "mb_1", guest.account)):
         assert stored.of(*asked) is None
     tide.do("Guest", structure.leave_organisation)

@@ -15,7 +15,11 @@ READABLE = (
     *("*#gov#processes", "*#gov#answers", "*#gov#active", "*#gov#cards", "*#gov#reactions"),
 )
 """What agents may be shown: no direct message, whatever a bug would ask for, and no invitation."""
-GRANTED = ("*#gov#journal", "*#gov#feed")
+WRITTEN = (*MESSAGES, "*#gov#journal", "*#gov#feed", "*#gov#answers", "*#gov#reactions")
+COUNTED = ("*#gov#processes", "*#gov#cards", "*#gov#agents")
+CHECKED = ("*#gov#orga", "*#gov#members", "*#gov#channels")
+"""What agents write for their members, in transactions that check these: no structure, no policy, no invitation."""
+GRANTED = ("*#gov#journal", "*#gov#feed", "*#gov#agents")
 
 PEOPLE = (
     Items(
@@ -29,9 +33,15 @@ PEOPLE = (
 
 AGENTS = (
     Items(("mcp",), "records", ("GetItem", "BatchGetItem", "Query"), READABLE),
+    Items(("mcp",), "records", ("GetItem",), ("*#gov#agents",)),
+    Items(("mcp",), "records", ("PutItem",), WRITTEN),
+    Items(("mcp",), "records", ("UpdateItem",), COUNTED),
+    Items(("mcp",), "records", ("ConditionCheckItem",), CHECKED),
+    Items(("mcp",), "identity", ("ConditionCheckItem",), ("grant#*",)),
     Items(("auth",), "records", ("GetItem", "BatchGetItem"), STRUCTURE),
     Items(("auth",), "records", ("Query",), (ACCOUNTS,)),
     Items(("auth",), "records", ("PutItem",), GRANTED),
+    Items(("auth",), "records", ("DeleteItem",), ("*#gov#agents",)),
 )
 """What a token reads, and the consent that it came from: a grant and its record in the journal are one transaction."""
 
@@ -50,8 +60,7 @@ GOVERNANCE = Capability(
             "write": "Send messages, react and vote in your name",
             "decide": "Answer, ask and nominate in your name where your organisation decides",
         },
-        # No token changes anything yet: levels without a tier are given to nobody.
-        tiers={"read": "public"},
+        tiers={"read": "public", "write": "public", "decide": "public"},
         kinds=(
             *("organisation", "teams", "members", "roles", "channels"),
             *("messages", "decisions", "policies", "topics"),
@@ -64,7 +73,7 @@ GOVERNANCE = Capability(
         },
         apart=True,
         membership=True,
-        calls_a_minute={"read": 60, "search": 20},
+        calls_a_minute={"read": 60, "search": 20, "write": 10},
     ),
     toolset="commonplace.governance.toolset:toolset",
     console="commonplace.governance.console:pages",

@@ -27,7 +27,7 @@ def governance(environ: Mapping[str, str], settings: RetrievalSettings, objects:
     own, settings = GovernanceSettings.from_environ(environ), settings.collection("messages")
     models = providers.embedding_providers(settings)
     engine = providers.search_engine(settings, objects, next(iter(models), None), read_only=True, fresh=True)
-    records = own.store()
+    records = own.store(own.identity_table)
     return Governance(
         store=records,
         reserved=reserved(environ),

@@ -57,37 +57,50 @@ def open_direct(act: Act, member_id: Id) -> Channel:
 @change("Send a message")
 def send_message(act: Act, channel_id: Id, text: Text, parent_id: Id | None = None) -> Message:
     """Write a message to a channel, or a reply, which is one to the first message of its thread."""
-    within = channel_to_write(act, channel_id).id
+    channel = channel_to_write(act, channel_id)
+    within = channel.id
     if parent_id is not None:
         parent = act.store.message(act.access.organisation, parent_id)
         if parent.channel != within:
             raise gone()
         within = parent.parent or parent.id
-    message = Message(id=f"{within}.{new_id()}", author=act.access.member.id, text=text, created_at=act.at)
+    access, id = act.access, f"{within}.{new_id()}"
+    message = Message(id=id, author=access.member.id, text=text, created_at=act.at, client=access.client)
     post(act, message)
+    act.answered("Message", "messages", message.id, channel.team)
     return message
 
 
 @change("React to a message")
 def react_to_message(act: Act, message_id: Id, emoji: Emoji) -> bool:
-    """Add a reaction to a message, or take it back; return whether it is there now."""
-    organisation, table = act.access.organisation, act.store.table
+    """Add a reaction to a message, or take it back, which no agent does; return whether it is there now."""
+    organisation, table, client = act.access.organisation, act.store.table, act.access.client
     points = "_".join(f"{ord(one):x}" for one in emoji_of(emoji))
-    channel_to_write(act, message_id.partition(".")[0])
+    channel = channel_to_write(act, message_id.partition(".")[0])
     message = act.store.message(organisation, message_id)
     mine = REACTIONS.at(organisation, f"{message.id}.{act.access.member.id}.{points}")
-    there = table.get(mine) is not None
+    held = table.get(mine)
+    there = held is not None
+    if there and act.access.agent:
+        act.change.writes.clear()  # the checks too: nothing is written
+        return True
     counts = act.store.cards(organisation, [message.id]).get(message.id, {})
     counter = f"r_{points}"
     if not there and counter not in counts and sum(name.startswith("r_") for name in counts) >= MAX_REACTIONS:
         raise Conflict(f"A message has at most {MAX_REACTIONS} kinds of reactions.", hint="Take one that it has.")
     values: dict[str, int] = {"step": -1, "one": 1} if there else {"step": 1}
-    update, condition = f"ADD #{counter} :step", f"#{counter} > :one" if there else ""
+    by_agent = bool((held or {}).get("client") if there else client)
+    counted = [f"#{counter}", *([f"#a_{points}"] if by_agent else [])]
+    update, condition = f"ADD {', '.join(f'{one} :step' for one in counted)}", f"#{counter} > :one" if there else ""
     if there and counts.get(counter) == 1:
         # A counter at nothing is removed: the card would grow with every kind that was ever tried.
-        update, condition, values = f"REMOVE #{counter}", f"#{counter} = :one", {"one": 1}
-    toggle = table.delete(mine, "attribute_exists(pk)") if there else table.new(mine)
+        update, condition, values = f"REMOVE {', '.join(counted)}", f"#{counter} = :one", {"one": 1}
+    # Who takes a reaction back takes back the one that was read: an agent's, or one given in person.
+    was = "attribute_exists(pk) AND " + ("#client = :was" if by_agent else "attribute_not_exists(#client)")
+    undone = table.delete(mine, was, **({"was": held["client"]} if held and by_agent else {}))
+    toggle = undone if there else table.new(mine, {"client": client} if client else {})
     act.change.writes += [toggle, table.update(CARDS.at(organisation, message.id), update, condition, **values)]
+    act.answered("Reaction", "messages", message.id, channel.team)
     touch(act, message.id)
     return not there
 

@@ -54,6 +54,9 @@ class Governance:
                 roles={role: team for role, team in member.roles.items() if role in held.roles},
                 kinds=principal.resource_scopes,
                 agent=True,
+                acts=principal.may("governance:write"),
+                client=held.client,
+                grant=principal.grant or "",
                 expires_at=held.expires_at,
             )
         member = self.member(actor, organisation)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from commonplace.governance.model import KINDS, ROOT, Decision, Member, new_id, stamp
-from commonplace.governance.store import JOURNAL, MEMBERS, ORGANISATIONS, ROLES, TEAMS, Store
-from commonplace.identity.memberships import MemberOf, RoleHeld
+from commonplace.governance.model import KINDS, ROOT, Agent, Decision, Member, new_id, stamp
+from commonplace.governance.store import AGENTS, JOURNAL, MEMBERS, ORGANISATIONS, ROLES, TEAMS, Store
+from commonplace.identity.memberships import NAMELESS, MemberNow, MemberOf, RoleHeld
 from commonplace.kernel.records import Change
 
 if TYPE_CHECKING:
@@ -27,10 +27,17 @@ class StoredMemberships:
         found = [self._shown(one.id, one.member, account) for one in self.store.memberships(account)]
         return sorted(filter(None, found), key=lambda one: (one.organisation_name.casefold(), one.organisation))
 
-    def of(self, organisation: str, member: str, account: str) -> frozenset[str] | None:
-        """Return the roles that a member holds now; None unless this account is that member."""
+    def of(self, organisation: str, member: str, account: str) -> MemberNow | None:
+        """Return what a member has now; None unless this account is that member."""
         found = self._member(organisation, member, account)
-        return None if found is None else frozenset(found.roles)
+        if found is None:
+            return None
+        limits = self.store.organisation(organisation).limits
+        return MemberNow(roles=frozenset(found.roles), limits=limits)
+
+    def refused(self, organisation: str, grant: str) -> None:
+        """Count something that was refused to an agent."""
+        self.store.refused(organisation, grant)
 
     def journal(self, event: Literal["granted", "revoked"], grant: Grant, at: float) -> Sequence[Write]:
         """Return what the journal says of a grant: which application reads what, for whom, and until when."""
@@ -44,6 +51,7 @@ class StoredMemberships:
             "client": grant.client_name,
             "roles": list(chosen.roles),
             "kinds": [kind for kind in KINDS if kind in kinds],
+            "permission": grant.permission,
             "expiresAt": stamp(datetime.fromtimestamp(grant.expires_at, UTC)),
         }
         change = Change(self.store.table, chosen.organisation)
@@ -52,6 +60,20 @@ class StoredMemberships:
         made |= {"name": member.name if member else "", "team": organisation.name if organisation else ""}
         made["after" if event == "granted" else "before"] = terms
         change.add(JOURNAL, Decision(id=new_id(), **made))
+        if event == "granted":
+            agent = Agent(
+                id=grant.id,
+                member=chosen.member,
+                client=grant.client_name or NAMELESS,
+                roles=chosen.roles,
+                kinds=tuple(kind for kind in KINDS if kind in kinds),
+                acts=grant.permission == "action",
+                created_at=made["at"],
+                expires_at=grant.expires_at,
+            )
+            change.add(AGENTS, agent)
+        else:
+            change.writes.append(self.store.table.delete(AGENTS.at(chosen.organisation, grant.id)))
         # Who waits for changes with this grant hears of its end (`watch`).
         self.store.feed(change, ("decisions", *([f"grants/{grant.id}"] if event == "revoked" else ())))
         return change.writes

@@ -77,7 +77,19 @@ class Organisation(Record):
     logo_url: str | None = None
     policies: int = 0
     """The highest number that a policy ever had."""
+    agents_act: bool = True
+    """Whether agents may act for their members; else they read."""
+    reads_a_minute: int | None = None
+    writes_a_minute: int | None = None
+    searches_a_minute: int | None = None
+    """Calls of one agent; None is as many as the deployment allows."""
     id: str = ROOT
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """Calls of one agent by class, where the organisation says how many."""
+        limits = {"read": self.reads_a_minute, "write": self.writes_a_minute, "search": self.searches_a_minute}
+        return {name: calls for name, calls in limits.items() if calls is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +191,8 @@ class Message(Record):
     text: str
     created_at: str
     process: ProcessKind | None = None
+    client: str = ""
+    """The application of the agent that wrote it for its author; empty if the author did, in person."""
 
     @property
     def channel(self) -> str:
@@ -245,6 +259,8 @@ class Answer(Record):
     nominee: str | None = None
     choices: tuple[str, ...] = ()
     question: str = ""
+    client: str = ""
+    """The application of the agent that gave it for the member; empty if the member did, in person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,6 +290,25 @@ class Decision(Record):
     after: Mapping[str, Any] = field(default_factory=dict)
     client: str = ""
     """The application, of what an agent did or was granted."""
+    grant: str = ""
+    """The public name of the grant with which an agent did it; empty for what somebody did in person."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent(Record):
+    """A grant of a member that lives, by its public name, with the numbers of what its agent did and was refused."""
+
+    member: str
+    client: str
+    roles: tuple[str, ...]
+    kinds: tuple[str, ...]
+    acts: bool
+    """Whether it may do more than read."""
+    created_at: str
+    expires_at: int
+    """Epoch seconds."""
+    actions: int = 0
+    refused: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,8 +24,10 @@ from commonplace.governance.inputs import Id, Title, block, change, filled, name
 from commonplace.governance.model import Answer, AnswerKind, Message, Outcome, Phase, Process, Role, new_id
 from commonplace.governance.store import ACTIVE, ANSWERS, MEMBERS, PROCESSES, ROLES, Act, Store
 from commonplace.kernel.audit import Lost
-from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput
+from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput, NotFound
 
+RECORDED = {"ballot": "Voting", "question": "Clarification", "nomination": "Nomination"}
+"""How the journal calls what an agent did, by the kind of answer; a response is named by its process."""
 SWEPT = 20
 """Pointers to votes past their deadline that opening another process removes."""
 
@@ -138,9 +140,21 @@ def answer_clarification(act: Act, message_id: Id, question_id: Id, answer: Text
 @change("Respond to a proposal")
 def respond(act: Act, message_id: Id, response: model.Response, reason: AnyReason = "") -> Answer:
     """Consent to a topic or to an election's candidate, object with a reason, or stand aside; again replaces it."""
+    return _respond(act, message_id, response, reason)
+
+
+def respond_to_topic(act: Act, message_id: Id, response: model.Response, reason: AnyReason = "") -> Answer:
+    return _respond(act, message_id, response, reason, "topic")
+
+
+def respond_to_election(act: Act, message_id: Id, response: model.Response, reason: AnyReason = "") -> Answer:
+    return _respond(act, message_id, response, reason, "election")
+
+
+def _respond(act: Act, id: str, response: model.Response, reason: str, of: model.ProcessKind | None = None) -> Answer:
     if response == "objection" and not reason:
         raise InvalidInput("An objection needs a reason.", hint="Say what harm it would do.", field="reason")
-    return _answer(act, message_id, "response", response=response, text=reason)
+    return _answer(act, id, "response", of, response=response, text=reason)
 
 
 @change("Vote")
@@ -152,16 +166,27 @@ def cast_vote(act: Act, message_id: Id, choices: Choices) -> Answer:
 @change("Nominate a member")
 def nominate_member(act: Act, message_id: Id, nominee_id: Id, reason: Reason) -> Answer:
     """Nominate a member for the role of an election, once. Nominations are secret until they are discussed."""
-    return _answer(act, message_id, "nomination", nominee=nominee_id, text=reason)
+    given = _answer(act, message_id, "nomination", nominee=nominee_id, text=reason)
+    if act.change.writes:
+        try:
+            require_present(act, nominee_id)
+        except NotFound:
+            hint = "The list of members has their ids."
+            raise InvalidInput("There is no member with this id.", hint=hint, field="nominee_id") from None
+    return given
 
 
-def _answer(act: Act, message_id: str, kind: AnswerKind, **said: Any) -> Answer:
+def _answer(act: Act, message_id: str, kind: AnswerKind, of: model.ProcessKind | None = None, **said: Any) -> Answer:
     """Write what a member says in a process; the same again writes nothing.
 
-    Raises Conflict unless the present phase takes answers of this kind.
+    What the member said in person no agent replaces. Raises Conflict for that, and unless the process is one `of`
+    this kind whose present phase takes answers of this kind.
     """
-    channel_to_write(act, message_id.partition(".")[0])
-    process, member = act.get(PROCESSES, message_id), act.access.member.id
+    channel = channel_to_write(act, message_id.partition(".")[0])
+    process, access = act.get(PROCESSES, message_id), act.access
+    member = access.member.id
+    if of not in (None, process.kind):
+        raise Conflict(f"This {process.kind} is no {of}.", hint=f"For it there is respond_to_{process.kind}.")
     rules.takes(process, kind, act.at)
     own = f"{process.round:03}.{member}" if kind == "response" else member
     if kind in ("question", "answer"):
@@ -169,17 +194,21 @@ def _answer(act: Act, message_id: str, kind: AnswerKind, **said: Any) -> Answer:
         if len(act.all(ANSWERS, within=f"{process.id}.{kind}.")) >= model.MAX_QUESTIONS:
             raise Conflict(f"A topic has at most {model.MAX_QUESTIONS} of these.", hint="Write in its thread.")
     id = f"{process.id}.{kind}.{own}"
-    now = Answer(id=id, kind=kind, member=member, at=act.at, round=process.round, **said)
-    was = act.store.records.get(act.access.organisation, ANSWERS, id)
-    if was is not None and kind == "nomination" and was.nominee != now.nominee:
-        raise Conflict("You have nominated another member.", hint="A nomination is not changed.")
-    if was is not None and (kind == "nomination" or replace(was, at=now.at, revision=now.revision) == now):
-        act.change.writes.clear()  # the checks too: nothing is written
-        return was
+    now = Answer(id=id, kind=kind, member=member, at=act.at, round=process.round, client=access.client, **said)
+    was = act.store.records.get(access.organisation, ANSWERS, id)
+    if was is not None:
+        in_person, nominated = not was.client, kind == "nomination"
+        repeated = replace(was, at=now.at, revision=now.revision, client=now.client) == now
+        if (repeated or (nominated and was.nominee == now.nominee)) and (access.agent or in_person):
+            act.change.writes.clear()  # the checks too: nothing is written
+            return was
+        if access.agent and in_person:
+            hint = "Nobody else changes it: they can, in the console."
+            raise Conflict(f"{access.member.name} answered this in person.", hint=hint)
+        if nominated and (access.agent or in_person):
+            raise Conflict("You have nominated another member.", hint="A nomination is not changed.")
     if kind == "ballot":
         rules.ballot(process.mode, process.options, now.choices)
-    if now.nominee is not None:
-        require_present(act, now.nominee)
     seen: dict[str, Any] = {"phase": process.phase, "round": process.round}
     if process.deadline is not None:
         seen["deadline"] = process.deadline
@@ -190,6 +219,9 @@ def _answer(act: Act, message_id: str, kind: AnswerKind, **said: Any) -> Answer:
     else:
         act.replace(ANSWERS, now, was)
     _touch(act, process)
+    type = RECORDED.get(kind) or f"{process.kind.capitalize()}Response"
+    state = {"phase": process.phase, "round": process.round}
+    act.answered(type, f"{process.kind}s", process.id, channel.team, again=was is not None, **state)
     return now
 
 

@@ -30,6 +30,12 @@ class Access:
     kinds: frozenset[str] | None = None
     """Kinds of things; None is all."""
     agent: bool = False
+    acts: bool = True
+    """Whether it may do more than read: of an agent, by its token."""
+    client: str = ""
+    """The application of an agent, which is never empty; empty for a person."""
+    grant: str = ""
+    """The public name of an agent's grant."""
     expires_at: int | None = None
     """Epoch seconds, of an agent's grant."""
 
@@ -82,6 +88,15 @@ TAKES: Mapping[AnswerKind, Phase] = {
 }
 """The phase in which an answer of each kind is given."""
 
+TOOLS: Mapping[tuple[ProcessKind, Phase], str] = {
+    ("topic", "clarification"): "ask_clarification",
+    ("topic", "consent"): "respond_to_topic",
+    ("voting", "open"): "cast_vote",
+    ("election", "nomination"): "nominate_member",
+    ("election", "consent"): "respond_to_election",
+}
+"""How an agent takes part in a process in a phase."""
+
 
 def lead(process: Process, to: Phase, outcome: Outcome | None, now: str) -> None:
     """Return if a process can go on to a phase with this outcome.
@@ -103,8 +118,9 @@ def takes(process: Process, kind: AnswerKind, now: str) -> None:
     """Return if answers of a kind are given in the present phase. Raises Conflict, also for another kind of process."""
     over(process, now)
     if TAKES[kind] != process.phase:
-        hint = f"A {kind} is given in the phase {TAKES[kind]}."
-        raise Conflict(f"It is in the phase {process.phase}, which takes no {kind}.", hint=hint)
+        tool = TOOLS.get((process.kind, process.phase))
+        hint = f"A {kind} is given in the phase {TAKES[kind]}. " + (f"Now there is {tool}." if tool else "Wait for it.")
+        raise Conflict(f"This {process.kind} is in the phase {process.phase}, which takes no {kind}.", hint=hint)
 
 
 def over(process: Process, now: str, *, late: bool = False) -> None:

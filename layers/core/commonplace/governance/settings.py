@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Self
 
+from commonplace.identity.settings import IdentityTable
 from commonplace.kernel.configuration import Settings, matching, setting, text, whole
 from commonplace.kernel.deferred import deferred
 from commonplace.kernel.settings import Activity, OrganisationNames
@@ -38,15 +39,16 @@ class GovernanceTables(GovernanceScheme, Activity):
         """The scheme of a deployment that has governance."""
         return self.governance_scheme or ""
 
-    def store(self) -> Store:
-        """Return the organisations of the deployment. This loads the clients of AWS."""
+    def store(self, identity: str = "") -> Store:
+        """Return the organisations of the deployment; `identity` is the table of grants. This loads the clients of
+        AWS."""
         from commonplace.governance.store import Store
         from commonplace.kernel import aws
 
-        return Store(aws.dynamodb(read_timeout_seconds=5), self.records_table, self.activity_table)
+        return Store(aws.dynamodb(read_timeout_seconds=5), self.records_table, self.activity_table, identity)
 
 
-class GovernanceSettings(GovernanceTables, OrganisationNames):
+class GovernanceSettings(GovernanceTables, IdentityTable, OrganisationNames):
     """Of functions that serve people and agents."""
 
     founded_per_account: int = setting(

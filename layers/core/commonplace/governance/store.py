@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,8 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from commonplace.governance import model
 from commonplace.governance.model import ROOT, Channel, Decision, Member, MembershipOf, Message, Organisation, new_id
 from commonplace.governance.rules import Access, gone
+from commonplace.identity.store.guard import live
 from commonplace.kernel.audit_store import HIVE
-from commonplace.kernel.errors import Conflict
+from commonplace.kernel.errors import CommonplaceError, Conflict, Forbidden
 from commonplace.kernel.items import Item, decoded, encode, key
 from commonplace.kernel.records import Change, Records, Room
 from commonplace.kernel.table import Table, Write
@@ -45,9 +47,12 @@ FEED = Room("gov#feed", model.Touched)
 NAMES: Room[Any] = Room("gov#names", dict)
 """Claims of what only one may have: `team.{digest of the name}`, `dm.{a}.{b}` and `dm.{b}.{a}`, and UNFINISHED."""
 CARDS: Room[Any] = Room("gov#cards", dict)
-"""Counters beside a message: `replies`, and `r_{code points}` for each reaction; `last` of a channel."""
+"""Counters beside a message: `replies`, `r_{code points}` for each reaction, and `a_{code points}` for those of them
+that agents gave; `last` of a channel."""
 REACTIONS: Room[Any] = Room("gov#reactions", dict)
-"""`{message}.{member}.{code points}`: one each."""
+"""`{message}.{member}.{code points}`: one each, with the `client` of an agent that gave it."""
+AGENTS = Room("gov#agents", model.Agent)
+"""The grants of members, by their public names: written with the grant, and removed with its end."""
 
 UNFINISHED = "founding"
 """The name that an organisation holds until its founding from a file has come to its end."""
@@ -67,6 +72,8 @@ class Act:
     touched: list[str] = field(default_factory=list)
     named: set[tuple[str, str]] = field(default_factory=set)
     """Rooms and ids of records that it writes or checks: a transaction names an item once."""
+    decision: Decision | None = None
+    """The record of the journal, as soon as there is one."""
 
     def get(self, room: Room[R], id: str, revision: int | None = None) -> R:
         """Return a record as it is now. Raises NotFound, and Conflict for another revision than this one."""
@@ -124,13 +131,17 @@ class Act:
         team: model.Team | None = None,
         organisation: str = "",
     ) -> Decision:
-        """Write a record of the journal: `difference` is before and after; `through` the role that gave the right."""
-        decision = Decision(
+        """Write a record of the journal: `difference` is before and after; `through` the role that gave the right.
+
+        That of an agent says so in place of a role, and names application and grant.
+        """
+        role = through.title if through else "Member"
+        decision = self.decision = Decision(
             id=new_id(),
             at=self.at,
             member=self.access.member.id,
             name=self.access.member.name,
-            role=through.title if through else "Member",
+            role=f"AI Agent (via {self.access.member.name})" if self.access.agent else role,
             team=team.name if team else organisation or self.store.organisation(self.access.organisation).name,
             target=target,
             target_type=target_type,
@@ -138,10 +149,49 @@ class Act:
             target_team=team.id if team else None,
             before=difference[0],
             after=difference[1],
+            client=self.access.client,
+            grant=self.access.grant,
         )
         self.change.add(JOURNAL, decision)
         self.touch("decisions")
         return decision
+
+    def answered(
+        self, type: str, target_type: str, target: str, team: str | None, *, again: bool = False, **state: Any
+    ) -> None:
+        """Write in the journal that an agent did something, and not what: it is read by the whole organisation.
+
+        `state` is the phase and the round of a process; `again` says that an answer was replaced. What a person does
+        there is no matter of the journal, which has the end of the process.
+        """
+        if self.access.agent:
+            after = {**state, "answered": True}
+            within = self.get(TEAMS, team) if team else None
+            self.record(type, target_type, target, (after if again else {}, after), team=within)
+
+    def permit(self) -> None:
+        """Return if this agent may act: by its token, and by its organisation. Raises Forbidden."""
+        organisation = self.store.organisation(self.access.organisation)
+        if not self.access.acts:
+            hint = f"{self.access.member.name} can connect you anew, and let you act."
+            raise Forbidden("This agent may only read.", hint=hint)
+        if not organisation.agents_act:
+            owner = self.get(MEMBERS, organisation.owner).name
+            raise Forbidden("Agents only read in this organisation.", hint=f"{owner}, its owner, can change that.")
+
+    def bind(self) -> None:
+        """Commit only if the agent may act then, too, and its grant lives, which counts what it does.
+
+        Raises RuntimeError for a change that is not in the journal: agents change nothing silently.
+        """
+        if self.decision is None:
+            raise RuntimeError("an agent's change has no record in the journal")
+        self.require(ORGANISATIONS, ROOT, "#agentsAct = :acts", acts=True)
+        counted = AGENTS.at(self.access.organisation, self.access.grant)
+        self.change.writes += [
+            live(self.store.grants, self.access.grant, int(self.store.clock())),
+            self.store.table.update(counted, "ADD #actions :one", "attribute_exists(pk)", one=1),
+        ]
 
 
 class Store:
@@ -152,12 +202,14 @@ class Store:
         client: DynamoDBClient,
         records: str,
         activity: str,
+        identity: str = "",
         *,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """`clock` gives epoch seconds."""
+        """`clock` gives epoch seconds; `identity` is the table of grants, without which no agent acts."""
         self.table = Table(client, records, attempts=ATTEMPTS, sleep=sleep)
+        self.grants = Table(client, identity, attempts=ATTEMPTS, sleep=sleep)
         self.records = Records(self.table, activity, HIVE)
         self.clock = clock
 
@@ -204,9 +256,13 @@ class Store:
 
         def decided(change: Change) -> R:
             act = Act(self, change, current, self.now())
+            if current.agent:
+                act.permit()
             result = decide(act)
             if change.writes:
                 act.authority(None)
+                if current.agent:
+                    act.bind()
                 self.feed(change, act.touched)
             return result
 
@@ -217,6 +273,10 @@ class Store:
                 return
             if me.left_at is not None:
                 raise gone()
+            if access.agent:
+                grant = self.records.get(access.organisation, AGENTS, access.grant)
+                if grant is None or grant.expires_at <= self.clock():
+                    raise Forbidden("This agent's grant has ended.", hint=f"{me.name} can connect you anew.")
             roles = {role: team for role, team in me.roles.items() if not access.agent or role in access.roles}
             current = replace(access, member=me, roles=roles)
 
@@ -227,6 +287,12 @@ class Store:
         if names:
             until = int(self.clock()) + FEED_SECONDS
             change.add(FEED, model.Touched(id=new_id(), names=tuple(names), expires_at=until))
+
+    def refused(self, organisation: str, grant: str) -> None:
+        """Count something that an agent wanted and may not have. Nothing fails of a count that cannot be written."""
+        counted = AGENTS.at(organisation, grant)
+        with suppress(CommonplaceError):
+            self.table.write(self.table.update(counted, "ADD #refused :one", "attribute_exists(pk)", one=1))
 
     def message(self, organisation: str, id: str) -> Message:
         """Return a message or a reply. Raises NotFound."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from commonplace.identity.access_tokens import AccessTokens
 from commonplace.identity.accounts import Denials, Profile, Standing, Standings
-from commonplace.identity.memberships import GONE, Membership, Memberships, roles_now
+from commonplace.identity.memberships import GONE, NAMELESS, Membership, Memberships, member_now
 from commonplace.identity.principals import ANONYMOUS, Principal, reach
 from commonplace.identity.secrets import SealBroken, digest, unseal
 from commonplace.identity.telemetry import record
@@ -89,12 +89,17 @@ class TokenJudge:
         """
         acts, membership = grant.membership, None
         if acts is not None:
-            held = roles_now(self.memberships, grant)
-            if held is None:
+            current = member_now(self.memberships, grant)
+            if current is None:
                 raise NotBehind(GONE, grant)
-            held &= held if claims.gov_roles is None else frozenset(claims.gov_roles)
+            roles = current.roles if claims.gov_roles is None else current.roles & frozenset(claims.gov_roles)
             membership = Membership(
-                organisation=acts.organisation, member=acts.member, roles=held, expires_at=grant.expires_at
+                organisation=acts.organisation,
+                member=acts.member,
+                roles=roles,
+                expires_at=grant.expires_at,
+                client=grant.client_name or NAMELESS,
+                limits=current.limits,
             )
         person = grant.kind == "person"
         standing: Standing | None
@@ -207,6 +212,8 @@ class TokenPrincipals:
             logger.warning("a use of a grant could not be noted")
 
     def denied(self, principal: Principal, reason: str, wanted: str, address: str) -> None:
+        if self.memberships is not None and (acts := principal.membership) is not None and principal.grant is not None:
+            self.memberships.refused(acts.organisation, principal.grant)
         if self.denials is not None and principal.grant is not None:
             self.denials.record(
                 grant=principal.grant,

@@ -6,8 +6,8 @@ member who is gone, counts at once. Who is a member is known to a capability, be
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from commonplace.identity.principals import MEMBERSHIP
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 GRANT_SECONDS = (3_600, *(days * 86_400 for days in (1, 7, 30, 90)))
 """How long a person may let a client act for a member."""
 USUAL_SECONDS = 30 * 86_400
+
+NAMELESS = "An app without a name"
 
 GONE = "member_gone"
 """Why a grant is worth nothing any more: the account is no longer this member."""
@@ -64,6 +66,18 @@ class Membership:
     """Of those that were chosen, the ones that the member holds now."""
     expires_at: int
     """When the grant ends, in epoch seconds."""
+    client: str
+    """The name of the application that acts, or NAMELESS."""
+    limits: Mapping[str, int] = field(default_factory=dict, compare=False)
+    """Calls a minute that the organisation allows each token, by class of calls, where it names some."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberNow:
+    """A member as of now: ids of the roles held, and the organisation's limits as in `Membership`."""
+
+    roles: frozenset[str]
+    limits: Mapping[str, int] = field(default_factory=dict)
 
 
 class Memberships(Protocol):
@@ -72,9 +86,12 @@ class Memberships(Protocol):
     def of_account(self, account: str) -> Sequence[MemberOf]:
         """Return every membership of an account. Raises Unavailable."""
 
-    def of(self, organisation: str, member: str, account: str) -> frozenset[str] | None:
-        """Return the ids of the roles that a member holds now, read consistently; None unless the account is that
-        member. Raises Unavailable."""
+    def of(self, organisation: str, member: str, account: str) -> MemberNow | None:
+        """Return what a member has now, read consistently; None unless the account is that member. Raises
+        Unavailable."""
+
+    def refused(self, organisation: str, grant: str) -> None:
+        """Count something that was refused to whoever acts with a grant. Never raises."""
 
     def journal(self, event: Literal["granted", "revoked"], grant: Grant, at: float) -> Sequence[Write]:
         """Return writes of the organisation's journal, none for a grant without membership.
@@ -88,8 +105,9 @@ def takes_membership(resource: str) -> bool:
     return MEMBERSHIP.get(resource.rpartition("/mcp/")[2], False)
 
 
-def roles_now(memberships: Memberships | None, grant: Grant) -> frozenset[str] | None:
-    """Return which roles of a grant's membership its member holds now; None if the grant is worth nothing any more.
+def member_now(memberships: Memberships | None, grant: Grant) -> MemberNow | None:
+    """Return what a grant's membership gives now: of the roles that were chosen, those that its member holds; None if
+    the grant is worth nothing any more.
 
     A grant has a membership exactly if its resource takes one; without, it has no roles. Raises Unavailable.
     """
@@ -97,6 +115,6 @@ def roles_now(memberships: Memberships | None, grant: Grant) -> frozenset[str] |
     if (chosen is not None) is not takes_membership(grant.resource):
         return None
     if chosen is None:
-        return frozenset()
-    held = memberships.of(chosen.organisation, chosen.member, grant.subject_hash) if memberships else None
-    return None if held is None else held & frozenset(chosen.roles)
+        return MemberNow(roles=frozenset())
+    now = memberships.of(chosen.organisation, chosen.member, grant.subject_hash) if memberships else None
+    return None if now is None else replace(now, roles=now.roles & frozenset(chosen.roles))

@@ -67,11 +67,14 @@ class Items:
     """Permission for these functions to do this with items of a table."""
 
     functions: tuple[Function, ...]
-    table: Literal["records", "activity", "cache"]
+    table: Literal["records", "activity", "cache", "identity"]
+    """Of `identity`, grants may be checked in a transaction that acts with one, and ended, and no more."""
     actions: tuple[str, ...]
     """Of DynamoDB: `GetItem`."""
     partitions: tuple[str, ...]
     """Partition keys, in which `*` stands for any text: whose items a call reaches is decided by its verified token."""
+    attributes: tuple[str, ...] = ()
+    """The only attributes that a request may name; empty is no bound."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,9 @@ def test_a_refusal_says_how_one_becomes_a_member() -> None:
 
 
 def test_lists_of_two_members_are_remembered_apart(memberships: MemoryMemberships) -> None:
-    acts = [Membership(organisation=name, member="m", roles=frozenset(), expires_at=1) for name in ("acme", "zeta")]
+    acts = [
+        Membership(organisation=name, member="m", roles=frozenset(), expires_at=1, client="a")
+        for name in ("acme", "zeta")
+    ]
     first, second = (view_of(Caller(Principal(subject="0x1", membership=one))) for one in acts)
     assert first != second

@@ -15,7 +15,7 @@ from commonplace.identity import secrets
 from commonplace.identity.access_tokens import Issuer, claims_for, subject_hash
 from commonplace.identity.accounts import Profile, Standing, Standings
 from commonplace.identity.audit import issued, reused
-from commonplace.identity.memberships import GONE, ChosenMembership, Memberships, roles_now
+from commonplace.identity.memberships import GONE, ChosenMembership, Memberships, member_now
 from commonplace.identity.oauth.errors import OAuthError, invalid_grant, temporarily_unavailable
 from commonplace.identity.oidc_sessions import ReadsClaims, SignInOver
 from commonplace.identity.ports import GrantStore
@@ -185,8 +185,8 @@ class Answers:
 
         It lasts for `seconds`, or as long as access tokens last, but never longer than its grant.
         """
-        held = roles_now(self.memberships, holder.grant)
-        if held is None:
+        now_member = member_now(self.memberships, holder.grant)
+        if now_member is None:
             raise GrantOver(holder.grant, GONE)
         claims = claims_for(
             holder.grant,
@@ -198,7 +198,7 @@ class Answers:
             key=self.key(),
             now=now,
             seconds=seconds or self.access_seconds,
-            held=held,
+            held=now_member.roles,
         )
         answer: Json = {
             "access_token": self.issuer.sign(claims),

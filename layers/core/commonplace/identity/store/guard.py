@@ -14,7 +14,7 @@ from commonplace.identity.bearer_auth import USE_SECONDS
 from commonplace.identity.records import Grant
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.items import decoded, key
-from commonplace.kernel.table import Table
+from commonplace.kernel.table import Table, Write
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -53,6 +53,12 @@ class DynamoGuard:
         )
         with _judging():
             self._table.write(use)
+
+
+def live(table: Table, grant_id: str, now: int) -> Write:
+    """Return the check that a grant lives: part of the transactions of capabilities in which somebody acts with it."""
+    lives = "attribute_exists(pk) AND attribute_not_exists(#revokedAt) AND #expiresAt > :now"
+    return table.check(key(f"grant#{grant_id}", "grant"), lives, now=now)
 
 
 @contextmanager

@@ -95,9 +95,11 @@ class Throttle:
     def _counted(self, caller: Caller, cost: Cost, toolset: str | None) -> list[tuple[Quota, str]]:
         """Return what a call counts in, and as whose: a token's calls in vain are not taken from its neighbours."""
         own = self._toolsets.get(toolset, {}).get(cost) if toolset else None
-        calls = self._calls[cost] if own is None else own
-        if not calls:
+        usual = self._calls[cost] if own is None else own
+        if not usual:
             return []
+        acts = caller.principal.membership
+        calls = acts.limits.get(cost, usual) if acts is not None and own is not None else usual
         # Named apart from the REST API's quotas, which are counted in the same table.
         name = f"mcp-{KINDS[cost]}" if own is None else f"mcp-{toolset}-{KINDS[cost]}"
         address = json.dumps(("address", network(caller.address)))
@@ -112,7 +114,9 @@ class Throttle:
             factor = self._account_factor if caller.principal.membership is None else MEMBER_FACTOR
             together = calls if cost == "write" else calls * factor
             counted.append((_quota(f"{name}-account", together), account))
-        return [*counted, (_quota(f"{name}-address", calls * SHARED_FACTOR), address)]
+        # An address is shared by organisations with limits of their own: one counter has one ceiling.
+        shared = f"{name}-address" if calls <= usual else f"{name}-address-{calls}"
+        return [*counted, (_quota(shared, max(calls, usual) * SHARED_FACTOR), address)]
 
 
 class Guard:
