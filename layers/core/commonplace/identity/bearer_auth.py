@@ -11,13 +11,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from commonplace.identity.access_tokens import AccessTokens
+from commonplace.identity.access_tokens import AccessTokens, claims_for
 from commonplace.identity.accounts import Denials, Profile, Standing, Standings
 from commonplace.identity.memberships import GONE, NAMELESS, Membership, Memberships, member_now
 from commonplace.identity.principals import ANONYMOUS, Principal, reach
-from commonplace.identity.secrets import SealBroken, digest, unseal
+from commonplace.identity.secrets import TOKEN, SealBroken, digest, grant_secret, same, unseal
 from commonplace.identity.telemetry import record
 from commonplace.identity.tokens import AccessClaims, BadToken
 from commonplace.kernel.errors import Unauthorized, Unavailable
@@ -72,9 +72,10 @@ class TokenJudge:
     names: bool = False
     memberships: Memberships | None = None
 
-    def grant(self, claims: AccessClaims, now: float) -> Grant:
-        """Raises BadToken unless the grant still stands behind the token, and Unavailable."""
-        grant = self.grants.grant(digest(claims.grant))
+    def grant(self, claims: AccessClaims, now: float, found: Grant | None = None) -> Grant:
+        """Return the grant, which is read unless it was `found`. Raises BadToken unless it still stands behind the
+        token, and Unavailable."""
+        grant = found or self.grants.grant(digest(claims.grant))
         if grant is None:
             raise BadToken("grant_unknown")
         reason = _against(claims, grant, now)
@@ -178,9 +179,9 @@ class TokenPrincipals:
             return ANONYMOUS if "authorization" in headers else self.otherwise
         now = self.clock()
         try:
-            claims = self.tokens.verify(token, resource, now)
+            claims, found = self._claims(token, resource, now)
             try:
-                grant = self._judge.grant(claims, now)
+                grant = self._judge.grant(claims, now, found)
                 principal = self._judge.principal(claims, grant)
             except NotBehind as bad:
                 if self.denials is not None:
@@ -199,6 +200,25 @@ class TokenPrincipals:
         if now - grant.last_used_at >= USE_SECONDS and len(self._due) < MAX_DUE:
             self._due[grant.id] = None
         return principal
+
+    def _claims(self, token: str, resource: str, now: float) -> tuple[AccessClaims, Grant | None]:
+        """Return what a token says, and the grant of a member's own token, which says nothing without it.
+
+        Such a token is for a resource that acts for members alone. Raises BadToken, Unavailable.
+        """
+        if not token.startswith(TOKEN):
+            return self.tokens.verify(token, resource, now), None
+        secret = grant_secret(token)
+        grant = self.grants.grant(digest(secret))
+        if grant is None or grant.membership is None or not same(grant.resource, resource):
+            raise BadToken("grant_unknown" if grant is None else "audience")
+        try:
+            subject = Profile.from_json(unseal(secret, "profile", grant.sealed_profile)).subject
+        except (SealBroken, KeyError, TypeError):
+            raise BadToken("seal_broken") from None
+        terms: Any = {"scopes": grant.scopes, "held": frozenset(grant.membership.roles)}
+        terms |= {"issuer": "", "key": b"", "now": int(now), "seconds": USE_SECONDS}
+        return claims_for(grant, secret, subject, Standing(), **terms), grant
 
     def used(self, principal: Principal, address: str) -> None:
         """Notes the use that `identify` has just found, every five minutes at most; an answer never waits in vain."""

@@ -10,8 +10,9 @@ from commonplace.identity.redirects import redirect_host
 
 AuthMethod = Literal["none", "client_secret_basic", "client_secret_post", "private_key_jwt"]
 GrantType = Literal["authorization_code", "refresh_token", "client_credentials"]
-Source = Literal["registered", "document", "operator"]
-"""How a client became known: dynamic registration (RFC 7591), a metadata document at its id, or an operator."""
+Source = Literal["registered", "document", "operator", "person"]
+"""How a client became known: dynamic registration (RFC 7591), a metadata document at its id, an operator, or the person
+who made a token for it."""
 
 CODE_SECONDS = 60
 ACCESS_SECONDS = 3_600

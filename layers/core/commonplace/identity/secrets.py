@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-CODE, REFRESH, CLIENT_SECRET, HANDLE, SESSION = "cpc_", "cpr_", "cps_", "cph_", "cpn_"
+CODE, REFRESH, CLIENT_SECRET, HANDLE, SESSION, TOKEN = "cpc_", "cpr_", "cps_", "cph_", "cpn_", "cpa_"
 """The prefix by which a secret is recognised where it should not be: by people, and by scanners of repositories."""
 
 NONCE_BYTES = 12
@@ -31,6 +31,11 @@ def fresh(prefix: str = "") -> str:
 def digest(secret: str) -> str:
     """SHA-256, 64 hex digits: what is stored in place of a secret."""
     return sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def grant_secret(token: str) -> str:
+    """Return the secret of the grant of a member's token: the same again for who has the token, and no way back."""
+    return urlsafe_b64encode(sha256(f"commonplace grant|{token}".encode("utf-8", "surrogateescape")).digest()).decode()
 
 
 def same(one: str, other: str) -> bool:

@@ -101,7 +101,8 @@ def test_m3_only_what_is_safe_is_offered(world: World) -> None:
     assert told["code_challenge_methods_supported"] == ["S256"]
     assert told["response_types_supported"] == ["code"]
     assert told["response_modes_supported"] == ["query"]
-    assert told["grant_types_supported"] == ["authorization_code", "refresh_token", "client_credentials"]
+    granted = ["authorization_code", "refresh_token", "client_credentials"]
+    assert told["grant_types_supported"] == [*granted, "urn:ietf:params:oauth:grant-type:token-exchange"]
     assert told["authorization_response_iss_parameter_supported"] is True
     assert told["client_id_metadata_document_supported"] is True
 

@@ -87,7 +87,8 @@ def test_p3_announced_oversize_is_refused_unread(world: World) -> None:
         ({"grant_type": ""}, "invalid_request"),
         ({"grant_type": "password"}, "unsupported_grant_type"),
         ({"grant_type": "implicit"}, "unsupported_grant_type"),
-        ({"grant_type": "urn:ietf:params:oauth:grant-type:token-exchange"}, "unsupported_grant_type"),
+        ({"grant_type": "urn:ietf:params:oauth:grant-type:token-exchange"}, "invalid_request"),
+        ({"grant_type": "urn:ietf:params:oauth:grant-type:device_code"}, "unsupported_grant_type"),
         ({"grant_type": "client_credentials"}, "unauthorized_client"),
     ],
 )

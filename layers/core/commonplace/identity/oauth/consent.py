@@ -14,7 +14,7 @@ from commonplace.identity.oauth.authorization_request import ValidRequest, answe
 from commonplace.identity.oauth.clients import Clients, UnknownClient
 from commonplace.identity.oauth.grants import Terms, new_code, new_grant
 from commonplace.identity.ports import GrantStore, SignInStore
-from commonplace.identity.principals import ALWAYS, covers, kinds_of, reach, within
+from commonplace.identity.principals import ALWAYS, CATALOGUE, covers, kinds_of, permission_of, reach, within
 from commonplace.identity.records import (
     ABSOLUTE_SECONDS,
     REMEMBERED_SECONDS,
@@ -99,12 +99,52 @@ class Consents:
 
     @staticmethod
     def offered(request: AuthorizationRequest, standing: Standing) -> tuple[str, ...]:
-        """The scopes to ask the person for: those requested, no higher than the account's roles give."""
-        return reach(request.scopes, standing.scopes)
+        """Return the scopes to ask the person for: those requested, no higher than the account's roles give.
 
-    def members(self, request: AuthorizationRequest, subject: str) -> Sequence[MemberOf] | None:
+        On behalf of a member a client reads, or acts with every level that there is (seed 002, section 5): who asks for
+        more than reading asks for all of them.
+        """
+        scopes = reach(request.scopes, standing.scopes)
+        if takes_membership(request.resource) and permission_of(scopes) == "action":
+            toolsets = {one.partition(":")[0] for one in scopes}
+            scopes = within((one for one in CATALOGUE if one.partition(":")[0] in toolsets), standing.scopes)
+        return scopes
+
+    @staticmethod
+    def kinds(scopes: tuple[str, ...], named: Iterable[str] | None) -> tuple[str, ...] | None:
+        """Return those of the kinds wanted that the scopes have; None is all, () is nothing."""
+        if named is None:
+            return None
+        wanted, toolsets = frozenset(named), [scope.partition(":")[0] for scope in scopes]
+        kinds = tuple(kind for kind in kinds_of(toolsets) if kind in wanted)
+        # What every consent includes is no choice: alone it is nothing.
+        return kinds and tuple(dict.fromkeys((*kinds_of(toolsets, ALWAYS), *kinds)))
+
+    def chosen(
+        self, resource: str, subject: str, organisation: str, roles: Iterable[str], expiry: str
+    ) -> tuple[ChosenMembership | None, int]:
+        """Return the membership that a person chose, where the resource takes one, and how long the grant lasts.
+
+        What the page showed may be over, and a form may say anything: raises RequestGone for that, and Unavailable.
+        """
+        if (members := self.members(resource, subject)) is None:
+            return None, self.absolute_seconds
+        known = {one.organisation: one for one in members}.get(organisation)
+        chosen = tuple(sorted(set(roles)))
+        if known is None or not {*chosen} <= {role.id for role in known.roles}:
+            raise RequestGone("member_other" if known is None else "role_not_held")
+        if expiry not in map(str, GRANT_SECONDS):
+            raise RequestGone("expiry_unknown")
+        membership = ChosenMembership(organisation=organisation, member=known.member, roles=chosen)
+        return membership, min(self.absolute_seconds, int(expiry))
+
+    def grants_of(self, subject: str) -> Sequence[Grant]:
+        """Return the grants of a person that live. Raises Unavailable."""
+        return self.grants.of_subject(subject_hash(self.key(), subject))
+
+    def members(self, resource: str, subject: str) -> Sequence[MemberOf] | None:
         """Return as which members an account may let a client act; None where none does. Raises Unavailable."""
-        if not takes_membership(request.resource):
+        if not takes_membership(resource):
             return None
         return self.memberships.of_account(subject_hash(self.key(), subject)) if self.memberships else ()
 
@@ -148,28 +188,11 @@ class Consents:
         if profile is None or standing is None or account not in (None, profile.subject):
             raise RequestGone("other_account")
         scopes = within(allowed, self.offered(pending.request, standing))
-        # Of the kinds wanted, those that the scopes have; None is all, () is nothing.
-        kinds: tuple[str, ...] | None = None
-        if resource_scopes is not None:
-            named = frozenset(resource_scopes)
-            toolsets = [scope.partition(":")[0] for scope in scopes]
-            kinds = tuple(kind for kind in kinds_of(toolsets) if kind in named)
-            # What every consent includes is no choice: alone it is nothing.
-            kinds = kinds and tuple(dict.fromkeys((*kinds_of(toolsets, ALWAYS), *kinds)))
+        kinds = self.kinds(scopes, resource_scopes)
         if not scopes or kinds == ():
             return self._decline(handle, "nothing_granted", profile, standing, network)
-        membership, seconds = None, self.absolute_seconds
-        # What the page showed may be over, and a form may say anything.
-        if (members := self.members(pending.request, profile.subject)) is not None:
-            known = {one.organisation: one for one in members}.get(organisation)
-            chosen = tuple(sorted(set(roles)))
-            if known is None or not {*chosen} <= {role.id for role in known.roles}:
-                raise RequestGone("member_other" if known is None else "role_not_held")
-            if expiry not in map(str, GRANT_SECONDS):
-                raise RequestGone("expiry_unknown")
-            membership = ChosenMembership(organisation=organisation, member=known.member, roles=chosen)
-            seconds = min(seconds, int(expiry))
-        self._count(profile, client, scopes, membership)
+        membership, seconds = self.chosen(pending.request.resource, profile.subject, organisation, roles, expiry)
+        self.count(profile, client, scopes, membership)
         answer = _Answer(self._take(handle), profile, standing, scopes, kinds, network, seconds, membership)
         if remember and membership is None and _memorable(answer.request.redirect_uri):
             request = answer.request
@@ -200,7 +223,7 @@ class Consents:
             return None
         if not offered or within(offered, known.scopes) != offered:
             return None
-        self._count(profile, asked.client, offered, None)
+        self.count(profile, asked.client, offered, None)
         answer = _Answer(request, profile, standing, offered, known.resource_scopes, network, self.absolute_seconds)
         return self._open(asked.client, answer, recalled=True)
 
@@ -219,7 +242,7 @@ class Consents:
             raise RequestGone("request_used")
         return pending.request
 
-    def _count(self, profile: Profile, client: Client, scopes: tuple[str, ...], acts: ChosenMembership | None) -> None:
+    def count(self, profile: Profile, client: Client, scopes: tuple[str, ...], acts: ChosenMembership | None) -> None:
         """Limits the new grants of a member (seed 002, section 6: session initialization).
 
         A client that comes back for more, because a tool took more than it had, begins no session.

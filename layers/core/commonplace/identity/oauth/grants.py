@@ -71,10 +71,17 @@ class Terms:
 
 
 def new_grant(
-    kind: Literal["person", "agent"], profile: Profile, terms: Terms, *, key: bytes, now: int, network: str
+    kind: Literal["person", "agent"],
+    profile: Profile,
+    terms: Terms,
+    *,
+    key: bytes,
+    now: int,
+    network: str,
+    secret: str | None = None,
 ) -> tuple[Grant, str]:
-    """The grant, and its secret."""
-    secret = secrets.fresh()
+    """The grant, and its secret, which is a fresh one unless it is given."""
+    secret = secret or secrets.fresh()
     grant = Grant(
         id=secrets.digest(secret),
         kind=kind,
@@ -212,7 +219,14 @@ class Answers:
 def holder_of(presented: str, sealed_grant: bytes, grant: Grant) -> Holder:
     """Raises OAuthError `invalid_grant` when the seals do not fit."""
     try:
-        secret = str(secrets.unseal(presented, GRANT, sealed_grant)["secret"])
+        return holder_of_secret(str(secrets.unseal(presented, GRANT, sealed_grant)["secret"]), grant)
+    except (secrets.SealBroken, KeyError, TypeError):
+        raise invalid_grant("seal_broken", grant.id) from None
+
+
+def holder_of_secret(secret: str, grant: Grant) -> Holder:
+    """Raises OAuthError `invalid_grant` for another grant's secret."""
+    try:
         profile = Profile.from_json(secrets.unseal(secret, PROFILE, grant.sealed_profile))
     except (secrets.SealBroken, KeyError, TypeError):
         raise invalid_grant("seal_broken", grant.id) from None

@@ -12,12 +12,21 @@ from dataclasses import dataclass, replace
 from commonplace.identity import secrets
 from commonplace.identity.access_tokens import Issuer
 from commonplace.identity.accounts import Standings
-from commonplace.identity.audit import revoked
+from commonplace.identity.audit import issued, revoked
 from commonplace.identity.bearer_auth import TokenJudge
 from commonplace.identity.memberships import Memberships
 from commonplace.identity.oauth.agents import Agents
 from commonplace.identity.oauth.errors import OAuthError, invalid_grant, temporarily_unavailable
-from commonplace.identity.oauth.grants import Answers, Exchange, Form, GrantOver, Json, Rotation
+from commonplace.identity.oauth.grants import (
+    Answers,
+    Exchange,
+    Form,
+    GrantOver,
+    Json,
+    Rotation,
+    holder_of_secret,
+    wanted_scopes,
+)
 from commonplace.identity.oidc_sessions import NO_PROVIDER, ReadsClaims
 from commonplace.identity.ports import GrantStore
 from commonplace.identity.principals import Tier, ordered
@@ -29,6 +38,10 @@ from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.limits import Limiter
 
 logger = logging.getLogger(__name__)
+
+EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
+ACCESS = "urn:ietf:params:oauth:token-type:access_token"
+"""Types of RFC 8693, sections 2.1 and 3."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -54,7 +67,7 @@ class TokenEndpoint:
 
     def __post_init__(self) -> None:
         self._judge = TokenJudge(self.store, self.standings, memberships=self.memberships)
-        answers = Answers(
+        answers = self._answers = Answers(
             issuer=self.issuer,
             standings=self.standings,
             claims=self.claims,
@@ -106,6 +119,37 @@ class TokenEndpoint:
         _allow(client, "client_credentials")
         with _answering():
             return self._agents.grant(form, client, self.issuer.issuer, network)
+
+    def token_exchange(self, form: Form, network: str = "") -> Json:
+        """Return an access token for a member's token (RFC 8693): whoever has that needs no other proof."""
+        if form.get("subject_token_type") != ACCESS or form.get("requested_token_type", ACCESS) != ACCESS:
+            raise OAuthError("invalid_request", f"subject_token_type must be {ACCESS}, and nothing else is given.")
+        if "actor_token" in form or "audience" in form:
+            raise OAuthError("invalid_request", "Leave out actor_token and audience; resource names what it is for.")
+        secret, now = secrets.grant_secret(form.get("subject_token", "")), int(self.clock())
+        with _answering():
+            grant = self.store.grant(secrets.digest(secret))
+        if grant is None:
+            raise invalid_grant("token_unknown")
+        client = Client(id=grant.client_id, name=grant.client_name, source=grant.client_source)
+        with self._judging(client, network):
+            if not grant.alive(now):
+                raise invalid_grant("grant_over", grant.id)
+            self._answers.check_resource(form, grant.resource)
+            scopes, holder = wanted_scopes(form, grant.scopes), holder_of_secret(secret, grant)
+            standing = self._answers.standing(holder, fresh=False)
+            answer = self._answers.answer(holder, standing, scopes, now)
+            if self.audit:
+                scopes = answer["scope"].split()
+                self.audit.write(issued("exchange", grant, scopes, standing, now=now, network=network))
+            return answer | {"issued_token_type": ACCESS}
+
+    def revoke_own(self, token: str, network: str = "") -> None:
+        """End the grant of a member's token, for whoever has it; anything else ends nothing."""
+        with _answering():
+            now, grant = int(self.clock()), self.store.grant(secrets.digest(secrets.grant_secret(token)))
+            if grant is not None:
+                self.store.revoke(grant.id, "client", now, [revoked(grant, "client", now, network, self.organisation)])
 
     def revoke(self, token: str, client: Client, network: str = "") -> None:
         """A refresh token ends its whole grant, an access token itself; anything else, or another's, nothing."""

@@ -39,7 +39,7 @@ class _Form(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
-        ticked = given.get("type") != "checkbox" or "checked" in given
+        ticked = given.get("type") not in ("checkbox", "radio") or "checked" in given
         if tag == "input" and given.get("name") and ticked:
             self.fields.append((str(given["name"]), str(given.get("value"))))
 

@@ -14,6 +14,7 @@ VOUCHED = {
     "document": "host verified: {host}",
     "registered": "registered itself, no host verified",
     "operator": "registered by the operator of this site",
+    "person": "a token that you made",
 }
 """A document proves that its host stands behind the redirect addresses. Nobody proves a name."""
 
@@ -45,7 +46,9 @@ class Asker:
             name=plain(client.name, 60) or "An app without a name",
             vouched=VOUCHED[client.source].format(host=plain(client.host or "")),
             unsure=client.source == "registered",
-            imitates=None if client.source == "operator" else imitated(client.name, client.host, redirect_uri),
+            imitates=None
+            if client.source in ("operator", "person")
+            else imitated(client.name, client.host, redirect_uri),
             place=place,
             goes_to=plain(goes_to, 120),
         )

@@ -10,6 +10,8 @@ from starlette.routing import Route
 
 from commonplace.identity import telemetry
 from commonplace.identity.accounts import Profile, Standing
+from commonplace.identity.memberships import takes_membership
+from commonplace.identity.oauth.member_tokens import CLIENT, EXPIRIES
 from commonplace.identity.oauth.pages.consent import Account, Asker
 from commonplace.identity.oauth.pages.html import listed, page, plain
 from commonplace.identity.oauth.server.browsers import (
@@ -23,7 +25,7 @@ from commonplace.identity.oauth.server.browsers import (
 from commonplace.identity.oauth.server.composition import OAuthServices
 from commonplace.identity.oauth.server.endpoint import json_answer, network_of
 from commonplace.identity.oauth.server.sign_in import own_path, sign_in_page
-from commonplace.identity.principals import WORDS
+from commonplace.identity.principals import ALWAYS, WORDS, kinds_of
 from commonplace.identity.records import Grant
 from commonplace.identity.sessions import COOKIE
 from commonplace.kernel.errors import BadRequest, NotFound, Unauthorized
@@ -31,11 +33,15 @@ from commonplace.web.browsers import cookie_of, seen
 from commonplace.web.pages.frame import stamp
 
 EVERY = "all"
+MAX_VALUES = 200
+"""Roles, or kinds, that a request for a token names."""
 
 
 def routes(services: OAuthServices) -> list[Route]:
     return [
         page_route(services, "/account", partial(_show, services), "GET"),
+        page_route(services, "/account/tokens", partial(_tokens, services), "GET"),
+        script_route(services, "/account/tokens", partial(_create, services), "POST"),
         script_route(services, "/account/grants", partial(_grants, services), "GET"),
         script_route(services, "/account/revoke", partial(_revoke, services), "POST"),
         script_route(services, "/account/signout", partial(_sign_out, services), "POST"),
@@ -55,7 +61,62 @@ async def _show(services: OAuthServices, request: Request) -> Response:
         # Roles are not read: apps must be disconnected even while no chain answers.
         account=Account.of(profile, Standing()),
         grants=[_shown(grant) for grant in services.connections.of(profile.subject)],
+        tokens=any(map(takes_membership, services.resources.all())),
     )
+
+
+async def _tokens(services: OAuthServices, request: Request) -> Response:
+    profile = sessions(services).find(cookie_of(request, COOKIE))
+    if profile is None:
+        return sign_in_page(services, request, next_path="/account/tokens")
+    resource = services.member_tokens.resource
+    standing = services.standings.of(profile.subject, claims=profile.claims)
+    offered = [one for one in services.resources.catalogue(resource) if one in standing.scopes]
+    toolsets = services.resources.toolsets(resource)
+    always = kinds_of(toolsets, ALWAYS)
+    return page(
+        services.frame,
+        request,
+        "tokens.html",
+        account=Account.of(profile, Standing()),
+        resource=resource,
+        members=services.consents.members(resource, profile.subject),
+        wishes=[{"scope": one, "acts": not one.endswith(":read")} for one in offered],
+        kinds=[kind for kind in kinds_of(toolsets) if kind not in always],
+        always=always,
+        expiries=EXPIRIES,
+        usual=EXPIRIES[-1],
+        grants=[_shown(one) for one in services.connections.of(profile.subject) if one.client_id.startswith(CLIENT)],
+    )
+
+
+async def _create(services: OAuthServices, request: Request) -> Response:
+    """Answer with the token, this once."""
+    must_be_ours(request, services.settings.issuer)
+    profile, given = _person(services, request), await read_json(request)
+    texts = {name: given.get(name) for name in ("name", "organisation", "permission", "expiry")}
+    lists = {name: given.get(name) for name in ("roles", "kinds")}
+    if not all(isinstance(one, str) for one in texts.values()) or not all(map(_texts, lists.values())):
+        raise BadRequest('The body must be {"name", "organisation", "permission", "expiry", "roles", "kinds"}.')
+    toolsets = services.resources.toolsets(services.member_tokens.resource)
+    every = [kind for kind in kinds_of(toolsets) if kind not in kinds_of(toolsets, ALWAYS)]
+    token, grant = services.member_tokens.create(
+        profile,
+        services.standings.of(profile.subject, claims=profile.claims),
+        name=str(texts["name"]),
+        organisation=str(texts["organisation"]),
+        roles=lists["roles"] or (),
+        kinds=None if set(every) <= set(lists["kinds"] or ()) else lists["kinds"],
+        acts=texts["permission"] == "action",
+        expiry=str(texts["expiry"]),
+        network=network_of(request),
+    )
+    telemetry.record("consent")
+    return json_answer({"token": token, "grant": _as_json(grant)}, 201)
+
+
+def _texts(given: Any) -> bool:
+    return isinstance(given, list) and len(given) <= MAX_VALUES and all(isinstance(one, str) for one in given)
 
 
 async def _grants(services: OAuthServices, request: Request) -> Response:

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from commonplace.identity import telemetry
-from commonplace.identity.memberships import GRANT_SECONDS, USUAL_SECONDS
+from commonplace.identity.memberships import GRANT_SECONDS, USUAL_SECONDS, takes_membership
 from commonplace.identity.oauth.authorization_request import RequestRefused, read_query, understand
 from commonplace.identity.oauth.consent import RequestGone
 from commonplace.identity.oauth.pages.consent import Account, Asker, ConsentView
@@ -76,7 +76,7 @@ async def _show(services: OAuthServices, request: Request) -> Response:
         return seen(url, 302)
     begun = services.consents.begin(asked.request)
     offered = services.consents.offered(asked.request, standing)
-    asking = ConsentView.of(asked.request, offered, services.consents.members(asked.request, profile.subject))
+    asking = ConsentView.of(asked.request, offered, services.consents.members(asked.request.resource, profile.subject))
     settings = services.settings
     answer = page(
         services.frame,
@@ -132,11 +132,15 @@ def _answer(services: OAuthServices, request: Request, fields: Mapping[str, list
     if profile is None or pending is None:
         raise RequestGone("request_unknown" if pending is None else "signed_out")
     standing = services.standings.of(profile.subject, claims=profile.claims)
-    asking = ConsentView.of(pending.request, services.consents.offered(pending.request, standing))
+    offered = services.consents.offered(pending.request, standing)
+    asking, allowed = ConsentView.of(pending.request, offered), fields.get("scope", [])
+    if takes_membership(pending.request.resource):
+        acts = one(fields, "permission") == "action"
+        allowed = [scope for scope in offered if acts or scope.endswith(":read")]
     url = decide(
         profile=profile,
         standing=standing,
-        allowed=fields.get("scope", []),
+        allowed=allowed,
         resource_scopes=_kinds(fields, asking),
         account=one(fields, "account"),
         organisation=one(fields, "organisation"),

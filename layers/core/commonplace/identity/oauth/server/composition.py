@@ -19,6 +19,7 @@ from commonplace.identity.oauth.client_documents import Documents
 from commonplace.identity.oauth.clients import Clients
 from commonplace.identity.oauth.connections import Connections
 from commonplace.identity.oauth.consent import Consents
+from commonplace.identity.oauth.member_tokens import MemberTokens
 from commonplace.identity.oauth.pages.html import frame
 from commonplace.identity.oauth.registration import Registrar
 from commonplace.identity.oauth.token_endpoint import TokenEndpoint
@@ -214,6 +215,8 @@ class OAuthServices:
             absolute_seconds=settings.absolute_seconds,
             organisation=organisation,
         )
+        tokens: dict[str, Any] = {"consents": self.consents, "resources": resources}
+        self.member_tokens = MemberTokens(key=key, clock=clock, **tokens)
         self.connections = Connections(grants=grants, signins=sign_ins, key=key, clock=clock, organisation=organisation)
         self.sign_in = SignIn(
             sign_ins,

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from commonplace.identity import telemetry
+from commonplace.identity.memberships import takes_membership
 from commonplace.identity.oauth.errors import OAuthError
 from commonplace.identity.oauth.server.composition import OAuthServices
 from commonplace.identity.oauth.server.endpoint import (
@@ -28,7 +29,9 @@ from commonplace.identity.oauth.server.endpoint import (
     spend_client,
     spend_network,
 )
+from commonplace.identity.oauth.token_endpoint import EXCHANGE
 from commonplace.identity.resources import Resources
+from commonplace.identity.secrets import TOKEN
 from commonplace.identity.settings import AuthSettings
 from commonplace.kernel.errors import Unavailable
 from commonplace.web.browsers import media_type, read_body
@@ -82,6 +85,9 @@ def revoke_routes(services: OAuthServices) -> list[Route]:
         """200 whether there was something to end or not: the answer must not reveal which tokens exist."""
         spend_network(services, request, "revoke")
         form = await read_form(request)
+        if form.get("token", "").startswith(TOKEN):
+            services.token_endpoint.revoke_own(form["token"], network_of(request))
+            return Response(status_code=200)
         client = services.authentication.authenticate(header_map(request.scope), form, network_of(request))
         spend_client(services, request, "revoke", client)
         if "token" not in form:
@@ -106,6 +112,10 @@ def token_routes(services: OAuthServices) -> list[Route]:
     async def token(request: Request) -> Response:
         spend_network(services, request, "token")
         form = await read_form(request)
+        if form.get("grant_type") == EXCHANGE:
+            answer = endpoint.token_exchange(form, network_of(request))
+            telemetry.record("token")
+            return json_answer(answer)
         client = services.authentication.authenticate(header_map(request.scope), form, network_of(request))
         spend_client(services, request, "token", client)
         grant_type = form.get("grant_type")
@@ -145,6 +155,7 @@ def metadata_routes(services: OAuthServices) -> list[Route]:
 def server_document(settings: AuthSettings, resources: Resources) -> dict[str, Any]:
     """Return what this authorization server can do (RFC 8414, section 2)."""
     issuer = settings.issuer
+    exchanges = [EXCHANGE] if any(map(takes_membership, resources.all())) else []
     return {
         "issuer": issuer,
         "authorization_endpoint": f"{issuer}/authorize",
@@ -156,7 +167,7 @@ def server_document(settings: AuthSettings, resources: Resources) -> dict[str, A
         "scopes_supported": list(resources.every_scope()),
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
-        "grant_types_supported": ["authorization_code", "refresh_token", "client_credentials"],
+        "grant_types_supported": ["authorization_code", "refresh_token", "client_credentials", *exchanges],
         **_methods("token_endpoint", AUTH_METHODS),
         **_methods("revocation_endpoint", AUTH_METHODS),
         **_methods("introspection_endpoint", CONFIDENTIAL_METHODS),

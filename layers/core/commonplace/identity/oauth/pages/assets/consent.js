@@ -6,14 +6,14 @@ const form = $("decision");
 const ticked = (name) => [...form.querySelectorAll(`input[name="${name}"]`)].filter((box) => box.checked);
 
 function show() {
-  const acts = ticked("scope").some((box) => "acts" in box.dataset);
+  const acts = [...ticked("scope"), ...ticked("permission")].some((box) => "acts" in box.dataset);
   const words = acts ? "read, and act in your name" : "only read";
   if ($("permission").textContent !== words) $("permission").textContent = words;
   const kinds = form.querySelectorAll('input[name="kind"]').length;
   const roles = [...form.querySelectorAll("fieldset[data-organisation]")];
   const [chosen] = ticked("organisation");
   for (const one of roles) one.hidden = one.dataset.organisation !== chosen?.value;
-  const open = !ticked("scope").length || (kinds > 0 && !ticked("kind").length) || (roles.length > 0 && !chosen);
+  const open = !(ticked("scope").length || ticked("permission").length) || (kinds > 0 && !ticked("kind").length) || (roles.length > 0 && !chosen);
   form.querySelector('button[value="allow"]').disabled = open;
 }
 
