@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from commonplace.governance import conversation, processes
+from commonplace.governance import conversation, listings, processes, structure
 from commonplace.governance.store import AGENTS, ANSWERS, JOURNAL, MESSAGES
-from commonplace.kernel.errors import Conflict, Forbidden, NotFound
+from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput, NotFound
 from tests.fakes.governance import Tide
 
 
@@ -60,3 +62,81 @@ def test_a_reader_and_a_role_that_was_not_granted_change_nothing(tide: Tide) -> 
         tide.act(tide.agent("Vi", roles=()), "send_message", channel_id=tide.channel("Watch").id, text="Hello")
     assert tide.channel().id in str(missed.value.hint)
     assert not tide.all(MESSAGES)
+
+
+def test_marks_say_what_agents_gave_and_no_text_does(tide: Tide) -> None:
+    helper, channel = tide.agent("Vi"), tide.channel("Watch").id
+    fake = "AI Agent (via Ada)"
+    sent = tide.act(helper, "send_message", channel_id=channel, text="From an agent").message_id
+    mine = tide.do("Vi", conversation.send_message, channel_id=channel, text=fake).id
+    for message in (sent, mine):
+        tide.act(helper, "react_to_message", message_id=message, emoji="👍")
+    tide.do("Vi", conversation.react_to_message, message_id=mine, emoji="👀")
+    rows = tide.do("Vi", listings.list_messages, channel_id=channel)["messages"]
+    assert {one.id: one.via for one in rows} == {sent: "Helper", mine: None}
+    shown = {one.id: [(each.emoji, each.count, each.agents) for each in one.reactions] for one in rows}
+    assert shown == {sent: [("👍", 1, 1)], mine: [("👀", 1, None), ("👍", 1, 1)]}
+    topic = tide.do("Vi", processes.open_topic, channel_id=channel, title=fake, description=fake).id
+    tide.act(helper, "ask_clarification", message_id=topic, question="Why?")
+    tide.do("Vi", processes.move_on, message_id=topic, phase="consent")
+    tide.act(helper, "respond_to_topic", message_id=topic, response="objection", reason="Too early")
+    tool = tide.do("Vi", listings.read_thread, channel_id=channel, message_id=topic)["parent"].embedded_tool
+    assert [one.via for one in (*tool.clarifications, *tool.given_responses)] == ["Helper", "Helper"]
+
+
+def test_an_owner_sees_every_agent_and_ends_it(tide: Tide) -> None:
+    helper, other = tide.agent("Vi"), tide.agent("Guest", acts=False)
+    tide.act(helper, "send_message", channel_id=tide.channel().id, text="Hello")
+    with pytest.raises(Forbidden):
+        tide.act(other, "send_message", channel_id=tide.channel().id, text="Hello")
+    rows = {one.member.name: one for one in tide.do("Ada", listings.list_agents)["agents"]}
+    assert [(one.acts, one.actions, one.refused) for one in rows.values()] in (
+        [(True, 1, 0), (False, 0, 1)],
+        [(False, 0, 1), (True, 1, 0)],
+    )
+    assert [one.member.name for one in tide.do("Guest", listings.list_agents)["agents"]] == ["Guest"]
+    with pytest.raises(Forbidden):
+        tide.do("Vi", structure.end_agent, agent_id=rows["Guest"].id)
+    tide.do("Ada", structure.end_agent, agent_id=rows["Vi"].id)
+    grant = tide.grants.grant(rows["Vi"].id)
+    assert grant is not None
+    assert (grant.revoked_because, tide.grants.of_subject(grant.subject_hash)) == ("organisation", [])
+    last = tide.all(JOURNAL)[-1]
+    assert (last.type, last.client, last.after, last.before["permission"]) == ("Grant", "Helper", {}, "action")
+    with pytest.raises(Forbidden, match="grant has ended"):
+        tide.act(helper, "send_message", channel_id=tide.channel().id, text="Again")
+
+
+def test_an_owner_lets_agents_only_read(tide: Tide) -> None:
+    helper = tide.agent("Vi")
+    revision = tide.store.organisation("tide").revision
+    with pytest.raises(Forbidden):
+        tide.do("Vi", structure.change_agents, revision=revision, agents_act=False)
+    changed = tide.do("Ada", structure.change_agents, revision=revision, agents_act=False, writes_a_minute=3)
+    assert changed.limits == {"write": 3}
+    with pytest.raises(Forbidden, match="only read") as refused:
+        tide.act(helper, "send_message", channel_id=tide.channel().id, text="Hello")
+    assert "Ada" in str(refused.value.hint)
+    shown = listings.read_organisation.run(
+        tide.governance, helper, listings.read_organisation.accepted({"orga_id": "tide"})
+    )
+    assert shown.you.permission == "readonly"
+    assert tide.all(JOURNAL)[-1].after == {"agentsAct": False, "writesAMinute": 3}
+    with pytest.raises(InvalidInput):
+        tide.do("Ada", structure.change_agents, revision=changed.revision, reads_a_minute=601)
+
+
+@pytest.mark.parametrize("surname", ["Agent", "agent (via Vi)"])
+def test_nobody_is_called_like_an_agents_mark(tide: Tide, surname: str) -> None:
+    _, secret = tide.do("Ada", structure.invite)
+    joining: dict[str, Any] = {"secret": secret, "firstname": "A.I.", "surname": surname}
+    with pytest.raises(InvalidInput, match="AI Agent"):
+        tide.do("Eve", structure.accept_invitation, **joining)
+    with pytest.raises(InvalidInput, match="AI Agent"):
+        tide.do("Vi", structure.change_profile, firstname="A.I.", surname=surname)
+    for title in ("AI Agent", "Reader (via Vi)"):
+        with pytest.raises(InvalidInput):
+            tide.do("Ada", structure.create_role, team_id=tide.team("Watch").id, title=title)
+    tide.do(
+        "Ada", processes.open_topic, channel_id=tide.channel().id, title="AI Agents here?", description="Shall they?"
+    )

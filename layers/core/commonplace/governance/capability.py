@@ -29,6 +29,8 @@ PEOPLE = (
         (ALL, ACCOUNTS),
     ),
     Items(("console",), "records", ("PutItem",), (NAMED,)),
+    # The owner of an organisation ends the grants of its agents.
+    Items(("console",), "identity", ("UpdateItem",), ("grant#*",), ("pk", "sk", "revokedAt", "revokedBecause")),
 )
 
 AGENTS = (

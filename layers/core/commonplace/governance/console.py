@@ -26,6 +26,7 @@ from commonplace.governance import conversation, listings, processes, structure
 from commonplace.governance.governance import PERSON, Governance
 from commonplace.governance.listings import Reading
 from commonplace.governance.model import Response
+from commonplace.governance.prompts import Brief, governance_context
 from commonplace.governance.settings import GovernanceTables
 from commonplace.governance.store import INVITATIONS, MEMBERS, POLICIES, ROLES, TEAMS, Store
 from commonplace.identity.secrets import digest
@@ -44,7 +45,9 @@ Values = dict[str, Any]
 
 HERE = Path(__file__).parent
 PATH = "governance"
-TABS = ("", "members", "channels", "policies", "journal", "invitations", "settings")
+TABS = ("me", "", "members", "channels", "policies", "journal", "agents", "invitations", "settings")
+NAMED = {"": "teams", "me": "for you"}
+ACCOUNT = "/account"
 EMOJI = ("👍", "❤️", "🎉", "🤔", "👀", "🙏")
 """Reactions that a page offers; the operation takes others, too."""
 MOST = 200
@@ -56,12 +59,15 @@ NOTHING |= dict.fromkeys(("tabs", "above", "about", "lead", "text", "link", "mor
 """What a page has that does not say otherwise."""
 TYPES = {"type": {"secretary": "secretary", "referee": "referee"}}
 PAGES_OF = {one: one for one in ("teams", "roles", "members", "policies")}
-PAGES_OF |= dict.fromkeys(("topics", "votings", "elections"), "messages")
+PAGES_OF |= dict.fromkeys(("topics", "votings", "elections", "messages"), "messages")
 """Where the pages are of what the journal names, below the organisation's."""
-TARGETS = {"": "any", "orgas": "organisation"} | {one: one for one in (*PAGES_OF, "invitations", "grants")}
+TARGETS = {"": "any", "orgas": "organisation"} | {one: one for one in (*PAGES_OF, "invitations", "grants", "webhooks")}
 TARGETS |= {"votings": "votes"}
 """What the journal names, and what people read."""
-TOLD = {"Organization": "Organisation", "Voting": "Vote"}
+TOLD = {"Organization": "Organisation", "Voting": "Vote", "Clarification": "Question", "TopicResponse": "Response"}
+TOLD |= {"ElectionResponse": "Response", "Grant": "Access of an agent"}
+MINE = ("", "Your roles", "Waiting for you", "Open, waiting for others", "Decisions", "Policies of your roles")
+"""Headings of what `governance_context` tells an agent, for its member."""
 MODES = {"single": "one choice", "approval": "several choices", "ranked": "a ranking of all"}
 CHANNELS = {"orga": "everybody", "team": "team", "dm": "direct"}
 WORDS = re.compile(r"(?<!^)(?=[A-Z])")
@@ -169,6 +175,36 @@ class Here(Reading):
         last = one.last_message_at and datetime.fromisoformat(one.last_message_at)
         badges = (CHANNELS[one.kind], "archived" if one.is_archived else "")
         return card(one.name, f"channels/{one.id}", last, badges=badges)
+
+    def mine(self) -> Values:
+        """What an agent is told of this member: the sections of the prompt `governance_context`."""
+        brief = Brief(self.governance, actor(self.visit), self.access, "")
+        governance_context(brief, {})
+        (about,), *sections = (one.rows for one in brief.sections)
+        lists = []
+        for heading, rows in zip(MINE[1:], sections, strict=True):
+            shown = [my_card(heading, one) for one in islice(rows, MOST)]
+            lists.append((heading, shown, "None."))
+        return {"title": f"For {self.access.member.name}", "lead": about.get("mission", ""), "lists": lists}
+
+    def agents_page(self) -> Values:
+        owner = self.owner == self.access.member.id
+        found = self.rows(listings.list_agents)
+        rows, ends = [], {}
+        for one in found["rows"]:
+            did = f"{one.actions} {'action' if one.actions == 1 else 'actions'}, {one.refused} refused"
+            facts = [Link(f"members/{one.member.member_id}", one.member.name), did, "since"]
+            facts += [datetime.fromisoformat(one.created_at), "until", one.expires_at]
+            text = f"Roles: {', '.join(each.name for each in one.roles) or 'none'}. Kinds: {', '.join(one.kinds)}."
+            rows.append(card(one.client, "", *facts, badges=("acts" if one.acts else "reads",), text=text))
+            ends[one.id] = f"{one.client}, for {one.member.name}"
+        about = f"What agents did stands in the journal. You end your own under connected apps, at {ACCOUNT}."
+        return found | {
+            "about": about,
+            "lists": [("", rows, "No agent has access.")],
+            "forms": {"end_agent": {}} if owner and ends else {},
+            "choices": {"agent_id": ends},
+        }
 
     def team(self) -> Values:
         team, teams = self.sheet(listings.read_team), self.offered(TEAMS)
@@ -328,11 +364,15 @@ class Here(Reading):
         return {
             "about": about if self.owner == me.id else "",
             "facts": [you, Link(logo, "Logo") if logo else ""],
-            "forms": {"change_settings": present} if self.owner == me.id else {"leave_organisation": {}},
+            "forms": {"change_settings": present, "change_agents": present}
+            if self.owner == me.id
+            else {"leave_organisation": {}},
         }
 
 
 INSIDE: Sequence[tuple[str, str, Callable[[Here], Values]]] = (
+    ("/me", "mine", Here.mine),
+    ("/agents", "agents", Here.agents_page),
     ("", "teams", partial(Here.cards, listed=listings.list_teams, shown=Here.team_card)),
     ("/teams/{team_id}", "team", Here.team),
     ("/roles/{role_id}", "role", Here.role),
@@ -412,7 +452,7 @@ class GovernancePages:
         slug = visit.request.path_params["orga_id"]
         access, base = self.governance.access(actor(visit), slug), f"/console/{PATH}/{slug}"
         organisation = self.governance.store.organisation(slug)
-        links = [Link(f"{base}/{tab}".rstrip("/"), (tab or "teams").capitalize()) for tab in TABS]
+        links = [Link(f"{base}/{tab}".rstrip("/"), NAMED.get(tab, tab).capitalize()) for tab in TABS]
         common = {"organisation": organisation, "me": access.member, "base": base, "tabs": tabs_of(visit, links)}
         return common | read(Here(self.governance, access, visit, organisation.owner))
 
@@ -429,9 +469,7 @@ class GovernancePages:
                 ]
                 lists.append((Link(one.id, store.organisation(one.id).name), rows, "Nothing awaits you here."))
         none = "You are in no organisation yet. Ask a member for the link of an invitation, or found one."
-        reads = (
-            f"An agent reads along for you at {self.origin}/mcp/governance, as far as you allow: see connected apps."
-        )
+        reads = f"An agent takes part for you at {self.origin}/mcp/governance, as far as you allow: see connected apps."
         return {"about": reads if lists else none, "lists": lists, "forms": {"found_organisation": {}}}
 
     def join(self, visit: Visit) -> Values:
@@ -460,6 +498,23 @@ def beside(name: str, visit: Visit) -> Mapping[str, Any]:
     return given
 
 
+def my_card(heading: str, one: Mapping[str, Any]) -> Values:
+    """Return a row of what awaits a member."""
+    match heading:
+        case "Your roles":
+            return card(one["title"], f"roles/{one['_id']}", one.get("teamName"), text=one.get("mission", ""))
+        case "Decisions":
+            about = ", ".join(f"{TARGETS.get(name, name)} {count}" for name, count in one["about"].items())
+            return card(f"{one['decisions']} in the last seven days", "journal", text=about)
+        case "Policies of your roles":
+            title = f"{one['number']}. {one['title']}"
+            return card(title, f"policies/{one['_id']}", one.get("roleTitle"), text=one.get("abstract", ""))
+    until = datetime.fromisoformat(one["deadline"]) if "deadline" in one else None
+    facts = [one.get("channelName"), one.get("phase"), *(["until", until] if until else [])]
+    badges = ("vote" if one["toolType"] == "voting" else one["toolType"],)
+    return card(one["title"], f"messages/{one['messageId']}", *facts, badges=badges)
+
+
 def decision_card(one: Any, known: Mapping[str, str]) -> Values:
     """Return a record of the journal, before and after; `known` are names by id."""
 
@@ -468,6 +523,8 @@ def decision_card(one: Any, known: Mapping[str, str]) -> Values:
             return ", ".join(f"{label(name)}: {words(one)}" for name, one in value.items() if name != "memberId")
         if isinstance(value, list | tuple):
             return "; ".join(map(words, value))
+        if isinstance(value, bool):
+            return "yes" if value else "no"
         return known.get(value, value) if isinstance(value, str) else "" if value is None else str(value)
 
     def label(name: str) -> str:
@@ -477,10 +534,15 @@ def decision_card(one: Any, known: Mapping[str, str]) -> Values:
     done = "changed" if before and after else "deleted" if before else "created"
     names = [name for name in {**before, **after} if not name.endswith("At") and name != "channel"]
     sides = [(name, [words(side[name]) for side in (before, after) if name in side]) for name in names]
-    url = f"{PAGES_OF[one.target_type]}/{one.target_id}" if after and one.target_type in PAGES_OF else ""
+    # A reply stands on the page of its thread.
+    target = ".".join(one.target_id.split(".")[:2])
+    url = f"{PAGES_OF[one.target_type]}/{target}" if after and one.target_type in PAGES_OF else ""
+    agent = "by an agent" if one.agent and "grant" in one.agent else ""
+    done = "" if agent else done
     facts = one.author.name, f"{one.role_name}, {one.team_name}", datetime.fromisoformat(one.created_at)
     text = "\n".join(f"{label(name)}: {' → '.join(each)}" for name, each in sides)
-    return card(TOLD.get(one.diff.type, one.diff.type), url, *facts, badges=(done,), text=text)
+    client = one.agent["client"] if one.agent else ""
+    return card(TOLD.get(one.diff.type, one.diff.type), url, *facts, client, badges=(agent, done), text=text)
 
 
 def pages(context: PageContext) -> ConsolePages | None:

@@ -6,13 +6,14 @@ import inspect
 import unicodedata
 from collections.abc import Callable
 from functools import partial, wraps
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, create_model
+from pydantic import AfterValidator, Field, create_model, model_validator
 from pydantic.alias_generators import to_pascal
 
 from commonplace.governance import model
 from commonplace.governance.governance import Governance
+from commonplace.identity.agent_names import is_agent_like
 from commonplace.kernel.errors import Forbidden
 from commonplace.web.faces import Face
 from commonplace.web.operations import Actor, Input, Operation, operation
@@ -43,13 +44,21 @@ def clean(text: str, *, lines: bool = False, filled: bool = False) -> str:
     return found
 
 
+def unmarked(text: str) -> str:
+    """Return a name that nobody takes for the mark of an agent. Raises ValueError."""
+    if is_agent_like(text):
+        raise ValueError('it reads like the mark of an agent: choose one without "AI Agent" and "(via"')
+    return text
+
+
 line, named = clean, partial(clean, filled=True)
 block, filled = partial(clean, lines=True), partial(clean, lines=True, filled=True)
 
 Id = Annotated[str, Field(max_length=100)]
 Revision = Annotated[int, Field(ge=1, description="The one that was read: a change in between is a conflict.")]
-Name = Annotated[str, Field(max_length=model.MAX_NAME), AfterValidator(named)]
+Name = Annotated[str, Field(max_length=model.MAX_NAME), AfterValidator(named), AfterValidator(unmarked)]
 Title = Annotated[str, Field(max_length=model.MAX_TITLE), AfterValidator(named)]
+RoleTitle = Annotated[Title, AfterValidator(unmarked)]
 Firstname = Annotated[str, Field(max_length=model.MAX_PERSON_NAME), AfterValidator(named)]
 Surname = Annotated[str, Field(max_length=model.MAX_PERSON_NAME), AfterValidator(line)]
 Note = Annotated[str, Field(max_length=model.MAX_TITLE), AfterValidator(line)]
@@ -57,10 +66,16 @@ Aim = Annotated[str, Field(max_length=model.MAX_MISSION), AfterValidator(block)]
 Duty = Annotated[str, Field(max_length=model.MAX_DUTY), AfterValidator(named)]
 Tasks = Annotated[tuple[Duty, ...], Field(max_length=model.MAX_DUTIES, description="What its holder does.")]
 Kind = Literal["secretary", "referee"] | None
+Reads = Annotated[int | None, Field(ge=6, le=600, description="6 to 600")]
+Writes = Annotated[int | None, Field(ge=1, le=100, description="1 to 100")]
+Searches = Annotated[int | None, Field(ge=2, le=200, description="2 to 200")]
+"""Calls of one agent in a minute."""
 Abstract = Annotated[str, Field(max_length=model.MAX_SUMMARY), AfterValidator(block)]
 Markdown = Annotated[str, Field(min_length=1, max_length=model.MAX_POLICY_CHARACTERS), AfterValidator(block)]
 Color = Annotated[str | None, Field(pattern="^#[0-9A-Fa-f]{6}$", description="Such as #2f6f4e.")]
 Url = Annotated[str | None, Field(max_length=model.MAX_URL, pattern=r"^https://[!#-;=?-~]+$", description="https://…")]
+
+
 DECLARED: dict[str, Any] = {"output": Face, "tier": "public", "level": "write", "tool": False}
 
 
@@ -68,17 +83,24 @@ class InOrganisation(Input):
     orga_id: Id
 
 
-class Founding(Input):
+class OfPerson(Input):
+    firstname: Firstname
+    surname: Surname = ""
+
+    @model_validator(mode="after")
+    def unmarked(self) -> Self:
+        """Raises ValueError for parts that together read like the mark of an agent."""
+        unmarked(f"{self.firstname} {self.surname}")
+        return self
+
+
+class Founding(OfPerson):
     slug: str = Field(max_length=64, description="Small letters, digits and hyphens; it can never be changed.")
     name: Name
-    firstname: Firstname
-    surname: Surname = ""
 
 
-class Acceptance(InOrganisation):
+class Acceptance(OfPerson, InOrganisation):
     secret: Id
-    firstname: Firstname
-    surname: Surname = ""
 
 
 def change(title: str) -> Callable[[Callable[..., Any]], Operation]:

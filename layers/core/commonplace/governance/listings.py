@@ -64,7 +64,7 @@ def row_of(name: str, fields: str, kinds: Mapping[str, Any] | None = None) -> An
 
 
 ID = Annotated[str, Field(serialization_alias="_id")]
-Somebody = row_of("Somebody", "member_id name count?", {"count": int})
+Somebody = row_of("Somebody", "member_id name count? via?", {"count": int})
 Named = row_of("Named", "id name")
 RoleRow = row_of(
     "RoleRow",
@@ -94,8 +94,9 @@ ResultRow = row_of(
     "id label count score voters*?",
     {"id": Annotated[str, Field(serialization_alias="optionId")], "count": int, "score": int, "voters": Somebody},
 )
-SAID = "id member_id name at text round response? nominee?"
-"""What somebody said in a process: a question, an answer, or the reason of a response or a nomination."""
+SAID = "id member_id name at text round response? nominee? via?"
+"""What somebody said in a process: a question, an answer, or the reason of a response or a nomination. `via`, wherever
+it stands, is the application of an agent that did it in somebody's name."""
 Said = row_of("Said", SAID, {"round": int, "nominee": Somebody})
 Question = row_of("Question", f"{SAID} answers*", {"round": int, "nominee": Somebody, "answers": Said})
 PROCESS = (
@@ -121,10 +122,10 @@ TOOL_TYPE = Annotated[str, Field(serialization_alias="toolType")]
 ACTIVE = f"message_id channel_id channel_name? type proposer {PROCESS}"
 ActiveRow = row_of("ActiveRow", ACTIVE, {**OF_PROCESS, "type": TOOL_TYPE})
 ActiveRow.read = {"id": attrgetter("message_id")}
-ReactionRow = row_of("ReactionRow", "emoji count reacted", {"count": int, "reacted": bool})
+ReactionRow = row_of("ReactionRow", "emoji count reacted agents?", {"count": int, "reacted": bool, "agents": int})
 MessageRow = row_of(
     "MessageRow",
-    "id channel_id text author_id author_name created_at embedded_tool? thread_count reactions*",
+    "id channel_id text author_id author_name via? created_at embedded_tool? thread_count reactions*",
     {"embedded_tool": ProcessFace, "thread_count": int, "reactions": ReactionRow},
 )
 Difference = row_of("Difference", "type before after", {"before": dict[str, Any], "after": dict[str, Any]})
@@ -137,6 +138,12 @@ PolicyRow = row_of(
     "PolicyRow",
     "id number title abstract role_id? role_title? team_id? owner_name? updated_at revision text?",
     {"number": int},
+)
+
+AgentRow = row_of(
+    "AgentRow",
+    "id client member roles* kinds* acts created_at expires_at actions refused",
+    {**dict.fromkeys(("expires_at", "actions", "refused"), int), "acts": bool, "roles": Named, "member": Somebody},
 )
 
 BEYOND: Mapping[Kind, frozenset[str]] = {
@@ -153,6 +160,8 @@ RESULTS = ("results", "ballots", "tally", "nominations")
 
 DECIDED: Mapping[str, Kind] = {one: one for one in model.KINDS} | {"votings": "topics", "elections": "topics"}
 """The kinds of what the journal tells before and after, by its type of target."""
+
+PEOPLE: dict[str, Any] = {"tier": "public", "tool": False}
 
 SHOWN: Mapping[ProcessKind, str] = {
     "topic": "title description phase round electorate outcome changes",
@@ -252,6 +261,18 @@ class Reading:
             found += self.many(store.CHANNELS, (pair["id"] for pair in pairs)).values()
         return sorted(found, key=lambda one: (("orga", "team", "dm").index(one.kind), one.name.casefold(), one.id))
 
+    def agents(self, agents: Sequence[model.Agent]) -> list[Any]:
+        members = self.many(store.MEMBERS, (one.member for one in agents))
+        roles, rows = self.many(store.ROLES, (id for one in agents for id in one.roles)), []
+        for one in agents:
+            member = members.get(one.member)
+            if member is None or member.left_at is not None:  # the grant is worth nothing, and ends when it is used
+                continue
+            held = [Named(id=id, name=roles[id].title) for id in one.roles if id in roles and id in member.roles]
+            whose = Somebody(member_id=member.id, name=member.name)
+            rows.append(self.row(AgentRow, one, roles=held, member=whose))
+        return rows
+
     def channels(self, channels: Sequence[Channel]) -> list[Any]:
         cards, rows = self.governance.store.cards(self.access.organisation, [one.id for one in channels]), []
         names = self.names(id for one in channels for id in one.members)
@@ -266,18 +287,18 @@ class Reading:
         where, me, rows = self.access.organisation, self.access.member.id, []
         cards = self.governance.store.cards(where, [one.id for one in messages])
         counted = {id: reactions(card) for id, card in cards.items()}
-        keys = [store.REACTIONS.at(where, f"{id}.{me}.{code}") for id, found in counted.items() for code, _ in found]
+        keys = [store.REACTIONS.at(where, f"{id}.{me}.{code}") for id, found in counted.items() for code, *_ in found]
         mine = {item["sk"] for item in self.governance.store.table.get_many(keys)}
         topics = self.access.touches("topics")
         found = self.many(store.PROCESSES, (one.id for one in messages if one.process and topics))
         shown, names = self.processes(found.values(), whole=whole), self.names(one.author for one in messages)
         for one in messages:
-            more: dict[str, Any] = {"channel_id": one.channel, "author_id": one.author}
+            more: dict[str, Any] = {"channel_id": one.channel, "author_id": one.author, "via": one.client or None}
             more["author_name"] = names(one.author).name
             more["thread_count"] = cards.get(one.id, {}).get("replies", 0)
             more["reactions"] = [
-                ReactionRow(emoji=emoji(code), count=count, reacted=f"{one.id}.{me}.{code}" in mine)
-                for code, count in counted.get(one.id, ())
+                ReactionRow(emoji=emoji(code), count=count, reacted=f"{one.id}.{me}.{code}" in mine, agents=agents)
+                for code, count, agents in counted.get(one.id, ())
             ]
             if one.process:
                 # The text of such a message is the topic's.
@@ -306,7 +327,7 @@ class Reading:
             results = tally(one.mode, one.options, [each.choices for each in of["ballot"]])
             rows = []
             for each in results:
-                by = [names(one.member) for one in of["ballot"] if each.option in one.choices] if whole else None
+                by = [voter(one, names) for one in of["ballot"] if each.option in one.choices] if whole else None
                 rows.append(ResultRow(**asdict(each), id=each.option, voters=by))
             mine = next((list(each.choices) for each in of["ballot"] if each.member == me), None)
             shown |= {"question": one.title, "is_closed": one.ended(now), "ballots": len(of["ballot"]), "results": rows}
@@ -353,12 +374,18 @@ class Reading:
 def said(one: Answer, names: Callable[[str], Any]) -> Any:
     values = {"id": one.id, "at": one.at, "text": one.text, "round": one.round, "response": one.response}
     nominee = names(one.nominee) if one.nominee else None
-    return Said(**values, **dict(names(one.member)), nominee=nominee)
+    return Said(**values, **dict(voter(one, names)), nominee=nominee)
 
 
-def reactions(card: Item) -> list[tuple[str, int]]:
-    """Return the reactions that a card counts: code points as it has them, and how many."""
-    return [(name[2:], int(count)) for name, count in sorted(card.items()) if name.startswith("r_") and count > 0]
+def voter(one: Answer, names: Callable[[str], Any]) -> Any:
+    """Return who gave an answer, with the application of the agent that did."""
+    return Somebody(**dict(names(one.member)) | {"via": one.client or None})
+
+
+def reactions(card: Item) -> list[tuple[str, int, int | None]]:
+    """Return the reactions that a card counts: code points as it has them, how many, and how many by agents, if any."""
+    found = [(name[2:], int(count)) for name, count in sorted(card.items()) if name.startswith("r_") and count > 0]
+    return [(code, count, int(card.get(f"a_{code}", 0)) or None) for code, count in found]
 
 
 def emoji(code: str) -> str:
@@ -421,7 +448,7 @@ def read_organisation(reading: Reading, request: Any) -> Any:
     counts["members"] = lambda: reading.count(store.MEMBERS, "attribute_not_exists(#leftAt)")
     until = None if access.expires_at is None else model.stamp(datetime.fromtimestamp(access.expires_at, UTC))
     you = {"member_id": access.member.id, "name": access.member.name}
-    you["permission"] = "readonly" if access.agent else "action"
+    you["permission"] = "action" if access.acts and (one.agents_act or not access.agent) else "readonly"
     more: dict[str, Any] = {"id": one.slug, "accent_color": one.color, "owner": reading.names([one.owner])(one.owner)}
     more["mission"] = roles[root].mission if root in roles else None
     more["counts"] = {kind: count() for kind, count in sorted(counts.items()) if access.touches(kind)}
@@ -545,7 +572,8 @@ def list_decisions(reading: Reading, request: Any, after: str | None) -> Iterato
             sides = ((one.before if visible else {}).items(), (one.after if visible else {}).items())
             was, now = ({name: value for name, value in side if name not in beyond} for side in sides)
             more |= {"diff": Difference(type=one.type, before=was, after=now)}
-            more |= {"target_id": one.target, "agent": {"client": one.client} if one.client else None}
+            by = {"client": one.client, "grant": one.grant} if one.grant else {"client": one.client}
+            more |= {"target_id": one.target, "agent": by if one.client else None}
             yield DecisionRow(id=one.id, target_type=one.target_type, **more)
         else:
             yield Skipped(one.id)
@@ -574,6 +602,30 @@ def list_topics(reading: Reading, request: Any, after: str | None) -> Iterator[A
 def list_processes(reading: Reading, request: Any, after: str | None) -> Iterator[Any]:
     """Lists the open topics, votes and elections of the channels that you can read, and what awaits you."""
     yield from reading.active(after, request.limit, *get_args(ProcessKind))
+
+
+@listing(
+    *("governance",),
+    row=AgentRow,
+    line=lambda _: "",
+    of="agents",
+    input=OfOrganisation,
+    usual=50,
+    title="Agents",
+    **PEOPLE,
+)
+def list_agents(governance: Governance, actor: Actor, request: Any, after: str | None) -> Iterator[Any]:
+    """Lists the agents that can act or read now: to the owner all, to a member its own. Agents do not see them."""
+    governance.account(actor)
+    reading = Reading(governance, governance.access(actor, request.orga_id))
+    me, now = reading.access.member.id, governance.store.clock()
+    every = governance.store.organisation(request.orga_id).owner == me
+    found = (
+        one
+        for one in reading.read(store.AGENTS, request.limit, after=after)
+        if one.expires_at > now and (every or one.member == me)
+    )
+    return reading.paged(reading.agents, found, request)
 
 
 OPERATIONS = (

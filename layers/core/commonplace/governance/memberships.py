@@ -47,30 +47,23 @@ class StoredMemberships:
         member = records.get(chosen.organisation, MEMBERS, chosen.member)
         organisation = records.get(chosen.organisation, ORGANISATIONS, ROOT)
         kinds = KINDS if grant.resource_scopes is None else grant.resource_scopes
-        terms = {
-            "client": grant.client_name,
-            "roles": list(chosen.roles),
-            "kinds": [kind for kind in KINDS if kind in kinds],
-            "permission": grant.permission,
-            "expiresAt": stamp(datetime.fromtimestamp(grant.expires_at, UTC)),
-        }
+        agent = Agent(
+            id=grant.id,
+            member=chosen.member,
+            client=grant.client_name or NAMELESS,
+            roles=chosen.roles,
+            kinds=tuple(kind for kind in KINDS if kind in kinds),
+            acts=grant.permission == "action",
+            created_at=stamp(datetime.fromtimestamp(at, UTC)),
+            expires_at=grant.expires_at,
+        )
         change = Change(self.store.table, chosen.organisation)
         made: dict[str, Any] = {"type": "Grant", "target_type": "grants", "target": grant.id, "role": "Member"}
-        made |= {"at": stamp(datetime.fromtimestamp(at, UTC)), "client": grant.client_name, "member": chosen.member}
+        made |= {"at": agent.created_at, "client": agent.client, "member": chosen.member}
         made |= {"name": member.name if member else "", "team": organisation.name if organisation else ""}
-        made["after" if event == "granted" else "before"] = terms
+        made["after" if event == "granted" else "before"] = agent.terms
         change.add(JOURNAL, Decision(id=new_id(), **made))
         if event == "granted":
-            agent = Agent(
-                id=grant.id,
-                member=chosen.member,
-                client=grant.client_name or NAMELESS,
-                roles=chosen.roles,
-                kinds=tuple(kind for kind in KINDS if kind in kinds),
-                acts=grant.permission == "action",
-                created_at=made["at"],
-                expires_at=grant.expires_at,
-            )
             change.add(AGENTS, agent)
         else:
             change.writes.append(self.store.table.delete(AGENTS.at(chosen.organisation, grant.id)))

@@ -310,6 +310,13 @@ class Agent(Record):
     actions: int = 0
     refused: int = 0
 
+    @property
+    def terms(self) -> dict[str, Any]:
+        """The terms of the grant as the journal has them."""
+        terms = {"client": self.client, "roles": list(self.roles), "kinds": list(self.kinds)}
+        until = stamp(datetime.fromtimestamp(self.expires_at, UTC))
+        return terms | {"permission": "action" if self.acts else "readonly", "expiresAt": until}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Touched(Record):
@@ -330,7 +337,9 @@ def shown(record: Any, *without: str) -> dict[str, Any]:
     """Return the fields of a record for the journal: in camel case, without id, revision, and what is empty."""
     values = {name: value for name, value in asdict(record).items() if name not in ("id", "revision", *without)}
     return {
-        to_camel(name): list(value) if isinstance(value, tuple) else value for name, value in values.items() if value
+        to_camel(name): list(value) if isinstance(value, tuple) else value
+        for name, value in values.items()
+        if value or value is False
     }
 
 

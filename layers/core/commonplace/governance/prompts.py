@@ -47,8 +47,8 @@ PROCESS = (
     " electorate channelName proposer"
 )
 DECISION = "_id createdAt targetType targetId agent author roleName teamName diff"
-SAID = "_id answerTo response memberId name round at nominee text"
-REPLY = "_id createdAt authorName text"
+SAID = "_id answerTo response memberId name via round at nominee text"
+REPLY = "_id createdAt authorName via text"
 BRIEFED = (
     "messageId authorName proposer createdAt title roleTitle phase round electorate awaitsYou yours youNominated"
     " questions unanswered responses nominations tally proposedCandidate outcome elected decisionId changes description"
@@ -206,7 +206,7 @@ def meeting_summary(brief: Brief, given: Mapping[str, str]) -> None:
 
     here = (one for one in brief.rows(listings.list_channels) if one["_id"] == channel)
     brief.add("channels", "The channel", here, "_id kind name isArchived", "/channels")
-    fields = "_id createdAt authorName threadCount process text"
+    fields = "_id createdAt authorName via threadCount process text"
     brief.add("messages", f"Messages since {since}, newest first", messages, fields, place, most=MESSAGES)
     title = f"Replies since then, in the threads of the newest {THREADS} of these messages that have any"
     brief.add("messages", title, replies(), REPLY, f"{place}/{{messageId}}/thread")

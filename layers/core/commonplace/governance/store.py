@@ -130,6 +130,7 @@ class Act:
         through: model.Role | None = None,
         team: model.Team | None = None,
         organisation: str = "",
+        client: str = "",
     ) -> Decision:
         """Write a record of the journal: `difference` is before and after; `through` the role that gave the right.
 
@@ -149,7 +150,7 @@ class Act:
             target_team=team.id if team else None,
             before=difference[0],
             after=difference[1],
-            client=self.access.client,
+            client=client or self.access.client,
             grant=self.access.grant,
         )
         self.change.add(JOURNAL, decision)

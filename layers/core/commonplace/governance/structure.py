@@ -17,14 +17,39 @@ from typing import Any, TypeVar, get_args
 
 from commonplace.governance import inputs, model, store
 from commonplace.governance.governance import Governance
-from commonplace.governance.inputs import Aim, Color, Firstname, Id, Kind, Name, Revision, Tasks, Title, Url, change
+from commonplace.governance.inputs import (
+    Aim,
+    Color,
+    Firstname,
+    Id,
+    Kind,
+    Name,
+    Revision,
+    RoleTitle,
+    Tasks,
+    Title,
+    Url,
+    change,
+)
 from commonplace.governance.model import ROOT, Invitation, Member, Organisation, Policy, Role, Team, new_id, roles_of
 from commonplace.governance.rules import Access, below, gone
-from commonplace.governance.store import CHANNELS, INVITATIONS, MEMBERS, NAMES, POLICIES, ROLES, TEAMS, TEXTS, Act
+from commonplace.governance.store import (
+    AGENTS,
+    CHANNELS,
+    INVITATIONS,
+    MEMBERS,
+    NAMES,
+    POLICIES,
+    ROLES,
+    TEAMS,
+    TEXTS,
+    Act,
+)
 from commonplace.identity.secrets import digest, fresh
+from commonplace.identity.store.guard import end
 from commonplace.kernel.environment import is_organisation
 from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput, NotFound
-from commonplace.web.operations import Actor, operation
+from commonplace.web.operations import Actor, accepted, operation
 
 R = TypeVar("R", bound=model.Record)
 
@@ -82,6 +107,38 @@ def change_settings(
     return write(act, was, replace(was, name=name, color=color, logo_url=logo_url))
 
 
+@change("Change what agents may do")
+def change_agents(
+    act: Act,
+    *,
+    revision: Revision,
+    agents_act: bool = False,
+    reads_a_minute: inputs.Reads = None,
+    writes_a_minute: inputs.Writes = None,
+    searches_a_minute: inputs.Searches = None,
+) -> Organisation:
+    """Let agents act for their members, or only read, and limit the calls of each; empty is the usual limit."""
+    was = owned(act, revision)
+    now = replace(was, agents_act=agents_act, reads_a_minute=reads_a_minute)
+    now = replace(now, writes_a_minute=writes_a_minute, searches_a_minute=searches_a_minute)
+    return write(act, was, now)
+
+
+@change("End an agent's access")
+def end_agent(act: Act, *, agent_id: Id) -> model.Agent:
+    """End the grant of any member's agent, as the owner: it is refused from its next request on."""
+    owned(act)
+    act.require(store.ORGANISATIONS, ROOT, "#owner = :me", me=act.access.member.id)
+    agent = act.get(AGENTS, agent_id)
+    act.change.writes += [
+        act.store.table.delete(AGENTS.at(act.access.organisation, agent.id), "attribute_exists(pk)"),
+        end(act.store.grants, agent.id, "organisation", int(act.store.clock())),
+    ]
+    act.record("Grant", "grants", agent.id, (agent.terms, {}), client=agent.client)
+    act.touch(f"grants/{agent.id}")
+    return agent
+
+
 @change("Transfer the ownership")
 def transfer_ownership(act: Act, *, member_id: Id) -> Organisation:
     """Make another member, who has an account, the owner in your place."""
@@ -124,6 +181,7 @@ def end_membership(act: Act, organisation: Organisation, id: str) -> Member:
 def change_profile(act: Act, *, firstname: Firstname, surname: inputs.Surname = "", picture_url: Url = None) -> Member:
     """Change your name and your picture in this organisation."""
     was = present(act, act.access.member.id)
+    accepted(inputs.OfPerson, {"firstname": firstname, "surname": surname})
     now = replace(was, firstname=firstname, surname=surname, picture_url=picture_url)
     if now.name != was.name:
         # Messages show the names of their authors, teams those of their roles' holders.
@@ -199,7 +257,14 @@ def delete_team(act: Act, *, team_id: Id, revision: Revision) -> Team:
 
 @change("Create a role")
 def create_role(
-    act: Act, *, team_id: Id, title: Title, type: Kind = None, mission: Aim = "", duties: Tasks = (), member_id: Id = ""
+    act: Act,
+    *,
+    team_id: Id,
+    title: RoleTitle,
+    type: Kind = None,
+    mission: Aim = "",
+    duties: Tasks = (),
+    member_id: Id = "",
 ) -> Role:
     """Create a role of a team. Somebody always holds it: without a member, who leads the team."""
     act.alone()
@@ -213,7 +278,14 @@ def create_role(
 
 @change("Change a role")
 def change_role(
-    act: Act, *, role_id: Id, revision: Revision, title: Title, type: Kind = None, mission: Aim = "", duties: Tasks = ()
+    act: Act,
+    *,
+    role_id: Id,
+    revision: Revision,
+    title: RoleTitle,
+    type: Kind = None,
+    mission: Aim = "",
+    duties: Tasks = (),
 ) -> Role:
     """Change what a role is called, its mission and its duties; and its type, unless it is a leader's."""
     was = act.get(ROLES, role_id, revision)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.identity.audit import revoked
 from commonplace.identity.records import Code, Grant, Refresh
+from commonplace.identity.store.guard import end
 from commonplace.kernel.audit import Audit, Lost
 from commonplace.kernel.audit_store import audit_writes
 from commonplace.kernel.errors import CommonplaceError
@@ -130,9 +131,7 @@ class DynamoGrants:
         grant = self.grant(grant_id)
         if grant is None or grant.revoked_at is not None:
             return False
-        ended = self._table.update(
-            _grant(grant_id), "SET #revokedAt = :now, #revokedBecause = :because", _UNREVOKED, now=now, because=because
-        )
+        ended = end(self._table, grant_id, because, now)
         unlisted = self._table.delete(key(f"subject#{grant.subject_hash}", f"grant#{grant_id}"))
         told = self._memberships.journal("revoked", grant, now) if self._memberships else ()
         try:

@@ -100,7 +100,7 @@ def test_a_token_is_a_bearer_at_the_one_resource_for_which_it_is(here: World, ad
     token = token_of(ada, permission="action")
     found = principal(here, token)
     assert found.membership is not None
-    assert (found.membership.organisation, found.membership.roles) == ("acme", {LEAD.id})
+    assert (found.membership.organisation, found.membership.roles) == ("acme", frozenset({LEAD.id}))
     assert found.membership.client == "Tide reader"
     assert found.may("governance:decide")
     assert found.grant == digest(grant_secret(token))
