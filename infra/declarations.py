@@ -56,6 +56,7 @@ READS: Mapping[str, tuple[type[Settings], ...]] = {
     "rotate": (RotationSettings,),
     "redact": (RedactSettings,),
     "origin-secret": (OriginRotationSettings,),
+    **{one.name: tuple(map(load, one.settings)) for each in CAPABILITIES for one in each.functions},
 }
 """By function: what it reads from its environment, which the stack sets."""
 

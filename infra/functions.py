@@ -103,7 +103,9 @@ def dead_letters(scope: Construct, construct_id: str) -> sqs.Queue:
     return queue
 
 
-def work_queue(scope: Construct, construct_id: str, dead: sqs.Queue, *, visibility: Duration) -> sqs.Queue:
+def work_queue(
+    scope: Construct, construct_id: str, dead: sqs.Queue, *, visibility: Duration, receives: int = 5
+) -> sqs.Queue:
     """`visibility` is at least six times the consumer's timeout, so that nobody is handed a message still in work."""
     return sqs.Queue(
         scope,
@@ -112,8 +114,36 @@ def work_queue(scope: Construct, construct_id: str, dead: sqs.Queue, *, visibili
         enforce_ssl=True,
         visibility_timeout=visibility,
         retention_period=RETENTION,
-        dead_letter_queue=sqs.DeadLetterQueue(queue=dead, max_receive_count=5),
+        dead_letter_queue=sqs.DeadLetterQueue(queue=dead, max_receive_count=receives),
     )
+
+
+def consume(
+    scope: Construct,
+    name: str,
+    function: "PythonFunction",
+    queue: sqs.Queue,
+    *,
+    batch: int,
+    concurrency: int = 2,
+    window: Duration | None = None,
+) -> None:
+    """Deliver messages in batches; without a window at once, and SQS gives ten of them at most."""
+    actions = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes"]
+    function.allow(actions, [queue.queue_arn])
+    mapping = lambda_.EventSourceMapping(
+        scope,
+        name,
+        target=cast(lambda_.IFunction, function.live),
+        event_source_arn=queue.queue_arn,
+        batch_size=batch,
+        max_batching_window=window,
+        max_concurrency=concurrency,
+        report_batch_item_failures=True,
+    )
+    mapping.node.add_dependency(function.role)
+    # CDK takes the alias' ARN apart and joins a name from the pieces; the ARN will do.
+    cast(lambda_.CfnEventSourceMapping, mapping.node.default_child).function_name = function.live.function_arn
 
 
 class Platform(Construct):

@@ -7,12 +7,10 @@ from typing import cast
 
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.configuration import Configuration
-from infra.functions import Platform, PythonFunction, dead_letters, state_machine, work_queue
+from infra.functions import Platform, PythonFunction, consume, dead_letters, state_machine, work_queue
 from infra.models import allow_embedding
 from infra.providers import memory_mb
 from infra.requirements import ROOT
@@ -70,26 +68,8 @@ class Index(Construct):
             timeout_seconds=TIMEOUT_SECONDS,
         )
         let_write(self.function, platform.configuration, engine)
-        self._consume("Mapping", self.queue, batch=100, window=Duration.seconds(1))
-        self._consume("RecordsMapping", self.records.queue, batch=10)
-
-    def _consume(self, name: str, queue: sqs.Queue, *, batch: int, window: Duration | None = None) -> None:
-        """Deliver messages in batches; without a window at once, and SQS gives ten of them at most."""
-        actions = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes"]
-        self.function.allow(actions, [queue.queue_arn])
-        mapping = lambda_.EventSourceMapping(
-            self,
-            name,
-            target=cast(lambda_.IFunction, self.function.live),
-            event_source_arn=queue.queue_arn,
-            batch_size=batch,
-            max_batching_window=window,
-            max_concurrency=2,
-            report_batch_item_failures=True,
-        )
-        mapping.node.add_dependency(self.function.role)
-        # CDK takes the alias' ARN apart and joins a name from the pieces; the ARN will do.
-        cast(lambda_.CfnEventSourceMapping, mapping.node.default_child).function_name = self.function.live.function_arn
+        consume(self, "Mapping", self.function, self.queue, batch=100, window=Duration.seconds(1))
+        consume(self, "RecordsMapping", self.function, self.records.queue, batch=10)
 
 
 def let_write(function: PythonFunction, configuration: Configuration, engine: SearchEngine) -> None:

@@ -27,6 +27,7 @@ GROUPS = {
     "functions/console": "console",
     "functions/rotate": "rotate",
     "functions/redact": "redact",
+    "functions/governance_webhooks": "webhooks",
     ONNX: "onnx",
 }
 """Source folder -> dependency group; `core` goes with every function. The webhook has none of its own."""

@@ -33,6 +33,7 @@ from infra.models import OpenAi
 from infra.observability import Observability, Watched
 from infra.opensearch_domain import Domain
 from infra.providers import deployed
+from infra.records_functions import brought, dead_letters_of, share
 from infra.redaction import redaction_function
 from infra.requirements import ROOT
 from infra.search_engine import Collection, EmbeddedIndex, ExistingOpenSearch
@@ -65,6 +66,7 @@ class CommonplaceStack(Stack):
         failed = dead_letters(self, "FailedInvocations")
         engine = _engine(self, platform, store, failed)
         index = Index(self, "Index", platform, store=store, state=state, engine=engine)
+        own = brought(self, platform, configuration, state)
         guarded: Any = {"state": state, "engine": engine, "identity": identity}
         rest = rest_function(front, platform, **guarded)
         site = site_function(self, platform, **guarded)
@@ -81,7 +83,20 @@ class CommonplaceStack(Stack):
         lock_origin(configuration, webhook, site, rest, mcp, console, auth)
         self.api = front.api
         Schedules(self, "Schedules", platform, sync=webhook, index=index.function, dead=failed)
-        functions = [webhook, sync.run, sync.store, index.function, site, rest, mcp, console, auth, signing, redaction]
+        functions = [
+            *(one.function for one in own),
+            webhook,
+            sync.run,
+            sync.store,
+            index.function,
+            site,
+            rest,
+            mcp,
+            console,
+            auth,
+            signing,
+            redaction,
+        ]
         users_of_models = [index.function, site, rest, mcp, console]
         search: WatchedSearch | None = None
         if not isinstance(engine, EmbeddedIndex):
@@ -97,13 +112,13 @@ class CommonplaceStack(Stack):
         if isinstance(engine, Domain):
             functions.append(engine.bootstrap)
             self._say(BootstrapFunction=engine.bootstrap.live.function_arn)
-        tables = {"records": state.records, "activity": state.activity, "cache": state.cache}
-        grant(functions, configuration, store, tables | {"identity": identity.table})
+        grant(functions, configuration, store, state.tables | {"identity": identity.table})
         if configuration.asks_openai:
             openai = OpenAi(self, "OpenAi", configuration)
             openai.admit(users_of_models)
             self._say(OpenAiSecretArn=openai.secret.secret_arn)
-        set_aside = {"index": index.dead, "records": index.records.dead, "invocations": failed}
+        share(own, functions)
+        set_aside = {"index": index.dead, "records": index.records.dead, "invocations": failed} | dead_letters_of(own)
         observability = Observability(
             self,
             "Observability",

@@ -1,6 +1,7 @@
 """Storage: the bucket of content, the tables, and the pipe from the table of records into the index's queue."""
 
 import json
+from collections.abc import Sequence
 from typing import cast
 
 from aws_cdk import Aws, Duration, Fn, Stack
@@ -27,8 +28,7 @@ DAYS_TO_RESTORE = 30
 PER_SEND = 10
 """SQS takes so many messages at once, and a pipe may not gather more than its target takes."""
 
-INDEXED = [{"suffix": ending} for capability in CAPABILITIES for ending in capability.indexed_records]
-FILTER = {"dynamodb": {"Keys": {"pk": {"S": INDEXED}}}}
+INDEXED = tuple(ending for capability in CAPABILITIES for ending in capability.indexed_records)
 MESSAGE = {"table": "records", "pk": "<$.dynamodb.Keys.pk.S>", "sk": "<$.dynamodb.Keys.sk.S>"}
 """Neither key can hold what JSON would have to escape: names of organisations, ids, numbers."""
 
@@ -112,6 +112,7 @@ class State(Construct):
         self.activity = table(self, "Activity", configuration)
         self.cache = table(self, "Cache", configuration)
         self.records = table(self, "Records", configuration, tells=True)
+        self.tables = {"activity": self.activity, "cache": self.cache, "records": self.records}
 
 
 def table(
@@ -142,10 +143,10 @@ def table(
 
 
 class Records(Construct):
-    """Table -> stream -> pipe -> queue -> the index function, which reads the item again.
+    """Table -> stream -> pipe -> queue -> a function, which reads the item again.
 
     Events say which item to look at again; their order and number do not matter. The stream holds keys alone, and the
-    pipe passes on those that a capability has indexed; what else is written with them concerns nobody else.
+    pipe passes on those of the partitions that end like this; what else is written with them concerns nobody else.
     """
 
     def __init__(
@@ -156,39 +157,45 @@ class Records(Construct):
         *,
         state: State,
         visibility: Duration,
+        endings: Sequence[str] = INDEXED,
+        reader: str = "",
+        receives: int = 5,
     ) -> None:
+        """`reader` is the function that is not the index's: a stream has room for two pipes."""
         super().__init__(scope, construct_id)
         self.dead = dead_letters(self, "DeadLetters")
-        self.queue = work_queue(self, "Queue", self.dead, visibility=visibility)
+        self.queue = work_queue(self, "Queue", self.dead, visibility=visibility, receives=receives)
+        name, what = pipe_name(configuration, reader), reader or "index"
         stream = state.records.table_stream_arn
         assert stream is not None  # noqa: S101 - the table is made with one
         # For this pipe alone: the conditions keep the service from using the role on behalf of anybody else's.
         stack = Stack.of(self)
-        arn = stack.format_arn(service="pipes", resource="pipe", resource_name=pipe_name(configuration))
+        arn = stack.format_arn(service="pipes", resource="pipe", resource_name=name)
         own = {"StringEquals": {"aws:SourceAccount": stack.account, "aws:SourceArn": arn}}
         service = iam.ServicePrincipal("pipes.amazonaws.com", conditions=own)
         role = iam.Role(
             self,
             "Role",
             assumed_by=cast(iam.IPrincipal, service),
-            description=f"Commonplace {configuration.stage}: the pipe from the records to the index",
+            description=f"Commonplace {configuration.stage}: the pipe from the records to the {what}",
         )
         reading = [f"dynamodb:{each}" for each in ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")]
         queues = [self.queue.queue_arn, self.dead.queue_arn]
         role.add_to_policy(iam.PolicyStatement(actions=reading, resources=[stream]))
         role.add_to_policy(iam.PolicyStatement(actions=["sqs:SendMessage"], resources=queues))
-        self.pipe_name = pipe_name(configuration)
+        self.pipe_name = name
+        pattern = {"dynamodb": {"Keys": {"pk": {"S": [{"suffix": ending} for ending in endings]}}}}
         # From the table's first write on. What cannot be queued is tried for as long as the stream keeps it.
         pipe = pipes.CfnPipe(
             self,
             "Pipe",
             name=self.pipe_name,
-            description="Queues what changed in the table of records and concerns the index",
+            description=f"Queues what changed in the table of records and concerns the {what}",
             role_arn=role.role_arn,
             source=stream,
             source_parameters=pipes.CfnPipe.PipeSourceParametersProperty(
                 filter_criteria=pipes.CfnPipe.FilterCriteriaProperty(
-                    filters=[pipes.CfnPipe.FilterProperty(pattern=json.dumps(FILTER))]
+                    filters=[pipes.CfnPipe.FilterProperty(pattern=json.dumps(pattern))]
                 ),
                 dynamo_db_stream_parameters=pipes.CfnPipe.PipeSourceDynamoDBStreamParametersProperty(
                     starting_position="TRIM_HORIZON",
@@ -203,6 +210,6 @@ class Records(Construct):
         pipe.node.add_dependency(role)  # with its policy: a pipe is refused whose role cannot read the stream yet
 
 
-def pipe_name(configuration: Configuration) -> str:
+def pipe_name(configuration: Configuration, reader: str) -> str:
     """Fixed, so that the role can name the pipe before it exists."""
-    return f"commonplace-{configuration.stage}-records"
+    return f"commonplace-{configuration.stage}-{reader or 'records'}"

@@ -360,6 +360,8 @@ class Laptop:
             "INDEX_LOCATION": self.index_file.resolve().as_uri(),
             "EXPLAIN": "anyone",
             "CIMD_LOOPBACK": "true",
+            "GOVERNANCE_SCHEME": "",
+            "GOVERNANCE_WEBHOOKS_LOOPBACK": "true",
             "LOCAL_ACCOUNTS": LOCAL_ACCOUNTS,
             "MCP_FULL_TEXT_TIER": "public",
             **dict.fromkeys(LIMITS, "0"),

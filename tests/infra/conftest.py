@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from infra.node import provide_node
+from infra.snapshot import CONTEXT
 from tests.infra.templates import Template, synthesize_once
 
 PROD = {"stage": "prod", "repository": "example/knowledge-base", "branch": "main"}
@@ -30,8 +31,14 @@ def synthesized(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Templ
 
 @pytest.fixture(scope="session")
 def template(synthesized: Callable[..., Template]) -> Template:
-    """Stage dev on the embedded engine, as the snapshot has it."""
+    """Stage dev on the embedded engine."""
     return synthesized(engine="embedded")
+
+
+@pytest.fixture(scope="session")
+def committed(synthesized: Callable[..., Template]) -> Template:
+    """Stage dev as the snapshot has it."""
+    return synthesized(**CONTEXT)
 
 
 @pytest.fixture(scope="session")

@@ -6,12 +6,12 @@ from infra.snapshot import CONTEXT, SNAPSHOT, normalised
 from tests.infra.templates import Template, synthesize
 
 
-def test_the_committed_template_is_what_the_code_says(template: Template) -> None:
-    assert SNAPSHOT.read_text() == normalised(template.body), "run `make snapshot` and read what has changed"
+def test_the_committed_template_is_what_the_code_says(committed: Template) -> None:
+    assert SNAPSHOT.read_text() == normalised(committed.body), "run `make snapshot` and read what has changed"
 
 
-def test_two_syntheses_are_equal_to_the_byte(template: Template, tmp_path: Path) -> None:
-    assert normalised(synthesize(tmp_path, **CONTEXT).body) == normalised(template.body)
+def test_two_syntheses_are_equal_to_the_byte(committed: Template, tmp_path: Path) -> None:
+    assert normalised(synthesize(tmp_path, **CONTEXT).body) == normalised(committed.body)
 
 
 def test_the_snapshot_knows_neither_this_machine_nor_this_build() -> None:

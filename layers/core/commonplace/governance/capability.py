@@ -1,11 +1,12 @@
 """Governance: organisations of people who decide, and agents that read along (seed 002)."""
 
-from commonplace.kernel.capability import Capability, Items, Scopes
+from commonplace.kernel.capability import Capability, Items, RecordsFunction, Scopes
 
 TABLES = ("commonplace.governance.settings:GovernanceScheme", "commonplace.governance.settings:GovernanceTables")
 SETTINGS = ("commonplace.governance.settings:GovernanceScheme", "commonplace.governance.settings:GovernanceSettings")
+OF_WEBHOOKS = "commonplace.governance.settings:WebhookSecret"
 
-ALL, ACCOUNTS, NAMED = "*#gov#*", "account#*#gov*", "organisations"
+ALL, ACCOUNTS, NAMED, SEALED = "*#gov#*", "account#*#gov*", "organisations", "*#gov-secrets"
 STRUCTURE = ("*#gov#orga", "*#gov#teams", "*#gov#roles", "*#gov#members")
 MESSAGES = ("*#gov#messages", "*#gov#replies")
 READABLE = (
@@ -29,6 +30,8 @@ PEOPLE = (
         (ALL, ACCOUNTS),
     ),
     Items(("console",), "records", ("PutItem",), (NAMED,)),
+    # It writes secrets of webhooks, sealed, and cannot read one.
+    Items(("console",), "records", ("PutItem", "UpdateItem", "DeleteItem"), (SEALED,)),
     # The owner of an organisation ends the grants of its agents.
     Items(("console",), "identity", ("UpdateItem",), ("grant#*",), ("pk", "sk", "revokedAt", "revokedBecause")),
 )
@@ -50,6 +53,22 @@ AGENTS = (
 INDEXED = (
     Items(("index", "index-build"), "records", ("BatchGetItem",), MESSAGES),
     Items(("index", "index-build"), "records", ("Query",), (*MESSAGES, NAMED)),
+)
+
+WEBHOOKS = RecordsFunction(
+    name="governance-webhooks",
+    description="Sends messages about actions of agents to the webhooks of organisations",
+    records=("#gov#journal",),
+    settings=("commonplace.governance.settings:GovernanceScheme", "commonplace.governance.settings:WebhookSettings"),
+    memory_mb=512,
+    timeout_seconds=30,
+    receives=20,
+    holds="the key that secrets of webhooks are sealed with",
+    shared_with=("console",),
+)
+DELIVERED = (
+    Items((WEBHOOKS.name,), "records", ("GetItem",), ("*#gov#journal", SEALED)),
+    Items((WEBHOOKS.name,), "records", ("GetItem", "Query", "UpdateItem"), ("*#gov#hooks",)),
 )
 
 GOVERNANCE = Capability(
@@ -83,7 +102,8 @@ GOVERNANCE = Capability(
     memberships="commonplace.governance.settings:memberships",
     indexed_as="messages",
     requires="governance_scheme",
-    access=(*PEOPLE, *AGENTS, *INDEXED),
+    functions=(WEBHOOKS,),
+    access=(*PEOPLE, *AGENTS, *INDEXED, *DELIVERED),
     indexed_records=("#gov#messages", "#gov#replies"),
-    settings={"toolset": SETTINGS, "console": SETTINGS, "collection": TABLES, "memberships": TABLES},
+    settings={"toolset": SETTINGS, "console": (*SETTINGS, OF_WEBHOOKS), "collection": TABLES, "memberships": TABLES},
 )

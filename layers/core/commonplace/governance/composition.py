@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.governance.governance import Governance
 from commonplace.governance.search import MessageSearch
-from commonplace.governance.settings import GovernanceSettings
+from commonplace.governance.settings import GovernanceSettings, WebhookSecret
 from commonplace.identity.settings import GuardSettings
 from commonplace.search import providers
 
@@ -27,12 +27,14 @@ def governance(environ: Mapping[str, str], settings: RetrievalSettings, objects:
     own, settings = GovernanceSettings.from_environ(environ), settings.collection("messages")
     models = providers.embedding_providers(settings)
     engine = providers.search_engine(settings, objects, next(iter(models), None), read_only=True, fresh=True)
-    records = own.store(own.identity_table)
+    records, webhooks = own.store(own.identity_table), WebhookSecret.from_environ(environ)
     return Governance(
         store=records,
         reserved=reserved(environ),
         founded=own.founded_per_account,
         search=MessageSearch(engine, models, records),
+        sealing_key=webhooks.sealing_key,
+        loopback=webhooks.loopback_webhooks,
     )
 
 

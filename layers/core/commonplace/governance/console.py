@@ -22,17 +22,17 @@ from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
 
-from commonplace.governance import conversation, listings, processes, structure
+from commonplace.governance import conversation, listings, processes, structure, webhooks
 from commonplace.governance.governance import PERSON, Governance
 from commonplace.governance.listings import Reading
 from commonplace.governance.model import Response
 from commonplace.governance.prompts import Brief, governance_context
 from commonplace.governance.settings import GovernanceTables
-from commonplace.governance.store import INVITATIONS, MEMBERS, POLICIES, ROLES, TEAMS, Store
+from commonplace.governance.store import HOOKS, INVITATIONS, MEMBERS, POLICIES, ROLES, TEAMS, Store
 from commonplace.identity.secrets import digest
 from commonplace.kernel.deferred import deferred
 from commonplace.kernel.environment import is_organisation
-from commonplace.kernel.errors import CommonplaceError, NotFound
+from commonplace.kernel.errors import CommonplaceError, Forbidden, NotFound
 from commonplace.kernel.records import Room
 from commonplace.web.forms import Fields
 from commonplace.web.operation_pages import SHOWN, Form, actor, tabs_of
@@ -55,7 +55,7 @@ MOST = 200
 OPEN = ("invite", "accept_invitation", "change_settings", "open_direct", "send_message")
 """Forms that are shown as a whole; others are folded."""
 NOTHING: Values = {"base": f"/console/{PATH}", "forms": {}, "choices": {}, "filters": (), "lists": (), "facts": ()}
-NOTHING |= dict.fromkeys(("tabs", "above", "about", "lead", "text", "link", "more", "first"), "")
+NOTHING |= dict.fromkeys(("tabs", "above", "about", "lead", "text", "link", "secret", "more", "first"), "")
 """What a page has that does not say otherwise."""
 TYPES = {"type": {"secretary": "secretary", "referee": "referee"}}
 PAGES_OF = {one: one for one in ("teams", "roles", "members", "policies")}
@@ -75,7 +75,7 @@ WORDS = re.compile(r"(?<!^)(?=[A-Z])")
 
 DECLARED: Mapping[str, Mapping[str, Any]] = tomllib.loads((HERE / "forms.toml").read_text(encoding="utf-8"))
 MOVES = DECLARED["moves"]
-OPERATIONS: Mapping[str, Operation] = {**vars(structure), **vars(conversation), **vars(processes)}
+OPERATIONS: Mapping[str, Operation] = {**vars(structure), **vars(conversation), **vars(processes), **vars(webhooks)}
 MESSAGES = dict.fromkeys(MOVES, "Moved on.") | {
     name: one["done"] for page in DECLARED.values() for name, one in page.items() if "done" in one
 }
@@ -204,6 +204,32 @@ class Here(Reading):
             "lists": [("", rows, "No agent has access.")],
             "forms": {"end_agent": {}} if owner and ends else {},
             "choices": {"agent_id": ends},
+        }
+
+    def webhooks(self) -> Values:
+        if self.owner != self.access.member.id:
+            raise Forbidden("Only the owner of the organisation sees its webhooks.")
+        rows, found = [], self.store.all(self["orga_id"], HOOKS)
+        for one in found:
+            state = "works"
+            if one.off_at is not None:
+                state = "off: its address is gone" if one.off_because == "gone" else "off: no message arrived for a day"
+            elif one.failing_since is not None:
+                state = "failing, and tried again"
+            times = [time for time in ("since", one.off_at or one.failing_since) if one.failing_since or one.off_at]
+            rows.append(card(one.url, "", *times, badges=(state,)))
+        names = {one.id: one.host for one in found}
+        off = {one.id: one.host for one in found if one.off_at is not None}
+        about = "Each action of an agent sends a signed message with ids and types to these addresses."
+        return {
+            "about": about,
+            "lists": [("", rows, "None.")],
+            "forms": {
+                "add_webhook": {},
+                **({"switch_webhook_on": {}} if off else {}),
+                **({"rotate_webhook_secret": {}, "remove_webhook": {}} if found else {}),
+            },
+            "choices": {"webhook_id": names},
         }
 
     def team(self) -> Values:
@@ -361,9 +387,10 @@ class Here(Reading):
         me, present = self.access.member, self.store.organisation(self["orga_id"])
         about = "On the page of a member you remove somebody, or transfer ownership, which you do before leaving."
         you, logo = Link(f"members/{me.id}", f"You are {me.name}: change your name"), present.logo_url
+        hooks = Link("webhooks", "Webhooks") if self.owner == me.id else ""
         return {
             "about": about if self.owner == me.id else "",
-            "facts": [you, Link(logo, "Logo") if logo else ""],
+            "facts": [you, hooks, Link(logo, "Logo") if logo else ""],
             "forms": {"change_settings": present, "change_agents": present}
             if self.owner == me.id
             else {"leave_organisation": {}},
@@ -373,6 +400,7 @@ class Here(Reading):
 INSIDE: Sequence[tuple[str, str, Callable[[Here], Values]]] = (
     ("/me", "mine", Here.mine),
     ("/agents", "agents", Here.agents_page),
+    ("/webhooks", "webhooks", Here.webhooks),
     ("", "teams", partial(Here.cards, listed=listings.list_teams, shown=Here.team_card)),
     ("/teams/{team_id}", "team", Here.team),
     ("/roles/{role_id}", "role", Here.role),
@@ -434,6 +462,8 @@ class GovernancePages:
 
         async def done(visit: Visit, result: Any) -> Done | View:
             did, address = visit.value("action"), visit.request.path_params
+            if did in ("add_webhook", "rotate_webhook_secret"):
+                return await run_in_threadpool(view, visit, None, {"secret": result[1]})
             if did == "invite":
                 link = f"{self.origin}/console/{PATH}/{address['orga_id']}/join?{urlencode({'invitation': result[1]})}"
                 return await run_in_threadpool(view, visit, None, {"link": link})

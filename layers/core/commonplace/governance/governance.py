@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,10 @@ class Governance:
     founded: int = 3
     """How many organisations one account may found."""
     search: MessageSearch | None = None
+    sealing_key: Callable[[], str] | None = None
+    """Returns what secrets of webhooks are sealed with. Raises Unavailable."""
+    loopback: bool = False
+    """Whether webhooks may be on this machine: for development alone."""
     acting: str | None = None
     """The member in whose place an operator acts; empty before there is one."""
 

@@ -21,6 +21,7 @@ MIN_OPTIONS, MAX_OPTIONS, MAX_RANKED, MAX_OPTION = 2, 20, 12, 120
 MAX_EMOJI_BYTES, MAX_REACTIONS = 40, 20
 MAX_ROLES, MAX_OPEN, MAX_QUESTIONS = 40, 100, 40
 """Roles of one member; open processes of an organisation; questions of one process, and answers to them."""
+MAX_WEBHOOKS = 5
 INVITATION_DAYS, MAX_INVITATIONS = 30, 50
 """How long an invitation is open, and how many of one member are."""
 
@@ -316,6 +317,22 @@ class Agent(Record):
         terms = {"client": self.client, "roles": list(self.roles), "kinds": list(self.kinds)}
         until = stamp(datetime.fromtimestamp(self.expires_at, UTC))
         return terms | {"permission": "action" if self.acts else "readonly", "expiresAt": until}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Webhook(Record):
+    """An address outside that gets a message for each action of an agent. Times are epoch seconds."""
+
+    url: str
+    created_at: str
+    failing_since: int | None = None
+    """Since when no message has arrived; None if the last one did."""
+    off_at: int | None = None
+    off_because: Literal["gone", "failing"] | None = None
+
+    @property
+    def host(self) -> str:
+        return self.url.split("/")[2]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

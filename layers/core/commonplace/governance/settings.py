@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Self
 
+from pydantic import model_validator
+
 from commonplace.identity.settings import IdentityTable
-from commonplace.kernel.configuration import Settings, matching, setting, text, whole
+from commonplace.kernel.configuration import FLAG, SECRET_ARN, Settings, matching, setting, text, whole
 from commonplace.kernel.deferred import deferred
-from commonplace.kernel.settings import Activity, OrganisationNames
+from commonplace.kernel.settings import Activity, Cloud, OrganisationNames
 
 if TYPE_CHECKING:
     from commonplace.governance.store import Store
@@ -46,6 +48,38 @@ class GovernanceTables(GovernanceScheme, Activity):
         from commonplace.kernel import aws
 
         return Store(aws.dynamodb(read_timeout_seconds=5), self.records_table, self.activity_table, identity)
+
+
+class WebhookSecret(Cloud):
+    webhook_secret_arn: str | None = setting(SECRET_ARN, "GOVERNANCE_WEBHOOKS_SECRET_ARN", default=None)
+    """The secret with the key that secrets of webhooks are sealed with. Without one nobody has webhooks."""
+    loopback_webhooks: bool = setting(FLAG, "GOVERNANCE_WEBHOOKS_LOOPBACK", default=False)
+    """On a laptop alone: `true` lets webhooks be `http://` addresses of this machine. Where `AWS_ENDPOINT_URL` is not
+    this machine, the function refuses to start with it."""
+
+    @model_validator(mode="after")
+    def _loopback_here(self) -> Self:
+        if self.loopback_webhooks and not self.on_this_machine:
+            raise ValueError("GOVERNANCE_WEBHOOKS_LOOPBACK is for a laptop. Leave it out.")
+        return self
+
+    @property
+    def sealing_key(self) -> Callable[[], str] | None:
+        """Return the key, which is read when it is needed."""
+        if self.webhook_secret_arn is None:
+            return None
+        from commonplace.identity.secret_values import KeptSecret, pseudonym_key
+        from commonplace.kernel import aws
+
+        held = KeptSecret(aws.secretsmanager(), self.webhook_secret_arn, pseudonym_key)
+        return lambda: held.current().decode()
+
+
+class WebhookSettings(GovernanceTables, WebhookSecret):
+    """Of the function that sends messages to webhooks."""
+
+    queue_url: str = setting(text("the URL of its queue"), "GOVERNANCE_WEBHOOKS_QUEUE_URL")
+    """The queue of the function that sends messages to webhooks."""
 
 
 class GovernanceSettings(GovernanceTables, IdentityTable, OrganisationNames):

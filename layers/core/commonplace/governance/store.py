@@ -1,8 +1,8 @@
 """Organisations on DynamoDB, table `records`: rooms, reads, and changes with their journal in one transaction.
 
-Every partition begins `{organisation}#gov#`. Direct messages have rooms of their own, which nothing but their two
-members' pages reads and no index follows. An account's organisations are at `account#{account}#gov`, which no
-organisation's key can equal: its second part is `gov`.
+Every partition begins `{organisation}#gov#`, but that of sealed secrets. Direct messages have rooms of their own, which
+nothing but their two members' pages reads and no index follows. An account's organisations are at
+`account#{account}#gov`, which no organisation's key can equal: its second part is `gov`.
 """
 
 from __future__ import annotations
@@ -51,6 +51,10 @@ CARDS: Room[Any] = Room("gov#cards", dict)
 that agents gave; `last` of a channel."""
 REACTIONS: Room[Any] = Room("gov#reactions", dict)
 """`{message}.{member}.{code points}`: one each, with the `client` of an agent that gave it."""
+HOOKS = Room("gov#hooks", model.Webhook)
+HOOK_SECRETS: Room[Any] = Room("gov-secrets", dict)
+"""What signs the messages of each webhook, sealed: `current`, and `previous` until `previousUntil`. Who makes them
+cannot read them, so their partitions have a name of their own."""
 AGENTS = Room("gov#agents", model.Agent)
 """The grants of members, by their public names: written with the grant, and removed with its end."""
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_secretsmanager import SecretsManagerClient
+    from mypy_boto3_sqs import SQSClient
     from mypy_boto3_stepfunctions import SFNClient
 
 CONNECT_TIMEOUT_SECONDS = 2
@@ -69,6 +70,11 @@ def _client(service: str, region: str | None = None, **options: Any) -> Any:
 
 def s3(*, read_timeout_seconds: float = 20, connections: int = 20) -> S3Client:
     client: S3Client = _client("s3", read_timeout_seconds=read_timeout_seconds, connections=connections)
+    return client
+
+
+def sqs(*, read_timeout_seconds: float = 5) -> SQSClient:
+    client: SQSClient = _client("sqs", read_timeout_seconds=read_timeout_seconds)
     return client
 
 

@@ -13,10 +13,8 @@ from typing import Any, Literal, get_args
 Part = Literal["toolset", "routes", "pages", "console", "collection", "sources", "steps", "memberships"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
-Function = Literal[
-    "webhook", "sync-run", "sync-store", "index", "index-build", "rest", "mcp", "site", "console", "auth"
-]
-"""The deployed functions that run parts of capabilities."""
+Function = str
+"""The name of a deployed function: of one that runs parts of capabilities, or of one that a capability brings."""
 
 
 Level = str
@@ -75,6 +73,37 @@ class Items:
     """Partition keys, in which `*` stands for any text: whose items a call reaches is decided by its verified token."""
     attributes: tuple[str, ...] = ()
     """The only attributes that a request may name; empty is no bound."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordsFunction:
+    """A function that a capability brings, called with the keys of changed records by a queue of its own, to which it
+    may send as well. Its code is `functions/{name}`, with underscores; its packages are the group of that name."""
+
+    name: Function
+    description: str
+    records: tuple[str, ...]
+    """How the partitions of the table of records end whose changes are queued."""
+    settings: Sequence[str]
+    """The `kernel.configuration.Settings` that it reads. The variables `{NAME}_QUEUE_URL` and `{NAME}_SECRET_ARN` are
+    those of its queue, and of its secret."""
+    memory_mb: int
+    timeout_seconds: int
+    receives: int
+    """How often a message is handed out before it is set aside."""
+    holds: str = ""
+    """What a secret holds that is made with it, `{"key"}`; empty is none."""
+    shared_with: tuple[Function, ...] = ()
+    """Functions that read the secret, too."""
+
+    @property
+    def folder(self) -> str:
+        return f"functions/{self.name.replace('-', '_')}"
+
+    @property
+    def variable(self) -> str:
+        """What its variables begin with."""
+        return self.name.replace("-", "_").upper()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +197,7 @@ class Capability:
     """Takes a `repository.sources.StepContext`; returns the `RunSteps` of one of those sources."""
     memberships: str | None = None
     """Takes the environment; returns `identity.memberships.Memberships`, or None as above."""
+    functions: tuple[RecordsFunction, ...] = ()
     requires: str | None = None
     """The setting without which a deployment has none of it, and grants and watches nothing for it."""
     access: tuple[Items | Objects, ...] = ()

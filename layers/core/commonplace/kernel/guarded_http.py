@@ -17,7 +17,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
@@ -107,7 +107,8 @@ class Network:
 
 
 class GuardedHttp:
-    """Gets public documents. No redirect is followed, no proxy of the environment used, no credential sent."""
+    """Gets public documents, and posts to public addresses. No redirect is followed, no proxy of the environment used,
+    no credential sent."""
 
     def __init__(self, *, loopback: bool = False, network: Network | None = None) -> None:
         """`loopback` also fetches `http://` URLs of this machine: for development alone."""
@@ -117,14 +118,34 @@ class GuardedHttp:
 
     def get(self, url: str, *, max_bytes: int, seconds: float, media_types: Collection[str] = JSON_TYPES) -> Fetched:
         """As `Fetcher.get`. Raises FetchFailed, and nothing else."""
+        headers = {"Accept": ", ".join(sorted(media_types))}
+        with self._sent(_request("GET", url, headers), url, seconds, 2 * max_bytes + HEAD_BYTES) as reading:
+            return _answer(reading, max_bytes, media_types)
+
+    def post(self, url: str, body: bytes, headers: Mapping[str, str], *, seconds: float) -> int:
+        """Return the status of the answer to a request with this body, whatever it is; nothing else is read.
+
+        `headers` are ours: printable ASCII. Raises FetchFailed, and nothing else.
+        """
+        request = _request("POST", url, {**headers, "Content-Length": str(len(body))}) + body
+        with (
+            self._sent(request, url, seconds, HEAD_BYTES) as reading,
+            contextlib.closing(HTTPResponse(cast(Any, reading), method="POST")) as response,
+        ):
+            response.begin()
+            return response.status
+
+    @contextlib.contextmanager
+    def _sent(self, request: bytes, url: str, seconds: float, most: int) -> Iterator[_BoundedReader]:
+        """Send a request; what is read of the answer, within these bounds, raises FetchFailed and nothing else."""
         if not fetchable(url, loopback=self._loopback):
             raise FetchFailed("url_not_allowed")
         deadline = _Deadline(seconds, self._network.monotonic)
         try:
             with self._connected(url, deadline) as connection:
                 deadline.bound(connection)
-                connection.sendall(_request(url, media_types))
-                return _answer(_BoundedReader(connection, deadline, 2 * max_bytes + HEAD_BYTES), max_bytes, media_types)
+                connection.sendall(request)
+                yield _BoundedReader(connection, deadline, most)
         except TimeoutError as error:
             raise FetchFailed("too_slow") from error
         except ssl.SSLCertVerificationError as error:
@@ -233,19 +254,19 @@ def _bounded(work: Callable[[], Sequence[str]], deadline: _Deadline) -> Sequence
         raise TimeoutError from None
 
 
-def _request(url: str, media_types: Collection[str]) -> bytes:
-    """`fetchable` has seen that the URL is printable ASCII without a space."""
+def _request(method: str, url: str, headers: Mapping[str, str]) -> bytes:
+    """Return the head of a request; `fetchable` sees that the URL is printable ASCII without a space."""
     parts = urlsplit(url)
     target = parts.path + (f"?{parts.query}" if parts.query else "")
     lines = (
-        f"GET {target} HTTP/1.1",
+        f"{method} {target} HTTP/1.1",
         f"Host: {parts.netloc}",
-        f"Accept: {', '.join(sorted(media_types))}",
+        *(f"{name}: {value}" for name, value in headers.items()),
         "Accept-Encoding: identity",
         "User-Agent: commonplace",
         "Connection: close",
     )
-    return ("\r\n".join(lines) + "\r\n\r\n").encode("ascii")
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("ascii", "replace")
 
 
 def _answer(reading: _BoundedReader, max_bytes: int, media_types: Collection[str]) -> Fetched:
