@@ -16,16 +16,18 @@ from commonplace.kernel.telemetry import instrument
 def deliveries(settings: WebhookSettings) -> Any:
     """Return the deliveries of a deployment. Raises ValueError without a secret."""
     from commonplace.governance.deliveries import Deliveries
+    from commonplace.governance.sealing import sealing_key
     from commonplace.kernel.guarded_http import GuardedHttp
 
-    if settings.sealing_key is None:
+    key = sealing_key(settings.webhook_secret_arn)
+    if key is None:
         raise ValueError("GOVERNANCE_WEBHOOKS_SECRET_ARN is not set")
     return Deliveries(
         store=settings.store(),
         http=GuardedHttp(loopback=settings.loopback_webhooks),
         sqs=aws.sqs(),
         queue_url=settings.queue_url,
-        sealing_key=settings.sealing_key,
+        sealing_key=key,
         clock=time.time,
     )
 

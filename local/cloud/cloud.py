@@ -188,8 +188,12 @@ class Cloud:
 
     def _settle(self) -> None:
         """Do what belongs to a request before its answer leaves."""
-        for pipe in self._parts.pipes.values():
-            pipe.send()
+        pipes = self._parts.pipes.values()
+        for table in {pipe.table for pipe in pipes}:
+            records = moto_patches.take_changes(table)
+            for pipe in pipes:
+                if pipe.table == table:
+                    pipe.send(records)
         if self._state is not None:
             self._state.save()
 

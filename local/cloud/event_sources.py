@@ -11,7 +11,7 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -163,9 +163,9 @@ class Pipe:
     message: Mapping[str, str] | None = None
     """Values are texts with variables such as `<$.dynamodb.Keys.pk.S>`; None sends the record as it is."""
 
-    def send(self) -> None:
-        """Sends on what the table has told since the last call."""
-        for record in moto_patches.take_changes(self.table):
+    def send(self, records: Iterable[Mapping[str, Any]]) -> None:
+        """Send on those of a table's changes that pass."""
+        for record in records:
             if self.passes(record):
                 moto_patches.send_message(self.queue, self.body(record))
 

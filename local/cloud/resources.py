@@ -49,6 +49,10 @@ WITHOUT_EFFECT = (
 )
 
 
+READERS = 2
+"""Of one stream, as DynamoDB has it."""
+
+
 @dataclass(slots=True)
 class Parts:
     """The parts of a template, by logical id."""
@@ -293,10 +297,11 @@ class Builders:
         refuse(logical_id, target, "SqsQueueParameters")
         table, is_stream, _ = given["Source"].partition(":table/")[2].partition("/stream/")
         known = is_stream and table in self.parts.tables.values()
-        taken = any(one.table == table for one in self.parts.pipes.values())
+        taken = sum(one.table == table for one in self.parts.pipes.values()) >= READERS
         if not known or taken or given["Target"] not in self._visibility_seconds:
             raise TemplateError(
-                f"{logical_id} does not lead from the stream of a table, as its only pipe, to a queue of this template."
+                f"{logical_id} does not lead from the stream of a table, as one of its {READERS} pipes at most, to a"
+                " queue of this template."
             )
         filters = source.get("FilterCriteria", {}).get("Filters", [])
         template = target.get("InputTemplate")

@@ -6,7 +6,7 @@ import pytest
 
 from commonplace.capabilities import served_toolsets
 from commonplace.documents.settings import ConsoleSettings, DocumentsSettings
-from commonplace.governance.settings import GovernanceSettings, GovernanceTables
+from commonplace.governance.settings import GovernanceSettings, GovernanceTables, WebhookSecret
 from commonplace.hive.settings import HiveServiceSettings
 from commonplace.identity.name_cache import RememberedNames
 from commonplace.identity.role_cache import RememberedHats
@@ -101,6 +101,7 @@ FUNCTIONS = {
         HiveServiceSettings,
         MemoryToolSettings,
         GovernanceSettings,
+        WebhookSecret,
     ),
     "auth": ("functions/auth", "handler.handler", 1769, 29, AuthSettings, ToolsetSettings, GovernanceTables),
     "rotate": ("functions/rotate", "handler.handler", 512, 30, RotationSettings),

@@ -40,6 +40,7 @@ def test_the_laptop_knows_every_type_reference_and_property_of_the_snapshot(buil
             "auth",
             "rotate",
             "redact",
+            "governance-webhooks",
         )
     }
     assert {route.key for route in parts.routes} >= {
@@ -49,8 +50,8 @@ def test_the_laptop_knows_every_type_reference_and_property_of_the_snapshot(buil
         "ANY /token",
         "$default",
     }
-    assert (len(parts.buckets), len(parts.tables), len(parts.queues), len(parts.machines)) == (1, 4, 5, 1)
-    assert (len(parts.mappings), len(parts.rules), len(parts.notifications), len(parts.pipes)) == (2, 3, 1, 1)
-    assert (len(parts.secrets), len(parts.rotations)) == (5, 1)
+    assert (len(parts.buckets), len(parts.tables), len(parts.queues), len(parts.machines)) == (1, 4, 7, 1)
+    assert (len(parts.mappings), len(parts.rules), len(parts.notifications), len(parts.pipes)) == (3, 3, 1, 2)
+    assert (len(parts.secrets), len(parts.rotations)) == (6, 1)
     (mcp,) = [function for function in parts.functions.values() if function.name.endswith("-mcp")]
     assert mcp.variables["BASE_URL"] == "http://127.0.0.1:1"

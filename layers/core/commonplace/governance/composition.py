@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from commonplace.governance.governance import Governance
+from commonplace.governance.sealing import sealing_key
 from commonplace.governance.search import MessageSearch
 from commonplace.governance.settings import GovernanceSettings, WebhookSecret
 from commonplace.identity.settings import GuardSettings
@@ -33,7 +34,7 @@ def governance(environ: Mapping[str, str], settings: RetrievalSettings, objects:
         reserved=reserved(environ),
         founded=own.founded_per_account,
         search=MessageSearch(engine, models, records),
-        sealing_key=webhooks.sealing_key,
+        sealing_key=sealing_key(webhooks.webhook_secret_arn),
         loopback=webhooks.loopback_webhooks,
     )
 

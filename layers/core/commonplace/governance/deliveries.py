@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from commonplace.governance.model import Decision, Webhook
+from commonplace.governance.sealing import SEALED_FOR
 from commonplace.governance.store import HOOK_SECRETS, HOOKS, JOURNAL, Store
 from commonplace.identity.secrets import unseal
 from commonplace.kernel.fetch import FetchFailed
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
     from commonplace.kernel.guarded_http import GuardedHttp
 
-PURPOSE = "governance webhook"
-"""Of the seal."""
 ATTEMPTS_AT = (0, 5, 300, 1_800, 7_200, 18_000, 43_200, 86_400)
 """When a message is sent, in seconds after the first time, until it arrives."""
 DAY_SECONDS = 86_400
@@ -111,7 +110,7 @@ class Deliveries:
         sealed = [held[name] for name in ("current", "previous") if name in held]
         if held.get("previousUntil", 0) <= now.timestamp():
             sealed = sealed[:1]
-        keys = [str(unseal(self.sealing_key(), PURPOSE, one)["secret"]) for one in sealed]
+        keys = [str(unseal(self.sealing_key(), SEALED_FOR, one)["secret"]) for one in sealed]
         headers = {
             "Content-Type": "application/json",
             "webhook-id": decision.id,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Self
 
 from pydantic import model_validator
@@ -62,17 +62,6 @@ class WebhookSecret(Cloud):
         if self.loopback_webhooks and not self.on_this_machine:
             raise ValueError("GOVERNANCE_WEBHOOKS_LOOPBACK is for a laptop. Leave it out.")
         return self
-
-    @property
-    def sealing_key(self) -> Callable[[], str] | None:
-        """Return the key, which is read when it is needed."""
-        if self.webhook_secret_arn is None:
-            return None
-        from commonplace.identity.secret_values import KeptSecret, pseudonym_key
-        from commonplace.kernel import aws
-
-        held = KeptSecret(aws.secretsmanager(), self.webhook_secret_arn, pseudonym_key)
-        return lambda: held.current().decode()
 
 
 class WebhookSettings(GovernanceTables, WebhookSecret):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from commonplace.governance import model
 from commonplace.governance.model import ROOT, Channel, Decision, Member, MembershipOf, Message, Organisation, new_id
 from commonplace.governance.rules import Access, gone
-from commonplace.identity.store.guard import live
+from commonplace.identity.store.grant_writes import live
 from commonplace.kernel.audit_store import HIVE
 from commonplace.kernel.errors import CommonplaceError, Conflict, Forbidden
 from commonplace.kernel.items import Item, decoded, encode, key

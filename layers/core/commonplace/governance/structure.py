@@ -46,7 +46,7 @@ from commonplace.governance.store import (
     Act,
 )
 from commonplace.identity.secrets import digest, fresh
-from commonplace.identity.store.guard import end
+from commonplace.identity.store.grant_writes import end
 from commonplace.kernel.environment import is_organisation
 from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput, NotFound
 from commonplace.web.operations import Actor, accepted, operation

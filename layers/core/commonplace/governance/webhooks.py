@@ -13,11 +13,11 @@ from typing import Annotated
 from pydantic import Field
 
 from commonplace.governance import inputs, model
-from commonplace.governance.deliveries import PURPOSE
 from commonplace.governance.governance import Governance
 from commonplace.governance.inputs import Id, InOrganisation, change
 from commonplace.governance.model import Webhook, new_id
 from commonplace.governance.rules import Access
+from commonplace.governance.sealing import SEALED_FOR
 from commonplace.governance.store import HOOK_SECRETS, HOOKS, Act
 from commonplace.governance.structure import owned
 from commonplace.identity.secrets import seal
@@ -119,4 +119,4 @@ def new_secret(governance: Governance) -> tuple[str, bytes]:
     if governance.sealing_key is None:
         raise Unavailable("Webhooks cannot be changed here.")
     secret = f"whsec_{b64encode(token_bytes(32)).decode()}"
-    return secret, seal(governance.sealing_key(), PURPOSE, {"secret": secret})
+    return secret, seal(governance.sealing_key(), SEALED_FOR, {"secret": secret})

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.identity.audit import revoked
 from commonplace.identity.records import Code, Grant, Refresh
-from commonplace.identity.store.guard import end
+from commonplace.identity.store.grant_writes import end
 from commonplace.kernel.audit import Audit, Lost
 from commonplace.kernel.audit_store import audit_writes
 from commonplace.kernel.errors import CommonplaceError

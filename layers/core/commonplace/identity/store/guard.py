@@ -14,15 +14,13 @@ from commonplace.identity.bearer_auth import USE_SECONDS
 from commonplace.identity.records import Grant
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.items import decoded, key
-from commonplace.kernel.table import Table, Write
+from commonplace.kernel.table import Table
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 PUBLIC_KEYS = key("keys", "public")
 
-OF_ITS_END = ("pk", "sk", "revokedAt", "revokedBecause")
-"""Every attribute that the end of a grant names."""
 OF_LAST_USE = ("pk", "sk", "lastUsedAt", "lastUsedFrom")
 """Every attribute that the write of a last use names, in its conditions as well: a guard's policy allows no other."""
 
@@ -55,19 +53,6 @@ class DynamoGuard:
         )
         with _judging():
             self._table.write(use)
-
-
-def live(table: Table, grant_id: str, now: int) -> Write:
-    """Return the check that a grant lives: part of the transactions of capabilities in which somebody acts with it."""
-    lives = "attribute_exists(pk) AND attribute_not_exists(#revokedAt) AND #expiresAt > :now"
-    return table.check(key(f"grant#{grant_id}", "grant"), lives, now=now)
-
-
-def end(table: Table, grant_id: str, because: str, now: int) -> Write:
-    """Return the write that ends a grant. It names these attributes alone: a policy allows no other."""
-    ended = "SET #revokedAt = :now, #revokedBecause = :because"
-    lives = "attribute_exists(#pk) AND attribute_not_exists(#revokedAt)"
-    return table.update(key(f"grant#{grant_id}", "grant"), ended, lives, now=now, because=because)
 
 
 @contextmanager
