@@ -80,7 +80,7 @@ def test_nobody_but_the_pages_of_people_writes_what_is_no_grant(referenced: Temp
             case "Console":
                 assert writes
             case "AuthRole":
-                put = dict.fromkeys(("tide#gov#journal", "tide#gov#feed"), {"PutItem"})
+                put = {f"tide#gov#{room}": {"PutItem"} for room in ("journal", "feed")}
                 assert writes == put | {"tide#gov#agents": {"PutItem", "DeleteItem"}}
             case "Mcp":
                 assert writes == {f"tide#gov#{room}": {action} for action, rooms in ACTS.items() for room in rooms}

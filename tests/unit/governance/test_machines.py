@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.fakes.governance import run_machine
+from tests.unit.governance.acting_machine import ActingMachine
 from tests.unit.governance.reading_machine import ReadingMachine
 from tests.unit.governance.structure_machine import StructureMachine
 from tests.unit.governance.test_processes import Decisions
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize(
     ("machine", "usual", "soak", "steps"),
-    [(StructureMachine, 4, 200, 15), (ReadingMachine, 3, 200, 12), (Decisions, 6, 60, 25)],
+    [(StructureMachine, 4, 200, 15), (ReadingMachine, 3, 200, 12), (Decisions, 6, 60, 25), (ActingMachine, 5, 300, 20)],
 )
 def test_a_machine_finds_no_fault(
     aws: None, dynamodb_client: DynamoDBClient, machine: type[Any], usual: int, soak: int, steps: int
