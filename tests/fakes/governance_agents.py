@@ -51,7 +51,7 @@ class Agents:
         clock = Clock()
         clock.now = governance.store.clock()
         self.realm = Realm(clock, memberships=StoredMemberships(governance.store), stored=stored)
-        throttle = Throttle(Limiter(Counters(), clock), limits)
+        throttle = Throttle(Limiter(Counters(), clock), limits, toolsets={"governance": limits})
         self.handler = Gateway(
             create_app(
                 [self.toolset],
