@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.governance import conversation, model, processes, structure
+from commonplace.governance.acting import TOOLS
 from commonplace.governance.capability import GOVERNANCE
 from commonplace.governance.index_source import StoredMessages
 from commonplace.governance.listings import OPERATIONS
@@ -195,11 +196,19 @@ def test_dm_privacy_violation(tide: Tide, agents: Agents) -> None:
     assert mine
 
 
+def stored(tide: Tide) -> list[Any]:
+    """Return everything in the table of records."""
+    found = tide.store.table._client.scan(TableName=tide.store.table.name)
+    assert "LastEvaluatedKey" not in found
+    return sorted(found["Items"], key=str)
+
+
 def test_unauthorized_structural_changes(tide: Tide, agents: Agents) -> None:
-    """No tool changes anything, no operation that does takes a token, and nothing of the room is served over REST."""
+    """Seven tools change something, none of them structure; no operation that changes anything takes a token, whatever
+    it may do, and nothing of the room is served over REST."""
     tools = governance_toolset(tide.governance, SCHEME).tools
-    assert [one.name for one in tools] == ["search_messages"]
-    assert all(one.read_only for one in tools)
+    assert [one.name for one in tools if one.read_only] == ["search_messages"]
+    assert [one.name for one in tools if not one.read_only] == [one.name for one in TOOLS]
     assert GOVERNANCE.routes is None
     member = tide.member("Vi")
     from commonplace.kernel.errors import Forbidden
@@ -212,13 +221,16 @@ def test_unauthorized_structural_changes(tide: Tide, agents: Agents) -> None:
         if getattr(one, "level", "") == "write" and getattr(one, "toolset", "") == "governance"
     ]
     assert len({one.name for one in writes}) > 25
-    actor = agent("tide", member, member.roles)
+    actors = (agent("tide", member, member.roles), tide.agent("Vi"))
+    before = stored(tide)
     for one in writes:
         assert not one.tool
         assert not one.rest
         given = dict.fromkeys(one.input.model_fields) | {"orga_id": "tide", "slug": "ebb"}
-        with pytest.raises(Forbidden):
-            one.run(tide.governance, actor, one.input.model_construct(**given))
+        for actor in actors:
+            with pytest.raises(Forbidden):
+                one.run(tide.governance, actor, one.input.model_construct(**given))
+    assert stored(tide) == before
 
 
 def test_token_audience_mismatch(tide: Tide, agents: Agents) -> None:
