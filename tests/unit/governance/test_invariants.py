@@ -332,13 +332,16 @@ def test_unauthorized_structural_changes(tide: Tide, agents: Agents) -> None:
         if getattr(one, "level", "") == "write" and getattr(one, "toolset", "") == "governance"
     ]
     assert len({one.name for one in writes}) > 25
-    actor = agent("tide", member, member.roles)
+    actors = (agent("tide", member, member.roles), tide.agent("Vi"))
+    before = table_of(tide)
     for one in writes:
         assert not one.tool
         assert not one.rest
         given = dict.fromkeys(one.input.model_fields) | {"orga_id": "tide", "slug": "ebb"}
-        with pytest.raises(Forbidden):
-            one.run(tide.governance, actor, one.input.model_construct(**given))
+        for actor in actors:
+            with pytest.raises(Forbidden):
+                one.run(tide.governance, actor, one.input.model_construct(**given))
+    assert table_of(tide) == before
 
 
 def test_token_audience_mismatch(tide: Tide, agents: Agents) -> None:
