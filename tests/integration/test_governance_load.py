@@ -131,7 +131,7 @@ def test_twenty_agents_at_once_lose_nothing(dynamodb_local: DynamoDBClient) -> N
     with ThreadPoolExecutor(AGENTS_AT_ONCE) as threads:
         for done in [threads.submit(load.act, *one, until) for one in enumerate(claims)]:
             done.result()
-    changed = [(*one, answer) for *one, answer in load.answers if answer["changed"]]
+    changed = [one for one in load.answers if one[3]["changed"]]
     assert {tool for _, tool, *_ in changed} >= {"send_message", "react_to_message", "cast_vote", "respond_to_topic"}
     assert len({grant for grant, *_ in changed}) == AGENTS_AT_ONCE and load.refused["CONFLICT"]
 

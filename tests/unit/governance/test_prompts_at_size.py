@@ -78,7 +78,7 @@ def much(number: int, of: str = "", characters: int = 900) -> str:
 
 
 def thousand(tide: Tide) -> Tide:
-    """Fill the organisation to 1,000 members, 200 teams, 3,000 roles, 200 policies and 100 open processes, in batches."""
+    """Fill the organisation in batches to 1,000 members, 200 teams, 3,000 roles, 200 policies, 100 open processes."""
     vi, watch, root = tide.member("Vi"), tide.team("Watch"), tide.team("Tide")
     here, there, at = tide.channel().id, tide.channel("Watch").id, tide.store.now()
     records: list[tuple[Any, Any]] = []
@@ -97,13 +97,14 @@ def thousand(tide: Tide) -> Tide:
         return one.id
 
     for number, team in enumerate(teams):
+        leader = ""
         records.append((CHANNELS, Channel(id=team.channel, kind="team", name=team.name, team=team.id)))
         for seat in range(15):
             member = people[(number * 5 + seat) % len(people)].id
             id = role(number + seat, team, member, leader=seat == 0)
             held[member][id] = team.id
-            team = replace(team, leader=team.leader or id)
-        records.append((TEAMS, team))
+            leader = leader or id
+        records.append((TEAMS, replace(team, leader=leader)))
     mine = dict(vi.roles) | {role(one, watch, vi.id): watch.id for one in range(24)}
     records.append((MEMBERS, replace(vi, roles=mine)))
     records += [(MEMBERS, replace(one, roles=held[one.id])) for one in people]
