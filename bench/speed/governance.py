@@ -127,7 +127,7 @@ def actions(url: str) -> list[Row]:
     DynamoGrants(client, identity, store.records._activity, memberships=memberships).open(account.grant)
     grants, standings = DynamoGuard(client, identity), account.standings()
     principals = TokenPrincipals(account.tokens(), grants, standings, time, memberships=memberships)
-    challenges = Challenges(Resources(BASE_URL, ("governance",), ("governance",)))
+    challenges = Challenges(Resources(BASE_URL, ("knowledge",), ("knowledge", "governance")))
     handler = ours(governance_toolset(organisations, "swarmrise"), principals, challenges)
     token = {"authorization": f"Bearer {account.token()}"}
     copies = {one: new_table(bare) for one in (store.table.name, identity)}
