@@ -75,7 +75,7 @@ def test_kinds_scopes_and_limits_are_the_declared_ones() -> None:
 def test_the_page_lists_every_tool_that_acts(aws: None, dynamodb_client: DynamoDBClient) -> None:
     governance = found_tide(dynamodb_client).governance
     told = [[cell.replace("`", "") for cell in cells] for cells in rows(section(PAGE, "Agents that act"))]
-    real = []
+    real: list[list[str]] = []
     for one in TOOLS:
         fields = one.tool(governance).arguments.model_fields
         taken = [to_camel(name) + "?" * (not field.is_required()) for name, field in fields.items()]
@@ -99,7 +99,8 @@ def test_the_record_on_the_page_is_like_a_real_one(aws: None, dynamodb_client: D
     topic = tide.do("Ada", processes.open_topic, channel_id=channel, title="Nets", description="Mend them").id
     tide.do("Ada", processes.move_on, message_id=topic, phase="consent")
     tide.act(tide.agent("Vi"), "respond_to_topic", message_id=topic, response="objection", reason="Too wet")
-    found = tide.do("Ada", listings.list_decisions, limit=1)["decisions"][0].model_dump(mode="json", by_alias=True)
+    row = tide.do("Ada", listings.list_decisions, limit=1)["decisions"][0].model_dump(mode="json")
+    found = {to_camel(name): value for name, value in row.items()}
     (block,) = blocks(PAGE, "jsonc")
     shown = json.loads(block.text)
     assert shown["diff"] == {name: found["diff"][name] for name in shown["diff"]}
