@@ -178,7 +178,7 @@ def organisation(
         carry_out(plan, tide.governance, lambda subject: subject)
         tide = Tide(tide.governance, tide.clock, slug="low-water")
         member = next(one for one in tide.all(MEMBERS) if one.account and one.roles)
-        name, team = member.name, next(iter(member.teams))
+        name, team = member.name, min(member.teams)
         given = arguments(tide, tide.channel().id, team, member.id)
     return request.param, tide, name, given
 
