@@ -3,21 +3,22 @@
 Both stand in tables of DynamoDB Local at `--url`. The sample is founded from its file; so is the large one, which is
 then filled in batches with what the operations would have written. Of every list the first, a middle and the last page
 are read with as many rows as the sample's first page has, by turns: the time and the capacity that DynamoDB counts may
-be three times the sample's.
+be three times the sample's. Then each tool of agents is called beside its bare transaction.
 """
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from statistics import median
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from bench.measure import Table, Ways, by_turns
+from bench.measure import Table, Ways, by_turns, times
 from bench.table import Row
-from commonplace.governance import listings, store
+from commonplace.governance import conversation, listings, processes, store
 from commonplace.governance.founding import carry_out, founding
 from commonplace.governance.governance import Governance
 from commonplace.governance.model import Channel, Decision, Member, Message, Policy, Role, Team, new_id, roles_of
@@ -25,8 +26,12 @@ from commonplace.governance.store import CHANNELS, MEMBERS, MESSAGES, TEAMS, Sto
 from commonplace.identity.principals import Principal
 from commonplace.kernel.items import encode
 from commonplace.kernel.records import Room
+from commonplace.kernel.table import Table as KernelTable
 from commonplace.web.operations import Actor
 from local.cli.dev import SAMPLE_ORGANISATION
+from tests.fakes.governance import Tide, found_tide
+from tests.fakes.governance_agents import Agents
+from tests.unit.web.mcp.guarded import outcome
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -45,7 +50,7 @@ class Meter:
 
     def __init__(self, client: "DynamoDBClient") -> None:
         self.units = 0.0
-        for name in ("GetItem", "Query", "BatchGetItem"):
+        for name in ("GetItem", "Query", "BatchGetItem", "TransactWriteItems"):
             client.meta.events.register(f"before-parameter-build.dynamodb.{name}", self.ask)
             client.meta.events.register(f"after-call.dynamodb.{name}", self.add)
 
@@ -92,6 +97,79 @@ def governance(options: argparse.Namespace, folder: Path) -> Iterator[Table]:  #
         rows.append(row)
     title = f"Pages at {people:,} members and {messages:,} messages beside those of the sample, same number of rows"
     yield Table("governance", title, rows, faults=faults)
+    yield Table("governance_actions", "The tools of agents beside the bare transactions of boto3", actions(options.url))
+
+
+def actions(url: str) -> list[Row]:
+    """Return each writing tool, called through the guard, beside `transact_write_items` with the very same items.
+
+    Each transaction of a tool is played again by boto3, in tables that began as copies of the tool's.
+    """
+    client, bare = connect(url), connect(url)
+    tide = found_tide(client)
+    calls, count = calls_of(tide), WARM_UP + ROUNDS
+    agents = Agents(tide.governance, stored=tide.grants)
+    token = agents.token(tide, "Vi", acts=True)
+    copies = {one: new_table(bare) for one in (tide.store.table.name, tide.store.grants.name)}
+    for name, copy in copies.items():
+        table = KernelTable(bare, copy)
+        pages = bare.get_paginator("scan").paginate(TableName=name)
+        table.write_many({"Put": {"TableName": copy, "Item": item}} for page in pages for item in page["Items"])
+    meter, replayed, sent = Meter(client), Meter(bare), list[Any]()
+    client.meta.events.register(
+        "before-parameter-build.dynamodb.TransactWriteItems", lambda params, **_: sent.append(params["TransactItems"])
+    )
+    rows = list[Row]()
+    for tool, given in calls.items():
+        taken, units = (list[float](), list[float]()), (meter.units, replayed.units)
+        for number in range(count):
+            tide.clock.now += 1
+            agents.realm.clock.now = tide.clock.now
+            sent.clear()
+            began = perf_counter()
+            answer = agents.act(token, tool, **given(number))
+            taken[0].append(perf_counter() - began)
+            if outcome(answer) != "ok" or len(sent) != 1:
+                raise RuntimeError(f"{tool} did not commit one transaction: {answer['body']}")
+            items = [
+                {kind: one | {"TableName": copies[one["TableName"]]} for kind, one in each.items()} for each in sent[0]
+            ]
+            began = perf_counter()
+            bare.transact_write_items(TransactItems=items)
+            taken[1].append(perf_counter() - began)
+        acted, alone = (seconds[WARM_UP:] for seconds in taken)
+        row: dict[str, Any] = {"tool": tool, "ms": 1000 * median(acted), "bare ms": 1000 * median(alone)}
+        row |= {"times": times(acted, alone), "items": len(sent[0]), "units": (meter.units - units[0]) / count}
+        rows.append(row | {"of them written": (replayed.units - units[1]) / count})
+    return rows
+
+
+def calls_of(tide: Tide) -> dict[str, Callable[[int], dict[str, Any]]]:
+    """Return arguments by tool and round, with which every call changes something."""
+    here, there, turns = tide.channel().id, tide.channel("Watch").id, range(WARM_UP + ROUNDS)
+    ask = {"channel_id": here, "title": "Count twice?", "description": "In March, and in September."}
+    topics = [tide.do("Ada", processes.open_topic, **ask).id for _ in range(2)]
+    tide.do("Ada", processes.move_on, message_id=topics[0], phase="consent")
+    options = {"title": "Which day?", "mode": "single", "options": ["Sat", "Sun"]}
+    vote = tide.do("Ada", processes.open_vote, channel_id=here, **options).id
+    role, nominee = tide.role("Watch", "Referee").id, tide.member("Vi").id
+    open_one = partial(tide.do, "Vi", processes.open_election, channel_id=there, role_id=role)
+    elections = [open_one().id for _ in (*turns, "for consent")]
+    said = [tide.do("Ada", conversation.send_message, channel_id=here, text=f"Message {one}").id for one in turns]
+    chosen = elections[-1]
+    tide.do("Vi", processes.nominate_member, message_id=chosen, nominee_id=nominee, reason="She reads the gauge.")
+    for phase, more in (("discussion", {}), ("consent", {"candidate_id": nominee})):
+        tide.do("Vi", processes.move_on, message_id=chosen, phase=phase, **more)
+    text, answers = "The gauge stands at 1.2 m, and the water falls.", ("consent", "stand_aside")
+    return {
+        "send_message": lambda _: {"channelId": here, "text": text},
+        "react_to_message": lambda turn: {"messageId": said[turn], "emoji": "👍"},
+        "cast_vote": lambda turn: {"messageId": vote, "choices": ["12"[turn % 2]]},
+        "respond_to_topic": lambda turn: {"messageId": topics[0], "response": answers[turn % 2]},
+        "ask_clarification": lambda _: {"messageId": topics[1], "question": text},
+        "nominate_member": lambda turn: {"messageId": elections[turn], "nomineeId": nominee, "reason": text},
+        "respond_to_election": lambda turn: {"messageId": chosen, "response": answers[turn % 2]},
+    }
 
 
 def ways_of(organisations: Governance, operation: Any) -> Ways:
