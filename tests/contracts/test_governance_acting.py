@@ -48,7 +48,9 @@ def test_authority_that_ends_between_read_and_write_fails_the_change(
         transact(writes)
 
     monkeypatch.setattr(tide.store.table, "transact", overtaken)
-    said = {"channel_id": channel, "text": "Soup"} if tool == "send_message" else {"message_id": vote.id}
+    said: dict[str, Any] = (
+        {"channel_id": channel, "text": "Soup"} if tool == "send_message" else {"message_id": vote.id}
+    )
     if tool == "cast_vote":
         said["choices"] = ["1"]
     messages = len(tide.all(MESSAGES))

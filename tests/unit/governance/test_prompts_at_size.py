@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 from tokenizers import Tokenizer
@@ -25,6 +25,7 @@ from commonplace.governance.model import (
     Policy,
     PolicyText,
     Process,
+    ProcessKind,
     Role,
     Team,
     new_id,
@@ -90,7 +91,7 @@ def thousand(tide: Tide) -> Tide:
 
     def role(number: int, team: Team, member: str, leader: bool = False) -> str:
         titled: dict[str, Any] = {"title": "Leader", "type": "leader"} if leader else {"title": much(number, "", 80)}
-        said = {"mission": much(number, "" if leader else "roles"), "duties": (much(number, "", 200),)}
+        said: dict[str, Any] = {"mission": much(number, "" if leader else "roles"), "duties": (much(number, "", 200),)}
         one = Role(id=roles_of(team.id) + new_id(), team=team.id, member=member, **titled, **said)
         records.append((ROLES, one))
         return one.id
@@ -121,7 +122,8 @@ def thousand(tide: Tide) -> Tide:
         said |= {"target": id, "target_type": "policies", "type": "Policy", "target_team": watch.id}
         records.append((JOURNAL, Decision(id=new_id(), after={"abstract": much(number, "decisions")}, **said)))
     for number in range(100):
-        away, kind = number % 10 == 9, ("topic", "voting", "election")[number % 3]
+        kinds: tuple[ProcessKind, ...] = get_args(ProcessKind)
+        away, kind = number % 10 == 9, kinds[number % 3]
         id = f"{teams[number].channel if away else (here, there)[number % 2]}.{new_id()}"
         due = stamp(datetime.fromtimestamp(tide.clock() + 86_400 * (1 + number), UTC)) if kind == "voting" else None
         phase: Any = {"topic": "consent", "voting": "open", "election": "consent"}[kind]
@@ -129,7 +131,12 @@ def thousand(tide: Tide) -> Tide:
         of_it |= {"role": next(iter(mine)), "candidate": vi.id, "revealed": True} if kind == "election" else {}
         of_it |= {"team": teams[number].id if away else None if number % 2 == 0 else watch.id, "deadline": due}
         text = much(number, "foreign" if away else "")
-        about = {"title": text[:150], "description": text, "author": people[number].id, "created_at": at}
+        about: dict[str, Any] = {
+            "title": text[:150],
+            "description": text,
+            "author": people[number].id,
+            "created_at": at,
+        }
         records.append((PROCESSES, Process(id=id, kind=kind, phase=phase, electorate=1_000, **about, **of_it)))
         records.append((ACTIVE, Active(id=id, kind=kind, deadline=due)))
         about = {"author": people[number].id, "created_at": at}
@@ -150,7 +157,8 @@ def thousand(tide: Tide) -> Tide:
     for name in ("Ada", "Guest"):
         direct = tide.do(name, conversation.open_direct, member_id=vi.id).id
         tide.do(name, conversation.send_message, channel_id=direct, text=much(2, "direct"))
-    sizes = [len(tide.all(room)) for room in (MEMBERS, TEAMS, ROLES, POLICIES, ACTIVE)]
+    rooms: Any = (MEMBERS, TEAMS, ROLES, POLICIES, ACTIVE)
+    sizes = [len(tide.all(room)) for room in rooms]
     assert sizes == [1_000, 200, 3_000, 200, 100]
     return tide
 
