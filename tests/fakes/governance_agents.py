@@ -44,14 +44,21 @@ Seen = Mapping[str, str]
 class Agents:
     """The organisations of a store, behind the guard."""
 
-    def __init__(self, governance: Governance, limits: Any = NO_LIMITS, *, stored: DynamoGrants | None = None) -> None:
+    def __init__(
+        self,
+        governance: Governance,
+        limits: Any = NO_LIMITS,
+        *,
+        stored: DynamoGrants | None = None,
+        toolsets: Mapping[str, Mapping[Cost, int]] | None = None,
+    ) -> None:
         """`stored` is where grants are, in place of memory: agents that act need it."""
         self.governance = governance
         self.toolset = governance_toolset(governance, SCHEME)
         clock = Clock()
         clock.now = governance.store.clock()
         self.realm = Realm(clock, memberships=StoredMemberships(governance.store), stored=stored)
-        throttle = Throttle(Limiter(Counters(), clock), limits)
+        throttle = Throttle(Limiter(Counters(), clock), limits, toolsets=toolsets)
         self.handler = Gateway(
             create_app(
                 [self.toolset],

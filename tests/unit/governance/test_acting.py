@@ -126,6 +126,30 @@ def test_an_owner_lets_agents_only_read(tide: Tide) -> None:
         tide.do("Ada", structure.change_agents, revision=changed.revision, reads_a_minute=601)
 
 
+def test_limits_of_an_organisation_hold_for_each_token_raised_and_lowered(tide: Tide) -> None:
+    governance: Mapping[str, Mapping[Cost, int]] = {"governance": {"read": 60, "search": 20, "write": 10}}
+    agents = Agents(tide.governance, stored=tide.grants, toolsets=governance)
+    channel, base = tide.channel().id, f"{SCHEME}://orgas/tide"
+
+    def fit(token: str, calls: int, doing: Callable[[str], str]) -> int:
+        """Return how many of these calls a token may make in the present minute."""
+        return sum("limit" not in doing(token) for _ in range(calls))
+
+    def send(token: str) -> str:
+        return json.dumps(body_of(agents.act(token, "send_message", channelId=channel, text="Hello")))
+
+    def changed(**limits: int) -> None:
+        revision = tide.store.organisation("tide").revision
+        tide.do("Ada", structure.change_agents, revision=revision, agents_act=True, **limits)
+
+    vi, ada, guest = (agents.token(tide, name, acts=True) for name in ("Vi", "Ada", "Guest"))
+    changed(writes_a_minute=2, reads_a_minute=6)
+    assert fit(vi, 4, send) == 2
+    assert fit(guest, 8, lambda token: agents.read(token, f"{base}/teams")) == 6
+    changed(writes_a_minute=12)
+    assert fit(ada, 14, send) == 12
+
+
 @pytest.mark.parametrize("surname", ["Agent", "agent (via Vi)"])
 def test_nobody_is_called_like_an_agents_mark(tide: Tide, surname: str) -> None:
     _, secret = tide.do("Ada", structure.invite)
