@@ -23,7 +23,7 @@ from commonplace.web.challenges import Challenges
 from commonplace.web.gateway import Gateway
 from commonplace.web.mcp.app import create_app
 from commonplace.web.mcp.calls import Surface
-from commonplace.web.mcp.declaration import Call
+from commonplace.web.mcp.declaration import Call, Cost
 from commonplace.web.mcp.guard import Throttle
 from commonplace.web.mcp.offer import match, pattern_of
 from tests.fakes.access_tokens import Realm

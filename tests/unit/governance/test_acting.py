@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
 from commonplace.governance import conversation, listings, processes, structure
-from commonplace.governance.store import AGENTS, ANSWERS, JOURNAL, MESSAGES
+from commonplace.governance.store import AGENTS, ANSWERS, FEED, JOURNAL, MESSAGES
 from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput, NotFound
+from commonplace.web.mcp.declaration import Cost
 from tests.fakes.governance import Tide
+from tests.fakes.governance_agents import SCHEME, Agents
+from tests.unit.web.mcp.world import body_of
 
 
 def test_an_agent_writes_a_message_in_the_name_of_its_member(tide: Tide) -> None:
@@ -101,6 +106,7 @@ def test_an_owner_sees_every_agent_and_ends_it(tide: Tide) -> None:
     grant = tide.grants.grant(rows["Vi"].id)
     assert grant is not None
     assert (grant.revoked_because, tide.grants.of_subject(grant.subject_hash)) == ("organisation", [])
+    assert f"grants/{grant.id}" in tide.all(FEED)[-1].names  # whoever listens with it hears of its end
     last = tide.all(JOURNAL)[-1]
     assert (last.type, last.client, last.after, last.before["permission"]) == ("Grant", "Helper", {}, "action")
     with pytest.raises(Forbidden, match="grant has ended"):
