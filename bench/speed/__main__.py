@@ -25,7 +25,7 @@ SPEED = {
     "hive": "a search of contributions beside one of documents, at 300 and 3,000 contributions",
     "hive_queue": "a queue of 5,000 contributions: a page, one shown, approved, rejected; contributing meanwhile",
     "memory": "the memory's tools beside a bare message, and seconds until what is added is found",
-    "governance": "lists of an organisation with 1,000 members and 100,000 messages beside the sample; needs --url",
+    "governance": "lists of an organisation with 1,000 members and 100,000 messages beside the sample, tools of agents beside bare calls; needs --url",
     "opensearch": "a search on OpenSearch beside bare requests; needs a node: python -m bench.speed opensearch --url",
 }
 

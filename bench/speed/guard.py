@@ -109,6 +109,7 @@ class Account:
             key=b"bench",
             now=self.now,
             seconds=SECONDS,
+            held=frozenset(acts.roles if (acts := self.grant.membership) else ()),
         )
         return self._issuer.sign(claims)
 

@@ -23,7 +23,7 @@ from commonplace.web.challenges import Challenges
 from commonplace.web.gateway import Gateway
 from commonplace.web.mcp.app import create_app
 from commonplace.web.mcp.calls import Surface
-from commonplace.web.mcp.declaration import Call, Cost
+from commonplace.web.mcp.declaration import Call
 from commonplace.web.mcp.guard import Throttle
 from commonplace.web.mcp.offer import match, pattern_of
 from tests.fakes.access_tokens import Realm
@@ -44,21 +44,14 @@ Seen = Mapping[str, str]
 class Agents:
     """The organisations of a store, behind the guard."""
 
-    def __init__(
-        self,
-        governance: Governance,
-        limits: Any = NO_LIMITS,
-        *,
-        stored: DynamoGrants | None = None,
-        toolsets: Mapping[str, Mapping[Cost, int]] | None = None,
-    ) -> None:
+    def __init__(self, governance: Governance, limits: Any = NO_LIMITS, *, stored: DynamoGrants | None = None) -> None:
         """`stored` is where grants are, in place of memory: agents that act need it."""
         self.governance = governance
         self.toolset = governance_toolset(governance, SCHEME)
         clock = Clock()
         clock.now = governance.store.clock()
         self.realm = Realm(clock, memberships=StoredMemberships(governance.store), stored=stored)
-        throttle = Throttle(Limiter(Counters(), clock), limits, toolsets=toolsets)
+        throttle = Throttle(Limiter(Counters(), clock), limits, toolsets={"governance": limits})
         self.handler = Gateway(
             create_app(
                 [self.toolset],

@@ -14,6 +14,7 @@ from tokenizers import Tokenizer
 from commonplace.documents.content.library import Library
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
+from commonplace.governance.acting import TOOLS
 from commonplace.governance.toolset import governance_toolset
 from commonplace.hive.tools.toolset import hive_toolset
 from commonplace.memory.operations import MemoryServices
@@ -46,9 +47,9 @@ WRITING = {
     "hive": {"add_knowledge", "delete_knowledge", "publish_knowledge", "report_outcome"},
     "memory": {"kb_add", "kb_update", "kb_delete", "kb_bulk_import", "kb_rate", "kb_rebuild_embeddings"},
     "reference": {"report_gap"},
-    "governance": set(),
+    "governance": {one.name for one in TOOLS},
 }
-COUNTING = {"report_gap"}
+COUNTING = {"report_gap", "send_message", "ask_clarification"}
 """A second call adds to what the first one did."""
 
 

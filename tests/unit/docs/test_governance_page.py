@@ -6,14 +6,21 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from commonplace.governance import founding, listings, prompts
+import pytest
+from pydantic.alias_generators import to_camel
+
+from commonplace.governance import founding, listings, processes, prompts
+from commonplace.governance.acting import TOOLS
 from commonplace.governance.capability import GOVERNANCE
 from commonplace.governance.governance import Governance
 from commonplace.governance.model import INVITATION_DAYS
 from commonplace.governance.settings import GovernanceScheme, GovernanceSettings
 from commonplace.governance.store import PROCESSES, TEAMS, Store
+from commonplace.governance.structure import change_agents
 from commonplace.governance.watch import MAX_ADDRESSES
+from commonplace.kernel.errors import InvalidInput
 from tests.dynamodb_fixture import new_table
+from tests.fakes.governance import found_tide
 from tests.unit.docs.pages import ROOT, blocks, rows, section
 
 if TYPE_CHECKING:
@@ -63,6 +70,44 @@ def test_kinds_scopes_and_limits_are_the_declared_ones() -> None:
     calls = scopes.calls_a_minute
     assert f"{calls['read']} reads and {calls['search']} searches a minute" in TEXT
     assert f"at most {MAX_ADDRESSES} addresses" in TEXT and f"valid for {INVITATION_DAYS} days" in TEXT
+
+
+def test_the_page_lists_every_tool_that_acts(aws: None, dynamodb_client: DynamoDBClient) -> None:
+    governance = found_tide(dynamodb_client).governance
+    told = [[cell.replace("`", "") for cell in cells] for cells in rows(section(PAGE, "Agents that act"))]
+    real: list[list[str]] = []
+    for one in TOOLS:
+        fields = one.tool(governance).arguments.model_fields
+        taken = [to_camel(name) + "?" * (not field.is_required()) for name, field in fields.items()]
+        again = "writes nothing" if one.idempotent else told[len(real)][4]
+        real.append([one.name, f"governance:{one.level}", one.kind, ", ".join(taken), again])
+    assert told == real
+    assert all((row[4] != "writes nothing") is not one.idempotent for row, one in zip(told, TOOLS, strict=True))
+    assert "6 to 600 reads, 2 to 200 searches, 1 to 100 writes" in TEXT
+    within = {"reads_a_minute": (6, 600), "searches_a_minute": (2, 200), "writes_a_minute": (1, 100)}
+    for name, (least, most) in within.items():
+        for calls in (least, most):
+            assert getattr(change_agents.accepted({"orga_id": "tide", "revision": 1, name: calls}), name) == calls
+        for calls in (least - 1, most + 1):
+            with pytest.raises(InvalidInput):
+                change_agents.accepted({"orga_id": "tide", "revision": 1, name: calls})
+
+
+def test_the_record_on_the_page_is_like_a_real_one(aws: None, dynamodb_client: DynamoDBClient) -> None:
+    tide = found_tide(dynamodb_client)
+    channel = tide.channel().id
+    topic = tide.do("Ada", processes.open_topic, channel_id=channel, title="Nets", description="Mend them").id
+    tide.do("Ada", processes.move_on, message_id=topic, phase="consent")
+    tide.act(tide.agent("Vi"), "respond_to_topic", message_id=topic, response="objection", reason="Too wet")
+    row = tide.do("Ada", listings.list_decisions, limit=1)["decisions"][0].model_dump(mode="json")
+    found = {to_camel(name): value for name, value in row.items()}
+    (block,) = blocks(PAGE, "jsonc")
+    shown = json.loads(block.text)
+    assert shown["diff"] == {name: found["diff"][name] for name in shown["diff"]}
+    assert {name: shown[name] for name in ("roleName", "teamName", "targetType")} == {
+        name: found[name] for name in ("roleName", "teamName", "targetType")
+    }
+    assert shown.keys() <= found.keys() and shown["agent"].keys() == found["agent"].keys()
 
 
 def test_the_settings_on_the_page_are_real() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,7 +12,6 @@ import pytest
 from commonplace.governance import conversation, listings, processes, structure
 from commonplace.governance.store import AGENTS, ANSWERS, FEED, JOURNAL, MESSAGES
 from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput, NotFound
-from commonplace.web.mcp.declaration import Cost
 from tests.fakes.governance import Tide
 from tests.fakes.governance_agents import SCHEME, Agents
 from tests.unit.web.mcp.world import body_of
@@ -134,8 +133,7 @@ def test_an_owner_lets_agents_only_read(tide: Tide) -> None:
 
 
 def test_limits_of_an_organisation_hold_for_each_token_raised_and_lowered(tide: Tide) -> None:
-    governance: Mapping[str, Mapping[Cost, int]] = {"governance": {"read": 60, "search": 20, "write": 10}}
-    agents = Agents(tide.governance, stored=tide.grants, toolsets=governance)
+    agents = Agents(tide.governance, {"read": 60, "search": 20, "write": 10}, stored=tide.grants)
     channel, base = tide.channel().id, f"{SCHEME}://orgas/tide"
 
     def fit(token: str, calls: int, doing: Callable[[str], str]) -> int:

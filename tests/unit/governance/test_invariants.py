@@ -1,4 +1,4 @@
-"""Security invariants 1, 4 and 5 of seed 002 (section 6), by their numbers, and its threats to reading, by their names.
+"""Security invariants of seed 002 (section 6), by their numbers, and its threats, by their names.
 
 Agents read here through the guard with tokens and grants, as clients do. `everything` is each address that the
 organisation has, whether or not anybody told the agent of it.
@@ -12,16 +12,30 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pydantic.alias_generators import to_camel
 
-from commonplace.governance import conversation, model, processes, structure
+from commonplace.governance import conversation, model, processes, structure, webhooks
+from commonplace.governance.acting import TOOLS
 from commonplace.governance.capability import GOVERNANCE
 from commonplace.governance.index_source import StoredMessages
-from commonplace.governance.listings import OPERATIONS
+from commonplace.governance.listings import OPERATIONS, list_messages
 from commonplace.governance.model import KINDS
-from commonplace.governance.store import DIRECT, DIRECT_REPLIES, ROLES
+from commonplace.governance.store import (
+    ANSWERS,
+    CHANNELS,
+    DIRECT,
+    DIRECT_REPLIES,
+    JOURNAL,
+    MEMBERS,
+    MESSAGES,
+    POLICIES,
+    ROLES,
+    TEAMS,
+)
 from commonplace.governance.toolset import governance_toolset
+from commonplace.kernel.errors import Forbidden, NotFound
 from commonplace.web.mcp.declaration import Call, Caller
-from tests.fakes.governance import Tide, found_tide
+from tests.fakes.governance import Tide, agent, found_tide
 from tests.fakes.governance_agents import PATH, SCHEME, Agents, Numbered, Seen, within
 from tests.unit.web.mcp.guarded import bearer, resource
 from tests.unit.web.mcp.world import LEGACY, body_of, event, message, modern
@@ -31,6 +45,8 @@ if TYPE_CHECKING:
 
 WORD = "periwinkle"
 """A secret."""
+SAID = ("messages", "replies", "answers", "reactions")
+"""Rooms of what agents write."""
 
 
 def lived(tide: Tide, *, secret: str = WORD, nominee: str = "Guest", reason: str = WORD) -> Tide:
@@ -116,6 +132,97 @@ def pattern(address: str) -> str:
     return re.sub(r"{\w+}", "[^/?]+", place) + (r"(\?.*)?" if query else "")
 
 
+def table_of(tide: Tide) -> dict[tuple[str, str], Any]:
+    return {(item["pk"], item["sk"]): item for item in tide.store.table.scan("attribute_exists(pk)")}
+
+
+def test_invariant_2_an_agent_does_no_more_than_its_member(tide: Tide) -> None:
+    """For each channel and process: what an agent of a member may do is what the member may, and its roles give."""
+    lived(tide)
+    topic = tide.do("Vi", processes.open_topic, channel_id=tide.channel("Watch").id, title="Ropes", description="New")
+    for name in ("Ada", "Vi", "Mo", "Guest"):
+        every, none = tide.agent(name), tide.agent(name, roles=())
+        for channel in tide.all(CHANNELS):
+            given = {"channel_id": channel.id, "text": "Hello"}
+            person = allowed(lambda: tide.do(name, conversation.send_message, **given))  # noqa: B023 - called at once
+            by_every = allowed(lambda: tide.act(every, "send_message", **given))  # noqa: B023
+            by_none = allowed(lambda: tide.act(none, "send_message", **given))  # noqa: B023
+            assert by_every == (person and channel.kind != "dm")
+            assert by_none == (channel.kind == "orga")
+        asks = {"message_id": topic.id, "question": "How many?"}
+        person = allowed(lambda: tide.do(name, processes.ask_clarification, **asks))  # noqa: B023
+        assert allowed(lambda: tide.act(every, "ask_clarification", **asks)) == person  # noqa: B023
+        assert not allowed(lambda: tide.act(none, "ask_clarification", **asks))  # noqa: B023
+
+
+def allowed(do: Callable[[], object]) -> bool:
+    try:
+        do()
+    except (NotFound, Forbidden):
+        return False
+    return True
+
+
+def test_invariant_3_every_mutation_of_an_agent_is_in_the_journal(tide: Tide) -> None:
+    """A change without its record cannot be committed, whatever a tool would do."""
+    helper = tide.agent("Vi")
+    done = tide.act(helper, "send_message", channel_id=tide.channel().id, text="Hello")
+    (record,) = [one for one in tide.all(JOURNAL) if one.grant]
+    assert (record.target, record.role) == (done.message_id, "AI Agent (via Vi)")
+    access, before = tide.governance.access(helper, "tide"), table_of(tide)
+    silent = model.Message(id=f"{tide.channel().id}.{model.new_id()}", author="", text="", created_at="")
+    with pytest.raises(RuntimeError, match="no record in the journal"):
+        tide.store.change(access, lambda act: act.add(MESSAGES, silent))
+    assert table_of(tide) == before
+
+
+def test_agent_impersonation(tide: Tide) -> None:
+    """Agents say that they are agents, and nobody can be called as they are recorded: `test_acting` has the names."""
+    helper = tide.agent("Vi", client="Ada Marsh")
+    tide.act(helper, "send_message", channel_id=tide.channel().id, text="As Ada")
+    (row,) = tide.do("Ada", list_messages, channel_id=tide.channel().id)["messages"]
+    assert (row.author_name, row.via) == ("Vi", "Ada Marsh")
+    record = tide.all(JOURNAL)[-1]
+    assert (record.name, record.role, record.client) == ("Vi", "AI Agent (via Vi)", "Ada Marsh")
+
+
+@pytest.mark.parametrize("outsider", ["Guest", "Ada"])
+def test_what_agents_answer_is_no_matter_of_the_journal(
+    dynamodb_client: DynamoDBClient, aws: None, monkeypatch: pytest.MonkeyPatch, outsider: str
+) -> None:
+    """Two histories that differ in what agents wrote, chose, answered and why give outsiders the same bytes."""
+
+    def history(word: str, response: str, choice: str, nominee: str) -> Seen:
+        tide = found_tide(dynamodb_client)
+        watch = tide.channel("Watch").id
+        helper = tide.agent("Vi")
+        topic = tide.do("Vi", processes.open_topic, channel_id=watch, title="Nets", description="Mend them").id
+        given: dict[str, Any] = {"title": "Colour?", "mode": "single", "options": ["Red", "Blue"]}
+        vote = tide.do("Vi", processes.open_vote, channel_id=watch, **given).id
+        role = tide.role("Watch", "Referee").id
+        election = tide.do("Vi", processes.open_election, channel_id=watch, role_id=role).id
+        sent = tide.act(helper, "send_message", channel_id=watch, text=word)
+        tide.act(helper, "react_to_message", message_id=sent.message_id, emoji="👍" if word == WORD else "👀")
+        tide.act(helper, "ask_clarification", message_id=topic, question=word)
+        tide.do("Vi", processes.move_on, message_id=topic, phase="consent")
+        tide.act(helper, "respond_to_topic", message_id=topic, response=response, reason=word)
+        tide.act(helper, "cast_vote", message_id=vote, choices=[choice])
+        named = tide.member(nominee).id
+        tide.act(helper, "nominate_member", message_id=election, nominee_id=named, reason=word)
+        assert len([one for one in tide.all(ANSWERS) if one.client]) == 4
+        agents = Agents(tide.governance)
+        return agents.everything(tide, agents.token(tide, outsider))
+
+    seen = []
+    for differing in ((WORD, "objection", "1", "Ada"), ("cormorant", "stand_aside", "2", "Guest")):
+        monkeypatch.setattr(model, "ULID", Numbered())
+        monkeypatch.setattr(structure, "fresh", Numbered())
+        monkeypatch.setattr("tests.fakes.governance.fresh", Numbered())
+        seen.append(history(*differing))
+    assert [(place, text, seen[1][place]) for place, text in seen[0].items() if seen[1][place] != text] == []
+    assert WORD not in "".join(seen[0].values())
+
+
 def test_invariant_4_token_revocation_is_immediate(tide: Tide, agents: Agents) -> None:
     claims = agents.claims(tide, "Vi")
     token = agents.signed(claims)
@@ -196,29 +303,45 @@ def test_dm_privacy_violation(tide: Tide, agents: Agents) -> None:
 
 
 def test_unauthorized_structural_changes(tide: Tide, agents: Agents) -> None:
-    """No tool changes anything, no operation that does takes a token, and nothing of the room is served over REST."""
+    """The tools write what agents say, and nothing else; no other change takes a token; there is no REST."""
     tools = governance_toolset(tide.governance, SCHEME).tools
-    assert [one.name for one in tools] == ["search_messages"]
-    assert all(one.read_only for one in tools)
+    assert [one.name for one in tools if not one.read_only] == [one.name for one in TOOLS]
     assert GOVERNANCE.routes is None
+    stored = Agents(tide.governance, stored=tide.grants)
+    token = stored.token(tide, "Ada", acts=True)
+    rooms: Any = (TEAMS, ROLES, MEMBERS, CHANNELS, POLICIES)
+    things = [tide.slug, *(one.id for room in rooms for one in tide.all(room))]
+    things += [tide.do("Ada", conversation.send_message, channel_id=tide.channel().id, text="Hello").id]
+    things += [tide.do("Ada", conversation.open_direct, member_id=tide.member("Vi").id).id]
+    before = table_of(tide)
+    for one in tools:
+        for thing in things:
+            given: dict[str, Any] = {"choices": [thing], "emoji": "👍", "response": "consent", "limit": 1}
+            names = [to_camel(name) for name, field in one.arguments.model_fields.items() if field.is_required()]
+            stored.act(token, one.name, **{name: given.get(name, thing) for name in names})
+    changed = {pk.partition("#")[2] for (pk, sk), item in table_of(tide).items() if before.get((pk, sk)) != item}
+    assert changed <= {f"gov#{room}" for room in (*SAID, "journal", "feed", "cards", "agents", "processes")}
+    assert "gov#messages" in changed
+    assert not [key for key in before if key not in table_of(tide)]
     member = tide.member("Vi")
-    from commonplace.kernel.errors import Forbidden
-    from tests.fakes.governance import agent
 
     writes = [
         one
-        for module in (structure, conversation, processes)
+        for module in (structure, conversation, processes, webhooks)
         for one in vars(module).values()
         if getattr(one, "level", "") == "write" and getattr(one, "toolset", "") == "governance"
     ]
     assert len({one.name for one in writes}) > 25
-    actor = agent("tide", member, member.roles)
+    actors = (agent("tide", member, member.roles), tide.agent("Vi"))
+    before = table_of(tide)
     for one in writes:
         assert not one.tool
         assert not one.rest
         given = dict.fromkeys(one.input.model_fields) | {"orga_id": "tide", "slug": "ebb"}
-        with pytest.raises(Forbidden):
-            one.run(tide.governance, actor, one.input.model_construct(**given))
+        for actor in actors:
+            with pytest.raises(Forbidden):
+                one.run(tide.governance, actor, one.input.model_construct(**given))
+    assert table_of(tide) == before
 
 
 def test_token_audience_mismatch(tide: Tide, agents: Agents) -> None:

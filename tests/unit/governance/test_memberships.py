@@ -18,9 +18,8 @@ from commonplace.identity.records import Grant
 from commonplace.kernel.environment import SettingsError
 from tests.fakes.governance import AT, Tide
 
-TABLES = {"RECORDS_TABLE": "records", "ACTIVITY_TABLE": "activity"}
+TABLES = {"RECORDS_TABLE": "records", "ACTIVITY_TABLE": "activity", "IDENTITY_TABLE": "identity"}
 IDENTITY = {
-    "IDENTITY_TABLE": "identity",
     "BASE_URL": "https://example.org",
     "ROLE_CACHE_TABLE": "cache",
     "IDENTITY_SECRET_ARN": "arn:aws:secretsmanager:eu-central-1:123456789012:secret:a",
@@ -93,6 +92,7 @@ def test_the_journal_says_what_was_granted_and_what_is_over(tide: Tide, stored: 
         "roles": list(given.membership.roles),
         "kinds": ["organisation", "messages"],
         "expiresAt": "2026-11-19T11:06:40.000Z",
+        "permission": "action",
     }
     assert (first.before, last.before, last.after) == ({}, first.after, {})
     assert {(one.name, one.team, one.target_type, one.target, one.client) for one in (first, last)} == {
@@ -124,8 +124,7 @@ def test_configuration_and_role_map_keep_their_names() -> None:
         "ORGANISATION_NAMES": '{"acme": "Acme DAO"}',
         "ROLE_MAP": '{"hats": {"1.2": {"role": "member", "organisation": "hatters"}}}',
     }
-    assert {"house", "acme", "public"} <= reserved(environ)
-    assert reserved({**environ, **IDENTITY}) >= {"house", "acme", "hatters"}
+    assert reserved({**environ, **IDENTITY}) >= {"house", "acme", "hatters", "public"}
 
 
 @pytest.mark.parametrize("founded", ["0", "101", "many"])
@@ -138,4 +137,5 @@ def test_how_many_one_account_founds_is_bounded(founded: str) -> None:
 def test_the_declaration_says_what_the_model_says() -> None:
     scopes = GOVERNANCE.scopes
     assert scopes is not None
-    assert (scopes.kinds, scopes.tiers, scopes.levels) == (KINDS, {"read": "public"}, ("read", "write", "decide"))
+    levels = ("read", "write", "decide")
+    assert (scopes.kinds, scopes.tiers, scopes.levels) == (KINDS, dict.fromkeys(levels, "public"), levels)

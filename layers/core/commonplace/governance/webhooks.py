@@ -43,6 +43,7 @@ class NamedWebhook(InOrganisation):
 def add_webhook(governance: Governance, actor: Actor, request: AddedWebhook) -> tuple[Webhook, str]:
     """Send a message about each action of an agent to an address, as the owner. The secret of its signatures is shown
     once."""
+    access = in_person(governance, actor, request.orga_id)
     if not fetchable(request.url, loopback=governance.loopback):
         hint = "Such as https://example.org/hooks/agents: a name, no port, no # and no user."
         raise InvalidInput("This address cannot be used.", hint=hint, field="url")
@@ -61,13 +62,13 @@ def add_webhook(governance: Governance, actor: Actor, request: AddedWebhook) -> 
         act.record("Webhook", "webhooks", hook.id, ({}, {"host": hook.host}))
         return hook
 
-    return governance.store.change(in_person(governance, actor, request.orga_id), decide), secret
+    return governance.store.change(access, decide), secret
 
 
 @operation("governance", title="Make a new secret", input=NamedWebhook, **inputs.DECLARED)
 def rotate_webhook_secret(governance: Governance, actor: Actor, request: NamedWebhook) -> tuple[Webhook, str]:
     """Sign with a new secret, which is shown once. For a day messages have both signatures."""
-    secret, sealed = new_secret(governance)
+    access, (secret, sealed) = in_person(governance, actor, request.orga_id), new_secret(governance)
 
     def decide(act: Act) -> Webhook:
         owned(act)
@@ -80,7 +81,7 @@ def rotate_webhook_secret(governance: Governance, actor: Actor, request: NamedWe
         act.record("Webhook", "webhooks", hook.id, ({"host": hook.host}, {"host": hook.host, "secret": "new"}))
         return hook
 
-    return governance.store.change(in_person(governance, actor, request.orga_id), decide), secret
+    return governance.store.change(access, decide), secret
 
 
 @change("Switch a webhook on again")
