@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from commonplace.governance.console import DECLARED, MESSAGES, GovernancePages
 from commonplace.governance.governance import Governance
 from commonplace.governance.store import Store
+from commonplace.kernel.errors import Forbidden
 from tests.aws_fixture import aws, dynamodb_client, session
 from tests.browser.hosting import hosted
 from tests.browser.test_console import judged
@@ -20,6 +21,7 @@ from tests.browser.visiting import Visit, visiting
 from tests.browser.wallet import Wallet, fresh_key
 from tests.dynamodb_fixture import new_table
 from tests.fakes.authorization_server import AuthorizationServer
+from tests.fakes.governance import Clock, Tide
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -31,7 +33,7 @@ SAYS = {
     one["button"]: MESSAGES[name] for page in DECLARED.values() for name, one in page.items() if isinstance(one, dict)
 }
 """What is said after a button."""
-TABS = ("Teams", "Members", "Channels", "Policies", "Journal", "Invitations", "Settings")
+TABS = ("Teams", "Members", "Channels", "Policies", "Journal", "Agents", "Invitations", "Settings")
 
 
 @dataclass
@@ -54,9 +56,13 @@ class People:
 
 
 @pytest.fixture
-def server(aws: None, dynamodb_client: DynamoDBClient) -> Iterator[AuthorizationServer]:
-    store = Store(dynamodb_client, new_table(dynamodb_client, "records"), new_table(dynamodb_client, "activity"))
-    governance = Governance(store=store, reserved=frozenset({"house"}))
+def governance(aws: None, dynamodb_client: DynamoDBClient) -> Governance:
+    tables = (new_table(dynamodb_client, name) for name in ("records", "activity", "identity"))
+    return Governance(store=Store(dynamodb_client, *tables), reserved=frozenset({"house"}))
+
+
+@pytest.fixture
+def server(governance: Governance) -> Iterator[AuthorizationServer]:
     with hosted(console=lambda frame: [GovernancePages(governance, frame.base_url).pages()]) as running:
         yield running
 
@@ -236,11 +242,46 @@ def test_a_message_is_sent_and_answered_by_keys_alone(people: People) -> None:
     expect(page.get_by_text("I come.")).to_be_visible()
 
 
+def test_an_owner_sees_an_agent_act_ends_it_and_lets_none_act(people: People, governance: Governance) -> None:
+    tide = Tide(governance, Clock(governance.store.clock()))
+    helper, other = tide.agent("Vi"), tide.agent("Vi", client="Other")
+    said = {"channel_id": tide.channel().id, "text": "Low water at six."}
+    tide.act(helper, "send_message", **said)
+    page = people.channel(people.ada)
+    expect(page.locator(".cards > li").filter(has_text="Low water").locator(".badge")).to_have_text(
+        "by an agent: Helper"
+    )
+    newest = people.go(people.ada, "journal").locator(".cards > li").filter(has_text="AI Agent (via Vi)")
+    expect(newest.locator(".badge")).to_have_text("by an agent: Helper")
+    newest.get_by_role("link").first.click()
+    expect(page.get_by_text("Low water at six.")).to_be_visible()
+
+    people.go(people.ada, "")
+    page.get_by_role("link", name="Agents", exact=True).click()
+    unfold(page, "End an agent's access")
+    field(page, "agent_id").select_option(label="Helper, for Vi")
+    field(page, "sure").check()
+    done(people.ada, "End it")
+    with pytest.raises(Forbidden, match="grant has ended"):
+        tide.act(helper, "send_message", **said)
+    tide.act(other, "send_message", **said)
+
+    people.go(people.ada, "settings")
+    unfold(page, "Change what agents may do")
+    field(page, "agents_act").uncheck()
+    page.locator("details[open]").get_by_role("button", name="Save").click()
+    people.ada.told("Saved.")
+    with pytest.raises(Forbidden, match="only read"):
+        tide.act(other, "send_message", **said)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
 def test_pages_of_organisations_fit_and_are_for_everybody(
-    browser: Browser, people: People, scheme: str, width: int
+    browser: Browser, people: People, governance: Governance, scheme: str, width: int
 ) -> None:
+    tide = Tide(governance, Clock(governance.store.clock()))
+    tide.act(tide.agent("Ada"), "send_message", channel_id=tide.channel().id, text="By an agent.")
     page = people.channel(people.ada)
     long = "wordwithoutend" * 12
     places: list[tuple[str, str]] = [(f"{AT}", "Organisations")]
@@ -269,6 +310,7 @@ def test_pages_of_organisations_fit_and_are_for_everybody(
     done(people.ada, "Publish")
     places.append((page.url.removeprefix(people.issuer).partition("?")[0], "1. Boots"))
     places += [(f"{AT}/tide/{tab.lower()}" if tab != "Teams" else f"{AT}/tide", tab) for tab in TABS]
+    places.append((f"{AT}/tide/me", "For Ada"))
     shape = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
     state = people.ada.context.storage_state()
     with visiting(browser, None, at=[people.issuer], bypass_csp=True, storage_state=state, **shape) as looking:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from commonplace.governance import conversation, listings, processes, structure
-from commonplace.governance.store import AGENTS, ANSWERS, JOURNAL, MESSAGES
+from commonplace.governance.store import AGENTS, ANSWERS, FEED, JOURNAL, MESSAGES
 from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput, NotFound
 from tests.fakes.governance import Tide
+from tests.fakes.governance_agents import SCHEME, Agents
+from tests.unit.web.mcp.world import body_of
 
 
 def test_an_agent_writes_a_message_in_the_name_of_its_member(tide: Tide) -> None:
@@ -101,6 +106,7 @@ def test_an_owner_sees_every_agent_and_ends_it(tide: Tide) -> None:
     grant = tide.grants.grant(rows["Vi"].id)
     assert grant is not None
     assert (grant.revoked_because, tide.grants.of_subject(grant.subject_hash)) == ("organisation", [])
+    assert f"grants/{grant.id}" in tide.all(FEED)[-1].names  # whoever listens with it hears of its end
     last = tide.all(JOURNAL)[-1]
     assert (last.type, last.client, last.after, last.before["permission"]) == ("Grant", "Helper", {}, "action")
     with pytest.raises(Forbidden, match="grant has ended"):
@@ -124,6 +130,29 @@ def test_an_owner_lets_agents_only_read(tide: Tide) -> None:
     assert tide.all(JOURNAL)[-1].after == {"agentsAct": False, "writesAMinute": 3}
     with pytest.raises(InvalidInput):
         tide.do("Ada", structure.change_agents, revision=changed.revision, reads_a_minute=601)
+
+
+def test_limits_of_an_organisation_hold_for_each_token_raised_and_lowered(tide: Tide) -> None:
+    agents = Agents(tide.governance, {"read": 60, "search": 20, "write": 10}, stored=tide.grants)
+    channel, base = tide.channel().id, f"{SCHEME}://orgas/tide"
+
+    def fit(token: str, calls: int, doing: Callable[[str], str]) -> int:
+        """Return how many of these calls a token may make in the present minute."""
+        return sum(not re.search("RATE_LIMITED|error 429", doing(token)) for _ in range(calls))
+
+    def send(token: str) -> str:
+        return json.dumps(body_of(agents.act(token, "send_message", channelId=channel, text="Hello")))
+
+    def changed(**limits: int) -> None:
+        revision = tide.store.organisation("tide").revision
+        tide.do("Ada", structure.change_agents, revision=revision, agents_act=True, **limits)
+
+    vi, ada, guest = (agents.token(tide, name, acts=True) for name in ("Vi", "Ada", "Guest"))
+    changed(writes_a_minute=2, reads_a_minute=6)
+    assert fit(vi, 4, send) == 2
+    assert fit(guest, 8, lambda token: agents.read(token, f"{base}/teams")) == 6
+    changed(writes_a_minute=12)
+    assert fit(ada, 14, send) == 12
 
 
 @pytest.mark.parametrize("surname", ["Agent", "agent (via Vi)"])

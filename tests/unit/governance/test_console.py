@@ -15,6 +15,7 @@ from commonplace.governance.model import Member, new_id
 from commonplace.governance.store import MEMBERS
 from commonplace.identity.accounts import Profile
 from commonplace.identity.sessions import open_session
+from commonplace.kernel.errors import Forbidden
 from tests.console_app import ORIGIN, Browser, Deployment
 from tests.fakes.authority import ALICE
 from tests.fakes.governance import Tide
@@ -73,7 +74,8 @@ def everywhere(tide: Tide) -> list[str]:
     policy = tide.do("Ada", structure.create_policy, role_id=role.id, title="Boots", abstract="Dry.", text="# Boots")
     paths = [f"teams/{role.team}", f"roles/{role.id}", f"members/{tide.member('Ada').id}", f"policies/{policy.id}"]
     paths += [f"channels/{tide.channel().id}", f"messages/{topic.id}"]
-    return ["", "members", "channels", "policies", "journal", "invitations", "settings", *paths]
+    tabs = ["", "me", "members", "channels", "policies", "journal", "agents", "invitations", "settings"]
+    return [*tabs, *paths]
 
 
 def test_pages_of_an_organisation_are_for_its_members(desk: Desk) -> None:
@@ -226,6 +228,78 @@ def test_long_lists_are_shown_in_pages_and_choices_are_bounded(desk: Desk, monke
     assert '<input id="change_team-parent-team-id"' in desk.see("Vi", f"teams/{tide.team('Watch').id}")
     assert '<input id="assign_role-member-id"' in desk.see("Vi", f"roles/{tide.role('Watch', 'Leader').id}")
     assert '<input id="filter-team-id"' in desk.see("Vi", "journal")
+
+
+def test_what_an_agent_gave_is_marked_on_every_page_and_words_mark_nothing(desk: Desk) -> None:
+    tide = desk.tide
+    helper, channel = tide.agent("Vi"), tide.channel().id
+    fake = "by an agent: Fake"
+    mine = tide.do("Vi", conversation.send_message, channel_id=channel, text=fake).id
+    sent = tide.act(helper, "send_message", channel_id=channel, text="Low water").message_id
+    tide.act(helper, "react_to_message", message_id=sent, emoji="👍")
+    for page in (f"channels/{channel}", f"messages/{sent}"):
+        body = desk.see("Guest", page)
+        assert '<span class="badge">by an agent: <bdi>Helper</bdi></span>' in body
+        assert "1 by agents" in text(body)
+    assert 'class="badge"' not in desk.see("Guest", f"messages/{mine}")
+    body = desk.see("Guest", "journal?target_type=messages")
+    assert '<span class="badge">by an agent: Helper</span>' in body
+    assert "AI Agent (via Vi)" in text(body)
+    assert f"messages/{sent}" in body
+    assert "Low water" not in body
+    vote = tide.do("Ada", processes.open_vote, channel_id=channel, title="Which?", mode="single", options=["A", "B"]).id
+    tide.act(helper, "cast_vote", message_id=vote, choices=["1"])
+    tide.do("Guest", processes.cast_vote, message_id=vote, choices=["1"])
+    seen = text(desk.see("Ada", f"messages/{vote}"))
+    assert re.search(r"Vi by an agent: Helper ?, Guest|Guest ?, Vi by an agent: Helper", seen)
+
+
+def test_an_owner_ends_agents_and_members_see_their_own(desk: Desk) -> None:
+    tide = desk.tide
+    helper = tide.agent("Vi")
+    tide.act(helper, "send_message", channel_id=tide.channel().id, text="Hello")
+    grant = str(helper.principal.grant)
+    seen = text(desk.see("Ada", "agents"))
+    for told in ("Helper acts", "Vi", "1 action, 0 refused", "since", "until", "Leader", "messages"):
+        assert told in seen
+    own = desk.see("Vi", "agents")
+    assert "Helper" in own
+    assert 'href="/account"' in own
+    assert "end_agent" not in own
+    assert "No agent has access." in desk.see("Guest", "agents")
+    desk.do("Vi", "agents", "end_agent", 403, agent_id=grant, sure="yes")
+    desk.do("Ada", "agents", "end_agent", agent_id=grant, sure="yes")
+    assert "No agent has access." in desk.see("Ada", "agents")
+    assert "Access of an agent" in text(desk.see("Guest", "journal?target_type=grants"))
+    with pytest.raises(Forbidden, match="grant has ended"):
+        tide.act(helper, "send_message", channel_id=tide.channel().id, text="Again")
+
+
+def test_settings_switch_acting_off_and_on_and_limit_calls(desk: Desk) -> None:
+    tide = desk.tide
+    assert 'value="change_agents"' not in desk.see("Vi", "settings")
+    desk.do("Vi", "settings", "change_agents", 403, revision="1", agents_act="true")
+    refused = desk.do("Ada", "settings", "change_agents", 422, revision="1", reads_a_minute="601")
+    assert "600" in text(refused)
+    desk.do("Ada", "settings", "change_agents", revision="1", writes_a_minute="3")
+    now = tide.store.organisation("tide")
+    assert (now.agents_act, now.limits) == (False, {"write": 3})
+    desk.do("Ada", "settings", "change_agents", revision="2", agents_act="true", writes_a_minute="")
+    now = tide.store.organisation("tide")
+    assert (now.agents_act, now.limits) == (True, {})
+
+
+def test_what_awaits_a_member_is_what_the_prompt_reads(desk: Desk) -> None:
+    tide = desk.tide
+    topic = tide.do("Ada", processes.open_topic, channel_id=tide.channel().id, title="Gate", description="Paint.").id
+    others = text(desk.see("Vi", "me")).partition("Open, waiting for others")
+    assert "Gate" in others[2] and "Gate" not in others[0]
+    tide.do("Ada", processes.move_on, message_id=topic, phase="consent")
+    body = desk.see("Vi", "me")
+    mine = text(body).partition("Open, waiting for others")
+    assert "Gate" in mine[0].partition("Waiting for you")[2] and "Gate" not in mine[2].partition("Decisions")[0]
+    assert f"messages/{topic}" in body
+    assert f"roles/{tide.role('Watch', 'Leader').id}" in body
 
 
 @pytest.mark.parametrize("page", sorted(set(DECLARED) - {"labels", "moves"}))

@@ -198,9 +198,9 @@ class Here(Reading):
             text = f"Roles: {', '.join(each.name for each in one.roles) or 'none'}. Kinds: {', '.join(one.kinds)}."
             rows.append(card(one.client, "", *facts, badges=("acts" if one.acts else "reads",), text=text))
             ends[one.id] = f"{one.client}, for {one.member.name}"
-        about = f"What agents did stands in the journal. You end your own under connected apps, at {ACCOUNT}."
         return found | {
-            "about": about,
+            "about": "What agents did stands in the journal. You end your own under connected apps.",
+            "facts": [Link(ACCOUNT, "Your connected apps")],
             "lists": [("", rows, "No agent has access.")],
             "forms": {"end_agent": {}} if owner and ends else {},
             "choices": {"agent_id": ends},
@@ -567,12 +567,13 @@ def decision_card(one: Any, known: Mapping[str, str]) -> Values:
     # A reply stands on the page of its thread.
     target = ".".join(one.target_id.split(".")[:2])
     url = f"{PAGES_OF[one.target_type]}/{target}" if after and one.target_type in PAGES_OF else ""
-    agent = "by an agent" if one.agent and "grant" in one.agent else ""
+    client = one.agent["client"] if one.agent else ""
+    agent = f"by an agent: {client}" if one.agent and "grant" in one.agent else ""
     done = "" if agent else done
     facts = one.author.name, f"{one.role_name}, {one.team_name}", datetime.fromisoformat(one.created_at)
     text = "\n".join(f"{label(name)}: {' → '.join(each)}" for name, each in sides)
-    client = one.agent["client"] if one.agent else ""
-    return card(TOLD.get(one.diff.type, one.diff.type), url, *facts, client, badges=(agent, done), text=text)
+    of = "" if agent else client
+    return card(TOLD.get(one.diff.type, one.diff.type), url, *facts, of, badges=(agent, done), text=text)
 
 
 def pages(context: PageContext) -> ConsolePages | None:
