@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.chromium import axe
-from tests.browser.client import OAuthClient, listening
+from tests.browser.client import listening
 from tests.browser.test_pages import faults
 from tests.browser.visiting import Visit, visiting
 from tests.integration.running_dev import Dev, running, separately
@@ -33,19 +33,25 @@ def dev(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatc
         yield serving
 
 
-def read(app: OAuthClient, token: str, path: str) -> Any:
+def asked(issuer: str, token: str, method: str, **params: Any) -> Any:
+    """Return the answer to a message."""
+    headers = {"authorization": f"Bearer {token}", "mcp-protocol-version": "2025-11-25", "accept": "application/json"}
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    return httpx.post(f"{issuer}/mcp/governance", json=body, headers=headers, timeout=60).json()
+
+
+def read(issuer: str, token: str, path: str) -> Any:
     """Return what is at an address, or the message of the refusal."""
-    body = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": f"{ADDRESS}{path}"}}
-    answer = httpx.post(
-        f"{app.issuer}/mcp/governance",
-        json=body,
-        headers={
-            "authorization": f"Bearer {token}",
-            "mcp-protocol-version": "2025-11-25",
-            "accept": "application/json",
-        },
-    ).json()
+    answer = asked(issuer, token, "resources/read", uri=f"{ADDRESS}{path}")
     return json.loads(answer["result"]["contents"][0]["text"]) if "result" in answer else answer["error"]["message"]
+
+
+def said(issuer: str, token: str, text: str) -> str:
+    """Write to the channel of everybody as an agent; return what the answer says."""
+    channel = read(issuer, token, "/channels")["channels"][0]["_id"]
+    given = {"channelId": channel, "text": text}
+    answer = asked(issuer, token, "tools/call", name="send_message", arguments=given)
+    return str(answer["result"]["content"][0]["text"] if "result" in answer else answer["error"]["message"])
 
 
 def sign_in(visit: Visit, url: str, account: str) -> None:
@@ -71,11 +77,11 @@ def test_an_agent_for_one_role_reads_until_the_role_is_taken_away(browser: Brows
         vi.press("Allow")
         vi.page.wait_for_url(f"{app.redirect_uri}*")
         token = app.exchange()["access_token"]
-        assert read(app, token, "")["you"]["name"] == "Vi Tanner"
-        channels = read(app, token, "/channels")["channels"]
+        assert read(app.issuer, token, "")["you"]["name"] == "Vi Tanner"
+        channels = read(app.issuer, token, "/channels")["channels"]
         assert [one["name"] for one in channels] == ["Low Water", "Pool Desk"]
         messages = f"/channels/{channels[1]['_id']}/messages"
-        assert read(app, token, messages)["messages"]
+        assert read(app.issuer, token, messages)["messages"]
 
         sign_in(ada, f"{dev.url}/console/governance/low-water", "Ada, member")
         ada.page.locator("main").get_by_role("link", name="Pool Desk", exact=True).click()
@@ -85,10 +91,54 @@ def test_an_agent_for_one_role_reads_until_the_role_is_taken_away(browser: Brows
         ada.press("Assign")
         expect(ada.page.get_by_role("status")).to_be_visible()
 
-        assert isinstance(read(app, token, messages), str)
-        assert [one["name"] for one in read(app, token, "/channels")["channels"]] == ["Low Water"]
-        for path, words in (("/account", "Reader"), ("/console/governance/low-water/journal", "Grant")):
+        assert isinstance(read(app.issuer, token, messages), str)
+        assert [one["name"] for one in read(app.issuer, token, "/channels")["channels"]] == ["Low Water"]
+        for path, words in (("/account", "Reader"), ("/console/governance/low-water/journal", "Access of an agent")):
             vi.go(f"{dev.url}{path}")
             expect(vi.page.locator("main")).to_contain_text(words)
+        vi.check()
+        ada.check()
+
+
+def test_a_token_acts_in_everybodys_sight_until_it_is_revoked(browser: Browser, dev: Dev) -> None:
+    with visiting(browser, None, at=[dev.url], **PHONE) as vi, visiting(browser, None, at=[dev.url]) as ada:
+        sign_in(vi, f"{dev.url}/account/tokens", "Vi, vibecoder")
+        vi.heading("Tokens")
+        assert faults(vi, axe()) == []
+        vi.page.get_by_label("Name of the agent").fill("Gauge reader")
+        vi.page.get_by_label(re.compile("act in your name")).check()
+        vi.press("Create the token")
+        shown = vi.page.locator("#token")
+        expect(shown).to_contain_text("cpa_")
+        token = shown.inner_text()
+        for _ in range(2):
+            vi.go(f"{dev.url}/account/tokens")
+            expect(vi.page.locator("#grants")).to_contain_text("Gauge reader")
+        expect(vi.page.locator("body")).not_to_contain_text(token)
+
+        assert "in the name of Vi Tanner" in said(dev.url, token, "The gauge stands at one metre.")
+        sign_in(ada, f"{dev.url}/console/governance/low-water/channels", "Ada, member")
+        ada.page.locator("main").get_by_role("link", name="Low Water", exact=True).last.click()
+        mark = ada.page.locator("li").filter(has_text="The gauge stands at one metre.")
+        expect(mark).to_contain_text("by an agent: Gauge reader")
+        ada.go(f"{dev.url}/console/governance/low-water/journal")
+        record = ada.page.locator("li").filter(has_text="AI Agent (via Vi Tanner)")
+        expect(record.first).to_contain_text("Gauge reader")
+        expect(record.first).not_to_contain_text("metre")
+        ada.go(f"{dev.url}/console/governance/low-water/agents")
+        expect(ada.page.locator("main")).to_contain_text("1 action, 0 refused")
+
+        ada.go(f"{dev.url}/console/governance/low-water/settings")
+        ada.page.locator("summary").filter(has_text="Change what agents may do").click()
+        ada.page.get_by_label("Agents may act for their members").uncheck()
+        ada.page.locator("button[value=change_agents]").click()
+        expect(ada.page.get_by_role("status")).to_be_visible()
+        assert "Agents only read in this organisation" in said(dev.url, token, "Once more.")
+        assert read(dev.url, token, "")["you"]["permission"] == "readonly"
+
+        vi.go(f"{dev.url}/account/tokens")
+        vi.page.get_by_role("button", name="Revoke Gauge reader").click()
+        expect(vi.page.get_by_role("status")).to_contain_text("revoked")
+        assert isinstance(read(dev.url, token, ""), str)
         vi.check()
         ada.check()

@@ -13,7 +13,7 @@ from pydantic.alias_generators import to_pascal
 
 from commonplace.governance import model
 from commonplace.governance.governance import Governance
-from commonplace.identity.agent_names import is_agent_like
+from commonplace.identity.oauth.agent_names import is_agent_like
 from commonplace.kernel.errors import Forbidden
 from commonplace.web.faces import Face
 from commonplace.web.operations import Actor, Input, Operation, operation

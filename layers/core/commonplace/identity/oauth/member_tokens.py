@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from commonplace.identity import secrets
 from commonplace.identity.accounts import Profile, Standing
-from commonplace.identity.agent_names import is_agent_like
 from commonplace.identity.audit import about
 from commonplace.identity.memberships import GRANT_SECONDS, takes_membership
+from commonplace.identity.oauth.agent_names import is_agent_like
 from commonplace.identity.oauth.client_metadata import name_of
 from commonplace.identity.oauth.consent import Consents, RequestGone
 from commonplace.identity.oauth.grants import Terms, new_grant

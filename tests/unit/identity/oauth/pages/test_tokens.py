@@ -9,8 +9,8 @@ import pytest
 from httpx2 import Response
 
 from commonplace.identity.access_tokens import AccessTokens
-from commonplace.identity.agent_names import is_agent_like
 from commonplace.identity.bearer_auth import TokenPrincipals
+from commonplace.identity.oauth.agent_names import is_agent_like
 from commonplace.identity.oauth.token_endpoint import ACCESS, EXCHANGE
 from commonplace.identity.principals import Principal
 from commonplace.identity.secrets import digest, grant_secret
