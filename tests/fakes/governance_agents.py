@@ -71,12 +71,13 @@ class Agents:
         kinds: Iterable[str] | None = None,
         *,
         acts: bool = False,
+        client: str = "Helper",
     ) -> AccessClaims:
         """Return what a token of a new grant of a member says: for all roles and kinds, unless they are named."""
         member = tide.member(name)
         held = tuple(sorted(member.roles)) if roles is None else tuple(roles)
         chosen = ChosenMembership(organisation=tide.slug, member=member.id, roles=held)
-        opened = {"subject_hash": member.account, "membership": chosen, "client_name": "Helper"}
+        opened = {"subject_hash": member.account, "membership": chosen, "client_name": client}
         opened |= {"resource_scopes": None if kinds is None else tuple(kinds)}
         opened |= {"permission": "action" if acts else "readonly"}
         scopes = ("governance:read", "governance:write", "governance:decide")[: 3 if acts else 1]

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import NoReturn
 from urllib.parse import parse_qsl, urlencode
 
+from commonplace.identity.memberships import takes_membership
+from commonplace.identity.oauth.agent_names import is_agent_like
 from commonplace.identity.oauth.clients import Clients, UnknownClient
 from commonplace.identity.principals import parse_scopes, within, without_offline_access
 from commonplace.identity.records import AuthorizationRequest, Client
@@ -117,6 +119,8 @@ def understand(
     resource = resources.canonical(values.get("resource", issuer))
     if resource is None:
         back.refuse("invalid_target", "There is no such resource here. The metadata lists those that there are.")
+    if takes_membership(resource) and is_agent_like(client.name):
+        back.refuse("unauthorized_client", 'Whoever acts for a member is not called like "AI Agent (via NAME)".')
     request = AuthorizationRequest(
         client_id=client.id,
         redirect_uri=back.uri,

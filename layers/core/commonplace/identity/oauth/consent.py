@@ -10,6 +10,7 @@ from commonplace.identity.access_tokens import subject_hash
 from commonplace.identity.accounts import Profile, Standing
 from commonplace.identity.audit import about
 from commonplace.identity.memberships import GRANT_SECONDS, ChosenMembership, MemberOf, Memberships, takes_membership
+from commonplace.identity.oauth.agent_names import is_agent_like
 from commonplace.identity.oauth.authorization_request import ValidRequest, answer_url
 from commonplace.identity.oauth.clients import Clients, UnknownClient
 from commonplace.identity.oauth.grants import Terms, new_code, new_grant
@@ -183,6 +184,8 @@ class Consents:
             raise RequestGone("client_gone") from error
         if not redirect_matches(client.redirect_uris, pending.request.redirect_uri):
             raise RequestGone("redirect_unregistered")
+        if takes_membership(pending.request.resource) and is_agent_like(client.name):
+            raise RequestGone("client_name")
         if allowed is None:
             return self._decline(handle, "declined", profile, standing, network)
         if profile is None or standing is None or account not in (None, profile.subject):

@@ -228,6 +228,19 @@ def test_who_asks_for_reading_cannot_be_given_more(here: World, ada: Browser) ->
     assert (grant.scopes, grant.permission) == (("governance:read",), "readonly")
 
 
+def test_an_application_that_is_called_like_a_mark_acts_for_nobody(here: World, ada: Browser) -> None:
+    client = here.client("imitating", "AI Agent (via Ada)", "https://app.example.com/elsewhere")
+    page = ada.get(path(client, resource=RESOURCE, scope="governance:read"))
+    assert page.status_code == 400
+    assert "unauthorized_client" in page.text
+    assert ada.get(path(client, scope="knowledge:read")).status_code == 200
+    asked = ada.consent_page(path(here.site, resource=RESOURCE, scope="governance:read"))
+    here.server.client_store.remove_client(here.site.id)
+    here.client(here.site.id, "A1 Agent (via Vi)", *here.site.redirect_uris)
+    assert ada.post([*fields(asked), HOUR, ("decision", "allow")]).status_code == 403
+    assert not list(here.server.grants.all())
+
+
 @pytest.mark.parametrize(
     "name", ["AI Agent", "ai agent Bo", "A.I. Agent", "AIAgent", "ＡＩ Agent", "ΑI-Agent", "Ada （via Bo)", "x [ Via"]
 )
