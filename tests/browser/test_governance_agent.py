@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 from playwright.sync_api import Browser, expect
+from standardwebhooks import Webhook
 
 from tests.browser.chromium import axe
 from tests.browser.client import listening
@@ -17,6 +19,7 @@ from tests.browser.test_pages import faults
 from tests.browser.visiting import Visit, visiting
 from tests.integration.running_dev import Dev, running, separately
 from tests.unit.docs.pages import ROOT
+from tests.unit.governance.test_webhooks import receiver
 
 SAMPLE = ROOT / "samples" / "governance" / "low-water.yaml"
 PHONE = {"viewport": {"width": 360, "height": 760}}
@@ -141,4 +144,29 @@ def test_a_token_acts_in_everybodys_sight_until_it_is_revoked(browser: Browser, 
         expect(vi.page.get_by_role("status")).to_contain_text("revoked")
         assert isinstance(read(dev.url, token, ""), str)
         vi.check()
+        ada.check()
+
+
+def test_a_webhook_gets_a_signed_message_about_what_an_agent_did(browser: Browser, dev: Dev) -> None:
+    with receiver(time.time) as there, visiting(browser, None, at=[dev.url]) as ada:
+        sign_in(ada, f"{dev.url}/console/governance/low-water/webhooks", "Ada, member")
+        ada.page.locator("summary").filter(has_text="Add a webhook").click()
+        ada.page.locator("[name=url]").fill(there.url)
+        ada.page.locator("button[value=add_webhook]").click()
+        secret = ada.page.locator("[role=status] code").inner_text()
+        ada.go(f"{dev.url}/account/tokens")
+        ada.page.get_by_label("Name of the agent").fill("Gauge reader")
+        ada.page.get_by_label(re.compile("act in your name")).check()
+        ada.press("Create the token")
+        expect(ada.page.locator("#token")).to_contain_text("cpa_")
+        token = ada.page.locator("#token").inner_text()
+        assert "in the name of Ada Marsh" in said(dev.url, token, "The gauge stands at two metres.")
+        assert there.arrived.wait(60)
+        headers, body = there.got[0]
+        message = Webhook(secret).verify(body, headers)
+        assert (message["type"], message["data"]["client"]) == ("agent.action", "Gauge reader")
+        assert b"metres" not in body
+        ada.go(f"{dev.url}/console/governance/low-water/webhooks")
+        expect(ada.page.locator("main")).to_contain_text("works")
+        expect(ada.page.locator("main")).not_to_contain_text(secret)
         ada.check()

@@ -18,6 +18,7 @@ from commonplace.governance.store import ACTIVE, JOURNAL, MEMBERS, PROCESSES, TE
 from commonplace.kernel.errors import CommonplaceError, Conflict, NotFound
 from commonplace.kernel.items import encode
 from tests.fakes.governance import Tide, found_tide, run_machine
+from tests.unit.governance.acting_machine import ActingMachine
 from tests.unit.governance.reading_machine import ReadingMachine
 from tests.unit.governance.structure_machine import StructureMachine
 
@@ -187,6 +188,6 @@ def test_a_link_that_many_open_at_once_makes_one_member(tide: Tide) -> None:
     assert len(tide.all(MEMBERS)) == 4
 
 
-@pytest.mark.parametrize("machine", [StructureMachine, ReadingMachine])
+@pytest.mark.parametrize("machine", [StructureMachine, ReadingMachine, ActingMachine])
 def test_a_machine_finds_no_fault(dynamodb_local: DynamoDBClient, machine: type[Any]) -> None:
     run_machine(machine, dynamodb_local, 3, 60, 15)

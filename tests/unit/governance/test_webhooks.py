@@ -36,6 +36,7 @@ class Receiver:
     got: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
     at: list[float] = field(default_factory=list)
     release: threading.Event = field(default_factory=threading.Event)
+    arrived: threading.Event = field(default_factory=threading.Event)
 
 
 @contextmanager
@@ -45,6 +46,7 @@ def receiver(clock: Any) -> Iterator[Receiver]:
             body = self.rfile.read(int(self.headers["content-length"]))
             here.got.append(({name.lower(): value for name, value in self.headers.items()}, body))
             here.at.append(clock())
+            here.arrived.set()
             status = here.answers.pop(0) if len(here.answers) > 1 else here.answers[0]
             if not status:
                 here.release.wait(60)
