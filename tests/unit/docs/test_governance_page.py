@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pydantic.alias_generators import to_camel
@@ -12,8 +12,9 @@ from pydantic.alias_generators import to_camel
 from commonplace.governance import founding, listings, processes, prompts
 from commonplace.governance.acting import TOOLS
 from commonplace.governance.capability import GOVERNANCE
+from commonplace.governance.deliveries import compact_body
 from commonplace.governance.governance import Governance
-from commonplace.governance.model import INVITATION_DAYS
+from commonplace.governance.model import INVITATION_DAYS, Decision
 from commonplace.governance.settings import GovernanceScheme, GovernanceSettings
 from commonplace.governance.store import PROCESSES, TEAMS, Store
 from commonplace.governance.structure import change_agents
@@ -111,7 +112,14 @@ def test_the_record_on_the_page_is_like_a_real_one(aws: None, dynamodb_client: D
 
 
 def test_the_settings_on_the_page_are_real() -> None:
-    (setting,) = blocks(PAGE, "json")
+    setting, webhook = blocks(PAGE, "json")
+    said = json.loads(webhook.text)
+    data = said["data"]
+    given: dict[str, Any] = {"id": data["decisionId"], "at": said["timestamp"], "member": data["memberId"]}
+    given |= {"target": data["targetId"], "target_type": data["targetType"], "client": data["client"], "grant": "g"}
+    record = Decision(name="Vi", role="AI Agent (via Vi)", team="Tide", type="TopicResponse", **given)
+    assert json.loads(compact_body(data["orgaId"], record)) == said
+    assert all(f"{minutes} " in TEXT for minutes in (5, 30, 2, 12, 24))
     assert GovernanceScheme.from_environ({"GOVERNANCE_SCHEME": json.loads(f"{{{setting.text}}}")["governanceScheme"]})
     assert GovernanceSettings.model_fields["founded_per_account"].default == 3
     assert "how many organisations one account may found (3)" in TEXT

@@ -40,6 +40,11 @@ class Here:
             "RECORDS_TABLE": self.records,
             "ACTIVITY_TABLE": activity,
             "ORGANISATION": "house",
+            "IDENTITY_TABLE": "identity",
+            "BASE_URL": "https://kb.example.org",
+            "ROLE_CACHE_TABLE": "cache",
+            "IDENTITY_SECRET_ARN": secret,
+            "RPC_SECRET_ARN": secret,
         }
         self.outputs = dict.fromkeys(NEEDED, "none") | {
             "BaseUrl": "https://kb.example.org",
