@@ -179,8 +179,8 @@ class TokenPrincipals:
             return ANONYMOUS if "authorization" in headers else self.otherwise
         now = self.clock()
         try:
-            claims, found = self._claims(token, resource, now)
             try:
+                claims, found = self._claims(token, resource, now)
                 grant = self._judge.grant(claims, now, found)
                 principal = self._judge.principal(claims, grant)
             except NotBehind as bad:
@@ -188,7 +188,7 @@ class TokenPrincipals:
                     self.denials.record(
                         grant=bad.grant.id,
                         subject=bad.grant.subject_hash,
-                        client=claims.client_id,
+                        client=bad.grant.client_id,
                         organisation=bad.grant.organisation,
                         reason=bad.reason,
                     )
@@ -210,8 +210,10 @@ class TokenPrincipals:
             return self.tokens.verify(token, resource, now), None
         secret = grant_secret(token)
         grant = self.grants.grant(digest(secret))
-        if grant is None or grant.membership is None or not same(grant.resource, resource):
-            raise BadToken("grant_unknown" if grant is None else "audience")
+        if grant is None:
+            raise BadToken("grant_unknown")
+        if grant.membership is None or not same(grant.resource, resource):
+            raise NotBehind("audience", grant)
         try:
             subject = Profile.from_json(unseal(secret, "profile", grant.sealed_profile)).subject
         except (SealBroken, KeyError, TypeError):

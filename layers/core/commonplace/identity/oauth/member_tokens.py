@@ -5,7 +5,7 @@ member. The grant's secret follows from it one way: an access token, which carri
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from commonplace.identity import secrets
 from commonplace.identity.accounts import Profile, Standing
@@ -98,5 +98,7 @@ class MemberTokens:
         )
         details = {"scopes": " ".join(scopes), "resource": grant.resource, "permission": permission_of(scopes)}
         record = about(grant, "consent", standing.organisation, now, network, reason="token", details=details)
+        # To make a token is no use of it: its first use shows at once.
+        grant = replace(grant, last_used_at=0)
         self.consents.grants.open(grant, audit=[record])
         return token, grant

@@ -45,8 +45,9 @@ _EXTENSION = "urn:"
 Policy = Callable[[Client], None]
 """Refuses a registration by raising OAuthError; whatever else it raises is `server_error`. Nothing is stored then."""
 
-AGENT_ID, CLIENT_ID = "cpg_", "cpa_"
-"""The beginnings of ids: of agents with credentials, and of applications that people sign in with."""
+AGENT_ID, CLIENT_ID = "cpg_", "cpd_"
+"""The beginnings of ids: of agents with credentials, and of applications that people sign in with. No secret has them,
+so that scanners report no id."""
 
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
 

@@ -9,16 +9,20 @@ import pytest
 from httpx2 import Response
 
 from commonplace.identity.access_tokens import AccessTokens
+from commonplace.identity.accounts import Denials
 from commonplace.identity.bearer_auth import TokenPrincipals
 from commonplace.identity.oauth.agent_names import is_agent_like
+from commonplace.identity.oauth.registration import AGENT_ID, CLIENT_ID, ID
 from commonplace.identity.oauth.token_endpoint import ACCESS, EXCHANGE
 from commonplace.identity.principals import Principal
-from commonplace.identity.secrets import digest, grant_secret
+from commonplace.identity.secrets import TOKEN, digest, grant_secret
 from commonplace.kernel.errors import Unauthorized
 from tests.fakes.authorization_server import AuthorizationServer
 from tests.fakes.memberships import CLERK, LEAD, MemoryMemberships
-from tests.unit.identity.oauth.pages.conftest import ISSUER, Browser, World, fields, path, query
+from tests.unit.identity.oauth.pages.conftest import BOB, ISSUER, Browser, World, fields, path, query
 
+VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+"""The one of the challenge (RFC 7636, appendix B)."""
 RESOURCE, HOUR = f"{ISSUER}/mcp/governance", ("expiry", "3600")
 GIVEN = {
     "name": "Tide reader",
@@ -64,14 +68,26 @@ def exchange(browser: Browser, token: str, **changed: str) -> Response:
     return browser.http.post("/token", data=form | changed)
 
 
-def principal(here: World, token: str, resource: str = RESOURCE) -> Principal:
-    """Return the principal of a bearer token, as the guard of a resource finds it."""
+def guard(here: World) -> TokenPrincipals:
+    """Return the guard of a resource."""
     server = here.server
     keys = {key["kid"]: key for key in server.keys.published(server.clock())}
     verified = AccessTokens(ISSUER, cast(Any, SimpleNamespace(find=keys.get)))
     memberships = server.services.consents.memberships
-    judge = TokenPrincipals(verified, server.grants, server.standings, server.clock, memberships=memberships)
-    return judge.identify({"authorization": f"Bearer {token}"}, resource)
+    denials = Denials(server.audit.write, server.clock)
+    return TokenPrincipals(
+        verified, server.grants, server.standings, server.clock, memberships=memberships, denials=denials
+    )
+
+
+def principal(here: World, token: str, resource: str = RESOURCE) -> Principal:
+    """Return the principal of a bearer token, as the guard of a resource finds it."""
+    return guard(here).identify({"authorization": f"Bearer {token}"}, resource)
+
+
+def denied(here: World) -> list[tuple[str, str]]:
+    """Return the grant and the reason of each refusal that was recorded."""
+    return [(one.grant, one.reason) for one in here.server.audit.records if one.event == "denied"]
 
 
 def test_a_token_is_shown_once_and_stored_as_a_hash(here: World, ada: Browser) -> None:
@@ -107,6 +123,49 @@ def test_a_token_is_a_bearer_at_the_one_resource_for_which_it_is(here: World, ad
     for place in ("/mcp", "/mcp/all", "/mcp/knowledge", "/api", "/mcp/governance/"):
         with pytest.raises(Unauthorized):
             principal(here, token, ISSUER + place)
+    assert set(denied(here)) == {(digest(grant_secret(token)), "audience")}
+
+
+@pytest.mark.parametrize("garbage", ["", "A", "A" * 43, "=" * 9_000, "..", "\udce4"])
+def test_garbage_with_the_prefix_of_a_token_is_refused(here: World, ada: Browser, garbage: str) -> None:
+    token_of(ada)
+    with pytest.raises(Unauthorized):
+        principal(here, f"cpa_{garbage}")
+    assert not denied(here), "no grant is known"
+
+
+def test_a_token_acts_for_the_member_alone_who_made_it(
+    here: World, ada: Browser, memberships: MemoryMemberships
+) -> None:
+    bob = here.browser(BOB)
+    account = here.server.services.subject_hash(bob.address)
+    member = memberships.join(account, "zeta", LEAD)
+    bob.sign_in()
+    assert create(bob).status_code == 422, "Ada's organisation"
+    token = token_of(bob, organisation="zeta")
+    acts = principal(here, token).membership
+    assert acts is not None
+    assert (acts.organisation, acts.member) == ("zeta", member.member)
+    grant = digest(grant_secret(token))
+    assert ada.ask("/account/revoke", {"grant": grant}).status_code == 404
+    assert principal(here, token).membership == acts
+    memberships.members["zeta", member.member] = (here.server.services.subject_hash(ada.address), member)
+    with pytest.raises(Unauthorized):
+        principal(here, token)
+    assert [one for one, _ in denied(here)] == [grant]
+
+
+def test_the_first_use_of_a_token_shows_at_once(here: World, ada: Browser) -> None:
+    token, judge = token_of(ada), guard(here)
+    assert "never" in ada.get("/account/tokens").text
+    here.server.clock.now += 1
+    judge.used(judge.identify({"authorization": f"Bearer {token}"}, RESOURCE), "192.0.2.77")
+    for place in ("/account/tokens", "/account"):
+        assert "192.0.2" in ada.get(place).text
+
+
+def test_a_public_id_of_a_client_does_not_look_like_a_token() -> None:
+    assert TOKEN not in (ID, AGENT_ID, CLIENT_ID)
 
 
 def test_a_token_is_exchanged_for_an_hour(here: World, ada: Browser) -> None:
@@ -217,6 +276,22 @@ def test_consent_is_for_reading_or_for_all_that_acts(
     (grant,) = here.server.grants.all()
     assert grant.scopes == ("governance:read", "governance:write", "governance:decide")[:granted]
     assert grant.permission == permission
+
+
+def test_a_consent_to_read_gains_no_power_by_refresh(here: World, ada: Browser) -> None:
+    page = ada.consent_page(path(here.site, resource=RESOURCE, scope="governance:write"))
+    sent = [one for one in fields(page) if one[0] != "organisation"]
+    answer = ada.post([*sent, ("organisation", "acme"), HOUR, ("decision", "allow")])
+    form = {"grant_type": "authorization_code", "code": dict(query(answer.headers["location"]))["code"]}
+    form |= {"client_id": here.site.id, "code_verifier": VERIFIER, "redirect_uri": here.site.redirect_uris[0]}
+    given = ada.http.post("/token", data=form).json()
+    assert given["scope"] == "governance:read"
+    form = {"grant_type": "refresh_token", "refresh_token": given["refresh_token"], "client_id": here.site.id}
+    assert ada.http.post("/token", data=form | {"scope": "governance:write"}).json()["error"] == "invalid_scope"
+    again = ada.http.post("/token", data=form).json()
+    assert again["scope"] == "governance:read"
+    found = principal(here, again["access_token"])
+    assert (found.permission, found.may("governance:write")) == ("readonly", False)
 
 
 def test_who_asks_for_reading_cannot_be_given_more(here: World, ada: Browser) -> None:

@@ -87,6 +87,7 @@ def revoke_routes(services: OAuthServices) -> list[Route]:
         form = await read_form(request)
         if form.get("token", "").startswith(TOKEN):
             services.token_endpoint.revoke_own(form["token"], network_of(request))
+            telemetry.record("revoke")
             return Response(status_code=200)
         client = services.authentication.authenticate(header_map(request.scope), form, network_of(request))
         spend_client(services, request, "revoke", client)
