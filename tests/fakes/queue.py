@@ -15,6 +15,7 @@ class Message:
     sent_at: float
     due_at: float
     receives: int = 0
+    first_at: float = 0
 
 
 @dataclass
@@ -39,8 +40,10 @@ class Queue:
         due = [one for one in self.messages.values() if one.due_at <= self.clock()]
         for one in due:
             one.receives += 1
+            one.first_at = one.first_at or self.clock()
             one.due_at = self.clock() + self.hidden_seconds
             attributes = {"SentTimestamp": str(int(one.sent_at * 1_000)), "ApproximateReceiveCount": str(one.receives)}
+            attributes["ApproximateFirstReceiveTimestamp"] = str(int(one.first_at * 1_000))
             record = {"messageId": one.id, "receiptHandle": one.id, "body": one.body, "attributes": attributes}
             if not function({"Records": [record]}, None)["batchItemFailures"]:
                 del self.messages[one.id]

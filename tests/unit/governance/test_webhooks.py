@@ -102,11 +102,15 @@ class World:
         pk = JOURNAL.partition(self.tide.slug)
         self.queue.send_message(QueueUrl="", MessageBody=json.dumps({"table": "records", "pk": pk, "sk": decision}))
 
-    def run(self) -> None:
-        """Deliver until nothing is left, however long it takes."""
+    def run(self, late: float = 0) -> None:
+        """Deliver until nothing is left, however long it takes, each message so late."""
         while (due := self.queue.next_due) is not None:
-            self.tide.clock.now = max(self.tide.clock.now, due)
+            self.tide.clock.now = max(self.tide.clock.now, due) + late
             self.queue.deliver(self.deliveries)
+
+
+def crash(*_: Any) -> Any:
+    raise ConnectionError
 
 
 @pytest.fixture
@@ -193,6 +197,76 @@ def test_an_address_that_takes_nothing_for_a_day_is_off_until_it_is_switched_on(
         world.act()
         world.run()
         assert len(there.got) == len(ATTEMPTS_AT) + 1
+
+
+@pytest.mark.parametrize("late", [0.1, 0.4, 0.6, 0.9, 3])
+def test_messages_that_a_queue_hands_out_late_have_all_their_attempts(world: World, late: float) -> None:
+    with receiver(world.tide.clock) as there:
+        world.add(there.url)
+        there.answers = [500]
+        world.act()
+        world.run(late)
+        after = [at - there.at[0] for at in there.at]
+    assert len(after) == len(ATTEMPTS_AT)
+    assert all(planned <= at <= planned + 2 * late + 1 for planned, at in zip(ATTEMPTS_AT, after, strict=True))
+    assert world.tide.all(HOOKS)[0].off_because == "failing"
+
+
+@pytest.mark.parametrize("seconds", [3, 400])
+def test_a_day_of_failures_may_begin_after_a_cold_start_or_a_crash(world: World, seconds: float) -> None:
+    with receiver(world.tide.clock) as there:
+        world.add(there.url)
+        there.answers = [500]
+        world.act()
+        world.queue.deliver(world.deliveries)  # its message is queued
+        with pytest.raises(ConnectionError):
+            world.queue.deliver(crash)
+        world.tide.clock.now += seconds
+        world.run()
+    assert world.tide.all(HOOKS)[0].off_because == "failing"
+
+
+def test_an_address_that_took_another_message_meanwhile_stays_on(world: World) -> None:
+    table = world.tide.store.table
+    with receiver(world.tide.clock) as there:
+        id, _ = world.add(there.url)
+        world.act()
+        world.queue.deliver(world.deliveries)
+        where = HOOKS.at(world.tide.slug, id)
+        table.write(table.update(where, "SET #failingSince = :since", since=int(world.tide.clock.now) - 90_000))
+
+        class Meanwhile(GuardedHttp):
+            def post(self, *given: Any, **options: Any) -> int:
+                there.answers = [500]
+                table.write(table.update(where, "REMOVE #failingSince"))
+                return super().post(*given, **options)
+
+        world.http = Meanwhile(loopback=True)
+        world.queue.deliver(world.deliveries)
+        assert len(there.got) == 1
+    assert world.tide.all(HOOKS)[0].off_at is None
+    assert world.queue.messages, "it is tried again"
+
+
+def test_nothing_is_sent_unsigned_when_a_webhook_goes_meanwhile(world: World) -> None:
+    with receiver(world.tide.clock) as there:
+        id, _ = world.add(there.url)
+        world.act()
+        world.queue.deliver(world.deliveries)
+        read = world.tide.store.records.get
+
+        def get(organisation: str, room: Any, id_: str) -> Any:
+            found = read(organisation, room, id_)
+            if room is JOURNAL:  # the webhook has been read, its secret has not
+                world.tide.do("Ada", webhooks.remove_webhook, webhook_id=id)
+            return found
+
+        object.__setattr__(world.tide.store.records, "get", get)
+        world.queue.deliver(world.deliveries)
+        assert not there.got
+    object.__setattr__(world.tide.store.records, "get", read)
+    world.run()
+    assert not world.tide.all(HOOKS), "nothing made it anew"
 
 
 def test_an_address_that_is_gone_is_off_at_once(world: World) -> None:

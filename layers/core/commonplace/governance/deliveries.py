@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from commonplace.governance.model import Decision, Webhook
@@ -26,6 +27,8 @@ ATTEMPTS_AT = (0, 5, 300, 1_800, 7_200, 18_000, 43_200, 86_400)
 """When a message is sent, in seconds after the first time, until it arrives."""
 DAY_SECONDS = 86_400
 """An address that took no message for so long is off."""
+LATE_SECONDS = 600
+"""The last attempt of a message ends a day that began so late: a first attempt follows a cold start, or a crash."""
 MOST_HIDDEN_SECONDS = 43_000
 """SQS hides a message for twelve hours at most, from when it was received."""
 DEADLINE_SECONDS = 15.0
@@ -37,7 +40,7 @@ class Deliveries:
     """Messages on their way: each of the queue names a record that changed, or one webhook that a record is for.
 
     A message that did not arrive stays in the queue, hidden until its next attempt is due, which depends on nothing but
-    the time and when it was queued. A crash anywhere repeats an attempt, under the same `webhook-id`.
+    the time and when it was first received. A crash anywhere repeats an attempt, under the same `webhook-id`.
     """
 
     store: Store
@@ -51,12 +54,13 @@ class Deliveries:
         """Return which messages stay. Raises Unavailable, after which the queue hands the message out again."""
         failed = []
         for record in event["Records"]:
-            message, queued_at = json.loads(record["body"]), int(record["attributes"]["SentTimestamp"]) / 1_000
+            message = json.loads(record["body"])
+            begun_at = int(record["attributes"]["ApproximateFirstReceiveTimestamp"]) / 1_000
             if "webhook" not in message:
                 self.spread(message)
-            elif (seconds := self.deliver(message, queued_at)) is not None:
+            elif (seconds := self.deliver(message, begun_at)) is not None:
                 receipt = record["receiptHandle"]
-                hidden = max(1, min(round(seconds), MOST_HIDDEN_SECONDS))
+                hidden = min(ceil(seconds), MOST_HIDDEN_SECONDS)
                 self.sqs.change_message_visibility(
                     QueueUrl=self.queue_url, ReceiptHandle=receipt, VisibilityTimeout=hidden
                 )
@@ -74,40 +78,43 @@ class Deliveries:
                 body = json.dumps({"organisation": organisation, "decision": decision.id, "webhook": hook.id})
                 self.sqs.send_message(QueueUrl=self.queue_url, MessageBody=body)
 
-    def deliver(self, message: Mapping[str, str], queued_at: float) -> float | None:
+    def deliver(self, message: Mapping[str, str], begun_at: float) -> float | None:
         """Send a message to a webhook; return after how many seconds again, or None if it is done with."""
         organisation, id, now = message["organisation"], message["webhook"], self.clock()
         hook = self.store.records.get(organisation, HOOKS, id)
         decision = self.store.records.get(organisation, JOURNAL, message["decision"])
         if hook is None or decision is None or hook.off_at is not None:
             return None
-        last = ATTEMPTS_AT[-1] - (now - queued_at)
+        last = ATTEMPTS_AT[-1] - (now - begun_at)
         if 0 < last <= ATTEMPTS_AT[-1] - ATTEMPTS_AT[-2] - MOST_HIDDEN_SECONDS:
             return last  # the wait for the last attempt is longer than a message can be hidden: this is its second part
         status = self.send(organisation, hook, decision)
         where, table = HOOKS.at(organisation, id), self.store.table
-        there = "attribute_exists(pk)"
         if status is not None and 200 <= status < 300:
             if hook.failing_since is not None:
-                table.write(table.update(where, "REMOVE #failingSince", there))
+                table.write(table.update(where, "REMOVE #failingSince", "attribute_exists(pk)"))
             return None
-        since = hook.failing_since or int(now)
-        if status == 410 or now - since >= DAY_SECONDS:
-            because = "gone" if status == 410 else "failing"
-            off = "SET #offAt = :now, #offBecause = :because, #failingSince = :since"
-            table.write(table.update(where, off, there, now=int(now), because=because, since=since))
-            return None
-        table.write(table.update(where, "SET #failingSince = :since", there, since=since))
-        return next((at - (now - queued_at) for at in ATTEMPTS_AT if at > now - queued_at), None)
+        since, again = hook.failing_since or int(now), next((at for at in ATTEMPTS_AT if at > now - begun_at), None)
+        if hook.failing_since is None:
+            table.write(table.update(where, "SET #failingSince = :since", "attribute_exists(pk)", since=since))
+        if status == 410 or now - since >= DAY_SECONDS - (LATE_SECONDS if again is None else 0):
+            # Unless another message arrived meanwhile: then the address works.
+            values: dict[str, Any] = {"because": "gone" if status == 410 else "failing", "now": int(now)}
+            off = "SET #offAt = :now, #offBecause = :because"
+            if table.write(table.update(where, off, "#failingSince = :since", since=since, **values)):
+                return None
+        return None if again is None else again - (now - begun_at)
 
     def send(self, organisation: str, hook: Webhook, decision: Decision) -> int | None:
-        """Return the status of the answer; None if there was none."""
+        """Return the status of the answer; None if there was none, or nothing to sign with."""
         from standardwebhooks import Webhook as Signatures
 
         now = datetime.fromtimestamp(int(self.clock()), UTC)  # the library signs times of other zones wrongly
         body = compact_body(organisation, decision)
         held = self.store.table.get(HOOK_SECRETS.at(organisation, hook.id)) or {}
         sealed = [held[name] for name in ("current", "previous") if name in held]
+        if not sealed:
+            return None  # its webhook was removed meanwhile: nothing goes out unsigned
         if held.get("previousUntil", 0) <= now.timestamp():
             sealed = sealed[:1]
         keys = [str(unseal(self.sealing_key(), SEALED_FOR, one)["secret"]) for one in sealed]
