@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bench.speed.governance import Meter, connect, governance, new_table
+from commonplace.governance.acting import TOOLS
 from commonplace.kernel.items import key
 from commonplace.kernel.table import Table
 
@@ -18,7 +19,9 @@ def test_pages_of_a_larger_organisation_consume_at_most_three_times_the_sample(
     dynamodb_local_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bench.speed.governance.ROUNDS", 1)
-    (found,) = governance(argparse.Namespace(url=dynamodb_local_url, sizes=(60, 300)), tmp_path)
+    found, acted = governance(argparse.Namespace(url=dynamodb_local_url, sizes=(60, 300)), tmp_path)
+    assert [row["tool"] for row in acted.rows] == [one.name for one in TOOLS]
+    assert all(row["of them written"] for row in acted.rows)
     rows = {str(row["list"]): row for row in found.rows}
     assert rows.keys() >= LISTS
     assert not [fault for fault in found.faults if fault.endswith("units")]

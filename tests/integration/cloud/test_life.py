@@ -316,7 +316,7 @@ def test_the_committed_template_is_accepted_whole() -> None:
         assert functions.meta.endpoint_url == cloud.endpoint_url
         assert cloud.machine("Sync").endswith(":stateMachine:commonplace-dev-sync")
         assert len({cloud.table("activity"), cloud.table("cache"), cloud.table("records")}) == 3
-        assert len(cloud.queue_urls) == 2
+        assert len(cloud.queue_urls) == 3
         assert cloud.queue_url("IndexRecordsQueue") in cloud.queue_urls
         assert all(url.startswith(cloud.endpoint_url) for url in cloud.queue_urls)
         cloud.client("s3").head_bucket(Bucket=cloud.bucket)
