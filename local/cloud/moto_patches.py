@@ -203,10 +203,11 @@ def is_plain(value: Any) -> bool:
 def patch_queues() -> None:
     """The time is read once, and the attributes of a queue are read once for an answer.
 
-    moto asks anew for each message, and looks at all of them several times for each one that is sent or received.
+    moto asks anew for each message, and looks at all of them several times for each one that is sent or received. A
+    message that its receiver puts off is marked `put_off` until somebody receives it again.
     """
     from moto.core.utils import unix_time, unix_time_millis
-    from moto.sqs.models import Queue, SQSBackend
+    from moto.sqs.models import Message, Queue, SQSBackend
 
     def messages(self: Any) -> list[Any]:
         now = unix_time_millis()
@@ -224,6 +225,18 @@ def patch_queues() -> None:
     patched.messages = property(messages)
     patched.approximate_number_of_messages_delayed = property(delayed)
     patched.approximate_number_of_messages_not_visible = property(not_visible)
+
+    @_replaces(SQSBackend, "change_message_visibility")
+    def put_off(plain: Any, self: Any, queue_name: str, receipt_handle: str, visibility_timeout: int) -> None:
+        plain(self, queue_name, receipt_handle, visibility_timeout)
+        for message in self.get_queue(queue_name)._messages:
+            if message.had_receipt_handle(receipt_handle):
+                message.put_off = int(visibility_timeout) > 0
+
+    @_replaces(Message, "mark_received")
+    def receive(plain: Any, self: Any, visibility_timeout: int | None = None) -> None:
+        self.put_off = False
+        plain(self, visibility_timeout)
 
     @_replaces(SQSBackend, "get_queue_attributes")
     def get_queue_attributes(plain: Any, self: Any, queue_name: str, attribute_names: list[str]) -> dict[str, Any]:

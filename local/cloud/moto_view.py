@@ -20,8 +20,11 @@ def _messages(queue: str) -> list[Any]:
 
 
 def messages(queue: str) -> int:
-    """Every message of the queue: visible, delayed, and in somebody's hands."""
-    return len(_messages(queue))
+    """Return how many messages of the queue are work: visible, delayed, or in somebody's hands.
+
+    One that its receiver has put off, for hours it may be, is no work until it is received again.
+    """
+    return sum(not getattr(message, "put_off", False) for message in _messages(queue))
 
 
 def seconds_until_a_message(queue: str) -> float | None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from boto3.dynamodb.types import TypeDeserializer
 
+from local.cloud import moto_view
 from local.cloud.cloud import Cloud
 
 from .waiting import until
@@ -88,6 +89,19 @@ def test_a_long_poll_ends_when_a_message_comes(cloud: Cloud) -> None:
     queue = sqs.create_queue(QueueName="other")["QueueUrl"]
     sqs.send_message(QueueUrl=queue, MessageBody="late", DelaySeconds=1)
     assert [m["Body"] for m in sqs.receive_message(QueueUrl=queue, WaitTimeSeconds=20)["Messages"]] == ["late"]
+
+
+def test_a_message_that_its_receiver_puts_off_is_no_work_until_it_is_received_again(cloud: Cloud) -> None:
+    sqs = cloud.client("sqs")
+    queue = sqs.create_queue(QueueName="later")["QueueUrl"]
+    sqs.send_message(QueueUrl=queue, MessageBody="later")
+    counted = [moto_view.messages("later")]
+    receipt = sqs.receive_message(QueueUrl=queue, VisibilityTimeout=60)["Messages"][0]["ReceiptHandle"]
+    counted.append(moto_view.messages("later"))
+    for seconds in (600, 0):
+        sqs.change_message_visibility(QueueUrl=queue, ReceiptHandle=receipt, VisibilityTimeout=seconds)
+        counted.append(moto_view.messages("later"))
+    assert counted == [1, 1, 0, 1]
 
 
 def test_a_schedule_fires_on_demand_with_the_event_of_eventbridge(cloud: Cloud) -> None:

@@ -218,8 +218,8 @@ class Here(Reading):
                 state = "failing, and tried again"
             times = [time for time in ("since", one.off_at or one.failing_since) if one.failing_since or one.off_at]
             rows.append(card(one.url, "", *times, badges=(state,)))
-        names = {one.id: one.host for one in found}
-        off = {one.id: one.host for one in found if one.off_at is not None}
+        names = {one.id: one.url for one in found}
+        off = any(one.off_at is not None for one in found)
         about = "Each action of an agent sends a signed message with ids and types to these addresses."
         return {
             "about": about,
