@@ -67,7 +67,7 @@ TARGETS |= {"votings": "votes"}
 TOLD = {"Organization": "Organisation", "Voting": "Vote", "Clarification": "Question", "TopicResponse": "Response"}
 TOLD |= {"ElectionResponse": "Response", "Grant": "Access of an agent"}
 MINE = ("", "Your roles", "Waiting for you", "Open, waiting for others", "Decisions", "Policies of your roles")
-"""Headings of what `governance_context` tells an agent, for its member."""
+"""Headings of the sections of `governance_context`, for the member itself."""
 MODES = {"single": "one choice", "approval": "several choices", "ranked": "a ranking of all"}
 CHANNELS = {"orga": "everybody", "team": "team", "dm": "direct"}
 WORDS = re.compile(r"(?<!^)(?=[A-Z])")
@@ -177,7 +177,7 @@ class Here(Reading):
         return card(one.name, f"channels/{one.id}", last, badges=badges)
 
     def mine(self) -> Values:
-        """What an agent is told of this member: the sections of the prompt `governance_context`."""
+        """Return the sections that the prompt `governance_context` gives an agent of this member."""
         brief = Brief(self.governance, actor(self.visit), self.access, "")
         governance_context(brief, {})
         (about,), *sections = (one.rows for one in brief.sections)
