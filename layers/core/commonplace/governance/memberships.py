@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from commonplace.governance.model import KINDS, ROOT, Agent, Decision, Member, new_id, stamp
+from commonplace.governance.model import KINDS, ROOT, Agent, Decision, Member, Organisation, new_id, stamp
+from commonplace.governance.rules import gone
 from commonplace.governance.store import AGENTS, JOURNAL, MEMBERS, ORGANISATIONS, ROLES, TEAMS, Store
 from commonplace.identity.memberships import NAMELESS, MemberNow, MemberOf, RoleHeld
-from commonplace.kernel.records import Change
+from commonplace.kernel.items import decoded
+from commonplace.kernel.records import Change, is_id
 
 if TYPE_CHECKING:
     from commonplace.identity.records import Grant
@@ -29,11 +31,17 @@ class StoredMemberships:
 
     def of(self, organisation: str, member: str, account: str) -> MemberNow | None:
         """Return what a member has now; None unless this account is that member."""
-        found = self._member(organisation, member, account)
-        if found is None:
+        if not is_id(member):
             return None
-        limits = self.store.organisation(organisation).limits
-        return MemberNow(roles=frozenset(found.roles), limits=limits)
+        where = [MEMBERS.at(organisation, member), ORGANISATIONS.at(organisation, ROOT)]
+        # Every request of a token reads this: at once, for it waits for the answer.
+        items = {item["pk"]: item for item in self.store.table.get_many(where)}
+        person, whole = (items.get(one["pk"]) for one in where)
+        if (found := _living(decoded(Member, person), account)) is None:
+            return None
+        if (present := decoded(Organisation, whole)) is None:
+            raise gone()
+        return MemberNow(roles=frozenset(found.roles), limits=present.limits)
 
     def refused(self, organisation: str, grant: str) -> None:
         """Count something that was refused to an agent."""
@@ -71,13 +79,9 @@ class StoredMemberships:
         self.store.feed(change, ("decisions", *([f"grants/{grant.id}"] if event == "revoked" else ())))
         return change.writes
 
-    def _member(self, organisation: str, id: str, account: str) -> Member | None:
-        found = self.store.records.get(organisation, MEMBERS, id)
-        return found if found and account and found.account == account and found.left_at is None else None
-
     def _shown(self, slug: str, id: str, account: str) -> MemberOf | None:
         records = self.store.records
-        organisation, member = records.get(slug, ORGANISATIONS, ROOT), self._member(slug, id, account)
+        organisation, member = records.get(slug, ORGANISATIONS, ROOT), _living(records.get(slug, MEMBERS, id), account)
         if organisation is None or member is None:
             return None
         teams = records.get_many(slug, TEAMS, sorted(member.teams))
@@ -90,3 +94,8 @@ class StoredMemberships:
             name=member.name,
             roles=tuple(sorted(held, key=lambda one: (one.team, one.title, one.id))),
         )
+
+
+def _living(member: Member | None, account: str) -> Member | None:
+    """Return a member that is this account and has not left; None otherwise."""
+    return member if member and account and member.account == account and member.left_at is None else None
