@@ -19,6 +19,7 @@ from pydantic.fields import FieldInfo
 
 from commonplace.governance import conversation, processes
 from commonplace.governance.governance import Governance
+from commonplace.governance.inputs import parameters_of
 from commonplace.governance.listings import Reading
 from commonplace.governance.model import Answer, Kind, Message, ProcessKind
 from commonplace.governance.rules import gone
@@ -107,9 +108,8 @@ class Acting:
 
     @property
     def taken(self) -> dict[str, inspect.Parameter]:
-        """What it takes beside the act, by the names of the tool's arguments."""
-        _, *taken = inspect.signature(self.decide, eval_str=True).parameters.values()
-        return {RENAMED.get(one.name, one.name): one for one in taken}
+        """Return what it takes beside the act, by the names of the tool's arguments."""
+        return {RENAMED.get(one.name, one.name): one for one in parameters_of(self.decide)}
 
     def run(self, using: Governance, call: Call, arguments: Any) -> Answered:
         """Do it in one transaction, and return what was recorded. Raises NotFound, Conflict, Forbidden, InvalidInput
@@ -117,10 +117,11 @@ class Acting:
         if (held := call.caller.principal.membership) is None:
             raise gone()
         given = {name: getattr(arguments, name) for name in self.taken}
+        values = {one.name: given[name] for name, one in self.taken.items()}
         access = using.access(Actor(call.caller.principal, call.caller.address), held.organisation)
 
         def decided(act: Act) -> tuple[Any, Act]:
-            return self.decide(act, **{one.name: given[name] for name, one in self.taken.items()}), act
+            return self.decide(act, **values), act
 
         try:
             result, act = using.store.change(access, decided)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import unicodedata
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, create_model, model_validator
@@ -103,6 +103,13 @@ class Acceptance(OfPerson, InOrganisation):
     secret: Id
 
 
+@cache
+def parameters_of(decide: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
+    """Return what a change takes beside the act, with its annotations as types."""
+    _, *taken = inspect.signature(decide, eval_str=True).parameters.values()
+    return tuple(taken)
+
+
 def change(title: str) -> Callable[[Callable[..., Any]], Operation]:
     """Declare a change of an organisation by a member in person.
 
@@ -110,7 +117,7 @@ def change(title: str) -> Callable[[Callable[..., Any]], Operation]:
     """
 
     def declare(decide: Callable[..., Any]) -> Operation:
-        _, *taken = inspect.signature(decide, eval_str=True).parameters.values()
+        taken = parameters_of(decide)
         fields = {one.name: (one.annotation, ... if one.default is one.empty else one.default) for one in taken}
         build: Any = create_model
 
