@@ -63,6 +63,10 @@ class Governance:
                 grant=principal.grant or "",
                 expires_at=held.expires_at,
             )
+        return self.in_person(actor, organisation)
+
+    def in_person(self, actor: Actor, organisation: str) -> Access:
+        """Return the access of the person of a browser's session. Raises NotFound, and Forbidden for a token."""
         member = self.member(actor, organisation)
         return Access(organisation=organisation, member=member, roles=member.roles)
 

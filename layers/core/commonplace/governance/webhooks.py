@@ -16,7 +16,6 @@ from commonplace.governance import inputs, model
 from commonplace.governance.governance import Governance
 from commonplace.governance.inputs import Id, InOrganisation, change
 from commonplace.governance.model import Webhook, new_id
-from commonplace.governance.rules import Access
 from commonplace.governance.sealing import SEALED_FOR
 from commonplace.governance.store import HOOK_SECRETS, HOOKS, Act
 from commonplace.governance.structure import owned
@@ -43,7 +42,7 @@ class NamedWebhook(InOrganisation):
 def add_webhook(governance: Governance, actor: Actor, request: AddedWebhook) -> tuple[Webhook, str]:
     """Send a message about each action of an agent to an address, as the owner. The secret of its signatures is shown
     once."""
-    access = in_person(governance, actor, request.orga_id)
+    access = governance.in_person(actor, request.orga_id)
     if not fetchable(request.url, loopback=governance.loopback):
         hint = "Such as https://example.org/hooks/agents: a name, no port, no # and no user."
         raise InvalidInput("This address cannot be used.", hint=hint, field="url")
@@ -68,7 +67,7 @@ def add_webhook(governance: Governance, actor: Actor, request: AddedWebhook) -> 
 @operation("governance", title="Make a new secret", input=NamedWebhook, **inputs.DECLARED)
 def rotate_webhook_secret(governance: Governance, actor: Actor, request: NamedWebhook) -> tuple[Webhook, str]:
     """Sign with a new secret, which is shown once. For a day messages have both signatures."""
-    access, (secret, sealed) = in_person(governance, actor, request.orga_id), new_secret(governance)
+    access, (secret, sealed) = governance.in_person(actor, request.orga_id), new_secret(governance)
 
     def decide(act: Act) -> Webhook:
         owned(act)
@@ -107,12 +106,6 @@ def remove_webhook(act: Act, webhook_id: Id) -> Webhook:
     act.change.writes += [table.delete(room.at(organisation, was.id)) for room in (HOOKS, HOOK_SECRETS)]
     act.record("Webhook", "webhooks", was.id, ({"host": was.host}, {}))
     return was
-
-
-def in_person(governance: Governance, actor: Actor, organisation: str) -> Access:
-    """Return the access of somebody in the console. Raises NotFound, and Forbidden for agents."""
-    member = governance.member(actor, organisation)
-    return Access(organisation=organisation, member=member, roles=member.roles)
 
 
 def new_secret(governance: Governance) -> tuple[str, bytes]:
