@@ -236,7 +236,7 @@ class Consents:
         would otherwise lead people from here to anywhere (RFC 9700, section 4.11.2). Raises Unavailable."""
         if client.source == "operator" or profile is None:
             return client.source == "operator"
-        held = self.grants.of_subject(subject_hash(self.key(), profile.subject))
+        held = self.grants_of(profile.subject)
         return any(one.client_id == client.id and redirect_matches([one.redirect_uri], redirect_uri) for one in held)
 
     def _take(self, handle: str) -> AuthorizationRequest:

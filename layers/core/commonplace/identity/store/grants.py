@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.identity.audit import revoked
 from commonplace.identity.records import Code, Grant, Refresh
-from commonplace.identity.store.grant_writes import end
+from commonplace.identity.store.grant_writes import LIVES, UNREVOKED, end, grant_key
 from commonplace.kernel.audit import Audit, Lost
 from commonplace.kernel.audit_store import audit_writes
 from commonplace.kernel.errors import CommonplaceError
@@ -35,8 +35,6 @@ TOKEN_ATTEMPTS = 20
 
 VALID_UNTIL = "validUntil"
 """Of a code; its item stays until the grant ends."""
-
-_UNREVOKED = "attribute_exists(pk) AND attribute_not_exists(#revokedAt)"
 
 
 class DynamoGrants:
@@ -61,7 +59,7 @@ class DynamoGrants:
     def open(self, grant: Grant, code: Code | None = None, refresh: Refresh | None = None, audit: Audit = ()) -> None:
         listed = {"clientId": grant.client_id, "expiresAt": grant.expires_at}
         writes = [
-            self._table.new(_grant(grant.id), encode(grant)),
+            self._table.new(grant_key(grant.id), encode(grant)),
             self._table.new(key(f"subject#{grant.subject_hash}", f"grant#{grant.id}"), listed),
         ]
         if code:
@@ -86,7 +84,7 @@ class DynamoGrants:
         return found if found and found.expires_at > self._clock() else None
 
     def grant(self, grant_id: str) -> Grant | None:
-        found = decoded(Grant, self._table.get(_grant(grant_id)))
+        found = decoded(Grant, self._table.get(grant_key(grant_id)))
         return found if found and found.expires_at > self._clock() else None
 
     def redeem(self, code: Code, refresh: Refresh | None, now: int, audit: Audit = ()) -> None:
@@ -150,9 +148,9 @@ class DynamoGrants:
                 self.revoke(grant_id, "too_many_revoked_tokens", now, audit)
                 return
             noted = self._table.update(
-                _grant(grant_id),
+                grant_key(grant_id),
                 "SET #revokedTokens = :live",
-                f"{_UNREVOKED} AND #revokedTokens = :was",
+                f"{UNREVOKED} AND #revokedTokens = :was",
                 live=live,
                 was=dict(grant.revoked_tokens),
             )
@@ -166,7 +164,7 @@ class DynamoGrants:
 
     def touch(self, grant_id: str, now: int, network: str) -> None:
         noted = self._table.update(
-            _grant(grant_id),
+            grant_key(grant_id),
             "SET #lastUsedAt = :now, #lastUsedFrom = :network",
             "attribute_exists(pk) AND #lastUsedAt <= :before",
             now=now,
@@ -197,23 +195,17 @@ class DynamoGrants:
             self.revoke(grant.id, "too_many_grants", now, [revoked(grant, "too_many_grants", now)])
 
     def _living(self, listed: Iterable[Item]) -> list[Grant]:
-        keys = [_grant(item["sk"].removeprefix("grant#")) for item in listed]
+        keys = [grant_key(item["sk"].removeprefix("grant#")) for item in listed]
         items = self._table.get_many(keys)
         found = [grant for item in items if (grant := decoded(Grant, item)) and grant.alive(self._clock())]
         return sorted(found, key=lambda grant: (grant.created_at, grant.id), reverse=True)
 
     def _use(self, grant_id: str, now: int) -> Write:
         """That the grant lives is a condition of everything that is done with it."""
-        return self._table.update(
-            _grant(grant_id), "SET #lastUsedAt = :now", f"{_UNREVOKED} AND #expiresAt > :now", now=now
-        )
+        return self._table.update(grant_key(grant_id), "SET #lastUsedAt = :now", LIVES, now=now)
 
     def _write(self, writes: Sequence[Write], audit: Audit) -> None:
         self._table.transact([*writes, *audit_writes(self._activity, audit)])
-
-
-def _grant(grant_id: str) -> Item:
-    return key(f"grant#{grant_id}", "grant")
 
 
 def _code(code_hash: str) -> Item:

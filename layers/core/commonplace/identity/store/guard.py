@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.identity.bearer_auth import USE_SECONDS
 from commonplace.identity.records import Grant
+from commonplace.identity.store.grant_writes import grant_key
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.items import decoded, key
 from commonplace.kernel.table import Table
@@ -34,7 +35,7 @@ class DynamoGuard:
 
     def grant(self, grant_id: str) -> Grant | None:
         with _judging():
-            return decoded(Grant, self._table.get(key(f"grant#{grant_id}", "grant")))
+            return decoded(Grant, self._table.get(grant_key(grant_id)))
 
     def jwks(self) -> str | None:
         with _judging():
@@ -44,7 +45,7 @@ class DynamoGuard:
     def touch(self, grant_id: str, now: int, network: str) -> None:
         """Nothing is made where there is no grant, and nothing is set back."""
         use = self._table.update(
-            key(f"grant#{grant_id}", "grant"),
+            grant_key(grant_id),
             "SET #lastUsedAt = :now, #lastUsedFrom = :network",
             "attribute_exists(#pk) AND (attribute_not_exists(#lastUsedAt) OR #lastUsedAt <= :before)",
             now=now,
