@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from aws_cdk import Duration
 from aws_cdk import aws_secretsmanager as secretsmanager
-from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from commonplace.kernel.capability import RecordsFunction
@@ -70,8 +69,3 @@ def share(own: Sequence[Brought], functions: Sequence[PythonFunction]) -> None:
         for function in functions:
             if one.secret and function.name in (one.said.name, *one.said.shared_with):
                 function.allow(["secretsmanager:GetSecretValue"], [one.secret.secret_arn])
-
-
-def dead_letters_of(own: Sequence[Brought]) -> dict[str, sqs.Queue]:
-    """Return where messages of these functions end that could not be processed, by names of alarms."""
-    return {one.said.name: one.records.dead for one in own}

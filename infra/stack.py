@@ -33,7 +33,7 @@ from infra.models import OpenAi
 from infra.observability import Observability, Watched
 from infra.opensearch_domain import Domain
 from infra.providers import deployed
-from infra.records_functions import brought, dead_letters_of, share
+from infra.records_functions import brought, share
 from infra.redaction import redaction_function
 from infra.requirements import ROOT
 from infra.search_engine import Collection, EmbeddedIndex, ExistingOpenSearch
@@ -118,7 +118,12 @@ class CommonplaceStack(Stack):
             openai.admit(users_of_models)
             self._say(OpenAiSecretArn=openai.secret.secret_arn)
         share(own, functions)
-        set_aside = {"index": index.dead, "records": index.records.dead, "invocations": failed} | dead_letters_of(own)
+        set_aside = {
+            "index": index.dead,
+            "records": index.records.dead,
+            "invocations": failed,
+            **{one.said.name: one.records.dead for one in own},
+        }
         observability = Observability(
             self,
             "Observability",

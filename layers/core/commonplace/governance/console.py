@@ -216,8 +216,8 @@ class Here(Reading):
                 state = "off: its address is gone" if one.off_because == "gone" else "off: no message arrived for a day"
             elif one.failing_since is not None:
                 state = "failing, and tried again"
-            times = [time for time in ("since", one.off_at or one.failing_since) if one.failing_since or one.off_at]
-            rows.append(card(one.url, "", *times, badges=(state,)))
+            since = one.off_at or one.failing_since
+            rows.append(card(one.url, "", *(("since", since) if since else ()), badges=(state,)))
         names = {one.id: one.url for one in found}
         off = any(one.off_at is not None for one in found)
         about = "Each action of an agent sends a signed message with ids and types to these addresses."

@@ -605,7 +605,7 @@ def list_processes(reading: Reading, request: Any, after: str | None) -> Iterato
 
 
 @listing(
-    *("governance",),
+    "governance",
     row=AgentRow,
     line=lambda _: "",
     of="agents",
