@@ -16,7 +16,7 @@ from commonplace.kernel.telemetry import instrument
 def deliveries(settings: WebhookSettings) -> Any:
     """Return the deliveries of a deployment. Raises ValueError without a secret."""
     from commonplace.governance.deliveries import Deliveries
-    from commonplace.governance.sealing import sealing_key
+    from commonplace.governance.webhook_key import sealing_key
     from commonplace.kernel.guarded_http import GuardedHttp
 
     key = sealing_key(settings.webhook_secret_arn)

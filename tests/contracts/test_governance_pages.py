@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bench.speed.governance import Meter, connect, governance, new_table
-from commonplace.governance.acting import TOOLS
+from commonplace.governance.agent_tools import TOOLS
 from commonplace.kernel.items import key
 from commonplace.kernel.table import Table
 

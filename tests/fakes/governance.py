@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from commonplace.governance import structure
-from commonplace.governance.acting import TOOLS, Recorded
+from commonplace.governance.agent_tools import TOOLS, Recorded
 from commonplace.governance.governance import Governance
 from commonplace.governance.memberships import StoredMemberships
 from commonplace.governance.model import Channel, Member, Role, Team

@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from commonplace.documents.content.library import Library
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
-from commonplace.governance.acting import TOOLS
+from commonplace.governance.agent_tools import TOOLS
 from commonplace.governance.toolset import governance_toolset
 from commonplace.hive.tools.toolset import hive_toolset
 from commonplace.memory.operations import MemoryServices

@@ -10,7 +10,7 @@ import pytest
 from pydantic.alias_generators import to_camel
 
 from commonplace.governance import founding, listings, processes, prompts
-from commonplace.governance.acting import TOOLS
+from commonplace.governance.agent_tools import TOOLS
 from commonplace.governance.capability import GOVERNANCE
 from commonplace.governance.deliveries import compact_body
 from commonplace.governance.governance import Governance

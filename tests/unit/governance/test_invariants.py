@@ -15,7 +15,7 @@ import pytest
 from pydantic.alias_generators import to_camel
 
 from commonplace.governance import conversation, model, processes, structure, webhooks
-from commonplace.governance.acting import TOOLS
+from commonplace.governance.agent_tools import TOOLS
 from commonplace.governance.capability import GOVERNANCE
 from commonplace.governance.index_source import StoredMessages
 from commonplace.governance.listings import OPERATIONS, list_messages

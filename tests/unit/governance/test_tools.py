@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from commonplace.governance import conversation, processes, structure
-from commonplace.governance.acting import TOOLS
+from commonplace.governance.agent_tools import TOOLS
 from commonplace.governance.model import Process
 from commonplace.governance.store import AGENTS, JOURNAL, MESSAGES
 from commonplace.identity.memberships import MemberNow

@@ -19,7 +19,7 @@ READABLE = (
 WRITTEN = (*MESSAGES, "*#gov#journal", "*#gov#feed", "*#gov#answers", "*#gov#reactions")
 COUNTED = ("*#gov#processes", "*#gov#cards", "*#gov#agents")
 CHECKED = ("*#gov#orga", "*#gov#members", "*#gov#channels")
-"""What agents write for their members, in transactions that check these: no structure, no policy, no invitation."""
+"""Agents write for their members in transactions that check these: no structure, no policy, no invitation."""
 GRANTED = ("*#gov#journal", "*#gov#feed", "*#gov#agents")
 
 PEOPLE = (

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from commonplace.governance.governance import Governance
-from commonplace.governance.sealing import sealing_key
 from commonplace.governance.search import MessageSearch
 from commonplace.governance.settings import GovernanceSettings, WebhookSecret
+from commonplace.governance.webhook_key import sealing_key
 from commonplace.identity.settings import GuardSettings
 from commonplace.search import providers
 

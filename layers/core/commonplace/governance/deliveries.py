@@ -13,8 +13,8 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from commonplace.governance.model import Decision, Webhook
-from commonplace.governance.sealing import SEALED_FOR
 from commonplace.governance.store import HOOK_SECRETS, HOOKS, JOURNAL, Store
+from commonplace.governance.webhook_key import SEALED_FOR
 from commonplace.identity.secrets import unseal
 from commonplace.kernel.fetch import FetchFailed
 
@@ -32,7 +32,7 @@ LATE_SECONDS = 600
 MOST_HIDDEN_SECONDS = 43_000
 """SQS hides a message for twelve hours at most, from when it was received."""
 DEADLINE_SECONDS = 15.0
-"""Of one attempt."""
+"""One attempt takes no longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from commonplace.governance import search_tool
-from commonplace.governance.acting import TOOLS
+from commonplace.governance.agent_tools import TOOLS
 from commonplace.governance.listings import OPERATIONS, Reading, list_messages
 from commonplace.governance.model import Kind
 from commonplace.governance.prompts import prompts

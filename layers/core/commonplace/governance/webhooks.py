@@ -16,9 +16,9 @@ from commonplace.governance import inputs, model
 from commonplace.governance.governance import Governance
 from commonplace.governance.inputs import Id, InOrganisation, change
 from commonplace.governance.model import Webhook, new_id
-from commonplace.governance.sealing import SEALED_FOR
 from commonplace.governance.store import HOOK_SECRETS, HOOKS, Act
 from commonplace.governance.structure import owned
+from commonplace.governance.webhook_key import SEALED_FOR
 from commonplace.identity.secrets import seal
 from commonplace.kernel.errors import Conflict, InvalidInput, Unavailable
 from commonplace.kernel.fetch import MAX_URL_CHARACTERS, fetchable

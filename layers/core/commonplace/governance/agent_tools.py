@@ -41,7 +41,7 @@ DESCRIBED = {
     "question": "What to ask, as plain text",
     "nominee_id": "The id of a member, of the list of members",
 }
-"""What models read of each argument."""
+"""Models read this of each argument."""
 RENAMED = {"parent_id": "thread_parent_id"}
 """The seed's name of a field of the change."""
 SEEN = "Everybody sees that an agent did it, and for whom, and the journal records it."
@@ -50,7 +50,7 @@ SUGGESTED = 3
 
 
 class Recorded(Output):
-    """What was done in a member's name, as the organisation reads it from now on."""
+    """This was done in a member's name, as the organisation reads it from now on."""
 
     message_id: str
     changed: bool = Field(description="False if this was done before: then nothing was written")
