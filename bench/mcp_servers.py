@@ -30,7 +30,7 @@ from commonplace.web.gateway import Gateway
 from commonplace.web.mcp.app import create_app
 from commonplace.web.mcp.calls import Surface, record
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Tool, Toolset
-from commonplace.web.mcp.guard import Throttle
+from commonplace.web.mcp.throttle import Throttle
 
 MODERN, LEGACY = "2026-07-28", "2025-11-25"
 HOST = "mcp.example.org"

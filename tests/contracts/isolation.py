@@ -20,7 +20,7 @@ from commonplace.memory.upkeep import carry_on
 from commonplace.web.gateway import Gateway
 from commonplace.web.mcp.app import create_app
 from commonplace.web.mcp.calls import Surface
-from commonplace.web.mcp.guard import Throttle
+from commonplace.web.mcp.throttle import Throttle
 from tests.contracts.engines import ENGINES
 from tests.fakes.identity_stores import Clock
 from tests.fakes.memories import CountingEmbeddings, Remembering

@@ -11,7 +11,7 @@ from commonplace.kernel.errors import RateLimited
 from commonplace.kernel.limit_store import DynamoCounters
 from commonplace.kernel.limits import CounterStore, Limiter
 from commonplace.web.mcp.declaration import Caller, Cost
-from commonplace.web.mcp.guard import Throttle
+from commonplace.web.mcp.throttle import Throttle
 from tests.aws_fixture import TABLE
 from tests.unit.web.mcp.world import Counters
 

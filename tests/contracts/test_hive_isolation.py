@@ -35,7 +35,7 @@ from commonplace.kernel.limits import Limiter
 from commonplace.web.gateway import Gateway
 from commonplace.web.mcp.app import create_app
 from commonplace.web.mcp.calls import Surface
-from commonplace.web.mcp.guard import Throttle
+from commonplace.web.mcp.throttle import Throttle
 from local.cloud import moto_patches
 from tests.examples import examples
 from tests.fakes.embeddings import FakeEmbeddings

@@ -24,8 +24,8 @@ from commonplace.web.gateway import Gateway
 from commonplace.web.mcp.app import create_app
 from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Call
-from commonplace.web.mcp.guard import Throttle
 from commonplace.web.mcp.offer import match, pattern_of
+from commonplace.web.mcp.throttle import Throttle
 from tests.fakes.access_tokens import Realm
 from tests.fakes.governance import Tide
 from tests.fakes.identity_stores import Clock

@@ -31,8 +31,8 @@ from commonplace.search.models.local import LocalEmbeddings
 from commonplace.web.mcp.app import create_app
 from commonplace.web.mcp.calls import CallRecord, Surface
 from commonplace.web.mcp.declaration import Cost
-from commonplace.web.mcp.guard import Throttle
 from commonplace.web.mcp.rendering import ERROR_META
+from commonplace.web.mcp.throttle import Throttle
 from tests.dynamodb_fixture import new_table
 from tests.fakes.catalogues import publish
 from tests.fakes.library import FakeLibrary, garden

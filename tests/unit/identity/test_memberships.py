@@ -22,7 +22,7 @@ from commonplace.kernel.items import key
 from commonplace.kernel.limits import Limiter
 from commonplace.kernel.table import Table
 from commonplace.web.mcp.declaration import Caller
-from commonplace.web.mcp.guard import Throttle
+from commonplace.web.mcp.throttle import Throttle
 from tests.aws_fixture import TABLE
 from tests.dynamodb_fixture import new_table
 from tests.fakes.access_tokens import Keys

@@ -19,8 +19,8 @@ from commonplace.governance.watch import Watch
 from commonplace.kernel.deferred import deferred
 from commonplace.kernel.errors import NotFound
 from commonplace.kernel.records import Room
+from commonplace.web.mcp.completions import MAX_VALUES
 from commonplace.web.mcp.declaration import Caller, Listed, Toolset
-from commonplace.web.mcp.resources import MAX_VALUES
 from commonplace.web.operation_tools import JSON, templates_of
 from commonplace.web.operations import Actor
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
-from commonplace.identity.authorization import Need, Verdict
+from commonplace.identity.authorization import Need, Verdict, judge
 from commonplace.identity.principals import Principal, Principals, ordered, without_offline_access
 from commonplace.identity.resources import Resources
-from commonplace.kernel.errors import Forbidden, Unauthorized
+from commonplace.kernel.errors import Forbidden, Unauthorized, Unavailable
 from commonplace.web.middleware import client_address, header_map
 
 
@@ -88,3 +88,18 @@ class Accounts:
             raise NotValid(bad, self.challenges.invalid_token(self.resource)) from None
         self.principals.used(principal, client_address(request.scope))
         return principal
+
+    def permit(self, principal: Principal, need: Need) -> None:
+        """Raises SignIn, Consent, Forbidden or Unavailable unless the account may do what takes this."""
+        verdict = judge(principal, need)
+        self.challenges.admit(verdict, need, self.resource)
+        match verdict:
+            case Verdict.ALLOWED:
+                return
+            case Verdict.UNCERTAIN:
+                raise Unavailable("The roles of your account cannot be read just now.", retry_after_seconds=30)
+            case Verdict.KIND:
+                raise Forbidden("This is beyond the kinds of things that your token reaches.")
+            case Verdict.TIER:
+                raise Forbidden(f"This is for accounts of the tier {need.tier}.", hint="Ask for a role that gives it.")
+        raise Forbidden(f"This takes the scope {need.scope}.", hint="Ask for a token that has it.")

@@ -1,19 +1,24 @@
 """The adapter between events of API Gateway, payload 2.0 and 1.0, and an ASGI application."""
 
+from __future__ import annotations
+
 import asyncio
 import base64
 import re
 import threading
 import weakref
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from mangum import Mangum
 from mangum.types import ASGI, LambdaContext
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message
 
 from commonplace.kernel.errors import CommonplaceError
 from commonplace.web.origin import Knows, entered, refused
+
+if TYPE_CHECKING:
+    from commonplace.web.stream_runtime import Answer
 
 TEXT_TYPES = [
     *("text/", "application/json", "application/feed+json", "application/atom+xml", "application/schema+json"),
@@ -38,15 +43,33 @@ class Gateway:
         self._origin = origin
         self._loops = _Loops()
         self._loops.settle()
+        self._app = app
         self._adapter = Mangum(cast(ASGI, app), lifespan="off", text_mime_types=TEXT_TYPES)
 
     def __call__(self, event: Mapping[str, Any], context: LambdaContext) -> dict[str, Any]:
         if "requestContext" not in event:
             return {"ok": True}
         try:
-            event = event if self._origin is None else entered(event, self._origin)
+            request = self._entered(event)
         except CommonplaceError as error:
             return refused(error)
+        loop = self._loops.settle()
+        try:
+            answer = self._adapter(request, context)
+        finally:
+            self._clear(loop)
+        # In types that every runtime can write, and small enough for a function's answer.
+        answer = answer | {"statusCode": int(answer["statusCode"])}
+        body = answer.get("body") or ""
+        if not answer.get("isBase64Encoded") and len(body) > MAX_TEXT_BYTES // 4:
+            raw = body.encode()
+            if len(raw) > MAX_TEXT_BYTES:
+                return answer | {"body": base64.b64encode(raw).decode(), "isBase64Encoded": True}
+        return answer
+
+    def _entered(self, event: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the event as the adapter takes it. Raises what `origin.entered` does."""
+        event = event if self._origin is None else entered(event, self._origin)
         # Without a Host header that is none: the adapter takes it apart without looking.
         headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
         request = dict(event) | {"headers": headers}
@@ -56,24 +79,62 @@ class Gateway:
             many = event.get("multiValueHeaders") or {}
             if others := {name: values for name, values in many.items() if name.lower() != "host"}:
                 request["multiValueHeaders"] = others
+        return request
+
+    @staticmethod
+    def _clear(loop: asyncio.AbstractEventLoop) -> None:
+        """End tasks that a request has left behind: they would stand still until the next one, and then disturb it."""
+        left = asyncio.all_tasks(loop)
+        for task in left:
+            task.cancel()
+        if left:
+            loop.run_until_complete(asyncio.wait(left, timeout=1))
+
+
+class StreamingGateway(Gateway):
+    """A handler of `web.stream_runtime`: what comes by a REST API is answered as it comes, all else whole."""
+
+    def __call__(
+        self, event: Mapping[str, Any], context: LambdaContext, answer: Answer | None = None
+    ) -> dict[str, Any]:
+        if answer is None:
+            return super().__call__(event, context)
+        try:
+            request = self._entered(event)
+        except CommonplaceError as error:
+            said = refused(error)
+            answer.start(said["statusCode"], said["headers"])
+            answer.write(said["body"].encode())
+            return {}
         loop = self._loops.settle()
         try:
-            answer = self._adapter(request, context)
+            loop.run_until_complete(self._stream(request, context, answer))
         finally:
-            # Tasks that a request has left behind would stand still until the next one, and then disturb it.
-            left = asyncio.all_tasks(loop)
-            for task in left:
-                task.cancel()
-            if left:
-                loop.run_until_complete(asyncio.wait(left, timeout=1))
-        # In types that every runtime can write, and small enough for a function's answer.
-        answer = answer | {"statusCode": int(answer["statusCode"])}
-        body = answer.get("body") or ""
-        if not answer.get("isBase64Encoded") and len(body) > MAX_TEXT_BYTES // 4:
-            raw = body.encode()
-            if len(raw) > MAX_TEXT_BYTES:
-                return answer | {"body": base64.b64encode(raw).decode(), "isBase64Encoded": True}
-        return answer
+            self._clear(loop)
+        return {}
+
+    async def _stream(self, request: dict[str, Any], context: LambdaContext, answer: Answer) -> None:
+        handler = self._adapter.infer(request, context)
+        bodies = [handler.body]
+
+        async def receive() -> Message:
+            if bodies:
+                return {"type": "http.request", "body": bodies.pop(), "more_body": False}
+            # No caller's leaving is ever announced.
+            never: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+            return await never
+
+        async def send(message: Message) -> None:
+            # In a thread: a slow caller must not hold up what works for the answer.
+            if message["type"] == "http.response.start":
+                headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in message["headers"]]
+                plain = {name: value for name, value in headers if name.lower() != "set-cookie"}
+                cookies = [value for name, value in headers if name.lower() == "set-cookie"]
+                await asyncio.to_thread(answer.start, message["status"], plain, cookies)
+            else:
+                await asyncio.to_thread(answer.write, message.get("body", b""))
+
+        await self._app(handler.scope, receive, send)
 
 
 class _Loops(threading.local):

@@ -13,6 +13,7 @@ from commonplace.kernel.errors import InvalidInput
 from commonplace.web.faces import derived
 from commonplace.web.forms import shape_of
 from commonplace.web.mcp.budgets import MAX_TOKENS
+from commonplace.web.mcp.completions import choices
 from commonplace.web.mcp.declaration import (
     Answer,
     Call,
@@ -26,7 +27,6 @@ from commonplace.web.mcp.declaration import (
 )
 from commonplace.web.mcp.offer import QUERY
 from commonplace.web.mcp.rendering import compact
-from commonplace.web.mcp.resources import choices
 from commonplace.web.operations import Actor, Listing, Operation
 
 JSON = "application/json"

@@ -20,10 +20,10 @@ from pydantic import BaseModel, Field, ValidationError, create_model
 from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 
-from commonplace.identity.authorization import HOW_TO_JOIN, MEMBERS_ONLY, Need, Verdict, judge
+from commonplace.identity.authorization import Need, Verdict, judge
 from commonplace.identity.principals import KINDS, MEMBERSHIP, Level, Principal, Tier, author, scope
 from commonplace.kernel.audit import Author
-from commonplace.kernel.errors import Forbidden, InvalidInput, NotFound, Unavailable
+from commonplace.kernel.errors import InvalidInput, NotFound
 from commonplace.web.faces import Face, derived
 from commonplace.web.mcp.budgets import estimate_tokens, fitting
 from commonplace.web.mcp.declaration import Cost, SnakeCaseArguments
@@ -351,23 +351,6 @@ def listing(
         return Listing(function=function, **values)
 
     return declare
-
-
-def invoke(
-    principal: Principal, called: Operation, service: Any, given: Mapping[str, Any], *, address: str = ""
-) -> Any:
-    """Do something on a principal's behalf, without any surface, and return the operation's own result.
-
-    Raises Forbidden, InvalidInput, and what the operation raises.
-    """
-    match judge(principal, called.need):
-        case Verdict.ALLOWED:
-            return called.run(service, Actor(principal, address), called.accepted(given))
-        case Verdict.UNCERTAIN:
-            raise Unavailable("The roles of your account cannot be read just now.", retry_after_seconds=30)
-        case Verdict.MEMBERSHIP:
-            raise Forbidden(MEMBERS_ONLY, hint=HOW_TO_JOIN)
-    raise Forbidden(f"This takes the scope {called.need.scope}, and the tier {called.need.tier}.")
 
 
 def _named(function: Callable[..., Any]) -> dict[str, Any]:

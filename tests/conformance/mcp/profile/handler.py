@@ -15,9 +15,9 @@ from commonplace.web.gateway import Gateway
 from commonplace.web.mcp.app import create_app
 from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Toolset
-from commonplace.web.mcp.guard import Throttle
 from commonplace.web.mcp.offer import caller_of
 from commonplace.web.mcp.server import build_server
+from commonplace.web.mcp.throttle import Throttle
 from tests.conformance.mcp.profile import asking, plain, reading
 
 Context = ServerRequestContext[Any, Any]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from commonplace.documents.tools import completions, prompts
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.kernel.errors import InvalidInput
+from commonplace.web.mcp.completions import fitting
 from commonplace.web.mcp.declaration import Caller, Prompt
-from commonplace.web.mcp.resources import fitting
 from tests.fakes.library import garden, make
 from tests.unit.documents.tools.calling import CALL, services
 

@@ -10,7 +10,7 @@ from commonplace.memory.lesson_words import CATEGORIES, Category
 from commonplace.memory.model import PHASES
 from commonplace.memory.tools.prompts import AWAY, EMPTY, FOCUS
 from commonplace.memory.tools.toolset import FOLDER, SKILL
-from commonplace.web.mcp.skills import frontmatter
+from commonplace.web.mcp.skill_files import frontmatter
 from tests.unit.memory.tools.teams import Team, member
 from tests.unit.memory.tools.test_skill_calls import CALLS
 from tests.unit.web.mcp.talking import ERAS, ask

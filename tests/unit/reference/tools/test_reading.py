@@ -12,7 +12,7 @@ from commonplace.reference.model import Catalogue
 from commonplace.reference.tools.resources import product_of, system_prompt
 from commonplace.reference.tools.toolset import FOLDER, SKILL
 from commonplace.web.mcp.budgets import estimate_tokens
-from commonplace.web.mcp.skills import frontmatter
+from commonplace.web.mcp.skill_files import frontmatter
 from tests.fakes.catalogues import catalogue
 from tests.unit.reference.tools.desks import Desk, desk
 from tests.unit.web.mcp.talking import ERAS

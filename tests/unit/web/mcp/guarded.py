@@ -12,7 +12,7 @@ from commonplace.web.gateway import Gateway
 from commonplace.web.mcp.app import create_app
 from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Answer, Call, NoArguments, Prompt, Resource, Template, Toolset
-from commonplace.web.mcp.guard import Throttle
+from commonplace.web.mcp.throttle import Throttle
 from tests.fakes.access_tokens import Realm
 from tests.fakes.proposals import FakeProposals
 from tests.unit.documents.tools.worlds import world as library

@@ -23,9 +23,9 @@ from commonplace.web.mcp.app import create_app
 from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Caller, Toolset
 from commonplace.web.mcp.edge import Path
-from commonplace.web.mcp.guard import Throttle
 from commonplace.web.mcp.offer import match, pattern_of
 from commonplace.web.mcp.server import build_server
+from commonplace.web.mcp.throttle import Throttle
 from commonplace.web.operation_tools import templates_of
 from commonplace.web.operations import Actor, Input, listing, operation
 from tests.fakes.toolsets import as_caller

@@ -16,8 +16,8 @@ from commonplace.web.gateway import Gateway
 from commonplace.web.mcp.app import create_app
 from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Answer, Call, Listed, NoArguments, Output, Tool, Toolset
-from commonplace.web.mcp.guard import Throttle
 from commonplace.web.mcp.rendering import REMOVED, cleaned, cleaned_message, compact
+from commonplace.web.mcp.throttle import Throttle
 from tests.unit.web.mcp.world import NO_LIMITS, ByToken, Context, Counters, body_of, call, legacy, modern, probe, tool
 
 ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"

@@ -15,7 +15,7 @@ from commonplace.repository import markdown
 from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Skill, Toolset
 from commonplace.web.mcp.server import build_server
-from commonplace.web.mcp.skills import DIRECTORY, frontmatter, skill_directories, skill_entries
+from commonplace.web.mcp.skill_files import DIRECTORY, frontmatter, skill_directories, skill_entries
 from tests.unit.web.mcp.over_http import connected, post, serving
 
 GARDENING = Skill(

@@ -11,7 +11,7 @@ from commonplace.identity.principals import Principal
 from commonplace.kernel.errors import RateLimited
 from commonplace.kernel.limits import Limiter
 from commonplace.web.mcp.declaration import Caller, Cost
-from commonplace.web.mcp.guard import SHARED_FACTOR, Throttle
+from commonplace.web.mcp.throttle import SHARED_FACTOR, Throttle
 from tests.unit.web.mcp.world import ByToken, Clock, Counters, World, body_of, call, legacy, modern
 
 LIMITS: Mapping[Cost, int] = {"read": 3, "search": 2, "write": 1}

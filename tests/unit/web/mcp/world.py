@@ -27,7 +27,7 @@ from commonplace.web.mcp.declaration import (
     Tool,
     Toolset,
 )
-from commonplace.web.mcp.guard import Throttle
+from commonplace.web.mcp.throttle import Throttle
 
 BASE_URL = "https://kb.example.org"
 HOST = "kb.example.org"

@@ -17,10 +17,10 @@ from commonplace.documents.rest.services import Explanations, computed, services
 from commonplace.kernel.errors import CommonplaceError, Forbidden, Unauthorized
 from commonplace.kernel.operator_key import is_operators_key
 from commonplace.search.model import RecordId, SearchRequest
+from commonplace.web.envelopes import envelope
 from commonplace.web.representations import API, JSON
 from commonplace.web.rest.account import PRIVATE
 from commonplace.web.rest.documentation import KEY_MAY_COME
-from commonplace.web.rest.errors import envelope
 
 router = APIRouter(tags=["Search"])
 

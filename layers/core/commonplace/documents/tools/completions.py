@@ -9,8 +9,8 @@ from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.lexicon import lexicon_of
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.web.mcp.completions import fitting
 from commonplace.web.mcp.declaration import Complete
-from commonplace.web.mcp.resources import fitting
 
 Values = Callable[[Catalogue, Mapping[str, str]], Iterable[str]]
 """`(catalogue, arguments given already) -> everything that can be completed to, the likeliest first`"""

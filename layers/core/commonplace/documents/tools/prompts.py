@@ -9,8 +9,8 @@ from commonplace.documents.tools import completions
 from commonplace.documents.tools.completions import completer
 from commonplace.documents.tools.services import KnowledgeServices, title
 from commonplace.kernel.errors import InvalidInput
+from commonplace.web.mcp.completions import choices
 from commonplace.web.mcp.declaration import Argument, Call, Prompt
-from commonplace.web.mcp.resources import choices
 
 MAX_ARGUMENT_CHARACTERS = 200
 DEPTHS = ("shallow", "deep")

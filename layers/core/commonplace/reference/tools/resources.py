@@ -13,8 +13,8 @@ from commonplace.reference.tools.markdown import code, line
 from commonplace.reference.tools.pages import page_of
 from commonplace.reference.tools.services import ReferenceServices
 from commonplace.web.mcp.budgets import MAX_TOKENS, estimate_tokens
+from commonplace.web.mcp.completions import fitting
 from commonplace.web.mcp.declaration import Argument, Call, Complete, Prompt, Resource, Template, Text
-from commonplace.web.mcp.resources import fitting
 
 MAX_CONTEXT_CHARACTERS = 200
 MAX_TITLE_CHARACTERS = 100

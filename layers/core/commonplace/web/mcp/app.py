@@ -28,9 +28,10 @@ from commonplace.web.challenges import Challenges
 from commonplace.web.mcp.calls import Surface, record
 from commonplace.web.mcp.declaration import Toolset
 from commonplace.web.mcp.edge import METHODS, Path, render, rpc_error
-from commonplace.web.mcp.guard import Guard, Throttle
+from commonplace.web.mcp.guard import Guard
 from commonplace.web.mcp.offer import offer_of
 from commonplace.web.mcp.server import build_server
+from commonplace.web.mcp.throttle import Throttle
 from commonplace.web.middleware import (
     CORS,
     Errors,
@@ -183,17 +184,7 @@ def application(
         # Without the feed listeners learn of changes as well, only later: it is not worth waiting for.
         return DynamoChanges(aws.dynamodb(read_timeout_seconds=1, attempts=1), settings.activity_table)
 
-    throttle = Throttle(
-        Limiter(deferred(counters), time.time, secret=settings.counter_secret),
-        {
-            "read": settings.reads_per_minute,
-            "search": settings.searches_per_minute,
-            "write": settings.writes_per_minute,
-        },
-        toolsets=settings.toolset_limits,
-        service_factor=settings.service_rate_factor,
-        account_factor=settings.account_rate_factor,
-    )
+    throttle = Throttle.of(settings, Limiter(deferred(counters), time.time, secret=settings.counter_secret))
     surface = Surface(
         title=settings.site_name,
         base_url=settings.base_url,

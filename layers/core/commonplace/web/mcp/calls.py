@@ -24,15 +24,14 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolRequestParams
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from commonplace import __version__
-from commonplace.identity.authorization import Verdict
 from commonplace.identity.principals import Tier
 from commonplace.kernel.errors import BadRequest, CommonplaceError, InvalidInput, NotFound
 from commonplace.kernel.telemetry import count
 from commonplace.web.mcp import rendering
-from commonplace.web.mcp.arguments import understand
 from commonplace.web.mcp.budgets import estimate_tokens
 from commonplace.web.mcp.declaration import Answer, Call, Caller, Cost
-from commonplace.web.mcp.offer import CALLER, NOBODY, Offer, denial
+from commonplace.web.mcp.invocation import AccessDenied, UnknownTool, admit
+from commonplace.web.mcp.offer import CALLER, NOBODY, Offer
 from commonplace.web.middleware import place
 
 logger = logging.getLogger(__name__)
@@ -223,25 +222,10 @@ class Calls:
         """Raises MCPError for a tool that is not there; every other failure is an answer that the model reads."""
         caller: Caller = ctx.request.scope.get(CALLER, NOBODY) if ctx.request is not None else NOBODY
         offered = self._offer.tools.get(params.name)
-        if offered is None:
-            raise _unknown(params.name)
-        tool = offered.tool
+        read_only = offered is None or offered.tool.read_only
         try:
-            # Before anything else: who may not use a tool must not try without end either.
-            self._surface.spend(caller, tool.cost, offered.toolset.name)
-            if not tool.read_only and caller.read_only:
-                raise _unknown(params.name)
-            verdict = caller.verdict(offered.need)
-            if verdict is not Verdict.ALLOWED:
-                denied = denial("tool", offered.need, verdict)
-                return _failed(rendering.failure(denied, {"code": "ACCESS_DENIED"}), "ACCESS_DENIED")
-            arguments, notes = understand(
-                params.arguments or {},
-                tool.arguments,
-                lenient=tool.read_only,
-                clamp=tool.read_only and not tool.exact,
-                max_values=tool.max_values,
-            )
+            admitted = admit(self._offer, caller, params.name, params.arguments or {}, self._surface.spend)
+            tool, arguments, notes = admitted.offered.tool, admitted.arguments, admitted.notes
             call = Call(caller, self._surface.base_url, ctx)
             # In a thread, since stores are read; a deadline does not wait for them.
             awaited = params.name in self._awaited
@@ -251,19 +235,19 @@ class Calls:
                 return Reply(answer)
             noted = () if tool.verbatim else notes
             return Reply(*rendering.answered(answer, noted, structured=tool.output is not None))
+        except UnknownTool as error:
+            raise MCPError(INVALID_PARAMS, error.message) from None
+        except AccessDenied as error:
+            return _failed(rendering.failure(error.message, {"code": error.code}), error.code)
         except CommonplaceError as error:
             return _failed(rendering.refusal(error), error.code)
         except MCPError:
             raise
         except Exception as error:
             # The text of a defect may repeat what was to be written, before anything was taken out of it.
-            where = {} if tool.read_only else place(error)
-            logger.error("a tool failed", exc_info=tool.read_only, extra={"tool": params.name} | where)
+            where = {} if read_only else place(error)
+            logger.error("a tool failed", exc_info=read_only, extra={"tool": params.name} | where)
             return _failed(rendering.failure(rendering.GENERIC, {"code": "INTERNAL_ERROR"}), "INTERNAL_ERROR")
-
-
-def _unknown(name: str) -> MCPError:
-    return MCPError(INVALID_PARAMS, f"Unknown tool: {name[:64]}")
 
 
 def _failed(body: Mapping[str, Any], outcome: str) -> Reply:

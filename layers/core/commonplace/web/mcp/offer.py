@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from commonplace.identity.authorization import HOW_TO_JOIN, MEMBERS_ONLY, Need, Verdict, worth_showing
 from commonplace.kernel.errors import Unavailable
 from commonplace.web.mcp.declaration import Caller, Prompt, Resource, Template, Tool, Toolset
-from commonplace.web.mcp.skills import skill_resources
+from commonplace.web.mcp.skill_files import skill_resources
 
 MAX_INSTRUCTION_WORDS = 100
 MAX_URI_CHARACTERS = 2_048

@@ -1,6 +1,6 @@
 """The methods `resources/read`, `prompts/get` and `completion/complete`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -13,9 +13,9 @@ from mcp_types import (
 
 from commonplace.identity.authorization import Need, Verdict
 from commonplace.kernel.errors import NotFound, TooLarge
-from commonplace.kernel.terms import words
 from commonplace.web.mcp.budgets import estimate_tokens
 from commonplace.web.mcp.calls import ACCESS_DENIED, Context, Reply, Surface, in_thread
+from commonplace.web.mcp.completions import MAX_VALUES
 from commonplace.web.mcp.declaration import Call, Caller, Complete, Text
 from commonplace.web.mcp.offer import Offer, caller_of, denial, variables_of
 from commonplace.web.mcp.rendering import CACHED, COMPLETE, contents
@@ -24,38 +24,8 @@ MAX_RESOURCE_BYTES = 3_500_000
 """A function's response holds 6 MB, and base64 makes a third more of a file."""
 MEMBER_MILLISECONDS = 5_000
 """For how long a client keeps what it read for a member of an organisation."""
-MAX_VALUES = 100
-"""The values of one completion, as the protocol says."""
 MAX_TYPED_CHARACTERS = 200
 """The longest text that is completed; longer ones fit nothing."""
-
-
-def fitting(values: Iterable[str], typed: str) -> Sequence[str]:
-    """Return values that begin with what is typed, then those with a word that does, then those that contain it.
-
-    Letter case never counts; of equals, the order stays.
-    """
-    known = list(dict.fromkeys(values))
-    wanted = typed.strip().casefold()
-    if not wanted:
-        return known
-    begin: list[str] = []
-    within: list[str] = []
-    hold: list[str] = []
-    for value in known:
-        folded = value.casefold()
-        if folded.startswith(wanted):
-            begin.append(value)
-        elif any(word.startswith(wanted) for word in words(folded)):
-            within.append(value)
-        elif wanted in folded:
-            hold.append(value)
-    return begin + within + hold
-
-
-def choices(*values: str) -> Complete:
-    """Return a completion to one of a few."""
-    return lambda _caller, typed, _given: fitting(values, typed)
 
 
 class Reading:

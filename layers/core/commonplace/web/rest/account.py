@@ -9,11 +9,11 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from commonplace.identity.authorization import Need, Verdict, judge
+from commonplace.identity.authorization import Need
 from commonplace.identity.principals import Principal, author, ordered
 from commonplace.identity.sessions import COOKIE, Visitors
 from commonplace.kernel.audit import Author
-from commonplace.kernel.errors import Forbidden, Unavailable
+from commonplace.kernel.errors import Forbidden
 from commonplace.web.browsers import cookie_of
 from commonplace.web.challenges import Accounts, SignIn
 from commonplace.web.middleware import client_address
@@ -60,19 +60,9 @@ def permitted(need: Need) -> Callable[[Request, Principal], Awaitable[Caller]]:
     """
 
     async def caller(request: Request, principal: Annotated[Principal, Depends(account)]) -> Caller:
-        verdict, accounts = judge(principal, need), services(request).accounts
-        if verdict is Verdict.ALLOWED:
-            return Caller(principal, author(principal, client_address(request.scope)))
-        if accounts is not None:
-            accounts.challenges.admit(verdict, need, accounts.resource)
-        match verdict:
-            case Verdict.UNCERTAIN:
-                raise Unavailable("The roles of your account cannot be read just now.", retry_after_seconds=30)
-            case Verdict.KIND:
-                raise Forbidden("This is beyond the kinds of things that your token reaches.")
-            case Verdict.TIER:
-                raise Forbidden(f"This is for accounts of the tier {need.tier}.", hint="Ask for a role that gives it.")
-        raise Forbidden(f"This takes the scope {need.scope}.", hint="Ask for a token that has it.")
+        if (accounts := services(request).accounts) is not None:
+            accounts.permit(principal, need)
+        return Caller(principal, author(principal, client_address(request.scope)))
 
     return caller
 

@@ -25,12 +25,13 @@ from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.limit_store import counters_of
 from commonplace.kernel.limits import Limiter
 from commonplace.web.challenges import Accounts, Challenges
+from commonplace.web.envelopes import METHODS, allowed
 from commonplace.web.middleware import exception_handlers
 from commonplace.web.representations import API, Page, encode
 from commonplace.web.rest import account
 from commonplace.web.rest.declaration import Routes, Services, Site
 from commonplace.web.rest.documentation import answers, build_openapi, with_examples
-from commonplace.web.rest.errors import METHODS, allowed, render
+from commonplace.web.rest.errors import render
 from commonplace.web.rest.parameters import known_parameters
 from commonplace.web.settings import RestSettings
 from commonplace.web.stack import Limits, Private, stack

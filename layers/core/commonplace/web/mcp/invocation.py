@@ -1,0 +1,75 @@
+"""Calls of tools, whichever surface they come by: existence, cost, access and arguments are judged in one place.
+
+MCP calls tools so (`web.mcp.calls`), and what acts on a person's behalf in this process, as the chat agent does.
+Nothing here needs the SDK.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from commonplace.identity.authorization import Verdict
+from commonplace.kernel.errors import Forbidden, NotFound
+from commonplace.web.mcp.arguments import understand
+from commonplace.web.mcp.declaration import Answer, Arguments, Call, Caller, Cost
+from commonplace.web.mcp.offer import Offer, Offered, denial
+
+Spend = Callable[[Caller, Cost, str], None]
+"""`(caller, class of calls, toolset)`: counts one call. Raises RateLimited."""
+
+
+class UnknownTool(NotFound):
+    """There is no tool of this name, or none for a caller who may only read."""
+
+
+class AccessDenied(Forbidden):
+    """The caller may not use this tool."""
+
+    code = "ACCESS_DENIED"
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A call that its caller may make, with its arguments as the tool takes them."""
+
+    offered: Offered
+    arguments: Arguments
+    notes: tuple[str, ...]
+    """What was not taken as it came."""
+
+
+def admit(offer: Offer, caller: Caller, name: str, given: Mapping[str, Any], spend: Spend) -> Admitted:
+    """Return the call if the caller may make it.
+
+    Raises UnknownTool, RateLimited, AccessDenied, InvalidInput, and Unavailable where the roles cannot be read.
+    """
+    offered = offer.tools.get(name)
+    if offered is None:
+        raise UnknownTool(f"Unknown tool: {name[:64]}")
+    tool = offered.tool
+    # Before anything else: who may not use a tool must not try without end either.
+    spend(caller, tool.cost, offered.toolset.name)
+    if not tool.read_only and caller.read_only:
+        raise UnknownTool(f"Unknown tool: {name[:64]}")
+    if (verdict := caller.verdict(offered.need)) is not Verdict.ALLOWED:
+        raise AccessDenied(denial("tool", offered.need, verdict))
+    lenient, clamp = tool.read_only, tool.read_only and not tool.exact
+    return Admitted(
+        offered, *understand(given, tool.arguments, lenient=lenient, clamp=clamp, max_values=tool.max_values)
+    )
+
+
+def invoke(
+    offer: Offer, caller: Caller, name: str, given: Mapping[str, Any], *, spend: Spend, base_url: str = ""
+) -> Answer:
+    """Call a tool on somebody's behalf, and return its answer. Raises as `admit`, and what the tool raises.
+
+    A tool that talks to its client while it works cannot be called so.
+    """
+    call = admit(offer, caller, name, given, spend)
+    answer = call.offered.tool.run(Call(caller, base_url), call.arguments)
+    if not isinstance(answer, Answer):
+        raise TypeError(f"{name} needs a client to talk to")
+    return answer
