@@ -1,8 +1,8 @@
 """Entry point of one execution environment: `bootstrap.py HANDLER`, run as a script in a process of its own.
 
 It is `python -m awslambdaric HANDLER` with an eye on the parent: standard input is a pipe that nobody writes to, and
-when it closes the parent has gone, however it went, so this process goes too. It imports nothing of the project:
-what a handler can import is what the host put on `PYTHONPATH`.
+when it closes the parent has gone, however it went, so this process goes too. It imports nothing of the project but the
+loop of a function that streams: what a handler can import is what the host put on `PYTHONPATH`.
 """
 
 import importlib
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 STAND_IN_FLAG = "--stand-in"
+WRAPPER = "AWS_LAMBDA_EXEC_WRAPPER"
 
 
 def leave_with_the_parent() -> None:
@@ -39,6 +40,11 @@ def bring_the_key() -> None:
 
 def main(arguments: list[str]) -> None:
     leave_with_the_parent()
+    if WRAPPER in os.environ:
+        # The template's functions have one wrapper, which starts this loop in place of AWS's.
+        runtime: Any = importlib.import_module("commonplace.web.stream_runtime")
+        agent = f"{runtime.AGENT} {os.environ['AWS_ACCESS_KEY_ID']}"
+        runtime.Runtime(os.environ["AWS_LAMBDA_RUNTIME_API"], agent).run(arguments[0])
     if STAND_IN_FLAG in arguments or importlib.util.find_spec("runtime_client") is None:
         sys.path.insert(0, str(Path(__file__).parent / "stand_in"))
     bring_the_key()

@@ -162,7 +162,12 @@ class Cloud:
         self._edge = Edge(self._lambdas, self.access_key)
         server.app = self._edge
         server.start()
-        self._http = HttpApi(self._lambdas.invoke_within, self._port, pages=self._pages)
+        self._http = HttpApi(
+            self._lambdas.invoke_within,
+            self._port,
+            pages=self._pages,
+            invoke_streaming=self._lambdas.invoke_streaming,
+        )
         undo.callback(self._http.stop)
 
     def _make_resources(self) -> Builders:

@@ -2,6 +2,9 @@
 
 Source of the rules: API Gateway developer guide, "Working with AWS Lambda proxy integrations for HTTP APIs" and
 "Create routes for HTTP APIs". `rawPath` is percent-decoded: the service delivers it so, unlike function URLs.
+
+Methods of a REST API that streams answer at the same address, as behind the front door: their events have format 1.0,
+and what a function writes is passed on at once, for as long as it takes.
 """
 
 import base64
@@ -10,18 +13,19 @@ import json
 import re
 import time
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import formatdate
 from http import HTTPStatus
+from itertools import chain
 from typing import IO, Any, cast
 from urllib.parse import parse_qsl, unquote
 
 from werkzeug.serving import DechunkedInput
 
 from local.cloud.environment import ACCOUNT
-from local.cloud.runtime import MAX_PAYLOAD_BYTES, Outcome
+from local.cloud.runtime import MAX_PAYLOAD_BYTES, FunctionFailed, Outcome
 from local.cloud.servers import Loopback, LoopbackHandler
 
 # Other types arrive as base64, forms among them.
@@ -76,6 +80,8 @@ class Route:
 
     key: str
     function: str
+    streams: bool = False
+    """It is a method of a REST API, and comes before those of the HTTP API."""
 
     def __post_init__(self) -> None:
         _, _, path = self.key.partition(" ")
@@ -84,10 +90,10 @@ class Route:
             raise ValueError(f"A route key is {known}, not {self.key!r}.")
 
     @property
-    def rank(self) -> tuple[bool, bool, int, bool]:
+    def rank(self) -> tuple[bool, bool, bool, int, bool]:
         """The most specific first: full matches, then the longest greedy one; `ANY` after a method; `$default`."""
         method, _, path = self.key.partition(" ")
-        return self.key == "$default", path.endswith("{proxy+}"), -path.count("/"), method == "ANY"
+        return not self.streams, self.key == "$default", path.endswith("{proxy+}"), -path.count("/"), method == "ANY"
 
     def match(self, method: str, path: str) -> dict[str, str] | None:
         """Return the path parameters; None when the route is not for this request."""
@@ -164,6 +170,40 @@ def event(request: Request, route: Route, parameters: dict[str, str], api_id: st
     return made
 
 
+def rest_event(request: Request, route: Route, parameters: dict[str, str], api_id: str) -> dict[str, Any]:
+    """The event of payload format 1.0, as a REST API has it: without a version."""
+    newer = event(request, route, parameters, api_id)
+    many: dict[str, list[str]] = {}
+    for name, value in request.headers:
+        many.setdefault(name.lower(), []).append(value)
+    query: dict[str, list[str]] = {}
+    for name, value in parse_qsl(request.query, keep_blank_values=True):
+        query.setdefault(name, []).append(value)
+    context, http = newer["requestContext"], newer["requestContext"]["http"]
+    return {
+        "resource": route.key.partition(" ")[2],
+        "path": request.path,
+        "httpMethod": request.method,
+        "headers": {name: values[-1] for name, values in many.items()},
+        "multiValueHeaders": many,
+        "queryStringParameters": {name: values[-1] for name, values in query.items()} or None,
+        "multiValueQueryStringParameters": query or None,
+        "pathParameters": parameters or None,
+        "requestContext": {
+            **{name: context[name] for name in ("accountId", "apiId", "domainName", "requestId")},
+            "httpMethod": request.method,
+            "identity": {"sourceIp": request.source_ip, "userAgent": http["userAgent"]},
+            "path": request.path,
+            "protocol": request.protocol,
+            "requestTimeEpoch": context["timeEpoch"],
+            "resourcePath": route.key.partition(" ")[2],
+            "stage": "live",
+        },
+        "body": newer.get("body"),
+        "isBase64Encoded": newer["isBase64Encoded"],
+    }
+
+
 def _joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Duplicates are joined by commas, in their order."""
     joined: dict[str, str] = {}
@@ -210,11 +250,49 @@ def response(payload: bytes) -> Response:
     return Response(status, headers, content)
 
 
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """An answer whose body comes piece by piece."""
+
+    status: int
+    headers: Sequence[tuple[str, str]]
+    pieces: Iterator[bytes]
+
+
+BROKEN_OFF = own_answer(HTTPStatus.BAD_GATEWAY, "Internal server error")
+ZEROS = b"\0" * 8
+"""Between the prelude of a streamed answer and its body."""
+
+
+def streamed(pieces: Iterator[bytes]) -> Streamed | Response:
+    """Return a streamed answer after its prelude; an error of the gateway where there is none."""
+    head = b""
+    try:
+        while ZEROS not in head:
+            head += next(pieces)
+        prelude, _, first = head.partition(ZEROS)
+        said = json.loads(prelude)
+    except (StopIteration, ValueError, FunctionFailed):
+        return BROKEN_OFF
+    headers = [(str(name), str(value)) for name, value in said["headers"].items() if name.lower() not in _OWN_HEADERS]
+    headers += [("set-cookie", str(cookie)) for cookie in said["cookies"]]
+    return Streamed(int(said["statusCode"]), headers, chain([first] if first else [], pieces))
+
+
 class HttpApi:
     """Answers on one port. Routes may be added until `start`."""
 
-    def __init__(self, invoke: Invoke, port: int = 0, *, api_id: str = "laptop", pages: Pages | None = None) -> None:
+    def __init__(
+        self,
+        invoke: Invoke,
+        port: int = 0,
+        *,
+        api_id: str = "laptop",
+        pages: Pages | None = None,
+        invoke_streaming: Callable[[str, bytes], Iterator[bytes]] | None = None,
+    ) -> None:
         self._invoke, self._api_id, self._pages = invoke, api_id, pages
+        self._invoke_streaming = invoke_streaming
         self.routes: list[Route] = []
         self._server = Loopback(_handler(self), port)
 
@@ -232,17 +310,20 @@ class HttpApi:
     def stop(self) -> None:
         self._server.stop()
 
-    def answer(self, request: Request) -> Response:
-        """Route, invoke within 30 seconds, and turn what comes back into HTTP."""
+    def answer(self, request: Request) -> Response | Streamed:
+        """Route, invoke within 30 seconds where the answer comes whole, and turn what comes back into HTTP."""
         if self._pages and request.method in ("GET", "HEAD") and (page := self._pages(request.path)) is not None:
             return Response(200, PAGE, page.encode())
         found = find(self.routes, request.method, request.path)
         if found is None:
             return NOT_FOUND
         route, parameters = found
-        payload = json.dumps(event(request, route, parameters, self._api_id)).encode()
+        made = (rest_event if route.streams else event)(request, route, parameters, self._api_id)
+        payload = json.dumps(made).encode()
         if len(payload) > MAX_PAYLOAD_BYTES:
             return TOO_LARGE
+        if route.streams and self._invoke_streaming is not None:
+            return streamed(self._invoke_streaming(route.function, payload))
         outcome = self._invoke(route.function, payload, INTEGRATION_SECONDS)
         if outcome is None:
             return TIMED_OUT
@@ -304,7 +385,10 @@ def _handler(api: HttpApi) -> type[LoopbackHandler]:
                 raise Unreadable(TOO_LARGE)
             return body
 
-        def send(self, response: Response) -> None:
+        def send(self, response: Response | Streamed) -> None:
+            if isinstance(response, Streamed):
+                self.pass_on(response)
+                return
             self.send_response_only(response.status)
             head = self.command == "HEAD"  # its length is that of the body a GET would get, which the function knows
             for name, value in response.headers:
@@ -321,5 +405,28 @@ def _handler(api: HttpApi) -> type[LoopbackHandler]:
             self.end_headers()
             if not head and response.status not in (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED):
                 self.wfile.write(response.body)
+
+        def pass_on(self, response: Streamed) -> None:
+            """Pass pieces on as they come. What breaks off is left without its end, so that the client knows."""
+            bare = self.command == "HEAD" or response.status in (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
+            self.send_response_only(response.status)
+            for name, value in response.headers:
+                if name.lower() != "content-length":
+                    self.send_header(name, value.encode().decode("latin-1"))
+            self.send_header("date", formatdate(usegmt=True))
+            self.send_header("x-amzn-requestid", str(uuid.uuid4()))
+            if not bare:
+                self.send_header("transfer-encoding", "chunked")
+            self.end_headers()
+            self.wfile.flush()
+            try:
+                for piece in response.pieces:
+                    if not bare:
+                        self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+                        self.wfile.flush()
+            except FunctionFailed:
+                self.close_connection = True
+            else:
+                self.wfile.write(b"" if bare else b"0\r\n\r\n")
 
     return Front

@@ -14,13 +14,14 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
-from local.cloud.runtime import Call, Function, Outcome, Worker, exited, stopped
+from local.cloud.runtime import Call, Function, FunctionFailed, Outcome, Worker, exited, stopped
 
 PAUSES_SECONDS = (60.0, 120.0)
 """Before the second attempt, and before the third."""
@@ -275,6 +276,19 @@ class LambdaHost:
             threading.Thread(target=pool.attend, args=(call,), name=f"attend-{pool.function.name}", daemon=True).start()
         return outcome
 
+    def invoke_streaming(self, name: str, payload: bytes) -> Iterator[bytes]:
+        """Yield the answer of a function that streams, piece by piece, as they come; the function goes on without a
+        reader. Raises FunctionFailed, also in the midst of it."""
+        pieces: SimpleQueue[bytes | None] = SimpleQueue()
+        pool, call = self._submit(name, payload, pieces)
+        threading.Thread(target=pool.attend, args=(call,), name=f"attend-{pool.function.name}", daemon=True).start()
+        yield from iter(pieces.get, None)
+        outcome = call.outcome or stopped()
+        if outcome.failed:
+            raise FunctionFailed(json.loads(outcome.payload or b"{}"))
+        if outcome.payload:
+            raise FunctionFailed({"errorType": "Runtime.NotStreamed", "errorMessage": "The answer was not streamed."})
+
     def invoke_later(self, name: str, payload: bytes) -> None:
         """Run the function without waiting (`InvocationType: Event`), and again if it fails."""
         pool, call = self._submit(name, payload)
@@ -293,12 +307,12 @@ class LambdaHost:
         if record is not None and config.queue_url is not None:
             self.set_aside(config.queue_url, json.dumps(record))
 
-    def _submit(self, name: str, payload: bytes) -> tuple[Pool, Call]:
+    def _submit(self, name: str, payload: bytes, stream: SimpleQueue[bytes | None] | None = None) -> tuple[Pool, Call]:
         match = _FUNCTION_ARN.match(name)
         pool = self._pools.get(match[1]) if match else None
         if match is None or pool is None:
             raise LookupError(f"Function not found: {name}")
-        call = Call(payload, pool.function.arn + (match[2] or ""))
+        call = Call(payload, pool.function.arn + (match[2] or ""), stream=stream)
         pool.submit(call)
         return pool, call
 

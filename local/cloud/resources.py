@@ -33,6 +33,10 @@ SECONDS_BETWEEN_RETRIES = re.compile(r'("IntervalSeconds"\s*:\s*)\d+')
 
 # Nothing on a laptop answers to these; who refers to one gets a placeholder.
 WITHOUT_EFFECT = (
+    "AWS::ApiGateway::Account",
+    "AWS::ApiGateway::Deployment",
+    "AWS::ApiGateway::GatewayResponse",
+    "AWS::ApiGateway::Stage",
     "AWS::ApiGatewayV2::Stage",
     "AWS::CloudWatch::Alarm",
     "AWS::CloudWatch::Dashboard",
@@ -191,6 +195,9 @@ class Builders:
 
     def table_of_types(self) -> dict[str, Builder]:
         made: dict[str, Builder] = {
+            "AWS::ApiGateway::Method": self.method,
+            "AWS::ApiGateway::Resource": self.rest_resource,
+            "AWS::ApiGateway::RestApi": self.rest_api,
             "AWS::ApiGatewayV2::Api": self.api,
             "AWS::ApiGatewayV2::Integration": self.integration,
             "AWS::ApiGatewayV2::Route": self.route,
@@ -372,6 +379,29 @@ class Builders:
         if stack.value(properties.get("ProtocolType")) != "HTTP":
             raise TemplateError(f"{logical_id} is not an HTTP API.")
         return {"Ref": logical_id, "ApiId": logical_id, "ApiEndpoint": self._http_url}
+
+    @staticmethod
+    def rest_api(stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:  # noqa: ARG004
+        refuse(logical_id, properties, "Body", "BodyS3Location")
+        return {"Ref": logical_id, "RootResourceId": "/"}
+
+    @staticmethod
+    def rest_resource(stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
+        """Its id is its path."""
+        given = stack.value(properties)
+        return {"Ref": f"{given['ParentId'].rstrip('/')}/{given['PathPart']}", "ResourceId": logical_id}
+
+    def method(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
+        given = stack.value(properties)
+        integration = given["Integration"]
+        if given.get("AuthorizationType", "NONE") != "NONE" or integration.get("ResponseTransferMode") != "STREAM":
+            raise TemplateError(
+                f"{logical_id} is not an open method that streams, as the laptop's REST APIs have alone."
+            )
+        arn = integration["Uri"].partition("/functions/")[2].partition("/response-streaming-invocations")[0]
+        function = self._called(logical_id, arn)
+        self.parts.routes.append(Route(f"{given['HttpMethod']} {given['ResourceId']}", function.name, streams=True))
+        return {"Ref": logical_id}
 
     def integration(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
         given = stack.value(properties)

@@ -20,6 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from local.cloud.bootstrap import STAND_IN_FLAG
@@ -76,6 +77,8 @@ class Call:
     id: str = field(default_factory=lambda: str(uuid.uuid4()))
     deadline: float = 0.0  # epoch seconds, set when an environment takes the call
     outcome: Outcome | None = None
+    stream: SimpleQueue[bytes | None] | None = None
+    """Where an answer goes piece by piece, for whoever takes it so; None is its end."""
     taken: threading.Event = field(default_factory=threading.Event)
     done: threading.Event = field(default_factory=threading.Event)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -90,6 +93,8 @@ class Call:
             if self.outcome is not None:
                 return False
             self.outcome = outcome
+        if self.stream is not None:
+            self.stream.put(None)
         self.taken.set()
         self.done.set()
         return True
@@ -155,12 +160,33 @@ def runtime_api(environment: "Worker", key: str) -> Loopback:
             _, _, kind, *rest = self.path.strip("/").split("/")
             if kind != "init" and not self.is_known():
                 return
+            if self.headers.get("Transfer-Encoding", "") == "chunked":
+                failed = self.pass_on(environment.call)
+                if failed is None:
+                    self.close_connection = True  # the process has died, and whoever watches it says so
+                    return
+                environment.finish(rest[0], b"{}" if failed else b"", failed=failed)
+                self.reply(202, b"{}", {"Content-Type": "application/json"})
+                return
             body = self.rfile.read(int(self.headers["Content-Length"]))
             if kind == "init":
                 environment.init_failed(body)
             else:
                 environment.finish(rest[0], body, failed=rest[1] == "error")
             self.reply(202, b"{}", {"Content-Type": "application/json"})
+
+        def pass_on(self, call: Call | None) -> bool | None:
+            """Pass the pieces of a streamed answer on as they come. Return whether its trailer says that it failed;
+            None for an answer that breaks off."""
+            while line := self.rfile.readline():
+                piece = self.rfile.read(size) if (size := int(line, 16)) else b""
+                if not size:
+                    trailer = b"".join(iter(self.rfile.readline, b"\r\n"))
+                    return b"lambda-runtime-function-error-type" in trailer.lower()
+                self.rfile.readline()
+                if call is not None and call.stream is not None:
+                    call.stream.put(piece)
+            return None
 
     return Loopback(Api)
 
