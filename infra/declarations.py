@@ -7,7 +7,7 @@ from typing import Any
 
 from commonplace.capabilities import CAPABILITIES
 from commonplace.identity.settings import AuthSettings, GuardSettings, RotationSettings, SessionSettings
-from commonplace.kernel.capability import PARTS, Part, load
+from commonplace.kernel.capability import PARTS, OwnFunction, Part, StreamingFunction, load
 from commonplace.kernel.configuration import Declaration, Kind, Settings, declaration, read
 from commonplace.redaction.settings import RedactionSettings, RedactSettings
 from commonplace.repository.settings import SyncSettings, WebhookSettings
@@ -39,6 +39,12 @@ def required() -> tuple[type[Settings], ...]:
     return tuple(each for each in settings_of(*PARTS) if each.model_fields.keys() in wanted)
 
 
+def _of_function(one: OwnFunction) -> tuple[type[Settings], ...]:
+    """The classes that a capability's own function reads: one that streams knows callers, and calls tools."""
+    usual = (McpSettings, SessionSettings, OriginSettings) if isinstance(one, StreamingFunction) else ()
+    return (*map(load, one.settings), *usual)
+
+
 AGENTS = (*required(), *settings_of("toolset", "memberships"))
 
 READS: Mapping[str, tuple[type[Settings], ...]] = {
@@ -56,7 +62,7 @@ READS: Mapping[str, tuple[type[Settings], ...]] = {
     "rotate": (RotationSettings,),
     "redact": (RedactSettings,),
     "origin-secret": (OriginRotationSettings,),
-    **{one.name: tuple(map(load, one.settings)) for each in CAPABILITIES for one in each.functions},
+    **{one.name: _of_function(one) for each in CAPABILITIES for one in each.functions},
 }
 """By function: what it reads from its environment, which the stack sets."""
 

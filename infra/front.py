@@ -1,7 +1,7 @@
 """The HTTP API with its stage and domain name, and the functions behind it that read what is published."""
 
 import json
-from typing import cast
+from typing import Any, cast
 
 from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_apigatewayv2_integrations as integrations
@@ -137,22 +137,22 @@ def reader(
     state: State,
     engine: SearchEngine,
     memory: int = 1024,
-    withheld: str = "",
-    reads: str = "",
+    **options: Any,
 ) -> PythonFunction:
-    """A function that answers readers from the store and the index."""
+    """A function that answers readers from the store and the index; `options` are those of PythonFunction."""
     configuration = platform.configuration
+    usual: dict[str, Any] = {
+        "name": construct_id.lower(),
+        "timeout_seconds": 29,
+        "snap_start": configuration.snap_start,
+    }
     function = PythonFunction(
         scope,
         construct_id,
         platform,
-        name=construct_id.lower(),
         description=description,
         memory_mb=memory_mb(configuration.providers, memory),
-        timeout_seconds=29,
-        snap_start=configuration.snap_start,
-        withheld=withheld,
-        reads=reads,
+        **(usual | options),
     )
     let_search(function, configuration, state, engine)
     return function

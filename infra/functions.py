@@ -38,7 +38,14 @@ RETRIES, MAX_EVENT_AGE = 2, Duration.hours(1)
 """Of asynchronous calls, and of the schedules that make them: their next call makes up for what is older."""
 
 SNAP_START_WARNING = "@aws-cdk/aws-lambda:snapStartRequirePublish"
-SOURCES_WITH_MODELS = ("functions/index", "functions/rest", "functions/mcp", "functions/site", "functions/console")
+SOURCES_WITH_MODELS = (
+    "functions/index",
+    "functions/rest",
+    "functions/mcp",
+    "functions/site",
+    "functions/console",
+    "functions/chat",
+)
 SOURCE = "commonplace:source"
 """Metadata of a function's resource: the folder it comes from, which the hash of its zip does not show."""
 
@@ -170,13 +177,15 @@ class Platform(Construct):
         found = {each: self._wired.get(each) or self.configuration.told(said) for each, said in variables(name).items()}
         return {name: value for name, value in found.items() if value is not None}
 
-    def layers(self, source: str, carries: Sequence[WheelModel] = ()) -> list[lambda_.ILayerVersion]:
+    def layers(
+        self, source: str, carries: Sequence[WheelModel] = (), packages: Sequence[str] = ()
+    ) -> list[lambda_.ILayerVersion]:
         """The library, its packages, those of the folder if it has any, models that are used or that it `carries`."""
         models = self._model_layers() if source in SOURCES_WITH_MODELS else []
         if carries:
             code = bundling.models_code(self, [], carries)
             models = [self._package_layer(ONNX), self._layer(f"{GROUPS[source].capitalize()}Models", code, "A model")]
-        sources = (CORE, source) if source in GROUPS else (CORE,)
+        sources = (CORE, *((source,) if source in GROUPS else ()), *packages)
         return [self._core, *map(self._package_layer, sources), *models]
 
     def _package_layer(self, source: str) -> lambda_.LayerVersion:
@@ -226,11 +235,14 @@ class PythonFunction(Construct):
         error_threshold: int = 5,
         snap_start: bool = False,
         carries: Sequence[WheelModel] = (),
+        packages: Sequence[str] = (),
+        reserved: int | None = None,
         withheld: str = "",
         reads: str = "",
     ) -> None:
         """`source` is the folder of the code, and `reads` the variables in `declarations.READS`, where these are not
-        named like the function."""
+        named like the function; `packages` are further folders with packages, `reserved` the environments that are
+        its own."""
         super().__init__(scope, construct_id)
         configuration, source = platform.configuration, source or f"functions/{name}"
         self.name = name
@@ -256,7 +268,8 @@ class PythonFunction(Construct):
             runtime=RUNTIME,
             architecture=PLATFORM,
             code=bundling.handler_code(self, source),
-            layers=platform.layers(source, carries),
+            layers=platform.layers(source, carries, packages),
+            reserved_concurrent_executions=reserved,
             handler=handler,
             memory_size=memory_mb,
             timeout=self.timeout,

@@ -19,6 +19,8 @@ EMBEDDINGS: Mapping[str, str] = {
 RERANKERS: Mapping[str, str] = {"bedrock-cohere": COHERE, "bedrock-amazon": AMAZON}
 
 GEOGRAPHIES = ("eu", "us")
+PROFILES = (*GEOGRAPHIES, "apac", "au", "ca", "global", "jp", "us-gov")
+"""What the names of inference profiles begin with."""
 
 RANKINGS = "rerank#*"
 """Partitions of the cache table (`commonplace.search.store`)."""
@@ -73,6 +75,29 @@ def _allow_profiles(function: PythonFunction, configuration: Configuration, mode
     )
 
 
+def allow_answering(function: PythonFunction, configuration: Configuration, name: str) -> None:
+    """The one model, or the one inference profile (`eu.…`), whose answers a function streams."""
+    actions = ["bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream"]
+    geography, _, model = name.partition(".")
+    if geography not in PROFILES:
+        function.allow(actions, [_model(function, configuration, name)])
+        return
+    profile = Stack.of(function).format_arn(
+        service="bedrock",
+        region=configuration.bedrock_region,
+        resource="inference-profile",
+        resource_name=name,
+        arn_format=ArnFormat.SLASH_RESOURCE_NAME,
+    )
+    function.allow(actions, [profile])
+    function.allow(
+        actions,
+        [_model(function, configuration, model, region="*")],
+        conditions={"StringEquals": {"bedrock:InferenceProfileArn": profile}},
+        because="A profile hands a request to any region of its geography; the condition names the profile.",
+    )
+
+
 def _model(function: PythonFunction, configuration: Configuration, model: str, *, region: str | None = None) -> str:
     return Stack.of(function).format_arn(
         service="bedrock",
@@ -87,13 +112,19 @@ def _model(function: PythonFunction, configuration: Configuration, model: str, *
 class OpenAi(Construct):
     """The key, in a secret of its own. It starts empty: until it is filled, words alone are compared."""
 
-    def __init__(self, scope: Construct, construct_id: str, configuration: Configuration) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        configuration: Configuration,
+        holds: str = "key of the project at OpenAI that pays for vectors",
+    ) -> None:
         super().__init__(scope, construct_id)
         self.secret = secret(
             self,
             "Key",
             configuration,
-            "key of the project at OpenAI that pays for vectors",
+            holds,
             {"apiKey": ""},
             unrotated="OpenAI gives out the key, so a new one is an operator's act.",
         )

@@ -56,7 +56,7 @@ class Brought(Construct):
 def brought(scope: Construct, platform: Platform, configuration: Configuration, state: State) -> list[Brought]:
     """Return the functions of the capabilities that the deployment has. Raises ValueError for more than a stream has
     room for."""
-    found = [said for each in present(configuration) for said in each.functions]
+    found = [one for each in present(configuration) for one in each.functions if isinstance(one, RecordsFunction)]
     if len(found) > 1:
         raise ValueError("a stream has room for one reader beside the index; let one function read for both")
     names = ["".join(part.capitalize() for part in said.name.split("-")) for said in found]

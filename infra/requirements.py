@@ -15,6 +15,7 @@ DATA_FILE = "data-requirements.txt"
 
 CORE = "layers/core"
 ONNX = "layers/onnx"
+OPENAI = "layers/openai"
 
 GROUPS = {
     CORE: "core",
@@ -28,11 +29,13 @@ GROUPS = {
     "functions/rotate": "rotate",
     "functions/redact": "redact",
     "functions/governance_webhooks": "webhooks",
+    "functions/chat": "chat",
     ONNX: "onnx",
+    OPENAI: "openai",
 }
 """Source folder -> dependency group; `core` goes with every function. The webhook has none of its own."""
 
-BESIDE = {ONNX: ("numpy", "tokenizers")}
+BESIDE = {ONNX: ("numpy", "tokenizers"), OPENAI: ("anyio", "httpx", "typing-extensions")}
 """Packages of a group that every function which uses the layer carries already."""
 
 IN_THE_CORE = ("pydantic",)

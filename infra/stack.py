@@ -39,6 +39,7 @@ from infra.requirements import ROOT
 from infra.search_engine import Collection, EmbeddedIndex, ExistingOpenSearch
 from infra.secrets import Secrets, lock_origin
 from infra.store import State, Store
+from infra.streaming_functions import streaming
 from infra.sync import WEBHOOK_PATH, Schedules, Sync, webhook_function
 
 WITHOUT_BUNDLES: Mapping[str, Any] = {"aws:cdk:bundling-stacks": [], "aws:cdk:disable-asset-staging": True}
@@ -74,17 +75,21 @@ class CommonplaceStack(Stack):
         console = console_function(self, platform, webhook=webhook, **guarded)
         for function in (rest, mcp, console):
             function.allow(["lambda:InvokeFunction"], [redaction.live.function_arn])
-        auth = auth_function(self, platform, state=state, identity=identity)
-        signing = signing_function(self, platform, identity)
+        streams = streaming(self, platform, configuration, front, secrets=secrets, **guarded)
+        auth, signing = (
+            auth_function(self, platform, state=state, identity=identity),
+            signing_function(self, platform, identity),
+        )
         front.rest_of_the_paths("Site", site)
         front.route("Webhook", webhook, POST, WEBHOOK_PATH)
         for function, paths in ((rest, REST_PATHS), (mcp, MCP_PATHS), (console, CONSOLE_PATHS), (auth, AUTH_PATHS)):
             front.route(function.name.capitalize(), function, ANY, *paths)
-        lock_origin(configuration, webhook, site, rest, mcp, console, auth)
-        self.api = front.api
+        lock_origin(configuration, webhook, site, rest, mcp, console, auth, *(one.function for one in streams))
+        self.api, self.streams = front.api, streams
         Schedules(self, "Schedules", platform, sync=webhook, index=index.function, dead=failed)
         functions = [
             *(one.function for one in own),
+            *(one.function for one in streams),
             webhook,
             sync.run,
             sync.store,
@@ -97,7 +102,7 @@ class CommonplaceStack(Stack):
             signing,
             redaction,
         ]
-        users_of_models = [index.function, site, rest, mcp, console]
+        users_of_models = [index.function, site, rest, mcp, console, *(one.function for one in streams)]
         search: WatchedSearch | None = None
         if not isinstance(engine, EmbeddedIndex):
             migration = Migration(self, "Migration", platform, engine=engine)
@@ -175,6 +180,7 @@ class CommonplaceStack(Stack):
             GovernanceScheme=configuration.governance_scheme,
             GithubWriterSecretArn=secrets.github_writer.secret_arn if secrets.github_writer else None,
             OidcSecretArn=identity.oidc.secret_arn if identity.oidc else None,
+            **{f"{one.said.variable.capitalize()}Function": one.function.live.function_arn for one in streams},
             DomainTarget=front.domain.regional_domain_name if front.domain else None,
         )
 

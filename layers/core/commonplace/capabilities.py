@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from commonplace.chat.capability import CHAT
 from commonplace.documents.capability import DOCUMENTS
 from commonplace.governance.capability import GOVERNANCE
 from commonplace.hive.capability import HIVE
@@ -9,7 +10,7 @@ from commonplace.memory.capability import MEMORY
 from commonplace.reference.capability import REFERENCE
 from commonplace.site.capability import SITE
 
-CAPABILITIES = (DOCUMENTS, MEMORY, REFERENCE, HIVE, GOVERNANCE, SITE)
+CAPABILITIES = (DOCUMENTS, MEMORY, REFERENCE, HIVE, GOVERNANCE, CHAT, SITE)
 
 
 def served_toolsets(environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -76,25 +76,15 @@ class Items:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordsFunction:
-    """A function that a capability brings, called with the keys of changed records by a queue of its own, to which it
-    may send as well. Its code is `functions/{name}`, with underscores; its packages are the group of that name."""
+class OwnFunction:
+    """A function that a capability brings. Its code is `functions/{name}`, with underscores."""
 
     name: Function
     description: str
-    records: tuple[str, ...]
-    """How the partitions of the table of records end whose changes are queued."""
     settings: Sequence[str]
-    """The `kernel.configuration.Settings` that it reads. The variables `{NAME}_QUEUE_URL` and `{NAME}_SECRET_ARN` are
-    those of its queue, and of its secret."""
+    """The `kernel.configuration.Settings` that it reads, beside those of its kind."""
     memory_mb: int
     timeout_seconds: int
-    receives: int
-    """How often a message is handed out before it is set aside."""
-    holds: str = ""
-    """What a secret holds that is made with it, `{"key"}`; empty is none."""
-    shared_with: tuple[Function, ...] = ()
-    """Functions that read the secret, too."""
 
     @property
     def folder(self) -> str:
@@ -104,6 +94,41 @@ class RecordsFunction:
     def variable(self) -> str:
         """What its variables begin with."""
         return self.name.replace("-", "_").upper()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordsFunction(OwnFunction):
+    """It is called with the keys of changed records by a queue of its own, to which it may send as well.
+
+    The variables `{NAME}_QUEUE_URL` and `{NAME}_SECRET_ARN` are those of its queue, and of its secret.
+    """
+
+    records: tuple[str, ...]
+    """How the partitions of the table of records end whose changes are queued."""
+    receives: int
+    """How often a message is handed out before it is set aside."""
+    holds: str = ""
+    """What a secret holds that is made with it, `{"key"}`; empty is none."""
+    shared_with: tuple[Function, ...] = ()
+    """Functions that read the secret, too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamingFunction(OwnFunction):
+    """It answers requests as they come, knows callers by tokens and by sessions, and searches.
+
+    Behind the front door its answers are streamed; the HTTP API, which cannot stream, has the same paths and gives the
+    same answers whole.
+    """
+
+    paths: tuple[str, ...]
+    """Each with everything below it: `/api/v1/chat`."""
+    environments: str
+    """The context key of how many environments it may have, which are reserved for it."""
+    proposes: bool = False
+    """It opens pull requests, and reads the credentials for them."""
+    model: str = ""
+    """The context key of the chat model that it calls, `bedrock:ID` or `openai:MODEL`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +222,7 @@ class Capability:
     """Takes a `repository.sources.StepContext`; returns the `RunSteps` of one of those sources."""
     memberships: str | None = None
     """Takes the environment; returns `identity.memberships.Memberships`, or None as above."""
-    functions: tuple[RecordsFunction, ...] = ()
+    functions: tuple[RecordsFunction | StreamingFunction, ...] = ()
     requires: str | None = None
     """The setting without which a deployment has none of it, and grants and watches nothing for it."""
     access: tuple[Items | Objects, ...] = ()

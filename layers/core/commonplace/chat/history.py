@@ -1,0 +1,124 @@
+"""Stored conversations as people and clients see them: messages of the AI SDK, from the messages of the model.
+
+Stored is what pydantic-ai writes as JSON; this reads it without that library, which the console does not have.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from commonplace.chat.model import DRAFT, Citations, Source, sources_of
+
+Part = dict[str, Any]
+Message = dict[str, Any]
+
+INTERNAL = "__pydantic_ai__"
+NOT_RUN = "Not approved; nothing was done."
+FAILED = "failed"
+
+
+def ui_messages(stored: Iterable[Mapping[str, Any]], pending: Iterable[str] = ()) -> list[Message]:
+    """Return the messages of a conversation; `pending` are the calls that wait for a person's approval."""
+    turns: list[Message] = []
+    calls: dict[str, Part] = {}
+    waiting = frozenset(pending)
+    for number, message in enumerate(stored):
+        for part in message["parts"]:
+            match part["part_kind"]:
+                case "user-prompt":
+                    text = part["content"] if isinstance(part["content"], str) else _text_of(part["content"])
+                    turns.append(_message("user", _id(message, number), [{"type": "text", "text": text}]))
+                case "text" if part["content"]:
+                    _assistant(turns, message, number)["parts"].append({"type": "text", "text": part["content"]})
+                case "tool-call":
+                    id = part["tool_call_id"]
+                    call: Part = {"type": f"tool-{part['tool_name']}", "toolCallId": id, "input": _arguments(part)}
+                    state = "approval-requested" if id in waiting else "input-available"
+                    calls[id] = call | {"state": state} | ({"approval": {"id": id}} if id in waiting else {})
+                    _assistant(turns, message, number)["parts"].append(calls[id])
+                case "tool-return" if part["tool_call_id"] in calls:
+                    _answered(calls[part["tool_call_id"]], part)
+    for turn in turns:
+        if turn["role"] == "assistant":
+            _finish(turn)
+    return turns
+
+
+def _answered(call: Part, part: Mapping[str, Any]) -> None:
+    """Note what became of a call."""
+    match part.get("outcome"):
+        case "denied":
+            call |= {"state": "output-denied", "approval": {"id": call["toolCallId"], "approved": False}}
+        case "interrupted" if call["type"] == f"tool-{DRAFT}":
+            call |= {"state": "output-error", "errorText": NOT_RUN}
+        case "failed" | "retried":
+            call |= {"state": "output-error", "errorText": str(part["content"])}
+        case _:
+            call |= {"state": "output-available", "output": part["content"]}
+
+
+def _finish(turn: Message) -> None:
+    """Add the sources of an answer, and what it has to say of itself once it is whole."""
+    parts, sources = turn["parts"], sources_in(turn["parts"])
+    drafted = any(part["type"] == f"tool-{DRAFT}" for part in parts)
+    text = "\n\n".join(part["text"] for part in parts if part["type"] == "text")
+    citations = Citations.of(text, sources)
+    parts += [
+        {"type": "source-url", "sourceId": str(one.number), "url": one.url, "title": one.title} for one in sources
+    ]
+    if text:
+        parts.append({"type": "data-citations", "data": {"cited": citations.cited, "unknown": citations.unknown}})
+        if not drafted and citations.notice:
+            parts.append({"type": "text", "text": citations.notice})
+
+
+def sources_in(parts: Iterable[Mapping[str, Any]]) -> list[Source]:
+    """Return the sources among the parts of an answer, by number."""
+    found = {one.number: one for part in parts for one in sources_of(part.get("output"))}
+    return [found[number] for number in sorted(found)]
+
+
+def turn_sources(stored: Sequence[Mapping[str, Any]]) -> list[Source]:
+    """Return the sources that the last turn has so far."""
+    messages = ui_messages(stored)
+    last: Message = messages[-1] if messages else _message("user", "", [])
+    return sources_in(last["parts"]) if last["role"] == "assistant" else []
+
+
+def pending_calls(record: Mapping[str, Any]) -> dict[str, Part]:
+    """Return the calls that a stored conversation waits for a person's answer to: their arguments by id."""
+    asked = (record.get("deferred_tool_requests") or {}).get("approvals") or []
+    return {part["tool_call_id"]: _arguments(part) for part in asked}
+
+
+def _arguments(part: Mapping[str, Any]) -> Any:
+    args = part.get("args")
+    if isinstance(args, str):
+        try:
+            return json.loads(args)
+        except ValueError:
+            return {}
+    return args or {}
+
+
+def _text_of(content: Iterable[Any]) -> str:
+    return "\n\n".join(one if isinstance(one, str) else str(one.get("content", "")) for one in content)
+
+
+def _assistant(turns: list[Message], message: Mapping[str, Any], number: int) -> Message:
+    """Return the answer that a part belongs to: one for all steps of a turn."""
+    if not turns or turns[-1]["role"] != "assistant":
+        turns.append(_message("assistant", _id(message, number), []))
+    return turns[-1]
+
+
+def _message(role: str, id: str, parts: list[Part]) -> Message:
+    return {"id": id, "role": role, "parts": parts}
+
+
+def _id(message: Mapping[str, Any], number: int) -> str:
+    """Return the id that the client has given, or one that stays the same."""
+    own = ((message.get("metadata") or {}).get(INTERNAL) or {}).get("ui_message_id")
+    return str(own or f"{message.get('run_id') or 'message'}-{number}")
