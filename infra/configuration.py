@@ -352,6 +352,8 @@ def _conflicts_of_search(chosen: Configuration) -> Iterator[str]:
         yield "embeddingProviderNext is the model to change to, and embeddingProvider is that one"
     if chosen.open_ai_base_url and not chosen.asks_openai:
         yield "openAiBaseUrl is the address of embeddingProvider openai, which is not chosen"
+    if chosen.chat_base_url and not (chosen.chat_model or "").startswith("openai:"):
+        yield "chatBaseUrl is the address of chatModel openai:MODEL, which is not chosen"
     if bool(chosen.open_search_endpoint) != bool(chosen.open_search_arn):
         yield "openSearchEndpoint and openSearchArn name one domain or collection: set both"
     if chosen.open_search_arn:

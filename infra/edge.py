@@ -3,6 +3,7 @@
 The first stack works without it; a laptop has none.
 """
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from aws_cdk import App, Aws, CfnOutput, Duration, Environment, Fn, RemovalPolicy, Stack
@@ -21,6 +22,7 @@ from infra.functions import Platform, PythonFunction, accept, log_group
 from infra.observability import alarm_topic
 from infra.search_alarms import ROTATION_STUCK
 from infra.secrets import rotate, secret, secret_name
+from infra.streaming_functions import Streaming
 
 REPLICATE = "lambda:EnableReplication*"
 """Source: "Set up IAM permissions and roles for Lambda@Edge" in the CloudFront developer guide: the star is needed."""
@@ -179,6 +181,7 @@ class EdgeStack(Stack):
         construct_id: str,
         configuration: Configuration,
         api: apigateway.HttpApi,
+        streams: Sequence[Streaming],
         **options: Any,
     ) -> None:
         super().__init__(scope, construct_id, **options)
@@ -189,7 +192,10 @@ class EdgeStack(Stack):
             self,
             "Front",
             configuration,
-            origin=f"{api.api_id}.execute-api.{configuration.region}.{Aws.URL_SUFFIX}",
+            origin=_host(api.api_id, configuration),
+            streams={
+                f"{path}*": _host(one.api.rest_api_id, configuration) for one in streams for path in one.said.paths
+            },
             # A reference that CloudFormation resolves when it deploys: the value is in no template.
             secret_value=origin.secret_value_from_json("value").unsafe_unwrap(),
             web_acl=web_acl,
@@ -210,13 +216,20 @@ class EdgeStack(Stack):
             CfnOutput(self, name, value=value)
 
 
-def build_edge(app: App, configuration: Configuration, api: apigateway.HttpApi) -> EdgeStack:
+def _host(api_id: str, configuration: Configuration) -> str:
+    return f"{api_id}.execute-api.{configuration.region}.{Aws.URL_SUFFIX}"
+
+
+def build_edge(
+    app: App, configuration: Configuration, api: apigateway.HttpApi, streams: Sequence[Streaming]
+) -> EdgeStack:
     """Adds the front door of an API to the app, to be deployed after it."""
     stack = EdgeStack(
         app,
         f"Commonplace-{configuration.stage}-edge",
         configuration,
         api,
+        streams,
         description=f"Commonplace ({configuration.stage}): the front door",
         env=Environment(account=configuration.account, region=EDGE_REGION),
         tags={"application": "commonplace", "stage": configuration.stage},

@@ -1,6 +1,7 @@
 """The CloudFront distribution: one host for everything, a cache for what may be cached, the rest passed on."""
 
-from typing import cast
+from collections.abc import Mapping
+from typing import Any, cast
 
 from aws_cdk import Duration, RemovalPolicy, Stack
 from aws_cdk import aws_certificatemanager as acm
@@ -14,6 +15,7 @@ from commonplace.web.origin import ORIGIN_HEADER
 from infra.configuration import Configuration
 from infra.functions import accept
 from infra.requirements import ROOT
+from infra.streaming_functions import STAGE
 
 FUNCTIONS = ROOT / "infra/edge_functions"
 
@@ -36,6 +38,8 @@ PUBLIC_PATHS = (
 
 ORIGIN_SECONDS = 35
 """Longer than the gateway waits for a function, so that its answer is what a caller gets."""
+STREAM_SECONDS = 60
+"""Between two packets of a stream, which is never silent for so long."""
 
 NEVER_KEPT = (400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504)
 """By itself CloudFront keeps an error for ten seconds and gives it to everybody."""
@@ -53,7 +57,9 @@ class Distribution(Construct):
         origin: str,
         secret_value: str,
         web_acl: str | None,
+        streams: Mapping[str, str],
     ) -> None:
+        """`streams` are hosts by path, of what answers there as it comes."""
         super().__init__(scope, construct_id)
         self._configuration = configuration
         self._restoring = _restoring_challenge(self, configuration) if configuration.restore_challenge else None
@@ -81,13 +87,11 @@ class Distribution(Construct):
             runtime=cloudfront.FunctionRuntime.JS_2_0,
             comment="Says who calls",
         )
-        self._origin = origins.HttpOrigin(
-            origin,
-            protocol_policy=cloudfront.OriginProtocolPolicy.HTTPS_ONLY,
-            origin_ssl_protocols=[cloudfront.OriginSslPolicy.TLS_V1_2],
-            read_timeout=Duration.seconds(ORIGIN_SECONDS),
-            custom_headers={ORIGIN_HEADER: secret_value},
-        )
+        own = {"custom_headers": {ORIGIN_HEADER: secret_value}}
+        self._origin = _origin(origin, ORIGIN_SECONDS, **own)
+        self._streams = {
+            path: _origin(host, STREAM_SECONDS, origin_path=f"/{STAGE}", **own) for path, host in streams.items()
+        }
         self.distribution = self._distribution(web_acl)
 
     @property
@@ -115,6 +119,9 @@ class Distribution(Construct):
             default_behavior=self._behavior(never),
             additional_behaviors={
                 "/mcp*": self._behavior(never, compress=False),
+                **{
+                    path: self._behavior(never, compress=False, origin=origin) for path, origin in self._streams.items()
+                },
                 "/.well-known/*": self._behavior(briefly, challenges=False),
                 **{path: self._behavior(never if configuration.private else kept) for path in PUBLIC_PATHS},
             },
@@ -144,7 +151,12 @@ class Distribution(Construct):
         return distribution
 
     def _behavior(
-        self, policy: cloudfront.ICachePolicy, *, compress: bool = True, challenges: bool = True
+        self,
+        policy: cloudfront.ICachePolicy,
+        *,
+        compress: bool = True,
+        challenges: bool = True,
+        origin: cloudfront.IOrigin | None = None,
     ) -> cloudfront.BehaviorOptions:
         restore = [
             cloudfront.EdgeLambda(
@@ -153,7 +165,7 @@ class Distribution(Construct):
             )
         ]
         return cloudfront.BehaviorOptions(
-            origin=cast(cloudfront.IOrigin, self._origin),
+            origin=origin or self._origin,
             allowed_methods=cloudfront.AllowedMethods.ALLOW_ALL,
             viewer_protocol_policy=cloudfront.ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
             cache_policy=policy,
@@ -169,6 +181,17 @@ class Distribution(Construct):
             ],
             edge_lambdas=restore if self._restoring and challenges else None,
         )
+
+
+def _origin(host: str, seconds: int, **options: Any) -> cloudfront.IOrigin:
+    made = origins.HttpOrigin(
+        host,
+        protocol_policy=cloudfront.OriginProtocolPolicy.HTTPS_ONLY,
+        origin_ssl_protocols=[cloudfront.OriginSslPolicy.TLS_V1_2],
+        read_timeout=Duration.seconds(seconds),
+        **options,
+    )
+    return cast(cloudfront.IOrigin, made)
 
 
 def _policy(

@@ -256,6 +256,6 @@ def application(outdir: Path | None, context: Mapping[str, Any] | None = None) -
     configuration = from_context(app.node.get_all_context())
     stack = build(app, configuration)
     if configuration.edge:
-        build_edge(app, configuration, stack.api)
+        build_edge(app, configuration, stack.api, stack.streams)
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     return app, stack

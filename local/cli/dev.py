@@ -71,6 +71,12 @@ def dev(
         list[str] | None,
         typer.Option(help="[NAME=]PATH: a folder with a catalogue of a product reference; as often as you like."),
     ] = None,
+    chat: Annotated[
+        str, typer.Option(metavar="MODEL", help="What answers in the chat: openai:MODEL; default: passages.")
+    ] = "none",
+    chat_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where that model is, if not at OpenAI; key: OPENAI_API_KEY.")
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Name skipped files; show the logs.")] = False,
 ) -> None:
     """Serve a knowledge base on this machine, and keep up with every saved file."""
@@ -88,12 +94,12 @@ def dev(
     from local.dev.laptop import Laptop
     from local.dev.screen import Screen
     from local.dev.session import data_folder, ended_by_signals, search_engine, serve
-    from local.dev.settings import fetch_detector, model_environment, site_environment
+    from local.dev.settings import chat_environment, fetch_detector, model_environment, site_environment
 
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     screen = Screen()
     site = (SAMPLE_SITE if path is None else {}) | site_environment(os.environ)
-    told = site | model_environment(os.environ)
+    told = site | model_environment(os.environ) | chat_environment(chat, chat_url, os.environ)
     if data is None and told.get("EMBEDDING_PROVIDER", "").startswith("onnx:"):
         name = hashlib.sha256(f"{source.folder} {source.branch}".encode()).hexdigest()[:12]
         data = PROJECT / ".data" / f"dev-{name}"

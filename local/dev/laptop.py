@@ -42,6 +42,7 @@ MCP_PATH = "/mcp"
 INDEX_FUNCTION = "IndexFunction"
 AUTH_FUNCTION = "AuthFunction"
 CONSOLE_FUNCTION = "ConsoleFunction"
+CHAT_FUNCTION = "ChatFunction"
 READERS = ("RestFunction", "SiteFunction", CONSOLE_FUNCTION, "McpFunction", AUTH_FUNCTION)
 STORE_FUNCTION = "SyncStoreFunction"
 ROTATE_FUNCTION = "SigningFunction"
@@ -120,7 +121,7 @@ class Laptop:
             retry_interval_seconds=retry_seconds,
             on_log=on_log,
             prewarm=True,
-            later=[*READERS, STORE_FUNCTION, ROTATE_FUNCTION, REDACT_FUNCTION],
+            later=[*READERS, CHAT_FUNCTION, STORE_FUNCTION, ROTATE_FUNCTION, REDACT_FUNCTION],
             pages=self._proposal,
         )
         self.api.proposals.front = lambda: self.url

@@ -135,6 +135,36 @@ def model_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return given if kind == "openai" else {name: value for name, value in given.items() if name not in OPENAI}
 
 
+def chat_environment(model: str, url: str | None, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of the chat's function: the model that answers, its address, and its key. Raises
+    CommandError."""
+    from commonplace.chat.settings import ChatChoice, ChatSettings
+    from commonplace.kernel.configuration import declaration, read
+    from commonplace.kernel.environment import is_loopback
+
+    choice = ChatChoice.parse(model)
+    if choice is None or choice.kind == "bedrock":
+        raise CommandError(f"--chat {model} is no model of a laptop.", "Give openai:MODEL, or none for passages.")
+    if choice.kind == "none":
+        if url:
+            raise CommandError("--chat-url is the address of --chat openai:MODEL.", "Add that, or leave it out.")
+        return {"CHAT_MODEL": model}
+    if find_spec("openai") is None:
+        raise CommandError("This model needs the package openai, which is not installed.", "make setup-all")
+    given = {"CHAT_MODEL": model}
+    if url:
+        try:
+            given["CHAT_BASE_URL"] = read(declaration(ChatSettings.model_fields["base_url"]).kind, url)
+        except ValueError:
+            hint = "Give an https address, or an http address of this machine, such as http://127.0.0.1:11434/v1"
+            raise CommandError(f"--chat-url {url} is no address.", hint) from None
+    if key := environ.get("OPENAI_API_KEY", "").strip():
+        given["CHAT_API_KEY"] = key
+    elif not is_loopback(urlsplit(given.get("CHAT_BASE_URL", "")).hostname):
+        raise CommandError("The model needs a key.", "Set OPENAI_API_KEY.")
+    return given
+
+
 def fetch_detector() -> None:
     """The model that finds personal data; where it cannot be had, nothing is contributed, and everything else works."""
     try:

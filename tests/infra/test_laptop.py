@@ -41,6 +41,7 @@ def test_the_laptop_knows_every_type_reference_and_property_of_the_snapshot(buil
             "rotate",
             "redact",
             "governance-webhooks",
+            "chat",
         )
     }
     assert {route.key for route in parts.routes} >= {
@@ -50,6 +51,7 @@ def test_the_laptop_knows_every_type_reference_and_property_of_the_snapshot(buil
         "ANY /token",
         "$default",
     }
+    assert {route.key for route in parts.routes if route.streams} == {"ANY /api/v1/chat", "ANY /api/v1/chat/{proxy+}"}
     assert (len(parts.buckets), len(parts.tables), len(parts.queues), len(parts.machines)) == (1, 4, 7, 1)
     assert (len(parts.mappings), len(parts.rules), len(parts.notifications), len(parts.pipes)) == (3, 3, 1, 2)
     assert (len(parts.secrets), len(parts.rotations)) == (6, 1)

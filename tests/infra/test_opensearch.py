@@ -429,7 +429,7 @@ def test_the_machine_calls_the_build_function_and_nothing_else(opensearch: Templ
 
 def test_what_can_go_wrong_in_a_domain_has_an_alarm(opensearch: Template) -> None:
     alarms = {each["AlarmName"].removeprefix("commonplace-dev-"): each for each in _alarms(opensearch)}
-    assert set(OPTIONAL_ALARMS) - {ROTATION_STUCK, "catalogue-refused"} <= alarms.keys()
+    assert set(OPTIONAL_ALARMS) - {ROTATION_STUCK, "catalogue-refused", "chat-failures"} <= alarms.keys()
     for expected in DOMAIN_ALARMS:
         alarm = alarms[expected.name]
         assert (alarm["Namespace"], alarm["MetricName"]) == ("AWS/ES", expected.metric)

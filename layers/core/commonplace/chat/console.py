@@ -1,2 +1,110 @@
-from commonplace.web.pages.declaration import ConsolePages
-def pages(context): return ConsolePages(pages=[])
+"""The console's page of the chat: an account's conversations, the one that is open, and where the next message goes.
+
+Everything is read and rendered here; asking, approving, stopping and deleting go to the endpoints of the chat, by a
+module of the page.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from starlette.concurrency import run_in_threadpool
+
+from commonplace.chat.history import Message, conversation, sources_in
+from commonplace.chat.model import DRAFT, ID, MAX_PROMPT_CHARACTERS, READ, SEARCH, Owner
+from commonplace.chat.rendering import rendered
+from commonplace.chat.settings import ChatTables
+from commonplace.identity.authorization import Need
+from commonplace.kernel.deferred import deferred
+from commonplace.kernel.errors import NotFound
+from commonplace.web.pages.declaration import ConsolePage, ConsolePages, View, Visit
+from commonplace.web.representations import API
+
+if TYPE_CHECKING:
+    from commonplace.chat.store import ChatStore
+    from commonplace.web.pages.frame import PageContext
+
+FOLDER = Path(__file__).parent
+MEMBER = Need("member", "knowledge:read", "documents")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A part of an answer as the page shows it."""
+
+    kind: str
+    """`text`, `notice`, `step` or `draft`."""
+    html: str = ""
+    text: str = ""
+    draft: dict[str, Any] | None = None
+
+
+def pages(context: PageContext) -> ConsolePages:
+    """As the capability declares them."""
+    settings = ChatTables.from_environ(context.environ)
+    store: ChatStore = deferred(settings.store)
+    model = settings.chat_model
+    show = partial(show_chat, store, model is not None and model.kind != "none")
+    return ConsolePages(
+        pages=[
+            ConsolePage(path="chat", title="Chat", show=show, need=MEMBER),
+            ConsolePage(path="chat/{id}", title="Chat", show=show, need=MEMBER),
+        ],
+        templates=FOLDER / "templates",
+        assets=FOLDER / "assets",
+    )
+
+
+async def show_chat(store: ChatStore, generative: bool, visit: Visit) -> View:
+    principal, id = visit.principal, visit.request.path_params.get("id")
+    values: dict[str, Any] = {
+        "api": f"{API}/chat",
+        "id": id or uuid.uuid4().hex,
+        "generative": generative,
+        "most": MAX_PROMPT_CHARACTERS,
+        "rows": [],
+        "turns": [],
+        "running": False,
+        "title": "",
+        "owner": principal.organisation is not None and principal.account is not None,
+    }
+    if not values["owner"]:
+        return View("chat.html", values)
+    owner = Owner(principal.organisation or "", principal.account or "")
+    rows = await run_in_threadpool(store.rows, owner)
+    values["rows"] = rows
+    if id is not None:
+        found = await run_in_threadpool(conversation, store, owner, id) if ID.fullmatch(id) else None
+        if found is None:
+            raise NotFound("You have no conversation at this address.", hint="/console/chat lists yours.")
+        values |= {"turns": [turn(one) for one in found["messages"]], "running": found["running"]}
+        values["title"] = next((row.title for row in rows if row.id == id), "")
+    return View("chat.html", values)
+
+
+def turn(message: Message) -> dict[str, Any]:
+    """Return a message as the template shows it."""
+    if message["role"] == "user":
+        return {"role": "user", "id": message["id"], "text": "\n\n".join(part["text"] for part in message["parts"])}
+    sources = sources_in(message["parts"])
+    blocks: list[Block] = []
+    judged = False
+    for part in message["parts"]:
+        match part["type"]:
+            case "text":
+                blocks.append(Block("notice" if judged else "text", rendered(part["text"], sources)))
+            case "data-citations":
+                judged = True
+                cited = part["data"]["cited"]
+                sources = [one for one in sources if one.number in cited] if cited else []
+            case kind if kind == f"tool-{SEARCH}":
+                blocks.append(Block("step", text=f"Searched for “{part['input'].get('query', '')}”"))
+            case kind if kind == f"tool-{READ}":
+                blocks.append(Block("step", text=f"Read {part['input'].get('id', 'a document')}"))
+            case kind if kind == f"tool-{DRAFT}":
+                blocks.append(Block("draft", draft=part))
+    return {"role": "assistant", "id": message["id"], "blocks": blocks, "sources": sources}

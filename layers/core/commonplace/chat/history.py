@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from commonplace.chat.model import DRAFT, Citations, Source, sources_of
+from commonplace.chat.model import DRAFT, Citations, Owner, Source, sources_of
+
+if TYPE_CHECKING:
+    from commonplace.chat.store import ChatStore
 
 Part = dict[str, Any]
 Message = dict[str, Any]
@@ -17,6 +20,19 @@ Message = dict[str, Any]
 INTERNAL = "__pydantic_ai__"
 NOT_RUN = "Not approved; nothing was done."
 FAILED = "failed"
+
+
+def conversation(store: ChatStore, owner: Owner, id: str) -> dict[str, Any] | None:
+    """Return the messages of a conversation as the AI SDK has them, and whether an answer is being written."""
+    stored, live = store.conversation(owner, id), store.live(owner, id)
+    running = live is not None and live.running(store.clock())
+    if stored is None and not running:
+        return None
+    messages = ui_messages(stored.messages, pending_calls(stored.record)) if stored else []
+    if live is not None and running and live.prompt:
+        # The turn that is being answered is stored with its end.
+        messages.append(json.loads(live.prompt))
+    return {"messages": messages, "running": running}
 
 
 def ui_messages(stored: Iterable[Mapping[str, Any]], pending: Iterable[str] = ()) -> list[Message]:

@@ -29,7 +29,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from commonplace.chat.history import pending_calls, ui_messages
+from commonplace.chat.history import conversation
 from commonplace.chat.model import ID, Live, Owner
 from commonplace.identity.authorization import Need, Verdict, judge
 from commonplace.identity.principals import Principal, author
@@ -223,19 +223,6 @@ class Chat:
         if not ID.fullmatch(id):
             raise NotFound("You have no conversation of this id.")
         return id
-
-
-def conversation(store: ChatStore, owner: Owner, id: str) -> dict[str, Any] | None:
-    """Return the messages of a conversation as the AI SDK has them, and whether an answer is being written."""
-    stored, live = store.conversation(owner, id), store.live(owner, id)
-    running = live is not None and live.running(store.clock())
-    if stored is None and not running:
-        return None
-    messages = ui_messages(stored.messages, pending_calls(stored.record)) if stored else []
-    if live is not None and running and live.prompt:
-        # The turn that is being answered is stored with its end.
-        messages.append(json.loads(live.prompt))
-    return {"messages": messages, "running": running}
 
 
 def remaining(request: Request) -> float:

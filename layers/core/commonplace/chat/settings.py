@@ -5,12 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Self
-from urllib.parse import urlsplit
 
-from pydantic import model_validator
-
-from commonplace.kernel.configuration import SECRET_ARN, URL, Kind, Settings, setting, text, whole
-from commonplace.kernel.environment import is_loopback
+from commonplace.kernel.configuration import SECRET_ARN, URL, Kind, Settings, matching, setting, text, whole
 from commonplace.kernel.settings import Activity, Organisation
 from commonplace.search.settings import HTTPS, OPENAI_API
 
@@ -71,6 +67,13 @@ class ChatSettings(ChatTables):
     """With `chatModel: openai:MODEL`: the address of another service that speaks as OpenAI does."""
     secret_arn: str | None = setting(SECRET_ARN, "CHAT_SECRET_ARN", default=None)
     """With `openai:MODEL`: the secret with the key of that service."""
+    api_key: str | None = setting(
+        matching(r"[\x21-\x7e]{8,500}", "the key of a model: printable characters without spaces"),
+        "CHAT_API_KEY",
+        default=None,
+        secret=True,
+    )
+    """The key itself, on a laptop; a secret is asked before it. A service of this machine needs neither."""
     tokens_per_day: int = setting(
         whole(1_000, 100_000_000),
         "CHAT_TOKENS_PER_DAY",
@@ -88,10 +91,3 @@ class ChatSettings(ChatTables):
     def together(self) -> int:
         """How many answers may be written, and followed, at once."""
         return max(1, self.environments - 2)
-
-    @model_validator(mode="after")
-    def _key_where_one_is_needed(self) -> Self:
-        here = is_loopback(urlsplit(self.base_url).hostname)
-        if here and self.secret_arn:
-            raise ValueError("CHAT_SECRET_ARN is for a service elsewhere. Leave it out.")
-        return self

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -79,7 +78,7 @@ def _openai(name: str, settings: ChatSettings) -> Callable[[], Model]:
 
             secret = KeptSecret(aws.secretsmanager(), arn, lambda text: str(json.loads(text)["apiKey"]))
         # A service of this machine may take none, and its client insists on one.
-        key = (secret.current() if secret else os.environ.get("OPENAI_API_KEY")) or "none"
+        key = (secret.current() if secret else settings.api_key) or "none"
         if key not in made:
             client = AsyncOpenAI(base_url=settings.base_url, api_key=key, timeout=MODEL_SECONDS, max_retries=1)
             made.clear()
@@ -142,7 +141,7 @@ def _quoted(part: ToolReturnPart) -> list[str]:
         return [NOTHING, f"\n\n{NEAREST}\n\n{near}" if near else ""]
     lines = [NO_MODEL]
     for one in good:
-        heading = f", {one['heading']}" if one.get("heading") else ""
+        heading = f", {one['heading']}" if one.get("heading", one["title"]) != one["title"] else ""
         passage = _WORDS.sub(" ", one.get("passage") or "").strip()
         quote = f"\n\n> {passage}" if passage else ""
         lines.append(f"\n\n**{one['title']}**{heading} [{one['n']}]{quote}")
