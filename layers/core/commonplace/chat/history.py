@@ -18,8 +18,8 @@ Part = dict[str, Any]
 Message = dict[str, Any]
 
 INTERNAL = "__pydantic_ai__"
-NOT_RUN = "Not approved; nothing was done."
-FAILED = "failed"
+NOT_RUN, STOPPED = "Not approved; nothing was done.", "Stopped."
+BROKEN_OFF = "This answer ends before it is whole."
 
 
 def conversation(store: ChatStore, owner: Owner, id: str) -> dict[str, Any] | None:
@@ -39,7 +39,7 @@ def ui_messages(stored: Iterable[Mapping[str, Any]], pending: Iterable[str] = ()
     """Return the messages of a conversation; `pending` are the calls that wait for a person's approval."""
     turns: list[Message] = []
     calls: dict[str, Part] = {}
-    waiting = frozenset(pending)
+    waiting, broken_off = frozenset(pending), set[str]()
     for number, message in enumerate(stored):
         for part in message["parts"]:
             match part["part_kind"]:
@@ -56,9 +56,14 @@ def ui_messages(stored: Iterable[Mapping[str, Any]], pending: Iterable[str] = ()
                     _assistant(turns, message, number)["parts"].append(calls[id])
                 case "tool-return" if part["tool_call_id"] in calls:
                     _answered(calls[part["tool_call_id"]], part)
+        if message.get("state") == "interrupted" and turns and turns[-1]["role"] == "assistant":
+            broken_off.add(turns[-1]["id"])
+    for call in calls.values():
+        if call["state"] == "input-available":  # whoever wrote on has not approved
+            call |= {"state": "output-error", "errorText": NOT_RUN if call["type"] == f"tool-{DRAFT}" else STOPPED}
     for turn in turns:
         if turn["role"] == "assistant":
-            _finish(turn)
+            _finish(turn, broken_off=turn["id"] in broken_off)
     return turns
 
 
@@ -67,15 +72,13 @@ def _answered(call: Part, part: Mapping[str, Any]) -> None:
     match part.get("outcome"):
         case "denied":
             call |= {"state": "output-denied", "approval": {"id": call["toolCallId"], "approved": False}}
-        case "interrupted" if call["type"] == f"tool-{DRAFT}":
-            call |= {"state": "output-error", "errorText": NOT_RUN}
         case "failed" | "retried":
             call |= {"state": "output-error", "errorText": str(part["content"])}
         case _:
             call |= {"state": "output-available", "output": part["content"]}
 
 
-def _finish(turn: Message) -> None:
+def _finish(turn: Message, *, broken_off: bool) -> None:
     """Add the sources of an answer, and what it has to say of itself once it is whole."""
     parts, sources = turn["parts"], sources_in(turn["parts"])
     drafted = any(part["type"] == f"tool-{DRAFT}" for part in parts)
@@ -86,8 +89,8 @@ def _finish(turn: Message) -> None:
     ]
     if text:
         parts.append({"type": "data-citations", "data": {"cited": citations.cited, "unknown": citations.unknown}})
-        if not drafted and citations.notice:
-            parts.append({"type": "text", "text": citations.notice})
+        if broken_off or (not drafted and citations.notice):
+            parts.append({"type": "text", "text": BROKEN_OFF if broken_off else citations.notice})
 
 
 def sources_in(parts: Iterable[Mapping[str, Any]]) -> list[Source]:
