@@ -117,11 +117,13 @@ def test_what_has_expired_is_gone_before_it_is_removed(world: ChatWorld) -> None
 
 def test_two_answers_an_account_and_six_together_are_written_at_once(world: ChatWorld) -> None:
     async def story() -> None:
-        go, going = asyncio.Event(), 0
+        go, full, going = asyncio.Event(), asyncio.Event(), 0
 
         async def waits(_: list[ModelMessage], __: AgentInfo) -> AsyncIterator[Said]:
             nonlocal going
             going += 1
+            if going == world.together:
+                full.set()
             yield "Wait"
             await go.wait()
 
@@ -136,8 +138,7 @@ def test_two_answers_an_account_and_six_together_are_written_at_once(world: Chat
         assert {one.status_code for one in refused} == {429}
         assert {one.headers["retry-after"] for one in refused} == {"10"}
         assert "At most 2 for one account" in refused[0].json()["error"]["details"]["hint"]
-        while going < world.together:
-            await asyncio.sleep(0)
+        await asyncio.wait_for(full.wait(), 20)
         go.set()
         answers = await asyncio.gather(*first, *others)
         assert sorted(one.status_code for one in answers) == [200] * 6 + [429] * 6

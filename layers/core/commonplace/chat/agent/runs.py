@@ -28,7 +28,7 @@ from pydantic_ai.models import Model
 from pydantic_ai.run import AgentRunResult
 from pydantic_ai.ui.vercel_ai import VercelAIAdapter
 from pydantic_ai.ui.vercel_ai._event_stream import VercelAIEventStream
-from pydantic_ai.ui.vercel_ai.request_types import TextUIPart, UIMessage
+from pydantic_ai.ui.vercel_ai.request_types import SubmitMessage, TextUIPart, UIMessage
 from pydantic_ai.ui.vercel_ai.response_types import (
     BaseChunk,
     DataChunk,
@@ -424,14 +424,17 @@ def new_prompt(adapter: VercelAIAdapter[Run, Any]) -> UIMessage | None:
         raise InvalidInput("There is no message.", field="messages")
     last = messages[-1]
     if last.role != "user":
-        # Of everything that a client sends of earlier messages, its answers to what waits count alone.
+        # Of everything that a client sends of earlier messages, its answers to what waits count alone. Under the same id
+        # the client goes on with the message that it has.
+        adapter.server_message_id = last.id[:100]
         adapter.run_input = adapter.run_input.model_copy(update={"messages": [last]})
         return None
     text = "\n\n".join(part.text for part in last.parts if isinstance(part, TextUIPart)).strip()
     if not text or len(text) > MAX_PROMPT_CHARACTERS:
         raise InvalidInput(f"A message has 1 to {MAX_PROMPT_CHARACTERS:,} characters of text.", field="messages")
     prompt = UIMessage(id=last.id[:100], role="user", parts=[TextUIPart(text=text)])
-    adapter.run_input = adapter.run_input.model_copy(update={"messages": [prompt]})
+    # Who sends a message again may say so or not: what is stored of it gives way, and what was refused is not stored.
+    adapter.run_input = SubmitMessage(id=adapter.run_input.id, messages=[prompt])
     return prompt
 
 

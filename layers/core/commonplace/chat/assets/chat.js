@@ -188,8 +188,7 @@ stop.addEventListener("click", () => {
 });
 
 again.querySelector("button").addEventListener("click", () => {
-  const stored = [...turns().querySelectorAll(".said")].some((one) => one.dataset.message === last.id);
-  run({ trigger: stored ? "regenerate-message" : "submit-message", messages: [last] });
+  run({ trigger: "regenerate-message", messages: [last] });
 });
 
 chat.addEventListener("click", (event) => {
