@@ -180,7 +180,7 @@ class CommonplaceStack(Stack):
             GovernanceScheme=configuration.governance_scheme,
             GithubWriterSecretArn=secrets.github_writer.secret_arn if secrets.github_writer else None,
             OidcSecretArn=identity.oidc.secret_arn if identity.oidc else None,
-            **{f"{one.said.variable.capitalize()}Function": one.function.live.function_arn for one in streams},
+            **{name: value for one in streams for name, value in one.outputs.items()},
             DomainTarget=front.domain.regional_domain_name if front.domain else None,
         )
 

@@ -89,6 +89,13 @@ class Streaming(Construct):
         front.route(said.name.capitalize(), function, ANY, *_below(said.paths))
         self.api = self._api(configuration)
 
+    @property
+    def outputs(self) -> dict[str, str | None]:
+        """What operators look for: the function, and the secret with the key of its model."""
+        name = self.said.variable.capitalize()
+        secret = self.key.secret.secret_arn if self.key else None
+        return {f"{name}Function": self.function.live.function_arn, f"{name}SecretArn": secret}
+
     def _api(self, configuration: Configuration) -> rest.RestApi:
         name, function = self.said.name, self.function
         api = rest.RestApi(

@@ -100,7 +100,7 @@ class ChatWorld:
     """One deployment with a chat. Time stands still until a test moves it."""
 
     client: DynamoDBClient
-    script: Script = passages  # type: ignore[assignment]
+    script: Script = passages
     documents: Sequence[Document] = field(default_factory=garden)
     tokens_per_day: int = 200_000
     together: int = 6
@@ -199,7 +199,9 @@ class Person:
 
     def now(self, does: str, *given: Any, **options: Any) -> httpx.Response:
         """Do one of these in a loop of its own."""
-        return asyncio.run(partial(getattr(self, does), *given, **options)())
+        work: Callable[[], Any] = partial(getattr(self, does), *given, **options)
+        answer: httpx.Response = asyncio.run(work())
+        return answer
 
 
 def asked(text: str, id: str = ID, message: str = "message-1", trigger: str = "submit-message") -> dict[str, Any]:

@@ -212,8 +212,9 @@ class ManyPeople(RuleBasedStateMachine):
                 taken.append(self.world.store.reserve(owner, limit, one))
             except RateLimited:
                 continue
-        for one in taken:
-            self.world.store.settle(one, int(one.tokens * spent))
+        assert sum(each.tokens for each in taken) <= limit
+        for each in taken:
+            self.world.store.settle(each, int(each.tokens * min(spent, 1)))
 
     @precondition(lambda self: self.number)
     @rule(who=who)

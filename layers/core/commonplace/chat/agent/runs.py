@@ -424,8 +424,8 @@ def new_prompt(adapter: VercelAIAdapter[Run, Any]) -> UIMessage | None:
         raise InvalidInput("There is no message.", field="messages")
     last = messages[-1]
     if last.role != "user":
-        # Of everything that a client sends of earlier messages, its answers to what waits count alone. Under the same id
-        # the client goes on with the message that it has.
+        # Of all that a client sends of earlier messages, its answers to what waits count alone. Under the same id it goes
+        # on with the message that it has.
         adapter.server_message_id = last.id[:100]
         adapter.run_input = adapter.run_input.model_copy(update={"messages": [last]})
         return None
