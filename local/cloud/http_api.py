@@ -421,7 +421,7 @@ def _handler(api: HttpApi) -> type[LoopbackHandler]:
             self.wfile.flush()
             try:
                 for piece in response.pieces:
-                    if not bare:
+                    if piece and not bare:
                         self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
                         self.wfile.flush()
             except FunctionFailed:

@@ -40,10 +40,13 @@ async def obeys(messages: list[ModelMessage], _: AgentInfo) -> AsyncIterator[Sai
     if not returned:
         yield call("searchKnowledge", query="stewardship of sirens")
         return
+    if len(messages) == 3:
+        yield call("getDocument", id="pattern/sirens")
+        return
     read = " ".join(part.model_response_str() for part in returned).replace('\\"', '"').replace("\\n", "\n")
     orders = list(dict.fromkeys(_CALLS.findall(read)))
     done = any("Unknown tool" in str(part.content) or part.outcome != "success" for part in returned)
-    if orders and len(messages) < 5 and not done:
+    if orders and len(messages) < 7 and not done:
         yield {at: DeltaToolCall(name=name, json_args=given) for at, (name, given) in enumerate(orders)}
     else:
         yield " ".join(_SAID.findall(read)) or "I have obeyed."

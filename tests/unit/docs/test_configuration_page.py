@@ -23,7 +23,7 @@ def test_the_template_sets_no_variable_that_is_not_documented() -> None:
     variables = {
         name for function in functions for name in function["Properties"].get("Environment", {}).get("Variables", {})
     }
-    assert variables <= set(first_cells(PAGE, "Environment variables")) | {"CACHE_TABLE"}
+    assert variables <= set(first_cells(PAGE, "Environment variables")) | {"CACHE_TABLE", "AWS_LAMBDA_EXEC_WRAPPER"}
 
 
 def test_the_outputs_of_the_stack_are_listed() -> None:
@@ -32,6 +32,7 @@ def test_the_outputs_of_the_stack_are_listed() -> None:
     optional = {
         "OidcSecretArn",
         "OpenAiSecretArn",
+        "ChatSecretArn",
         "DomainTarget",
         "SearchEndpoint",
         "IndexBuildMachineArn",

@@ -158,6 +158,7 @@ def deployment(
         "SYNC_MACHINE_ARN": "arn:aws:states:us-east-1:123456789012:stateMachine:commonplace-dev-sync",
         "WEBHOOK_FUNCTION": "arn:aws:lambda:us-east-1:123456789012:function:commonplace-dev-webhook",
         "INDEX_LOCATION": "file:///nowhere/index.sqlite",
+        "CHAT_MODEL": "none",
         "RATE_LIMIT_READS": "0",
         "RATE_LIMIT_SEARCHES": "0",
         "AWS_DEFAULT_REGION": "us-east-1",
@@ -179,12 +180,13 @@ def deployment(
     aws._session.cache_clear()
     made = Deployment()
 
-    class Recorded(gateway.Gateway):
+    class Recorded(gateway.StreamingGateway):
         def __init__(self, app: ASGIApp, **options: Any) -> None:
             super().__init__(app, **options)
             made.apps[loading] = app
 
-    monkeypatch.setattr(gateway, "Gateway", Recorded)
+    for each in ("Gateway", "StreamingGateway"):
+        monkeypatch.setattr(gateway, each, Recorded)
     for loading in called_by_the_gateway():
         sys.modules.pop(f"functions.{loading}.handler", None)
         made.modules[loading] = importlib.import_module(f"functions.{loading}.handler")
@@ -225,7 +227,7 @@ def member(*_: object) -> Principal:
 def test_the_walk_reaches_every_function_and_would_find_a_canary(
     deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert deployment.modules.keys() == {"auth", "console", "mcp", "rest", "site", "webhook"}
+    assert deployment.modules.keys() == {"auth", "chat", "console", "mcp", "rest", "site", "webhook"}
     assert deployment.apps.keys() == deployment.modules.keys() - {"webhook"}
     assert {name for name, app in deployment.apps.items() if len(routes(app)) < 5} == set()
     assert {"/health", "/api/v1/manifest", "/llms.txt"} <= routes(deployment.apps["rest"])

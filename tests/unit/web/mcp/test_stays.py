@@ -16,7 +16,7 @@ LIMITS = {"read": 60, "search": 20, "write": 10}
 
 @pytest.mark.parametrize("era", [modern, legacy])
 @pytest.mark.parametrize("name", ["about_memory", "recall"])
-@pytest.mark.parametrize(("limits", "most"), [(NO_LIMITS, 45), (LIMITS, 51)], ids=["unlimited", "limited"])
+@pytest.mark.parametrize(("limits", "most"), [(NO_LIMITS, 48), (LIMITS, 54)], ids=["unlimited", "limited"])
 def test_a_trivial_call_by_token_takes_few_stays(
     limits: dict[Cost, int], most: int, name: str, era: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -424,8 +424,7 @@ def new_prompt(adapter: VercelAIAdapter[Run, Any]) -> UIMessage | None:
         raise InvalidInput("There is no message.", field="messages")
     last = messages[-1]
     if last.role != "user":
-        # Of all that a client sends of earlier messages, its answers to what waits count alone. Under the same id it goes
-        # on with the message that it has.
+        # Of earlier messages a client's answers to what waits count alone; under its id the client goes on with it.
         adapter.server_message_id = last.id[:100]
         adapter.run_input = adapter.run_input.model_copy(update={"messages": [last]})
         return None

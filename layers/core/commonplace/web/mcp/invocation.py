@@ -6,9 +6,10 @@ Nothing here needs the SDK.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from commonplace.identity.authorization import Verdict
 from commonplace.kernel.errors import Forbidden, NotFound
@@ -69,7 +70,8 @@ def invoke(
     A tool that talks to its client while it works cannot be called so.
     """
     call = admit(offer, caller, name, given, spend)
-    answer = call.offered.tool.run(Call(caller, base_url), call.arguments)
-    if not isinstance(answer, Answer):
+    run = call.offered.tool.run
+    if inspect.iscoroutinefunction(run):
         raise TypeError(f"{name} needs a client to talk to")
-    return answer
+    answer: Any = run(Call(caller, base_url), call.arguments)
+    return cast(Answer, answer)
