@@ -25,6 +25,8 @@ SPEED = {
     "hive": "a search of contributions beside one of documents, at 300 and 3,000 contributions",
     "hive_queue": "a queue of 5,000 contributions: a page, one shown, approved, rejected; contributing meanwhile",
     "memory": "the memory's tools beside a bare message, and seconds until what is added is found",
+    "chat": "an answer beside the bare model, CPU of a delta, capacity (--url), 20 at once over eight environments",
+    "chat_answers": "answers without a model: first citations beside first hits, and how often it declines",
     "governance": "lists of 1,000 members beside the sample, tools of agents beside bare calls; needs --url",
     "opensearch": "a search on OpenSearch beside bare requests; needs a node: python -m bench.speed opensearch --url",
 }

@@ -229,7 +229,7 @@ def test_the_walk_reaches_every_function_and_would_find_a_canary(
 ) -> None:
     assert deployment.modules.keys() == {"auth", "chat", "console", "mcp", "rest", "site", "webhook"}
     assert deployment.apps.keys() == deployment.modules.keys() - {"webhook"}
-    assert {name for name, app in deployment.apps.items() if len(routes(app)) < 5} == set()
+    assert {name for name, app in deployment.apps.items() if len(routes(app)) < 4} == set()
     assert {"/health", "/api/v1/manifest", "/llms.txt"} <= routes(deployment.apps["rest"])
     monkeypatch.setattr(stack.Private, "__init__", admitting(stack.Private.__init__))
     for name in ("site", "rest"):

@@ -135,12 +135,13 @@ def _quoted(part: ToolReturnPart) -> list[str]:
     if part.outcome != "success" or not isinstance(content, dict):
         return [f"The search failed. {content}"]
     results: list[dict[str, Any]] = content.get("results") or []
-    good = [one for one in results if not one.get("weak")]
-    if not good:
+    # In the order of the search, to the last that fits.
+    last = max((at for at, one in enumerate(results, 1) if not one.get("weak")), default=0)
+    if not last:
         near = "\n".join(f"- {one['title']} [{one['n']}]" for one in results)
         return [NOTHING, f"\n\n{NEAREST}\n\n{near}" if near else ""]
     lines = [NO_MODEL]
-    for one in good:
+    for one in results[:last]:
         heading = f", {one['heading']}" if one.get("heading", one["title"]) != one["title"] else ""
         passage = _WORDS.sub(" ", one.get("passage") or "").strip()
         quote = f"\n\n> {passage}" if passage else ""
