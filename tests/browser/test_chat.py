@@ -172,7 +172,8 @@ def test_on_a_phone_and_without_scripts(browser: Browser, laptop: Laptop) -> Non
         plain.context.add_cookies(cookies)  # type: ignore[arg-type]
         plain.go(url)
         expect(plain.page.locator("#turns .answer")).to_contain_text("Found it")
-        expect(plain.page.get_by_text("Asking needs JavaScript")).to_be_visible()
+        # Chromium does not render noscript where scripts are switched off by its debugger alone.
+        assert "Asking needs JavaScript" in plain.page.content()
 
 
 def test_a_conversation_is_deleted(vi: Visit) -> None:
