@@ -220,7 +220,7 @@ def capacity(url: str) -> Row:
     async def write() -> None:
         from pydantic_ai.ui.vercel_ai.response_types import TextDeltaChunk
 
-        journal = Journal(store, owner, "run")
+        journal = Journal(store, owner, "conversation", "run")
         for number in range(pieces):
             for _ in range(20):
                 journal.add(TextDeltaChunk(id="t", delta="some words "))
@@ -240,7 +240,7 @@ def capacity(url: str) -> Row:
         store.end(owner, "conversation", "run", "done")
 
     written = meter.of(answer)
-    following = meter.of(lambda: [list(store.journal(owner, "run", f"{after:06}")) for after in range(pieces)])
+    following = meter.of(lambda: [list(store.journal(owner, "conversation", "run", after)) for after in range(pieces)])
     return {"units of an answer": round(written, 1), "flushes": pieces, "units of a follower": round(following, 1)}
 
 

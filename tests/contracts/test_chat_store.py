@@ -165,14 +165,14 @@ def test_nothing_of_a_deleted_conversation_stays_but_that_it_was_deleted(store: 
         asyncio.run(conversations(store, owner).save(Conversation(messages=turn(5), conversation_id=ID)))
         store.begin(owner, ID, f"run-{owner.account}", "")
         for number in range(1, 40):
-            store.write(owner, f"run-{owner.account}", number, "data: {}\n\n")
+            store.write(owner, ID, f"run-{owner.account}", number, "data: {}\n\n")
         store.end(owner, ID, f"run-{owner.account}", "done")
     outcomes = at_once(*(partial(store.delete, ADA, ID, RECORD) for _ in range(3)))
     assert [type(one) for one in outcomes if one is not None] == [NotFound] * 2
     left = dump(store._table._client, store._table.name)
     assert "account-ada" not in left
     assert store.conversation(BOB, ID) is not None
-    assert len(list(store.journal(BOB, "run-account-bob"))) == 39
+    assert len(list(store.journal(BOB, ID, "run-account-bob"))) == 39
 
 
 def test_what_has_expired_is_absent_before_it_is_removed(store: ChatStore, clock: Clock) -> None:

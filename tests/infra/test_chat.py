@@ -62,7 +62,7 @@ def test_it_reaches_conversations_and_no_other_records(committed: Template) -> N
         if "StateRecords" in str(each["Resource"])
         for key in as_list(each["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"])
     ]
-    for own in ("garden#chat#a", "garden#chat#a#c", "garden#chatrun#r", "garden#chatbudget#a"):
+    for own in ("garden#chat#a", "garden#chat#a#c", "garden#chatbudget#a"):
         assert any(fnmatch(own, key) for key in keys), own
     for others in ("garden#memory", "garden#hive#items", "garden#gov#messages", "organisations"):
         assert not any(fnmatch(others, key) for key in keys), others

@@ -388,7 +388,7 @@ def test_a_run_that_died_is_taken_over_with_what_it_said(world: ChatWorld) -> No
     prompt = json.dumps(asked(QUESTION)["messages"][0])
     world.store.begin(ada.owner, ID, "dead", prompt)
     world.store.write(
-        ada.owner, "dead", 1, 'data: {"type":"start"}\n\ndata: {"type":"text-delta","delta":"Half an","id":"t"}\n\n'
+        ada.owner, ID, "dead", 1, 'data: {"type":"start"}\n\ndata: {"type":"text-delta","delta":"Half an","id":"t"}\n\n'
     )
     assert ada.now("ask", "And?", message="message-2").status_code == 409
     world.now += 16

@@ -70,7 +70,7 @@ class Kept:
     def __init__(self) -> None:
         self.pieces: list[str] = []
 
-    def write(self, _: Any, __: str, number: int, frames: str) -> None:
+    def write(self, _: Any, __: str, ___: str, number: int, frames: str) -> None:
         assert number == len(self.pieces) + 1
         assert len(frames.encode()) < 400_000
         self.pieces.append(frames)
@@ -96,7 +96,7 @@ def test_a_client_has_the_same_from_the_stream_and_from_the_journal(
 ) -> None:
     async def story() -> None:
         kept: Any = Kept()
-        journal = Journal(kept, SimpleNamespace(), "run")  # type: ignore[arg-type]
+        journal = Journal(kept, SimpleNamespace(), "conversation", "run")  # type: ignore[arg-type]
         sent = ""
         chunks: list[Any] = [TextStartChunk(id="a"), TextStartChunk(id="b")]
         chunks += [TextDeltaChunk(id=part, delta=delta) for part, delta in deltas]

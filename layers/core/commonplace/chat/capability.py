@@ -3,7 +3,7 @@
 from commonplace.kernel.capability import Alarm, Capability, Items, Metric, Objects, StreamingFunction
 
 FUNCTION = "chat"
-CONVERSATIONS, RUNS, BUDGETS = "*#chat#*", "*#chatrun#*", "*#chatbudget#*"
+CONVERSATIONS, BUDGETS = "*#chat#*", "*#chatbudget#*"
 
 CHAT = Capability(
     name="chat",
@@ -27,7 +27,7 @@ CHAT = Capability(
             (FUNCTION,),
             "records",
             ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"),
-            (CONVERSATIONS, RUNS, BUDGETS),
+            (CONVERSATIONS, BUDGETS),
         ),
         Items((FUNCTION,), "activity", ("PutItem",), ("chat#*",)),
         Items((FUNCTION,), "activity", ("GetItem", "PutItem"), ("slots#chat-*",)),

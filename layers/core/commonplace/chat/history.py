@@ -6,10 +6,12 @@ Stored is what pydantic-ai writes as JSON; this reads it without that library, w
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from commonplace.chat.model import DRAFT, Citations, Owner, Source, sources_of
+from pydantic import TypeAdapter
+
+from commonplace.chat.model import DRAFT, READ, Citations, Owner, Source, sources_of
 
 if TYPE_CHECKING:
     from commonplace.chat.store import ChatStore
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
 Part = dict[str, Any]
 Message = dict[str, Any]
 
+ARGUMENTS = TypeAdapter(dict[str, Any])
+MOST_TURNS = 100
+"""Of a conversation that are shown: its last ones."""
 INTERNAL = "__pydantic_ai__"
 NOT_RUN, STOPPED = "Not approved; nothing was done.", "Stopped."
 BROKEN_OFF = "This answer ends before it is whole."
@@ -26,13 +31,15 @@ def conversation(store: ChatStore, owner: Owner, id: str) -> dict[str, Any] | No
     """Return the messages of a conversation as the AI SDK has them, and whether an answer is being written."""
     stored, live = store.conversation(owner, id), store.live(owner, id)
     running = live is not None and live.running(store.clock())
-    if stored is None and not running:
-        return None
     messages = ui_messages(stored.messages, pending_calls(stored.record)) if stored else []
-    if live is not None and running and live.prompt:
-        # The turn that is being answered is stored with its end.
-        messages.append(json.loads(live.prompt))
-    return {"messages": messages, "running": running}
+    if live is not None and live.state == "running" and live.prompt:
+        # The turn that is being answered is stored with its end, or with the next one where it has never ended.
+        prompt = json.loads(live.prompt)
+        messages += [prompt] if prompt["id"] not in {one["id"] for one in messages} else []
+    if stored is None and not messages:
+        return None
+    starts = [number for number, one in enumerate(messages) if one["role"] == "user"]
+    return {"messages": messages[starts[-MOST_TURNS] :] if len(starts) > MOST_TURNS else messages, "running": running}
 
 
 def ui_messages(stored: Iterable[Mapping[str, Any]], pending: Iterable[str] = ()) -> list[Message]:
@@ -44,6 +51,7 @@ def ui_messages(stored: Iterable[Mapping[str, Any]], pending: Iterable[str] = ()
         for part in message["parts"]:
             match part["part_kind"]:
                 case "user-prompt":
+                    _settle(calls)
                     text = part["content"] if isinstance(part["content"], str) else _text_of(part["content"])
                     turns.append(_message("user", _id(message, number), [{"type": "text", "text": text}]))
                 case "text" if part["content"]:
@@ -51,31 +59,45 @@ def ui_messages(stored: Iterable[Mapping[str, Any]], pending: Iterable[str] = ()
                 case "tool-call":
                     id = part["tool_call_id"]
                     call: Part = {"type": f"tool-{part['tool_name']}", "toolCallId": id, "input": _arguments(part)}
-                    state = "approval-requested" if id in waiting else "input-available"
-                    calls[id] = call | {"state": state} | ({"approval": {"id": id}} if id in waiting else {})
+                    calls[id] = call | {"state": "input-available"}
                     _assistant(turns, message, number)["parts"].append(calls[id])
                 case "tool-return" if part["tool_call_id"] in calls:
                     _answered(calls[part["tool_call_id"]], part)
         if message.get("state") == "interrupted" and turns and turns[-1]["role"] == "assistant":
             broken_off.add(turns[-1]["id"])
-    for call in calls.values():
-        if call["state"] == "input-available":  # whoever wrote on has not approved
-            call |= {"state": "output-error", "errorText": NOT_RUN if call["type"] == f"tool-{DRAFT}" else STOPPED}
+    _settle(calls, waiting)
     for turn in turns:
         if turn["role"] == "assistant":
             _finish(turn, broken_off=turn["id"] in broken_off)
     return turns
 
 
+def _settle(calls: dict[str, Part], waiting: Container[str] = ()) -> None:
+    """Note at the end of a turn that calls without an answer were not run, or wait for one; another turn's calls may
+    have the same ids."""
+    for id, call in calls.items():
+        if call["state"] != "input-available":
+            continue
+        if id in waiting:
+            call |= {"state": "approval-requested", "approval": {"id": id}}
+        else:  # whoever wrote on has not approved
+            call |= {"state": "output-error", "errorText": NOT_RUN if call["type"] == f"tool-{DRAFT}" else STOPPED}
+    calls.clear()
+
+
 def _answered(call: Part, part: Mapping[str, Any]) -> None:
-    """Note what became of a call."""
+    """Note what became of a call. Texts of documents are left out: the model has read them, and people have links."""
     match part.get("outcome"):
         case "denied":
             call |= {"state": "output-denied", "approval": {"id": call["toolCallId"], "approved": False}}
         case "failed" | "retried":
             call |= {"state": "output-error", "errorText": str(part["content"])}
         case _:
-            call |= {"state": "output-available", "output": part["content"]}
+            output = part["content"]
+            if call["type"] == f"tool-{READ}" and isinstance(output, dict):
+                results = [{name: one[name] for name in one if name != "text"} for one in output.get("results", ())]
+                output = output | {"results": results}
+            call |= {"state": "output-available", "output": output}
 
 
 def _finish(turn: Message, *, broken_off: bool) -> None:
@@ -106,20 +128,21 @@ def turn_sources(stored: Sequence[Mapping[str, Any]]) -> list[Source]:
     return sources_in(last["parts"]) if last["role"] == "assistant" else []
 
 
-def pending_calls(record: Mapping[str, Any]) -> dict[str, Part]:
+def pending_calls(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the calls that a stored conversation waits for a person's answer to: their arguments by id."""
     asked = (record.get("deferred_tool_requests") or {}).get("approvals") or []
     return {part["tool_call_id"]: _arguments(part) for part in asked}
 
 
-def _arguments(part: Mapping[str, Any]) -> Any:
-    args = part.get("args")
-    if isinstance(args, str):
-        try:
-            return json.loads(args)
-        except ValueError:
-            return {}
-    return args or {}
+def _arguments(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a model gave a tool; nothing where that is no object, or cannot be written as JSON again."""
+    args = part.get("args") or "{}"
+    try:
+        given = ARGUMENTS.validate_json(args) if isinstance(args, str) else ARGUMENTS.validate_python(args)
+        found: dict[str, Any] = json.loads(ARGUMENTS.dump_json(given))
+    except ValueError:
+        return {}
+    return found
 
 
 def _text_of(content: Iterable[Any]) -> str:

@@ -20,6 +20,7 @@ LEASE_SECONDS = 15.0
 """A run that has not been heard of for so long has ended with its process."""
 
 ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
+_LINK = re.compile(r"https?://|/(?!/)")
 _CITED = re.compile(r"\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\](?!\()")
 
 
@@ -73,9 +74,8 @@ def sources_of(output: Any) -> list[Source]:
     """Return the sources in what a tool has returned."""
     results = output.get("results") if isinstance(output, dict) else None
     found = [one for one in results or () if isinstance(one, dict)]
-    return [
-        Source(one["n"], str(one["title"]), str(one["url"])) for one in found if one.keys() >= {"n", "title", "url"}
-    ]
+    whole = [one for one in found if one.keys() >= {"n", "title", "url"}]
+    return [Source(one["n"], str(one["title"]), str(one["url"])) for one in whole if _LINK.match(str(one["url"]))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from commonplace.chat.history import conversation
 from commonplace.chat.model import ID, Live, Owner
@@ -125,31 +126,26 @@ class Chat:
         if live is None or live.state != "running":
             return Response(status_code=HTTPStatus.NO_CONTENT, headers=PRIVATE)
         release = self._slot(self.followers, owner, seconds, "answers are being followed")
-        return StreamingResponse(self._followed(owner, id, live, seconds, release), headers=EVENTS)
+        return Followed(self._followed(owner, id, live, seconds), release)
 
-    async def _followed(
-        self, owner: Owner, id: str, live: Live, seconds: float, release: Callable[[], None]
-    ) -> AsyncIterator[str]:
+    async def _followed(self, owner: Owner, id: str, live: Live, seconds: float) -> AsyncIterator[str]:
         """Yield the journal of a run from its beginning, and what is added to it, until it ends or time is up."""
-        until, after, run = time.monotonic() + seconds, "", live.run
-        try:
-            while True:
-                # The state first: what is read after a run has ended is everything that it said.
-                now = await asyncio.to_thread(self.store.live, owner, id)
-                pieces = await asyncio.to_thread(lambda: list(self.store.journal(owner, run, after)))  # noqa: B023
-                for name, frames in pieces:
-                    after = name
-                    yield frames
-                if now is None or now.run != run or now.state != "running":
-                    return
-                if not now.running(self.store.clock()):
-                    yield GONE
-                    return
-                if time.monotonic() >= until:
-                    return
-                await asyncio.sleep(LOOK_SECONDS)
-        finally:
-            await asyncio.to_thread(release)
+        until, after, run = time.monotonic() + seconds, 0, live.run
+        while True:
+            # The state first: what is read after a run has ended is everything that it said.
+            now = await asyncio.to_thread(self.store.live, owner, id)
+            pieces = await asyncio.to_thread(lambda: list(self.store.journal(owner, id, run, after)))  # noqa: B023
+            for number, frames in pieces:
+                after = number
+                yield frames
+            if now is None or now.run != run or now.state != "running":
+                return
+            if not now.running(self.store.clock()):
+                yield GONE
+                return
+            if time.monotonic() >= until:
+                return
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def stop(self, request: Request) -> Response:
         _, owner = self._caller(request)
@@ -225,6 +221,20 @@ class Chat:
         return id
 
 
+class Followed(StreamingResponse):
+    """An answer that is followed: its slot comes free however it ends, also when it never began."""
+
+    def __init__(self, frames: AsyncIterator[str], release: Callable[[], None]) -> None:
+        super().__init__(frames, headers=EVENTS)
+        self._release = release
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            await asyncio.to_thread(self._release)
+
+
 def remaining(request: Request) -> float:
     """Return the seconds that the function has left for this request."""
     context = request.scope.get("aws.context")
@@ -268,7 +278,7 @@ def create_app(chat: Chat) -> Starlette:
 
 
 def _answer(value: dict[str, Any]) -> Response:
-    return Response(json.dumps(value, ensure_ascii=False), media_type=JSON, headers=PRIVATE)
+    return Response(json.dumps(value), media_type=JSON, headers=PRIVATE)
 
 
 def _moment(milliseconds: int) -> str:

@@ -68,7 +68,7 @@ class ChatSettings(ChatTables):
     secret_arn: str | None = setting(SECRET_ARN, "CHAT_SECRET_ARN", default=None)
     """With `openai:MODEL`: the secret with the key of that service."""
     api_key: str | None = setting(
-        matching(r"[\x21-\x7e]{8,500}", "the key of a model: printable characters without spaces"),
+        matching(r"[\x21-\x7e]{1,500}", "the key of a model: printable characters without spaces"),
         "CHAT_API_KEY",
         default=None,
         secret=True,

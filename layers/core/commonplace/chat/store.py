@@ -7,7 +7,7 @@
 | record of a conversation | `{org}#chat#{account}#{id}` | `record` |
 | message | the same | `m#{uuid7}` |
 | last run | the same | `live` |
-| piece of a journal | `{org}#chatrun#{run}` | `000001` |
+| piece of a run's journal | the same | `run#{run}#000001` |
 
 A saved turn is one transaction with its audit record; pieces of a journal, which nobody else reads, have none. Nothing
 here is indexed. Everything expires, and what has expired counts as absent before DynamoDB has removed it.
@@ -27,19 +27,20 @@ from commonplace.kernel.audit_store import CHAT, audit_writes
 from commonplace.kernel.errors import Conflict, NotFound, RateLimited
 from commonplace.kernel.items import Item, decoded, encode, key
 from commonplace.kernel.records import Room
-from commonplace.kernel.table import Table
+from commonplace.kernel.table import Table, Write
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 ROWS = Room("chat", Row)
-RUNS: Room[Any] = Room("chatrun", dict)
 BUDGETS: Room[Any] = Room("chatbudget", dict)
-RECORD, LIVE, MESSAGE = "record", "live", "m#"
+RECORD, LIVE, MESSAGE, RUN = "record", "live", "m#", "run#"
 DAY_SECONDS = 86_400
 JOURNAL_SECONDS = 3_600
 MOST = 500
 """Conversations of one account in a list."""
+FREE = "attribute_not_exists(pk) OR #state <> :running OR #lease <= :now"
+"""No run of the conversation goes on."""
 LEAST_TOKENS = 1_000
 """What has to be left of a day's budget for one more answer."""
 
@@ -81,13 +82,11 @@ class ChatStore:
 
     def conversation(self, owner: Owner, id: str) -> Stored | None:
         """Return a conversation with its messages; None where the account has none of this id."""
-        items = list(self._table.query(self._at(owner, id)))
-        by_key = {item["sk"]: item for item in items if item["expiresAt"] > self.clock()}
-        if (record := by_key.get(RECORD)) is None:
+        if (record := self.record(owner, id)) is None:
             return None
-        said = json.loads(record["body"])
-        entries = {sk.removeprefix(MESSAGE): item for sk, item in by_key.items() if sk.startswith(MESSAGE)}
-        return Stored(said, [json.loads(entries[id]["body"])["message"] for id in chain(entries, said["head_id"])])
+        said = json.loads(record)
+        entries = self.entries(owner, id, said["head_id"])
+        return Stored(said, [json.loads(entry)["message"] for entry in entries])
 
     def record(self, owner: Owner, id: str) -> str | None:
         """Return the record of a conversation, as JSON."""
@@ -117,7 +116,7 @@ class ChatStore:
         Raises Lost where the conversation was changed meanwhile.
         """
         now, table, at = self.clock(), self._table, self._at(owner, id)
-        until = {"expiresAt": int(now) + self._days * DAY_SECONDS}
+        until = {"expiresAt": self._until()}
         where = key(at, RECORD)
         item = {"body": record, "revision": revision} | until
         gone = "attribute_not_exists(pk) OR #expiresAt <= :now"
@@ -126,39 +125,44 @@ class ChatStore:
             if expected is None
             else table.put(where, item, "#revision = :expected", expected=expected)
         )
-        row = table.update(
-            ROWS.at(owner.organisation, id, owner.account),
-            "SET #title = if_not_exists(#title, :title), #updatedAt = :at, #expiresAt = :until, #id = :id",
-            title=title,
-            at=int(now * 1000),
-            until=until["expiresAt"],
-            id=id,
-        )
+        row = self._listed(owner, id, title)
         said = [
             table.put(key(at, f"{MESSAGE}{each}"), {"body": body, "parent": parent or ""} | until)
             for each, (body, parent) in entries.items()
         ]
         table.transact([own, row, *said, *audit_writes(self._activity, [audit], CHAT)])
 
+    def list_up(self, owner: Owner, id: str, title: str) -> None:
+        """Show a conversation that begins in the list of its account."""
+        self._table.write(self._listed(owner, id, title))
+
+    def _listed(self, owner: Owner, id: str, title: str) -> Write:
+        return self._table.update(
+            ROWS.at(owner.organisation, id, owner.account),
+            "SET #title = if_not_exists(#title, :title), #updatedAt = :at, #expiresAt = :until, #id = :id",
+            title=title,
+            at=int(self.clock() * 1000),
+            until=self._until(),
+            id=id,
+        )
+
     def delete(self, owner: Owner, id: str, audit: AuditRecord) -> None:
         """Delete a conversation with everything of it. Raises NotFound, and Conflict while an answer is written."""
-        if (live := self.live(owner, id)) and live.running(self.clock()):
-            raise Conflict("An answer is being written.", hint="Stop it, then delete the conversation.")
-        keys = [item["sk"] for item in self._table.query(self._at(owner, id), ProjectionExpression="sk")]
+        at, now = self._at(owner, id), int(self.clock() * 1000)
         row = ROWS.at(owner.organisation, id, owner.account)
+        gone = [
+            self._table.delete(row, "attribute_exists(pk)"),
+            self._table.delete(key(at, RECORD)),
+            self._table.delete(key(at, LIVE), FREE, running="running", now=now),
+        ]
         try:
-            gone = [
-                self._table.delete(row, "attribute_exists(pk)"),
-                self._table.delete(key(self._at(owner, id), RECORD)),
-            ]
             self._table.transact([*gone, *audit_writes(self._activity, [audit], CHAT)])
         except Lost:
+            if (live := self.live(owner, id)) and live.running(self.clock()):
+                raise Conflict("An answer is being written.", hint="Stop it, then delete the conversation.") from None
             raise NotFound("You have no conversation of this id.") from None
-        self._table.write_many(self._table.delete(key(self._at(owner, id), sk)) for sk in keys)
-        if live is not None:
-            run = RUNS.partition(owner.organisation, live.run)
-            pieces = [item["sk"] for item in self._table.query(run, ProjectionExpression="sk")]
-            self._table.write_many(self._table.delete(key(run, sk)) for sk in pieces)
+        keys = [item["sk"] for item in self._table.query(at, ProjectionExpression="sk")]
+        self._table.write_many(self._table.delete(key(at, sk)) for sk in keys if sk != LIVE)
 
     def live(self, owner: Owner, id: str, *, consistent: bool = True) -> Live | None:
         """Return the last run of a conversation."""
@@ -168,10 +172,9 @@ class ChatStore:
         """Begin a run, and return one before it that has never ended. Raises Conflict while another goes on."""
         now = self.clock()
         before = self.live(owner, id)
-        live = Live(run, "running", _lease(now), int(now) + self._days * DAY_SECONDS, prompt)
-        free = "attribute_not_exists(pk) OR #state <> :running OR #lease <= :now"
+        live = Live(run, "running", _lease(now), self._until(), prompt)
         begun = self._table.put(
-            key(self._at(owner, id), LIVE), encode(live), free, running="running", now=int(now * 1000)
+            key(self._at(owner, id), LIVE), encode(live), FREE, running="running", now=int(now * 1000)
         )
         if self._table.write(begun) is None:
             raise Conflict(
@@ -207,16 +210,17 @@ class ChatStore:
             self._table.update(where, "SET #state = :state REMOVE #prompt", "#run = :run", state=state, run=run)
         )
 
-    def write(self, owner: Owner, run: str, number: int, frames: str) -> None:
-        """Write a piece of a run's journal; numbers begin at 1."""
+    def write(self, owner: Owner, id: str, run: str, number: int, frames: str) -> None:
+        """Write a piece of a run's journal; numbers begin at 1. Twice is once."""
         item = {"frames": frames, "expiresAt": int(self.clock()) + JOURNAL_SECONDS}
-        self._table.write(self._table.put(key(RUNS.partition(owner.organisation, run), f"{number:06}"), item))
+        self._table.write(self._table.put(key(self._at(owner, id), f"{RUN}{run}#{number:06}"), item))
 
-    def journal(self, owner: Owner, run: str, after: str = "") -> Iterator[tuple[str, str]]:
-        """Yield the pieces of a journal after one: their names and frames."""
-        run = RUNS.partition(owner.organisation, run)
-        items = self._table.query(run, "sk > :after", {"after": after or "0"})
-        return ((item["sk"], item["frames"]) for item in items)
+    def journal(self, owner: Owner, id: str, run: str, after: int = 0) -> Iterator[tuple[int, str]]:
+        """Yield the pieces of a journal after one: their numbers and frames."""
+        name = f"{RUN}{run}#"
+        ends = {"low": f"{name}{after + 1:06}", "high": f"{name}~"}
+        items = self._table.query(self._at(owner, id), "sk BETWEEN :low AND :high", ends)
+        return ((int(item["sk"].removeprefix(name)), item["frames"]) for item in items)
 
     def record_audit(self, record: AuditRecord) -> None:
         """Write down what changes nothing here, such as an approval, before it is acted on."""
@@ -249,6 +253,9 @@ class ChatStore:
     def settle(self, reserved: Reserved, spent: int) -> None:
         """Give back what was reserved and not used, or take what was used beyond it."""
         self._table.write(self._table.update(reserved.where, "ADD #used :more", more=spent - reserved.tokens))
+
+    def _until(self) -> int:
+        return int(self.clock()) + self._days * DAY_SECONDS
 
     @staticmethod
     def _at(owner: Owner, id: str) -> str:

@@ -233,7 +233,7 @@ class RetrievalSettings(Organisation, Batch):
     openai_secret_arn: str | None = setting(SECRET_ARN, "OPENAI_SECRET_ARN", default=None)
     """With `openai`: the secret with the key, see [deploy](deploy.md#the-key-for-openai)."""
     openai_api_key: str | None = setting(
-        matching(r"[\x21-\x7e]{8,500}", "the key of an OpenAI project: printable characters without spaces"),
+        matching(r"[\x21-\x7e]{1,500}", "the key of an OpenAI project: printable characters without spaces"),
         "OPENAI_API_KEY",
         default=None,
         secret=True,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from pydantic import TypeAdapter
 from pydantic_ai.conversation_store import (
@@ -46,13 +48,13 @@ class Conversations(ConversationStore):
     ) -> None:
         if record.conversation_id != self.id:
             raise ConversationConflict(record.conversation_id)
-        entries = {one.id: (ENTRIES.dump_json(one).decode(), one.parent_id) for one in new_entries}
+        entries = {one.id: (_written(ENTRIES, one), one.parent_id) for one in new_entries}
         try:
             await asyncio.to_thread(
                 self._store.save,
                 self._owner,
                 self.id,
-                record=RECORDS.dump_json(record).decode(),
+                record=_written(RECORDS, record),
                 revision=record.revision,
                 expected=expected_revision,
                 entries=entries,
@@ -76,3 +78,13 @@ class Conversations(ConversationStore):
         """Return the messages that have not expired: a conversation begins where they do."""
         found = await asyncio.to_thread(self._store.entries, self._owner, self.id, head_id)
         return [ENTRIES.validate_json(one) for one in (found if limit is None else found[-limit or len(found) :])]
+
+
+def _written(kind: TypeAdapter[Any], value: Any) -> str:
+    """Return a value as JSON. A model may send half an emoji, which no encoding takes."""
+    return whole_characters(json.dumps(kind.dump_python(value, mode="json"), ensure_ascii=False))
+
+
+def whole_characters(text: str) -> str:
+    """Return a text with pairs of surrogates joined, and U+FFFD for those that stand alone."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

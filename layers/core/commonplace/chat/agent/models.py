@@ -19,15 +19,16 @@ if TYPE_CHECKING:
 MODEL_SECONDS = 60.0
 """The longest silence of a model."""
 ANSWER_TOKENS = 4_000
-"""Of one answer of Bedrock's models."""
+"""Of one answer of a model."""
 
 NO_MODEL = "No language model is configured here, so these are the passages that fit best."
+NO_DRAFTS = "You may not propose documents here: that takes the tier vibecoder, and an organisation on GitHub."
 NOTHING = "Nothing in the knowledge base answers this."
 NEAREST = "The nearest that it has:"
 _DRAFT = re.compile(
     r"\s*draft(?:\s+(?P<type>[a-z-]+))?:\s*(?P<title>[^\n]{1,200})(?:\n(?P<body>.*))?\Z", re.DOTALL | re.I
 )
-_WORDS = re.compile(r"\s+")
+_WORDS, _CALLOUT = re.compile(r"\s+"), re.compile(r"\[!\w+\][+-]?")
 
 
 def model_of(settings: ChatSettings, region: str | None) -> Callable[[], Model]:
@@ -69,7 +70,7 @@ def _openai(name: str, settings: ChatSettings) -> Callable[[], Model]:
     def model() -> Model:
         nonlocal secret
         from openai import AsyncOpenAI
-        from pydantic_ai.models.openai import OpenAIChatModel
+        from pydantic_ai.models.openai import OpenAIChatModel, OpenAIChatModelSettings
         from pydantic_ai.providers.openai import OpenAIProvider
 
         if arn and secret is None:
@@ -82,7 +83,8 @@ def _openai(name: str, settings: ChatSettings) -> Callable[[], Model]:
         if key not in made:
             client = AsyncOpenAI(base_url=settings.base_url, api_key=key, timeout=MODEL_SECONDS, max_retries=1)
             made.clear()
-            made[key] = OpenAIChatModel(name, provider=OpenAIProvider(openai_client=client))
+            most = OpenAIChatModelSettings(max_tokens=ANSWER_TOKENS)
+            made[key] = OpenAIChatModel(name, provider=OpenAIProvider(openai_client=client), settings=most)
         return made[key]
 
     return model
@@ -90,12 +92,16 @@ def _openai(name: str, settings: ChatSettings) -> Callable[[], Model]:
 
 async def passages(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str | DeltaToolCalls]:
     """Answer without a language model: search with the person's own words, then quote what was found."""
-    request = messages[-1]
-    returned = {part.tool_name: part for part in request.parts if isinstance(part, ToolReturnPart)}
+    parts = messages[-1].parts
+    # What was not approved comes back beside the person's next message, which is what counts.
+    asked = any(isinstance(part, UserPromptPart) for part in parts)
+    returned = {part.tool_name: part for part in parts if isinstance(part, ToolReturnPart) and not asked}
     if not returned:
         text = _asked(messages)
         drafts = any(tool.name == DRAFT for tool in info.function_tools)
-        if drafts and (draft := _DRAFT.match(text)):
+        if (draft := _DRAFT.match(text)) and not drafts:
+            yield NO_DRAFTS
+        elif draft:
             given = {"title": draft["title"].strip(), "contentType": draft["type"] or "article"}
             arguments = given | {"body": (draft["body"] or "").strip() or f"# {given['title']}\n"}
             yield {0: DeltaToolCall(name=DRAFT, json_args=json.dumps(arguments))}
@@ -143,7 +149,7 @@ def _quoted(part: ToolReturnPart) -> list[str]:
     lines = [NO_MODEL]
     for one in results[:last]:
         heading = f", {one['heading']}" if one.get("heading", one["title"]) != one["title"] else ""
-        passage = _WORDS.sub(" ", one.get("passage") or "").strip()
+        passage = _WORDS.sub(" ", _CALLOUT.sub("", one.get("passage") or "")).strip()
         quote = f"\n\n> {passage}" if passage else ""
         lines.append(f"\n\n**{one['title']}**{heading} [{one['n']}]{quote}")
     return lines

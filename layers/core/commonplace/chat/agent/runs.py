@@ -22,7 +22,14 @@ from pydantic import ValidationError
 from pydantic_ai import Agent, CancellationToken, DeferredToolRequests
 from pydantic_ai.conversation import Conversation
 from pydantic_ai.conversation_store import ConversationConflict
-from pydantic_ai.exceptions import RunCancelled, RunTimedOut, UsageLimitExceeded, UserError
+from pydantic_ai.exceptions import (
+    ModelAPIError,
+    RunCancelled,
+    RunTimedOut,
+    UnexpectedModelBehavior,
+    UsageLimitExceeded,
+    UserError,
+)
 from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, UserPromptPart
 from pydantic_ai.models import Model
 from pydantic_ai.run import AgentRunResult
@@ -41,7 +48,7 @@ from pydantic_ai.ui.vercel_ai.response_types import (
 from pydantic_ai.usage import RunUsage, UsageLimits
 from starlette.requests import Request
 
-from commonplace.chat.agent.conversations import Conversations
+from commonplace.chat.agent.conversations import Conversations, whole_characters
 from commonplace.chat.agent.tools import Run
 from commonplace.chat.history import pending_calls, turn_sources
 from commonplace.chat.model import (
@@ -70,11 +77,14 @@ RUN_TOKENS = 40_000
 """The most that one run may use, which is reserved when it begins."""
 FLUSH_SECONDS = 0.5
 EXTEND_SECONDS = LEASE_SECONDS / 3
-MAX_PIECE_BYTES = 64 * 1024
+MAX_PIECE_BYTES, MAX_DELTA_CHARACTERS = 64 * 1024, 16 * 1024
+CHARACTERS_PER_TOKEN = 4
+"""By which tokens are estimated where a model has not said how many there were."""
 KEEP_ALIVE_SECONDS = 15.0
 KEEP_ALIVE = ": still here\n\n"
 DONE = "data: [DONE]\n\n"
 
+NO_ANSWER = "The language model does not answer just now. Try again in a moment."
 WRONG = "Something went wrong here. Try again."
 MISFIT = "This message does not fit the conversation as it is stored. Load the conversation again."
 TOO_LONG = f"This took more than {MAX_STEPS} steps, or more tokens than one answer may use. Ask for less at once."
@@ -87,6 +97,8 @@ def said(error: Exception) -> str:
             return TOO_LONG
         case ConversationConflict() | UserError():
             return MISFIT
+        case ModelAPIError() | UnexpectedModelBehavior():
+            return NO_ANSWER
         case CommonplaceError():
             return error.message
     return WRONG
@@ -124,32 +136,38 @@ class Journal:
 
     store: ChatStore
     owner: Owner
+    conversation: str
     run: str
     _chunks: list[BaseChunk] = field(default_factory=list)
+    _pieces: list[str] = field(default_factory=list)
     _written: int = 0
 
     def add(self, chunk: BaseChunk) -> None:
         last = self._chunks[-1] if self._chunks else None
         match last, chunk:
-            case TextDeltaChunk(id=before), TextDeltaChunk(id=now) if before == now and not chunk.provider_metadata:
+            case TextDeltaChunk(id=before, delta=text), TextDeltaChunk(id=now) if (
+                before == now and not chunk.provider_metadata and len(text) < MAX_DELTA_CHARACTERS
+            ):
                 self._chunks[-1] = last.model_copy(update={"delta": last.delta + chunk.delta})
             case _:
                 self._chunks.append(chunk)
 
     async def flush(self) -> None:
+        """Write what there is. What cannot be written is kept for the next time. Raises Unavailable."""
         chunks, self._chunks = self._chunks, []
-        piece = ""
+        piece, size = "", 0
         for frame in map(framed, chunks):
-            if piece and len(piece) + len(frame) > MAX_PIECE_BYTES:
-                await self._write(piece)
-                piece = ""
-            piece += frame
-        if piece:
-            await self._write(piece)
-
-    async def _write(self, frames: str) -> None:
-        self._written += 1
-        await asyncio.to_thread(self.store.write, self.owner, self.run, self._written, frames)
+            length = len(frame.encode())
+            if piece and size + length > MAX_PIECE_BYTES:
+                self._pieces.append(piece)
+                piece, size = "", 0
+            piece, size = piece + frame, size + length
+        self._pieces += [piece] if piece else []
+        while self._pieces:
+            number, frames = self._written + 1, self._pieces[0]
+            await asyncio.to_thread(self.store.write, self.owner, self.conversation, self.run, number, frames)
+            self._written = number
+            del self._pieces[0]
 
 
 def framed(chunk: BaseChunk) -> str:
@@ -189,10 +207,17 @@ class Going:
     state: State = "done"
     error: Exception | None = None
     revision: str | None = None
+    heard: int = 0
+    """Characters of the answer so far."""
 
     def put(self, chunk: BaseChunk) -> None:
+        if isinstance(chunk, TextDeltaChunk):
+            self.heard += len(chunk.delta)
+            if not chunk.delta.isascii():
+                chunk = chunk.model_copy(update={"delta": whole_characters(chunk.delta)})
+        frame = framed(chunk)
         self.journal.add(chunk)
-        self.frames.put_nowait(framed(chunk))
+        self.frames.put_nowait(frame)
 
     def fail(self, error: Exception) -> None:
         self.state, self.error = "failed", error
@@ -212,18 +237,8 @@ class Runs:
         """Return the frames of a new run; `release` is called when it has ended. Raises InvalidInput, Forbidden,
         Conflict while another goes on, RateLimited, and Unavailable; then nothing has begun."""
         run = uuid.uuid4().hex
-        try:
-            adapter = await Adapter.from_request(
-                request, agent=self.agent, sdk_version=7, server_message_id=run, conversation_scope=asked.owner.account
-            )
-            assert isinstance(adapter, Adapter)  # noqa: S101 - the class that was asked
-        except ValidationError as error:
-            faults = [{"field": ".".join(map(str, one["loc"])), "message": one["msg"]} for one in error.errors()[:5]]
-            raise InvalidInput("This is no message as the AI SDK sends it.", fields=faults) from None
-        owner, id = asked.owner, adapter.run_input.id
-        if not ID.fullmatch(id):
-            hint = "It has 8 to 64 letters, digits, - and _."
-            raise InvalidInput("This is no id of a conversation.", hint=hint, field="id")
+        adapter = await _read(request, self.agent, owner := asked.owner, run)
+        id = adapter.run_input.id
         asked.tools.conversation = id
         prompt = new_prompt(adapter)
         title = " ".join(text_of(prompt).split())[:TITLE_CHARACTERS] if prompt else ""
@@ -236,40 +251,44 @@ class Runs:
         )
         adapter.conversation_store = conversations
         stored = await asyncio.to_thread(self.store.conversation, owner, id)
-        approvals = _decisions(adapter, pending_calls(stored.record) if stored else {})
+        pending = pending_calls(stored.record) if stored else {}
+        approvals = _decisions(adapter, pending)
         if any(approved for approved, _ in approvals.values()) and not asked.may_approve:
             raise Forbidden(
                 "This token may not approve what the agent wants to do.",
                 hint="Approve it in the console, or with a token whose permission is action.",
             )
-        if prompt is None and not approvals:
-            raise InvalidInput(MISFIT, hint="Send a message, or an answer to a call that waits for approval.")
+        if prompt is None and (not approvals or approvals.keys() != pending.keys()):
+            raise InvalidInput(MISFIT, hint="Send a message, or an answer to each call that waits for approval.")
         shown = json.dumps(prompt.model_dump(mode="json", by_alias=True, exclude_none=True)) if prompt else ""
         left = await asyncio.to_thread(self.store.begin, owner, id, run, shown)
         reserved: Reserved | None = None
         try:
-            reserved = await asyncio.to_thread(self.store.reserve, owner, self.tokens_per_day, RUN_TOKENS)
             if left is not None:
                 await self.keep(owner, conversations, left)
+            record = await conversations.read_record(id)
+            if approvals and (record is None or stored is None or record.revision != stored.record["revision"]):
+                raise InvalidInput(MISFIT, hint="Somebody has decided, or written on, meanwhile.")
+            if stored is not None and prompt is None:
+                asked.tools.sources.extend(turn_sources(stored.messages))
+            reserved = await asyncio.to_thread(self.store.reserve, owner, self.tokens_per_day, RUN_TOKENS)
+            await asyncio.to_thread(self.store.list_up, owner, id, title or "Conversation")
             for call, (approved, arguments) in approvals.items():
                 digest = hashlib.sha256(json.dumps(arguments, sort_keys=True).encode()).hexdigest()
                 details = {"conversation": id, "call": call, "tool": DRAFT, "sha256": digest}
                 decided = asked.audit("approval" if approved else "refusal", details)
                 await asyncio.to_thread(self.store.record_audit, decided)
-            record = await conversations.read_record(id)
         except BaseException:
             if reserved is not None:
                 await asyncio.to_thread(self.store.settle, reserved, 0)
             await asyncio.to_thread(self.store.end, owner, id, run, "failed")
             raise
-        if stored is not None and prompt is None:
-            asked.tools.sources.extend(turn_sources(stored.messages))
         going = Going(
             asked=asked,
             id=id,
             run=run,
             adapter=adapter,
-            journal=Journal(self.store, owner, run),
+            journal=Journal(self.store, owner, id, run),
             conversations=conversations,
             used=record.usage if record else RunUsage(),
             reserved=reserved,
@@ -321,11 +340,12 @@ class Runs:
             going.put(DoneChunk())
         finally:
             watcher.cancel()
-            with suppress(asyncio.CancelledError):
-                await watcher
-            await self._finish(going)
-            await asyncio.to_thread(release)
-            going.frames.put_nowait(None)
+            await asyncio.wait([watcher])
+            try:
+                await self._finish(going)
+                await asyncio.to_thread(release)
+            finally:
+                going.frames.put_nowait(None)
 
     async def _watch(self, going: Going) -> None:
         """Write the journal, look whether the run is to stop, and extend its lease. A run that has lost it ends."""
@@ -341,8 +361,8 @@ class Runs:
                     extended = time.monotonic()
                     if not await self._holds(going):
                         going.token.cancel()
-            except CommonplaceError:
-                continue  # a store that does not answer now may answer the next time, or the lease is lost
+            except Exception as error:  # noqa: BLE001 - what fails now may work the next time, or the lease is lost
+                logger.warning("a run could not be looked after", extra={"error": type(error).__name__})
 
     async def _holds(self, going: Going) -> bool:
         """Extend the lease of a run, and return whether it had it still: without, another may have taken its place."""
@@ -351,12 +371,17 @@ class Runs:
     async def _finish(self, going: Going) -> None:
         """Write down how the run has ended. A failure to do so is logged: the lease ends by itself."""
         asked, usage = going.asked, going.asked.tools.usage
-        spent = usage.total_tokens - going.used.total_tokens if usage else 0
+        spent = max(0, usage.total_tokens - going.used.total_tokens) if usage else 0
+        if going.state != "done" or not spent:
+            # A model says at the end of each answer what it took: of one that was broken off, nobody knows.
+            estimate = (asked.tools.sent + going.heard) // CHARACTERS_PER_TOKEN
+            spent = max(spent, min(estimate, going.reserved.tokens))
         steps = usage.requests - going.used.requests if usage else 0
         with _logged("a run could not be settled"):
             await asyncio.to_thread(self.store.settle, going.reserved, spent)
-        with _logged("a run could not be written down"):
+        with _logged("the journal of a run could not be written"):
             await going.journal.flush()
+        with _logged("a run could not be written down"):
             if going.state == "failed" and going.prompt is not None and await self._holds(going):
                 live = Live(going.run, "failed", 0, 0, going.prompt.model_dump_json(by_alias=True, exclude_none=True))
                 await self.keep(asked.owner, going.conversations, live)
@@ -382,7 +407,7 @@ class Runs:
             return
         prompt = UIMessage.model_validate_json(left.prompt)
         text = ""
-        pieces = await asyncio.to_thread(lambda: list(self.store.journal(owner, left.run)))
+        pieces = await asyncio.to_thread(lambda: list(self.store.journal(owner, conversations.id, left.run)))
         for _, frames in pieces:
             for line in frames.split("\n\n"):
                 if line.startswith('data: {"type":"text-delta"'):
@@ -396,6 +421,27 @@ class Runs:
         conversation.messages.extend(added)
         with suppress(ConversationConflict):
             await conversations.save(conversation, scope=owner.account)
+
+
+async def _read(request: Request, agent: Agent[Run, Any], owner: Owner, run: str) -> Adapter:
+    """Return what a request asks. Raises InvalidInput."""
+    try:
+        adapter = await Adapter.from_request(
+            request,
+            agent=agent,
+            sdk_version=7,
+            server_message_id=run,
+            conversation_scope=owner.account,
+        )
+        assert isinstance(adapter, Adapter)  # noqa: S101 - the class that was asked
+    except ValidationError as error:
+        where = [(".".join(map(str, one["loc"]))[:100], one["msg"]) for one in error.errors()[:5]]
+        faults = [{"field": field, "message": message} for field, message in where]
+        raise InvalidInput("This is no message as the AI SDK sends it.", fields=faults) from None
+    if not ID.fullmatch(adapter.run_input.id):
+        hint = "It has 8 to 64 letters, digits, - and _."
+        raise InvalidInput("This is no id of a conversation.", hint=hint, field="id")
+    return adapter
 
 
 async def completed(asked: Asked, result: AgentRunResult[Any]) -> AsyncIterator[BaseChunk]:

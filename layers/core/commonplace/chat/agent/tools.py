@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
@@ -50,6 +52,8 @@ class Run:
     """Those of the turn, so far."""
     usage: RunUsage | None = None
     """The usage of the conversation, as of now."""
+    sent: int = 0
+    """Characters of what the model was sent in this run, request by request."""
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the data of an answer. Raises ToolFailed with what the model should know."""
@@ -106,8 +110,10 @@ def create_draft(
         str, Field(min_length=1, max_length=MAX_BODY_CHARACTERS, description="Markdown without frontmatter")
     ],
 ) -> dict[str, Any]:
-    # The same approval twice is the same pull request: the key names this very call.
-    key = f"chat-{ctx.deps.conversation}-{ctx.tool_call_id}"
+    # The same approval twice is the same pull request: the key names this very call. Some services count calls anew in
+    # each answer, so their ids alone do not.
+    call = json.dumps((ctx.tool_call_id, title, contentType, body))
+    key = f"chat-{ctx.deps.conversation}-{hashlib.sha256(call.encode()).hexdigest()[:32]}"
     given = {"title": title, "contentType": contentType, "content": body, "key": key}
     found = ctx.deps.call("create_draft", given)
     return {name: found[name] for name in ("url", "number", "path", "created", "nextStep") if name in found}
@@ -131,11 +137,11 @@ def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
 def trimmed(ctx: RunContext[Run], messages: list[ModelMessage]) -> list[ModelMessage]:
     """Return what the model is shown of a conversation: its last turns, of earlier ones no texts of documents."""
     ctx.deps.usage = ctx.usage
-    starts = [number for number, message in enumerate(messages) if _is_prompt(message)]
-    if not starts:
-        return messages
-    first, turn = starts[-TURNS:][0], starts[-1]
-    return [_named(message) if number < turn else message for number, message in enumerate(messages) if number >= first]
+    if starts := [number for number, message in enumerate(messages) if _is_prompt(message)]:
+        first, turn = starts[-TURNS:][0], starts[-1]
+        messages = [_named(one) if number < turn else one for number, one in enumerate(messages) if number >= first]
+    ctx.deps.sent += sum(len(str(part)) for message in messages for part in message.parts)
+    return messages
 
 
 def _is_prompt(message: ModelMessage) -> bool:

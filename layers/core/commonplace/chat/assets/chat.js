@@ -13,6 +13,8 @@ const headers = { "content-type": "application/json", "x-csrf-token": csrf };
 const WORKING = "Answering …";
 const WHOLE = "The answer is whole.";
 const GONE = "The connection broke. Load the page again to go on.";
+const WAITING = "A draft waits for your decision.";
+const UNANSWERED = "This message has no answer.";
 const FOLLOWS = 20;
 let busy = false;
 let last = null;
@@ -123,7 +125,6 @@ async function refresh() {
   }
   document.querySelector("h1").textContent = found.querySelector("h1").textContent;
   document.title = found.title;
-  if (location.pathname !== page) history.replaceState(null, "", page);
   return true;
 }
 
@@ -143,8 +144,11 @@ async function run(body, resume = false) {
   try {
     if (!resume) {
       const answer = await fetch(api, { method: "POST", headers, body: JSON.stringify({ id, ...body }) });
-      if (answer.ok) await read(answer, live).catch(() => {});
-      else told = await refusal(answer);
+      if (answer.ok) {
+        // Whoever loads the page again, or opens it elsewhere, finds the answer that is being written.
+        if (location.pathname !== page) history.replaceState(null, "", page);
+        await read(answer, live).catch(() => {});
+      } else told = await refusal(answer);
     }
     if (!told && !live.ended && !live.failed) await follow(live);
     told ||= live.failed;
@@ -154,11 +158,12 @@ async function run(body, resume = false) {
   const shown = await refresh().catch(() => false);
   if (!shown && told) live.item.remove();
   work(false);
-  tell(told || WHOLE, Boolean(told) && told !== "Stopped.");
-  again.hidden = !told || !last;
   const draft = turns().querySelector("[data-decision]");
-  (draft ?? field).focus({ preventScroll: !draft });
-  turns().lastElementChild?.scrollIntoView({ block: "nearest" });
+  tell(told || (draft ? WAITING : WHOLE), Boolean(told) && told !== "Stopped.");
+  again.hidden = !told || !last;
+  // Never onto a button: what is typed meanwhile must not decide.
+  field.focus({ preventScroll: true });
+  (draft ?? turns().lastElementChild)?.scrollIntoView({ block: "nearest" });
 }
 
 function ask(text) {
@@ -220,4 +225,14 @@ document.addEventListener("click", async (event) => {
   else tell(await refusal(answer), true);
 });
 
+const end = turns().lastElementChild;
 if (chat.dataset.running !== undefined) run({}, true);
+else if (end?.matches(".said")) {
+  last = { id: end.dataset.message, role: "user", parts: [{ type: "text", text: end.querySelector("p").textContent }] };
+  tell(UNANSWERED, true);
+  again.hidden = false;
+} else {
+  const draft = turns().querySelector("[data-decision]");
+  if (draft) tell(WAITING);
+  if (!end?.matches(".empty")) (draft ?? end)?.scrollIntoView({ block: "nearest" });
+}

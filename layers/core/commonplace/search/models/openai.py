@@ -176,7 +176,7 @@ def api_key(text: str) -> str:
     except ValueError:
         values = None
     key = values.get("apiKey") if isinstance(values, dict) else None
-    if not isinstance(key, str) or not re.fullmatch(r"[\x21-\x7e]{8,500}", key.strip()):
+    if not isinstance(key, str) or not re.fullmatch(r"[\x21-\x7e]{1,500}", key.strip()):
         raise ValueError('the secret must be a JSON object with "apiKey"')
     return key.strip()
 
