@@ -16,7 +16,7 @@ from local.dev.source import CatalogueFolder, Source, clone, plain_folder
 from local.dev.source import catalogue as catalogue_folder
 from local.errors import INTERRUPTED, CommandError
 from local.knowledge_folder import SAMPLE
-from local.terminal import commands
+from local.terminal import commands, printable
 
 if TYPE_CHECKING:
     from local.dev.laptop import Laptop
@@ -94,12 +94,16 @@ def dev(
     from local.dev.laptop import Laptop
     from local.dev.screen import Screen
     from local.dev.session import data_folder, ended_by_signals, search_engine, serve
-    from local.dev.settings import chat_environment, fetch_detector, model_environment, site_environment
+    from local.dev.settings import answers, chat_environment, fetch_detector, model_environment, site_environment
 
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     screen = Screen()
     site = (SAMPLE_SITE if path is None else {}) | site_environment(os.environ)
     told = site | model_environment(os.environ) | chat_environment(chat, chat_url, os.environ)
+    if chat_url and not answers(chat_url):
+        screen.say(
+            f"Nothing answers at {printable(chat_url)} yet. Until it does, the chat says that its model is away."
+        )
     if data is None and told.get("EMBEDDING_PROVIDER", "").startswith("onnx:"):
         name = hashlib.sha256(f"{source.folder} {source.branch}".encode()).hexdigest()[:12]
         data = PROJECT / ".data" / f"dev-{name}"

@@ -21,7 +21,7 @@ def tokens() -> None:
 @grouped
 def mint(
     *,
-    organisation: Annotated[str, typer.Option("--org", help="Whose data it reaches.")],
+    organisation: Annotated[str, typer.Option("--org", help="Whose data it reaches.")] = "default",
     agent: Annotated[str, typer.Option(help="What the program is called; records and pull requests say so.")],
     scopes: Annotated[str, typer.Option(help='Such as "knowledge:read memory:write".')],
     tier: Annotated[str, typer.Option(help="public, member or vibecoder.")] = "member",

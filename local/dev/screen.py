@@ -218,6 +218,7 @@ class Screen:
         url, mcp_url = laptop.url, laptop.mcp_url
         title = outcome.manifest.documents[0].title if outcome.manifest and outcome.manifest.documents else "hello"
         self.say(f"Read it: {url}/")
+        self.say(f"Ask it: {url}/console/chat (as Ada, or as Vi who may propose)")
         self.say(f"For programs: {url}/docs, or ask:")
         for path in ("/health", "/api/v1/entries?limit=3", f"/api/v1/search?q={quote(title)}", "/llms.txt"):
             self.say(f"  curl -s {shlex.quote(url + path)}")

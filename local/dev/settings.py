@@ -165,6 +165,17 @@ def chat_environment(model: str, url: str | None, environ: Mapping[str, str]) ->
     return given
 
 
+def answers(url: str) -> bool:
+    """Return whether anything answers at an address."""
+    import httpx
+
+    try:
+        httpx.get(url, timeout=3, trust_env=False)
+    except httpx.TransportError:
+        return False
+    return True
+
+
 def fetch_detector() -> None:
     """The model that finds personal data; where it cannot be had, nothing is contributed, and everything else works."""
     try:

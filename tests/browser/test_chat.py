@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
+from commonplace.chat.agent.runs import NO_ANSWER
 from local.dev.laptop import Laptop
 from local.dev.source import clone
 from tests.browser.chromium import axe
@@ -87,9 +88,8 @@ def test_an_answer_is_seen_as_it_comes_and_survives_a_reload(vi: Visit, model: C
     expect(answer).to_contain_text(f"word{BEFORE - 1}")
     expect(answer).not_to_contain_text(f"word{BEFORE} ")
     expect(vi.page.get_by_role("button", name="Send")).to_be_disabled()
-    vi.page.wait_for_function("() => fetch('/api/v1/chat').then((one) => one.json()).then(() => true)")
-    url = vi.page.evaluate("document.getElementById('chat').dataset.page")
-    vi.go(vi.page.url.partition("/console")[0] + url)
+    vi.page.reload()
+    expect(vi.page.locator("#conversations")).to_contain_text("hold: and load me anew")
     expect(vi.page.locator("#turns .said")).to_have_text("You:hold: and load me anew")
     expect(answer).to_contain_text(f"word{BEFORE - 1}")
     model.release.set()
@@ -112,10 +112,14 @@ def test_a_stop_keeps_what_was_said_and_the_next_question_goes_on(vi: Visit, mod
 
 def test_a_failure_offers_to_try_again(vi: Visit) -> None:
     ask(vi, "fail:")
-    expect(vi.page.locator("#status")).to_have_text("Something went wrong here. Try again.")
+    expect(vi.page.locator("#status")).to_have_text(NO_ANSWER)
     vi.press("Try again")
-    expect(vi.page.locator("#status")).to_have_text("Something went wrong here. Try again.")
+    expect(vi.page.locator("#status")).to_have_text(NO_ANSWER)
     assert vi.page.locator("#turns .said").count() == 1
+    vi.page.reload()
+    expect(vi.page.locator("#status")).to_have_text("This message has no answer.")
+    vi.press("Try again")
+    expect(vi.page.locator("#status")).to_have_text(NO_ANSWER)
     vi.errors.clear()
 
 
@@ -125,9 +129,11 @@ def test_a_draft_is_shown_whole_and_approved_by_keyboard(vi: Visit, laptop: Lapt
     draft = vi.page.get_by_role("region", name="Draft: Mending nets")
     expect(draft.get_by_label("The whole text")).to_have_text("# Mending nets\n\nSoak the twine before you mend.")
     approve = draft.get_by_role("button", name="Approve")
-    expect(approve).to_be_focused()
+    expect(vi.page.locator("#status")).to_have_text("A draft waits for your decision.")
+    expect(vi.page.get_by_label("Your message")).to_be_focused()  # whoever types on decides nothing
     assert faults(vi, axe()) == []
     vi.page.reload()
+    expect(vi.page.locator("#status")).to_have_text("A draft waits for your decision.")
     approve.press("Enter")
     link = vi.page.get_by_role("link", name=re.compile("pull request #"))
     expect(link).to_be_visible()

@@ -17,6 +17,7 @@ from typing import Any
 import httpx
 import pytest
 
+from commonplace.chat.agent.runs import NO_ANSWER
 from local.access import Grant, minted
 from local.dev.laptop import Laptop
 from local.dev.source import clone
@@ -24,6 +25,7 @@ from tests.conformance.mcp import clients as node
 from tests.fakes.chat_model import BEFORE, WORDS, ChatModel, answering
 from tests.integration.running_dev import garden, wait
 from tests.processes import ended
+from tests.unit.docs.pages import ROOT, blocks
 
 pytestmark = [pytest.mark.laptop, pytest.mark.real, pytest.mark.node]
 
@@ -294,7 +296,7 @@ def test_an_approval_that_nobody_asked_for_does_nothing(tabs: Tabs, laptop: Lapt
 def test_failures_and_too_many_steps_say_nothing_of_what_is_inside(tabs: Tabs, id: str) -> None:
     tabs.open("a", id)
     failed = tabs.send("a", "fail:")
-    assert failed["error"] == "Something went wrong here. Try again."
+    assert failed["error"] == NO_ANSWER
     assert "swordfish" not in json.dumps(failed)
     endless = tabs.send("a", "loop: crabs")
     assert "more than 5 steps" in endless["error"]
@@ -332,3 +334,27 @@ def _pids(laptop: Laptop) -> list[int]:
 
 def _proposed(laptop: Laptop) -> Any:
     return laptop.api.proposals.pull_requests.all()
+
+
+def test_what_the_page_shows_for_a_terminal_works(laptop: Laptop, token: str, api: httpx.Client) -> None:
+    (curl,) = [one.text for one in blocks(ROOT / "docs" / "chat.md", "console") if one.text.startswith("curl")]
+    shown = subprocess.run(
+        ["bash", "-c", curl.replace("http://127.0.0.1:8787", laptop.url).replace("my-first-talk", "first-by-hand")],
+        env=os.environ | {"TOKEN": token},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert shown.stdout.endswith("data: [DONE]\n\n")
+    id = uuid.uuid4().hex
+    said = {"id": "1", "role": "user", "parts": [{"type": "text", "text": "draft: By hand"}]}
+    api.post(
+        f"{laptop.url}/api/v1/chat", json={"id": id, "trigger": "submit-message", "messages": [said]}
+    ).raise_for_status()
+    (call,) = [part for one in api.get(f"/{id}").json()["messages"] for part in one["parts"] if "approval" in part]
+    decision = blocks(ROOT / "docs" / "chat.md", "json")[-1].text
+    given = json.loads(decision.replace("my-first-talk", id).replace("CALL", call["toolCallId"]))
+    before = len(_proposed(laptop))
+    assert "pull" in api.post(f"{laptop.url}/api/v1/chat", json=given).text
+    assert len(_proposed(laptop)) == before + 1
