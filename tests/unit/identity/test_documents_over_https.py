@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from commonplace.identity.oauth.client_documents import BadDocument, Documents
-from commonplace.kernel.guarded_http import GuardedHttp, Network, is_public
+from commonplace.kernel.guarded_http import GuardedHttp, Network
 from commonplace.kernel.limits import Limiter
+from commonplace.kernel.public_addresses import is_public
 from tests.fakes.authority import Counters
 from tests.fakes.identity_clients import FakeClients
 from tests.unit.identity.documented import Clock, document, text

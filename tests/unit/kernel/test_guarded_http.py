@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from commonplace.kernel.fetch import FetchFailed
-from commonplace.kernel.guarded_http import GuardedHttp, Network, is_public
+from commonplace.kernel.guarded_http import GuardedHttp, Network
+from commonplace.kernel.public_addresses import is_public
 from tests.unit.kernel.tls_server import (
     HOST,
     Server,

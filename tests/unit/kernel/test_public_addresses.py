@@ -5,7 +5,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.kernel.guarded_http import is_public
+from commonplace.kernel.public_addresses import is_public
 
 NAT64 = IPv6Network("64:ff9b::/96")
 

@@ -3,10 +3,6 @@
 A name is looked up once. Every address behind it must be public, and the connection goes to an address that was
 checked, not to the name again, so that no second answer of the name server can lead elsewhere. The host name is what
 the certificate must be for. One deadline counts for everything: name, connection, headers, body.
-
-Public addresses are those outside the IANA special-purpose registries (RFC 6890 and its successors), the same on every
-version of Python. An IPv6 address that carries an IPv4 one is judged by that where networks still translate
-(IPv4-mapped, NAT64), and refused where it is obsolete (6to4, Teredo, IPv4-compatible).
 """
 
 from __future__ import annotations
@@ -20,44 +16,16 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from commonplace.kernel.fetch import JSON_TYPES, Fetched, FetchFailed, fetchable
+from commonplace.kernel.public_addresses import is_public
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-
-_NOT_PUBLIC_4 = tuple(
-    IPv4Network(text)
-    for text in (
-        "0.0.0.0/8",
-        "10.0.0.0/8",
-        "100.64.0.0/10",
-        "127.0.0.0/8",
-        "169.254.0.0/16",
-        "172.16.0.0/12",
-        "192.0.0.0/24",
-        "192.0.2.0/24",
-        "192.88.99.0/24",
-        "192.168.0.0/16",
-        "198.18.0.0/15",
-        "198.51.100.0/24",
-        "203.0.113.0/24",
-        "224.0.0.0/3",
-    )
-)
-
-_UNICAST_6 = IPv6Network("2000::/3")
-_NOT_PUBLIC_6 = tuple(
-    IPv6Network(text) for text in ("2001::/23", "2001:db8::/32", "2002::/16", "3ffe::/16", "3fff::/20")
-)
-"""Within global unicast: protocol assignments with Teredo among them, documentation, 6to4, and what was given back."""
-
-_NAT64 = IPv6Network("64:ff9b::/96")
 
 HEAD_BYTES = 32 * 1024
 """Room for the status line, the headers and the frames of the body."""
@@ -65,28 +33,6 @@ HEAD_BYTES = 32 * 1024
 ADDRESSES_TRIED = 3
 
 HTTPS_PORT = 443
-
-
-def is_public(text: str) -> bool:
-    """Whether an address is one that anybody on the Internet could have, and nothing of ours or of our neighbours."""
-    try:
-        address = ip_address(text)
-    except ValueError:
-        return False
-    if isinstance(address, IPv4Address):
-        return _public_4(address)
-    if address.scope_id is not None:
-        return False
-    inner = address.ipv4_mapped or (IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else None)
-    return _public_4(inner) if inner else _public_6(address)
-
-
-def _public_4(address: IPv4Address) -> bool:
-    return not any(address in network for network in _NOT_PUBLIC_4)
-
-
-def _public_6(address: IPv6Address) -> bool:
-    return address in _UNICAST_6 and not any(address in network for network in _NOT_PUBLIC_6)
 
 
 def _look_up(host: str, port: int) -> list[str]:
