@@ -2,8 +2,8 @@
 
 Denials of guards have `pk = denied#{organisation}`, changes of the memory `pk = memory#{organisation}`, of the hive
 `pk = hive#{organisation}`, actions in the console `pk = console#{organisation}`, turns and approvals of conversations
-`pk = chat#{organisation}`: a compromised function must not be
-able to write over the records of another. A mutation passes `audit_writes` into its own transaction; what changes
+`pk = chat#{organisation}`, of partners `pk = partners#{organisation}`: a compromised function must not be able to write
+over the records of another. A mutation passes `audit_writes` into its own transaction; what changes
 nothing is written by `DynamoAudit.write`.
 """
 
@@ -21,13 +21,14 @@ from commonplace.kernel.table import Table, Write, serialize
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-Kind = Literal["audit", "denied", "memory", "hive", "console", "chat"]
+Kind = Literal["audit", "denied", "memory", "hive", "console", "chat", "partners"]
 AUDIT: Kind = "audit"
 DENIED: Kind = "denied"
 MEMORY: Kind = "memory"
 HIVE: Kind = "hive"
 CONSOLE: Kind = "console"
 CHAT: Kind = "chat"
+PARTNERS: Kind = "partners"
 
 MAX_DETAILS = 20
 MAX_CHARACTERS = 500

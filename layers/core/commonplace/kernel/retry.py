@@ -107,6 +107,12 @@ class CircuitBreaker:
         """Return how often it has opened: whoever waits to try again sees by it that another has given up meanwhile."""
         return self._trips
 
+    @property
+    def is_open(self) -> bool:
+        """Return whether calls are turned away at the moment."""
+        with self._lock:
+            return self._open_until is not None and self._clock() < self._open_until
+
     def check(self) -> bool:
         """Raises Unavailable with the time to wait while open. True means that this call is the trial."""
         with self._lock:

@@ -1,0 +1,191 @@
+"""Calls of partners' MCP servers: one connection each, in the era that is remembered of the partner.
+
+A session would save half a millisecond and freeze with its environment. The SDK's `call_tool` lists all tools after the
+answer of a fresh session, so the request itself is sent. A partner that asks back (sampling, elicitation, roots) gets
+no answer: none of that is declared.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+import httpx2
+import mcp_types as types
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
+
+from commonplace.federation.client.transport import GuardedTransport, guarded_client
+from commonplace.federation.model import MAX_PAGES, MAX_TOOLS
+from commonplace.kernel.errors import Reasoned
+from commonplace.kernel.fetch import FetchFailed
+
+T = TypeVar("T")
+
+CALL_SECONDS = 8.0
+VIA = "org.commonplace/via"
+"""In `_meta`: the deployments that a call has come through."""
+LEGACY, AUTO = "legacy", "auto"
+OTHER_ERA = frozenset((-32000, -32001, -32600, -32601))
+"""Errors of a server that speaks another era than the one remembered: the call has not reached a tool."""
+MAX_ANSWER_CHARACTERS = 32 * 1024
+
+
+class PartnerFailed(Reasoned):
+    """A partner gave nothing usable. `reason` is a stable code; nothing that the partner said is in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """Where a partner is, and what is remembered of how it speaks."""
+
+    url: str
+    era: str = ""
+    discovered: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a tool of a partner has answered."""
+
+    structured: Mapping[str, Any] | None
+    text: str
+    is_error: bool
+
+
+class Connections:
+    """The connections of this process to partners, on one event loop in a thread of its own. Safe for threads."""
+
+    def __init__(self, transport: Callable[[], GuardedTransport] = GuardedTransport, name: str = "commonplace") -> None:
+        self._transport, self._name = transport, name
+
+    @cached_property
+    def _loop(self) -> asyncio.AbstractEventLoop:
+        loop = asyncio.new_event_loop()
+
+        def serve() -> None:
+            loop.run_forever()
+            loop.close()
+
+        threading.Thread(target=serve, name="partners", daemon=True).start()
+        return loop
+
+    @cached_property
+    def _http(self) -> httpx2.AsyncClient:
+        return guarded_client(self._transport())
+
+    def close(self) -> None:
+        """Close the connections and end the loop. Nothing can be asked afterwards."""
+        self.run(self._http.aclose())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return what a coroutine of this class returns, from any thread."""
+        return self.start(work).result()
+
+    def start(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Begin a coroutine of this class, or one that awaits such, and return its future."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    async def call(
+        self, contact: Contact, tool: str, arguments: Mapping[str, Any], via: tuple[str, ...], seconds: float
+    ) -> tuple[Said, Contact]:
+        """Return the answer of a tool, and what to remember now. Raises PartnerFailed, and nothing else."""
+
+        async def ask(client: Client) -> Said:
+            params = types.CallToolRequestParams(name=tool, arguments=dict(arguments), _meta={VIA: list(via)})
+            request = types.CallToolRequest(params=params)
+            result = await client.session.send_request(
+                request, types.CallToolResult, request_read_timeout_seconds=seconds
+            )
+            if getattr(result, "result_type", "complete") not in ("complete", None):
+                raise PartnerFailed("asks_back")
+            texts = [part.text for part in result.content if isinstance(part, types.TextContent)]
+            text = "\n\n".join(texts)[:MAX_ANSWER_CHARACTERS]
+            return Said(result.structured_content, text, bool(result.is_error))
+
+        return await self._in_its_era(contact, ask, seconds)
+
+    async def tools(self, contact: Contact, seconds: float = CALL_SECONDS) -> tuple[list[dict[str, Any]], Contact]:
+        """Return the tools that a partner lists, as it writes them. Raises PartnerFailed, and nothing else."""
+
+        async def ask(client: Client) -> list[dict[str, Any]]:
+            found: list[dict[str, Any]] = []
+            cursor: str | None = None
+            for _ in range(MAX_PAGES):
+                page = await client.list_tools(cursor=cursor)
+                found += [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in page.tools]
+                if len(found) > MAX_TOOLS:
+                    raise PartnerFailed("too_many_tools")
+                if (cursor := page.next_cursor) is None:
+                    return found
+            raise PartnerFailed("too_many_tools")
+
+        return await self._in_its_era(contact, ask, seconds)
+
+    async def _in_its_era(
+        self, contact: Contact, ask: Callable[[Client], Awaitable[T]], seconds: float
+    ) -> tuple[T, Contact]:
+        """Ask as the partner spoke the last time; where it speaks otherwise now, find out how, once."""
+        try:
+            async with asyncio.timeout(seconds):
+                try:
+                    return await self._connected(contact, ask, seconds)
+                except BaseException as error:
+                    inner = first(error)
+                    if not contact.era or not isinstance(inner, MCPError) or inner.error.code not in OTHER_ERA:
+                        raise
+                return await self._connected(Contact(contact.url), ask, seconds)
+        except Exception as error:  # noqa: BLE001 - whatever a partner does, it fails alone
+            raise PartnerFailed(reason_of(first(error))) from None
+
+    async def _connected(
+        self, contact: Contact, ask: Callable[[Client], Awaitable[T]], seconds: float
+    ) -> tuple[T, Contact]:
+        known = contact.discovered and contact.era not in ("", LEGACY)
+        prior = types.DiscoverResult.model_validate_json(contact.discovered) if known else None
+        client = Client(
+            streamable_http_client(contact.url, http_client=self._http),
+            mode=contact.era or AUTO,
+            prior_discover=prior,
+            read_timeout_seconds=seconds,
+            client_info=types.Implementation(name=self._name, version="1"),
+            cache=None,
+        )
+        async with client:
+            answer = await ask(client)
+            if not contact.era:
+                found = client.session.discover_result
+                said = found.model_dump_json(by_alias=True, exclude_none=True) if found else ""
+                contact = replace(contact, era=client.protocol_version if found else LEGACY, discovered=said)
+            return answer, contact
+
+
+def first(error: BaseException) -> BaseException:
+    """Return the error within groups of groups, as they leave task groups."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def reason_of(error: BaseException) -> str:
+    """Return the code of a failure."""
+    match error:
+        case PartnerFailed() | FetchFailed():
+            return error.reason
+        case TimeoutError() | httpx2.TimeoutException():
+            return "too_slow"
+        case httpx2.TransportError():
+            return "unreachable"
+        case MCPError():
+            return "refused"
+        case ValidationError() | ValueError():
+            return "malformed"
+    return "failed"

@@ -1,0 +1,197 @@
+"""A search across partners and our own knowledge base at once, under one deadline: who is late is named, not awaited.
+
+Where the last comparison of a partner's tools is more than an hour old, its list comes before its search, within the
+same deadline: a tool that says something else than what was approved is not called.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Literal
+
+from commonplace.federation.model import Hit, Partner, PartnerTool, hits_of, merged, texts_of
+from commonplace.federation.partners import Partners
+from commonplace.kernel.errors import CommonplaceError, InvalidInput, Unavailable
+from commonplace.kernel.retry import CircuitBreaker
+
+if TYPE_CHECKING:
+    from commonplace.federation.client.connection import Contact, Said
+
+Status = Literal["ok", "late", "failed", "left_alone", "withheld"]
+State = Literal["ok", "left_alone", "withheld", "unapproved"]
+
+DEADLINE_SECONDS = 5.0
+TOGETHER = 8
+"""Calls of this process to one partner at once."""
+OWN = "own"
+"""The source that our own knowledge base is."""
+
+Search = Callable[[str, int], Sequence[Hit]]
+"""`(query, limit) -> hits of our own`, as the caller may read them. Raises CommonplaceError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What became of one source in a search."""
+
+    name: str
+    title: str
+    status: Status
+    took_ms: int = 0
+    reason: str = ""
+    """A stable code where it failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    hits: Sequence[tuple[Hit, tuple[str, ...]]]
+    sources: Sequence[Source]
+
+    @property
+    def partial(self) -> bool:
+        return any(source.status != "ok" for source in self.sources)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    said: Said | None
+    """None where the tool that searches is not as it was approved."""
+    contact: Contact
+    took_ms: int
+    listed: Sequence[Mapping[str, Any]] | None
+    """The partner's tools, where they were asked for."""
+
+
+@dataclass(slots=True)
+class _Line:
+    """What this process knows of a partner's answers."""
+
+    breaker: CircuitBreaker
+    slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(TOGETHER))
+    took_ms: int = 0
+
+
+@dataclass(slots=True)
+class Commons:
+    """Safe for threads."""
+
+    partners: Partners
+    name: str
+    """Of this deployment, as calls of partners say it."""
+    title: str
+    deadline: float = DEADLINE_SECONDS
+    _lines: dict[tuple[str, str, str], _Line] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def search(
+        self, organisation: str, query: str, limit: int, own: Search, *, sources: Sequence[str] = (), via: Sequence[str]
+    ) -> Found:
+        """Ask all sources, or some, and merge what they found by rank.
+
+        A call that came through another deployment (`via`) asks no partner: two that know each other would go round in
+        circles. Raises InvalidInput for a source that is not there, and Unavailable of our own store.
+        """
+        partners = [] if via else self.partners.all(organisation)
+        known = {OWN, *(partner.id for partner in partners)}
+        if not via and (unknown := [name for name in sources if name not in known]):
+            raise InvalidInput(
+                f"There is no source {unknown[0][:40]}.", hint=f"Sources: {', '.join(sorted(known))}.", field="sources"
+            )
+        asked = [partner for partner in partners if not sources or partner.id in sources]
+        until = time.monotonic() + self.deadline
+        running = {partner.id: self._asked(organisation, partner, query) for partner in asked}
+        results: list[tuple[Source, Sequence[Hit]]] = []
+        if not sources or OWN in sources:
+            results.append(self._own(own, query, limit))
+        for partner in asked:
+            results.append(self._answer(organisation, partner, running[partner.id], until))
+        return Found(merged([hits for _, hits in results], limit), [source for source, _ in results])
+
+    def line(self, organisation: str, partner: Partner) -> _Line:
+        """Return what this process knows of a partner; another address is another partner."""
+        with self._lock:
+            made = _Line(CircuitBreaker(f"partner {partner.id}"))
+            return self._lines.setdefault((organisation, partner.id, partner.url), made)
+
+    def status(
+        self, organisation: str, partner: Partner, tools: Sequence[PartnerTool]
+    ) -> Literal[Status, "unapproved"]:
+        """Return the state of a partner as far as this process knows."""
+        search = next((tool for tool in tools if tool.name == partner.search), None)
+        if search is None or not search.approved:
+            return "unapproved"
+        if search.state != "approved":
+            return "withheld"
+        return "left_alone" if self.line(organisation, partner).breaker.is_open else "ok"
+
+    def _own(self, own: Search, query: str, limit: int) -> tuple[Source, Sequence[Hit]]:
+        began = time.monotonic()
+        try:
+            return Source(OWN, self.title, "ok", _since(began)), own(query, limit)
+        except CommonplaceError as error:
+            return Source(OWN, self.title, "failed", _since(began), error.code), []
+
+    def _asked(self, organisation: str, partner: Partner, query: str) -> Any:
+        """Begin a search at a partner; return the future of it, or the source that says why there is none."""
+        tools = self.partners.tools(organisation, partner.id)
+        search = next((tool for tool in tools if tool.name == partner.search and tool.state == "approved"), None)
+        if search is None:
+            return Source(partner.id, partner.title, "withheld")
+        line = self.line(organisation, partner)
+        try:
+            line.breaker.check()
+        except Unavailable:
+            return Source(partner.id, partner.title, "left_alone")
+        connections = self.partners.connections()
+        return connections.start(self._call(line, partner, search, query))
+
+    async def _call(self, line: _Line, partner: Partner, search: PartnerTool, query: str) -> _Answered:
+        from commonplace.federation.client.connection import Contact
+
+        contact, connections = Contact(partner.url, partner.era, partner.discovered), self.partners.connections()
+        listed: list[dict[str, Any]] | None = None
+        async with line.slots:
+            began = time.monotonic()
+            if self.partners.stale(partner):
+                listed, contact = await connections.tools(contact, self.deadline)
+                if search.approved not in {texts_of(tool) for tool in listed}:
+                    return _Answered(None, contact, _since(began), listed)
+            said, contact = await connections.call(
+                contact, search.name, {partner.query: query}, (self.name,), self.deadline
+            )
+            return _Answered(said, contact, _since(began), listed)
+
+    def _answer(self, organisation: str, partner: Partner, running: Any, until: float) -> tuple[Source, Sequence[Hit]]:
+        from commonplace.federation.client.connection import PartnerFailed
+
+        if isinstance(running, Source):
+            return running, []
+        line = self.line(organisation, partner)
+        try:
+            answer: _Answered = running.result(max(0.0, until - time.monotonic()))
+        except TimeoutError:
+            running.cancel()
+            line.breaker.failed()
+            return Source(partner.id, partner.title, "late", round(self.deadline * 1_000)), []
+        except PartnerFailed as error:
+            line.breaker.failed()
+            status: Status = "late" if error.reason == "too_slow" else "failed"
+            return Source(partner.id, partner.title, status, reason=error.reason), []
+        line.breaker.succeeded()
+        line.took_ms = took = answer.took_ms
+        self.partners.remember(organisation, partner, answer.contact)
+        if answer.listed is not None:
+            self.partners.compare(organisation, partner, answer.listed)
+        if (said := answer.said) is None:
+            return Source(partner.id, partner.title, "withheld", took), []
+        if said.is_error:
+            return Source(partner.id, partner.title, "failed", took, "tool_error"), []
+        return Source(partner.id, partner.title, "ok", took), hits_of(partner.id, said.structured, said.text)
+
+
+def _since(began: float) -> int:
+    return round((time.monotonic() - began) * 1_000)

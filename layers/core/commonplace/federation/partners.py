@@ -1,0 +1,236 @@
+"""Partners of an organisation: added, reviewed, approved and removed by people, and compared with what they say now.
+
+Nothing of a partner is offered before somebody has approved it as it is. A tool that changes is withheld until its new
+texts are approved, and the others go on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from commonplace.federation.model import (
+    NAME,
+    Partner,
+    PartnerTool,
+    cleaned,
+    exposed,
+    fault_of,
+    pin,
+    texts_of,
+)
+from commonplace.kernel.audit import Author
+from commonplace.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
+from commonplace.kernel.fetch import fetchable
+from commonplace.kernel.items import encode
+from commonplace.kernel.records import Change, Records, Room
+
+if TYPE_CHECKING:
+    from commonplace.federation.client.connection import Connections, Contact
+
+PARTNERS = Room("partners", Partner)
+TOOLS = Room("partnertools", PartnerTool)
+MOST_PARTNERS = 20
+COMPARED_SECONDS = 3_600
+"""How long a comparison of a partner's list with the approved tools holds."""
+TITLE_CHARACTERS = 80
+APPROVED_AT_ONCE = 40
+"""Tools, in one transaction with its audit record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A partner with its tools, for people who decide."""
+
+    partner: Partner
+    tools: Sequence[PartnerTool]
+    faults: Mapping[str, str] = field(default_factory=dict)
+    """Tools that no approval makes good, by their name at the partner, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Partners:
+    """Safe for threads. Every method raises Unavailable."""
+
+    records: Records
+    connections: Callable[[], Connections]
+    loopback: bool = False
+    """Partners may be `http://` addresses of this machine: on a laptop alone."""
+    clock: Callable[[], float] = time.time
+
+    def all(self, organisation: str) -> list[Partner]:
+        """Return the partners of an organisation, by name."""
+        return list(self.records.list(organisation, PARTNERS))
+
+    def get(self, organisation: str, name: str) -> Partner:
+        """Return a partner. Raises NotFound."""
+        if (found := self.records.get(organisation, PARTNERS, name)) is None:
+            raise NotFound(f"There is no partner {cleaned(name, 40)}.", hint="commonplace partners list shows them.")
+        return found
+
+    def tools(self, organisation: str, name: str) -> list[PartnerTool]:
+        """Return the tools of a partner, by their names here."""
+        return list(self.records.list(organisation, TOOLS, name))
+
+    def add(self, author: Author, name: str, url: str, *, title: str = "", search: str = "") -> Review:
+        """Connect to a server and store it with its tools, none of them approved.
+
+        `search` is the tool that searches, by its name there; without one it is the first that has `search` in its
+        name. Raises InvalidInput, Conflict, and Unavailable where the server gives no list of tools.
+        """
+        if not NAME.fullmatch(name):
+            raise InvalidInput(
+                f"{cleaned(name, 40)} cannot be the name of a partner.",
+                hint="Take 1 to 23 of a-z, digits and single hyphens, such as dao-primitives.",
+                field="name",
+            )
+        if not fetchable(url, loopback=self.loopback):
+            raise InvalidInput(
+                "This is no address of a partner.",
+                hint="Give an https URL of a public host and a path, such as https://mcp.example.org/mcp",
+                field="url",
+            )
+        if len(self.all(author.organisation)) >= MOST_PARTNERS:
+            raise Conflict(f"An organisation has at most {MOST_PARTNERS} partners.", hint="Remove one first.")
+        now = int(self.clock() * 1_000)
+        partner = Partner(id=name, revision=1, url=url, title=cleaned(title or name, TITLE_CHARACTERS))
+        listed, contact = self._listed(partner)
+        chosen = search or next((tool["name"] for tool in listed if "search" in str(tool["name"])), "")
+        if chosen and chosen not in {tool["name"] for tool in listed}:
+            raise InvalidInput(f"The partner has no tool {cleaned(chosen, 60)}.", field="search")
+        argument = next((_words_of(tool) for tool in listed if tool["name"] == chosen), "query")
+        partner = replace(
+            partner,
+            search=chosen,
+            query=argument,
+            era=contact.era,
+            discovered=contact.discovered,
+            added_by=author.account,
+            added_at=now,
+        )
+
+        def decide(change: Change) -> None:
+            if self.records.get(author.organisation, PARTNERS, name) is not None:
+                raise Conflict(f"There is a partner {name} already.", hint="Remove it first, or take another name.")
+            change.add(PARTNERS, partner)
+            change.record(author.record("partner added", self.clock(), partner=name, url=url))
+
+        self.records.change(author.organisation, decide)
+        return self.compare(author.organisation, partner, listed)
+
+    def review(self, organisation: str, name: str) -> Review:
+        """Compare a partner's list with what was approved, now. Raises NotFound, and Unavailable."""
+        partner = self.get(organisation, name)
+        listed, contact = self._listed(partner)
+        self.remember(organisation, partner, contact)
+        return self.compare(organisation, partner, listed)
+
+    def stale(self, partner: Partner) -> bool:
+        """Return whether a partner's list is to be compared again."""
+        return self.clock() * 1_000 - partner.compared_at >= COMPARED_SECONDS * 1_000
+
+    def approve(self, author: Author, name: str, pins: Mapping[str, str]) -> list[PartnerTool]:
+        """Approve tools as they were shown: `{name here: pin}`. Raises NotFound, InvalidInput, and Conflict for one
+        that has changed since."""
+        if not pins or len(pins) > APPROVED_AT_ONCE:
+            raise InvalidInput(f"1 to {APPROVED_AT_ONCE} tools are approved at once.", field="tools")
+
+        def decide(change: Change) -> list[PartnerTool]:
+            self.get(author.organisation, name)
+            approved: list[PartnerTool] = []
+            for id, shown in pins.items():
+                was = self.records.get(author.organisation, TOOLS, id, name)
+                if was is None or not was.offered:
+                    raise NotFound(f"{name} has no tool {cleaned(id, 70)} now.")
+                if pin(was.offered) != shown:
+                    raise Conflict(
+                        f"{cleaned(id, 70)} is not as it was shown.", hint="Look at it again, then approve it."
+                    )
+                approved.append(
+                    replace(
+                        was,
+                        revision=was.revision + 1,
+                        approved=was.offered,
+                        approved_by=author.account,
+                        approved_at=int(self.clock() * 1_000),
+                    )
+                )
+                change.replace(TOOLS, approved[-1], was, name)
+                details = {"partner": name, "tool": id, "pin": shown}
+                change.record(author.record("partner tool approved", self.clock(), **details))
+            change.require(PARTNERS, name)
+            return approved
+
+        return self.records.change(author.organisation, decide)
+
+    def remove(self, author: Author, name: str) -> None:
+        """Remove a partner with its tools. Raises NotFound."""
+
+        def decide(change: Change) -> None:
+            change.remove(PARTNERS, self.get(author.organisation, name))
+            change.record(author.record("partner removed", self.clock(), partner=name))
+
+        self.records.change(author.organisation, decide)
+        table, tools = self.records.table, self.tools(author.organisation, name)
+        table.write_many(table.delete(TOOLS.at(author.organisation, tool.id, name)) for tool in tools)
+
+    def remember(self, organisation: str, partner: Partner, contact: Contact) -> None:
+        """Remember how a partner spoke, where that has changed."""
+        if (contact.era, contact.discovered) != (partner.era, partner.discovered):
+            self._note(organisation, partner, era=contact.era, discovered=contact.discovered)
+
+    def _note(self, organisation: str, partner: Partner, **values: Any) -> None:
+        table, names = self.records.table, ", ".join(f"#{name} = :{name}" for name in values)
+        table.write(
+            table.update(PARTNERS.at(organisation, partner.id), f"SET {names}", "attribute_exists(pk)", **values)
+        )
+
+    def _listed(self, partner: Partner) -> tuple[list[dict[str, Any]], Contact]:
+        from commonplace.federation.client.connection import Contact, PartnerFailed
+
+        connections = self.connections()
+        try:
+            return connections.run(connections.tools(Contact(partner.url, partner.era, partner.discovered)))
+        except PartnerFailed as error:
+            raise Unavailable(
+                f"{partner.title} gave no list of tools ({error.reason}).", hint="Try again, or ask who runs it."
+            ) from None
+
+    def compare(self, organisation: str, partner: Partner, listed: Sequence[Mapping[str, Any]]) -> Review:
+        """Store what a partner lists now beside what was approved."""
+        now = int(self.clock() * 1_000)
+        faults = {cleaned(tool.get("name"), 80): why for tool in listed if (why := fault_of(tool))}
+        offered = {exposed(partner.id, tool["name"]): tool for tool in listed if not fault_of(tool)}
+        known = {tool.id: tool for tool in self.tools(organisation, partner.id)}
+        table = self.records.table
+        for id in offered.keys() | known.keys():
+            texts = texts_of(offered[id]) if id in offered else ""
+            was = known.get(id)
+            if was is None:
+                was = PartnerTool(id=id, revision=1, name=offered[id]["name"], offered=texts)
+                table.write(table.new(TOOLS.at(organisation, id, partner.id), encode(was)))
+            elif was.offered != texts:
+                where = TOOLS.at(organisation, id, partner.id)
+                table.write(
+                    table.update(
+                        where,
+                        "SET #offered = :offered ADD #revision :one",
+                        "#revision = :revision",
+                        offered=texts,
+                        one=1,
+                        revision=was.revision,
+                    )
+                )
+        self._note(organisation, partner, comparedAt=now)
+        return Review(self.get(organisation, partner.id), self.tools(organisation, partner.id), faults)
+
+
+def _words_of(tool: Mapping[str, Any]) -> str:
+    """Return the argument of a tool that takes words: `query` where it has one, or else the first that is a text."""
+    schema = tool.get("inputSchema")
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    found = properties if isinstance(properties, dict) else {}
+    texts = [name for name, one in found.items() if isinstance(one, dict) and one.get("type") == "string"]
+    return "query" if "query" in found or not texts else texts[0]
