@@ -1,8 +1,8 @@
 """The generator of `infra/template.json`: `make snapshot`.
 
-The snapshot is the template of stage dev on the embedded engine, the laptop's, with governance and chat. All that
-changes from build to build is taken out. A test keeps it equal to what the code says, reviews show what a change does
-to AWS, and the laptop cloud builds itself from it.
+The snapshot is the template of stage dev on the embedded engine, the laptop's, with governance, chat and partners. All
+that changes from build to build is taken out. A test keeps it equal to what the code says, reviews show what a change
+does to AWS, and the laptop cloud builds itself from it.
 """
 
 import json
@@ -16,7 +16,7 @@ from infra.node import provide_node
 from infra.requirements import ROOT
 
 SNAPSHOT = ROOT / "infra/template.json"
-CONTEXT = {"engine": "embedded", "governanceScheme": "swarmrise", "chatModel": "none"}
+CONTEXT = {"engine": "embedded", "governanceScheme": "swarmrise", "chatModel": "none", "federation": "on"}
 
 _VOLATILE = (
     (re.compile(r"\b[0-9a-f]{64}\b"), "ASSET"),

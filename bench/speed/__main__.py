@@ -27,6 +27,7 @@ SPEED = {
     "memory": "the memory's tools beside a bare message, and seconds until what is added is found",
     "chat": "an answer beside the bare model, CPU of a delta, capacity (--url), 20 at once over eight environments",
     "chat_answers": "answers without a model: first citations beside first hits, and how often it declines",
+    "federation": "a call of a partner beside the bare SDK's, and four partners at once beside the slowest",
     "governance": "lists of 1,000 members beside the sample, tools of agents beside bare calls; needs --url",
     "opensearch": "a search on OpenSearch beside bare requests; needs a node: python -m bench.speed opensearch --url",
 }

@@ -23,7 +23,9 @@ from commonplace.web.origin import origin_values
 SETTINGS = McpSettings.from_environ(os.environ)
 IDENTITY = GuardSettings.where_signed_in(os.environ)
 OBJECTS = objects(SETTINGS)
-TOOLSETS = list(built(CAPABILITIES, "toolset", ToolsetContext(os.environ, SETTINGS, OBJECTS)))
+CONTEXT = ToolsetContext(os.environ, SETTINGS, OBJECTS)
+TOOLSETS = CONTEXT.toolsets
+TOOLSETS.extend(built(CAPABILITIES, "toolset", CONTEXT))
 MEMBERSHIPS = next(built(CAPABILITIES, "memberships", os.environ), None)
 APP = application(SETTINGS, IDENTITY, TOOLSETS, served_toolsets(os.environ), MEMBERSHIPS)
 handler = instrument(Gateway(APP, origin=origin_values(os.environ)), os.environ)

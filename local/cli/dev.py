@@ -3,7 +3,8 @@
 import hashlib
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -16,7 +17,7 @@ from local.dev.source import CatalogueFolder, Source, clone, plain_folder
 from local.dev.source import catalogue as catalogue_folder
 from local.errors import INTERRUPTED, CommandError
 from local.knowledge_folder import SAMPLE
-from local.terminal import commands, printable
+from local.terminal import commands, counted, printable
 
 if TYPE_CHECKING:
     from local.dev.laptop import Laptop
@@ -77,6 +78,10 @@ def dev(
     chat_url: Annotated[
         str | None, typer.Option(metavar="URL", help="Where that model is, if not at OpenAI; key: OPENAI_API_KEY.")
     ] = None,
+    partner: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=URL", help="An MCP server to search beside this, as often as you like."),
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Name skipped files; show the logs.")] = False,
 ) -> None:
     """Serve a knowledge base on this machine, and keep up with every saved file."""
@@ -91,6 +96,9 @@ def dev(
     if data and source.git_dir is None and data.resolve().is_relative_to(source.folder):
         raise CommandError("The data folder lies inside the folder that is served.", "Name one elsewhere with --data.")
     catalogues = catalogues_of(source, catalogue or (), sample=path is None)
+    named = [one.partition("=") for one in partner or ()]
+    if wrong := [name for name, _, url in named if not name or not url]:
+        raise CommandError(f"--partner {wrong[0]} names no server.", "Give NAME=URL: reef=https://mcp.example.org/mcp")
     from local.dev.laptop import Laptop
     from local.dev.screen import Screen
     from local.dev.session import data_folder, ended_by_signals, search_engine, serve
@@ -116,6 +124,7 @@ def dev(
             with search_engine(engine, opensearch_url, folder if data else None) as chosen:
                 given = free if port is None else port
                 environment = {**told, **chosen.environment, **({TIER_VARIABLE: tier} if tier else {})}
+                environment |= {"FEDERATION": "on"} if named else {}
                 laptop = Laptop(
                     source,
                     folder,
@@ -127,13 +136,36 @@ def dev(
                     allow=allow or (),
                     catalogues=catalogues,
                 )
-                beside = fill_sample if path is None else None
+                given_partners = {name: url for name, _, url in named}
+                beside = partial(after, sample=path is None, partners=given_partners)
                 whole = serve(laptop, screen, once=once, verbose=verbose, engine=chosen, beside=beside)
     except KeyboardInterrupt:
         screen.say("Stopped.")
         raise typer.Exit(INTERRUPTED if once else 0) from None
     if not whole:
         raise typer.Exit(1)
+
+
+def after(laptop: "Laptop", screen: "Screen", *, sample: bool, partners: Mapping[str, str]) -> None:
+    """Do what comes once everything is ready: fill the sample, and add partners."""
+    if sample:
+        fill_sample(laptop, screen)
+    if partners:
+        add_partners(laptop, screen, partners)
+
+
+def add_partners(laptop: "Laptop", screen: "Screen", partners: Mapping[str, str]) -> None:
+    """Add partners, and approve what of them only reads: whoever named them here asked for that."""
+    from local.cli.partners import approved_for_reading, author, partners_of
+
+    using = partners_of(laptop.deployment)
+    for name, url in partners.items():
+        try:
+            tools = approved_for_reading(using, author(laptop.outputs()["Organisation"]), name, url)
+            screen.say(f"Searched beside this: {name}, {printable(url)} ({counted(tools, 'tool', 'tools')} approved)")
+        except (CommandError, CommonplaceError) as error:
+            screen.say(f"{printable(name)} is no partner: {error.message}")
+    screen.say(f"Agents search all sources at {laptop.mcp_url}/commons")
 
 
 def fill_sample(laptop: "Laptop", screen: "Screen") -> None:

@@ -362,6 +362,8 @@ class Laptop:
             "EXPLAIN": "anyone",
             "CIMD_LOOPBACK": "true",
             "GOVERNANCE_SCHEME": "",
+            "FEDERATION": "",
+            "FEDERATION_LOOPBACK": "true",
             "GOVERNANCE_WEBHOOKS_LOOPBACK": "true",
             "LOCAL_ACCOUNTS": LOCAL_ACCOUNTS,
             "MCP_FULL_TEXT_TIER": "public",

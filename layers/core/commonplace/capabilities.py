@@ -4,13 +4,14 @@ from collections.abc import Mapping
 
 from commonplace.chat.capability import CHAT
 from commonplace.documents.capability import DOCUMENTS
+from commonplace.federation.capability import FEDERATION
 from commonplace.governance.capability import GOVERNANCE
 from commonplace.hive.capability import HIVE
 from commonplace.memory.capability import MEMORY
 from commonplace.reference.capability import REFERENCE
 from commonplace.site.capability import SITE
 
-CAPABILITIES = (DOCUMENTS, MEMORY, REFERENCE, HIVE, GOVERNANCE, CHAT, SITE)
+CAPABILITIES = (DOCUMENTS, MEMORY, REFERENCE, HIVE, GOVERNANCE, FEDERATION, CHAT, SITE)
 
 
 def served_toolsets(environ: Mapping[str, str]) -> tuple[str, ...]:

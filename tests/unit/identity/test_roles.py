@@ -16,6 +16,7 @@ ALICE = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
 FRIEND = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 PUBLIC = {"governance:read", "governance:write", "governance:decide", "knowledge:read", "reference:read"}
 MEMBER = PUBLIC | {"hive:read", "hive:write", "knowledge:write", "memory:read", "memory:write", "reference:write"}
+MEMBER |= {"commons:read"}
 
 
 class Deployment:

@@ -257,9 +257,9 @@ def test_the_memory_has_limits_of_its_own_unless_it_is_told_otherwise() -> None:
 
     assert (mcp.rate_limits, mcp.service_rate_factor) == ({"memory": {"read": 300, "search": 120, "write": 120}}, 5)
     assert (told.rate_limits, told.service_rate_factor) == ({}, 1)
-    assert told.toolset_limits == {"governance": {"read": 60, "search": 20, "write": 10}}
+    assert told.toolset_limits == {"governance": {"read": 60, "search": 20, "write": 10}, "commons": {"search": 20}}
     named = McpSettings.from_environ(ENVIRONMENT | {"MCP_RATE_LIMITS": '{"governance": {"read": 5}}'})
-    assert named.toolset_limits == {"governance": {"read": 5, "search": 20, "write": 10}}
+    assert named.toolset_limits == {"governance": {"read": 5, "search": 20, "write": 10}, "commons": {"search": 20}}
     assert (mcp.account_rate_factor, account.account_rate_factor) == (3, 1)
     assert hash(mcp) != hash(mcp.model_copy(update={"site_name": "Another"}))  # connections are remembered by settings
 

@@ -89,8 +89,10 @@ class PartnerTool:
 
     @property
     def reads_only(self) -> bool:
-        """Return whether the approved texts say that it changes nothing: whoever approved them believed it."""
-        return (self.texts.get("annotations") or {}).get("readOnlyHint") is True
+        """Return whether the texts say that it changes nothing: those approved, which somebody believed, or else those
+        that are offered."""
+        found = json.loads(self.approved or self.offered or "{}")
+        return (found.get("annotations") or {}).get("readOnlyHint") is True
 
 
 PINNED = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")

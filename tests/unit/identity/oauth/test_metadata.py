@@ -120,7 +120,7 @@ def test_m4_catalogue_is_the_servers_and_the_baseline_the_resources(world: World
     resource = world.send("GET", RESOURCE).json()["scopes_supported"]
     levels = ("read", "write", "admin")
     every = [f"{toolset}:{level}" for toolset in ("knowledge", "memory", "reference", "hive") for level in levels]
-    assert server == [*every, "governance:read", "governance:write", "governance:decide"]
+    assert server == [*every, "governance:read", "governance:write", "governance:decide", "commons:read"]
     assert resource == ["knowledge:read"]
 
 

@@ -12,7 +12,6 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, TypeVar
 
 import httpx2
@@ -64,22 +63,13 @@ class Connections:
     """The connections of this process to partners, on one event loop in a thread of its own. Safe for threads."""
 
     def __init__(self, transport: Callable[[], GuardedTransport] = GuardedTransport, name: str = "commonplace") -> None:
-        self._transport, self._name = transport, name
+        self._name, self._loop = name, asyncio.new_event_loop()
+        self._http = guarded_client(transport())
+        threading.Thread(target=self._serve, name="partners", daemon=True).start()
 
-    @cached_property
-    def _loop(self) -> asyncio.AbstractEventLoop:
-        loop = asyncio.new_event_loop()
-
-        def serve() -> None:
-            loop.run_forever()
-            loop.close()
-
-        threading.Thread(target=serve, name="partners", daemon=True).start()
-        return loop
-
-    @cached_property
-    def _http(self) -> httpx2.AsyncClient:
-        return guarded_client(self._transport())
+    def _serve(self) -> None:
+        self._loop.run_forever()
+        self._loop.close()
 
     def close(self) -> None:
         """Close the connections and end the loop. Nothing can be asked afterwards."""

@@ -82,6 +82,8 @@ class ToolsetContext:
     environ: Mapping[str, str]
     settings: McpSettings
     objects: ObjectStore
+    toolsets: list[Toolset] = field(default_factory=list)
+    """Those of the deployment, once all are built: a tool that reaches another calls it by `invocation.invoke`."""
 
 
 @dataclass(frozen=True, slots=True)

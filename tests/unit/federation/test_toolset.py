@@ -1,0 +1,135 @@
+"""The toolset `commons` by the official client: what members, strangers and other organisations are shown and told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace.documents.addresses import DocumentAddresses
+from commonplace.documents.tools.toolset import knowledge_toolset
+from commonplace.federation.client.connection import Connections
+from commonplace.federation.client.transport import GuardedTransport
+from commonplace.federation.commons import Commons
+from commonplace.federation.model import pin
+from commonplace.federation.partners import Partners
+from commonplace.federation.toolset import commons_toolset, own_hits
+from commonplace.identity.principals import Principal, scope
+from commonplace.kernel.audit import Author
+from commonplace.kernel.audit_store import PARTNERS as KIND
+from commonplace.kernel.errors import Forbidden, InvalidInput
+from commonplace.kernel.records import Records
+from commonplace.kernel.table import Table
+from commonplace.web.mcp.declaration import Caller
+from commonplace.web.mcp.invocation import AccessDenied, invoke
+from commonplace.web.mcp.offer import Offer, offer_of, tools_for
+from commonplace.web.mcp.rendering import data_of
+from tests.dynamodb_fixture import new_table
+from tests.fakes.library import FakeLibrary, garden
+from tests.fakes.partners import partner
+from tests.unit.documents.tools.published import knowledge_base
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+ADA = Author(organisation="garden", account="account-ada")
+BASE = "https://garden.example.org"
+
+
+def caller(organisation: str | None = "garden", tier: Any = "member") -> Caller:
+    scopes = frozenset([scope("commons", "read")])
+    return Caller(
+        Principal(subject="0xada", organisation=organisation, tier=tier, scopes=scopes, account="account-ada")
+    )
+
+
+@pytest.fixture
+def partners(dynamodb: DynamoDBClient) -> Iterator[Partners]:
+    records = Records(Table(dynamodb, new_table(dynamodb, "records")), new_table(dynamodb, "activity"), KIND)
+    with closing(Connections(partial(GuardedTransport, loopback=True))) as connections:
+        yield Partners(records, lambda: connections, loopback=True)
+
+
+@pytest.fixture
+def offer(partners: Partners, tmp_path: Path) -> Iterator[Offer]:
+    with knowledge_base(FakeLibrary(garden()), tmp_path / "index.sqlite") as services:
+        from dataclasses import replace
+        from types import SimpleNamespace
+
+        knowledge = knowledge_toolset(replace(services, addresses=DocumentAddresses(base_url=BASE)))
+        other = replace(knowledge, name="hive")  # has a search of the same name
+        context: Any = SimpleNamespace(toolsets=[other, knowledge])
+        commons = Commons(partners, "garden.example.org", "Garden")
+        yield offer_of([knowledge, commons_toolset(lambda: commons, partial(own_hits, context))])
+
+
+def call(offer: Offer, name: str, by: Caller, **given: Any) -> dict[str, Any]:
+    return data_of(invoke(offer, by, name, given, spend=lambda *_: None, base_url=BASE))
+
+
+def approve(partners: Partners) -> None:
+    tools = {tool.id: pin(tool.offered) for tool in partners.tools("garden", "reef")}
+    partners.approve(ADA, "reef", tools)
+
+
+def test_a_member_searches_partners_and_our_own_at_once(offer: Offer, partners: Partners) -> None:
+    with partner() as (url, _):
+        partners.add(ADA, "reef", url, title="The reef")
+        approve(partners)
+        found = call(offer, "search_commons", caller(), query="Who carries the stewardship of a season?")
+    assert found["partial"] is False
+    assert [(one["name"], one["title"], one["status"]) for one in found["sources"]] == [
+        ("own", "Garden", "ok"),
+        ("reef", "The reef", "ok"),
+    ]
+    sources = [one["source"] for one in found["results"]]
+    assert {"own", "reef"} == set(sources)
+    assert found["results"][0]["url"].startswith(f"{BASE}/d/pattern/rotating-stewardship")
+
+
+def test_one_source_is_asked_alone_and_one_that_is_not_there_named(offer: Offer, partners: Partners) -> None:
+    with partner() as (url, seen):
+        partners.add(ADA, "reef", url)
+        approve(partners)
+        seen.methods.clear()
+        own = call(offer, "search_commons", caller(), query="stewardship", sources=["own"])
+        assert ({one["source"] for one in own["results"]}, seen.methods) == ({"own"}, [])
+        reef = call(offer, "search_commons", caller(), query="stewardship", sources=["reef"])
+        assert {one["source"] for one in reef["results"]} == {"reef"}
+        with pytest.raises(InvalidInput, match="no source"):
+            call(offer, "search_commons", caller(), query="x", sources=["attic"])
+
+
+def test_sources_are_listed_with_what_is_withheld(offer: Offer, partners: Partners) -> None:
+    with partner() as (url, _):
+        partners.add(ADA, "reef", url, title="The reef")
+        assert call(offer, "list_sources", caller())["sources"][1]["status"] == "unapproved"
+        approve(partners)
+        own, reef = call(offer, "list_sources", caller())["sources"]
+    assert (own["name"], own["status"]) == ("own", "ok")
+    assert (reef["status"], reef["tools"]) == ("ok", ["reef__add", "reef__search_knowledge"])
+    assert "withheld" not in reef
+
+
+@pytest.mark.parametrize("by", [Caller(), caller(tier="public")])
+def test_who_is_no_member_may_not_search(offer: Offer, by: Caller) -> None:
+    for name, given in (("search_commons", {"query": "x"}), ("list_sources", {})):
+        with pytest.raises(AccessDenied):
+            call(offer, name, by, **given)
+    assert {"search_commons", "list_sources"} <= {one.name for one in tools_for(offer, caller())}
+
+
+def test_another_organisation_has_other_sources_and_nobody_none(offer: Offer, partners: Partners) -> None:
+    with partner() as (url, seen):
+        partners.add(ADA, "reef", url)
+        approve(partners)
+        seen.methods.clear()
+        assert [one["name"] for one in call(offer, "list_sources", caller("orchard"))["sources"]] == ["own"]
+        assert len(call(offer, "search_commons", caller("orchard"), query="x")["sources"]) == 1
+        assert seen.methods == []
+    with pytest.raises(Forbidden, match="no organisation"):
+        call(offer, "search_commons", caller(None), query="x")
